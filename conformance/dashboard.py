@@ -336,7 +336,7 @@ class DashboardReadings:
         await enqueue(store, 2, queue="gpu", namespace="elsewhere", concurrency_key="disk")
         for at in range(10, 15):
             await ended(store, at)
-        monkeypatch.setattr(f"{type(store.readings).__module__}.MOST_LOOKED_AT", 4)
+        monkeypatch.setattr(f"{type(store.readings).__module__}.MAX_EXAMINED", 4)
 
         async def page(limit: int = 100, *, before: int | None = None, after: int | None = None, **wanted: Any) -> Any:
             wanted = {"statuses": ("waiting", "queued", "running"), **wanted}
@@ -354,7 +354,7 @@ class DashboardReadings:
         assert await page(2, before=two) == ([one], None)
         assert await page(1, after=one) == ([two], two)
         assert await page(2, after=one) == ([three, two], None)
-        monkeypatch.setattr(f"{type(store.readings).__module__}.MOST_LOOKED_AT", 2)
+        monkeypatch.setattr(f"{type(store.readings).__module__}.MAX_EXAMINED", 2)
         rows, reached = await page(statuses=["queued"])
         assert rows == []
         assert reached is not None
@@ -363,7 +363,7 @@ class DashboardReadings:
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         module = type(store.readings).__module__
-        monkeypatch.setattr(f"{module}.MOST_LOOKED_AT", 3)
+        monkeypatch.setattr(f"{module}.MAX_EXAMINED", 3)
         ids = [await enqueue(store, number, task="rare" if number == 0 else "work") for number in range(6)]
         page = await store.readings.runs(NAMESPACE, RunFilter(target="rare"))
         assert (page.rows, page.reached) == ([], ids[3])

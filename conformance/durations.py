@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.steps import NAMESPACE, create, finish, plan, start
-from tickbird.domain.runs.durations import LOOKED_AT, MOST_MEASURED, DurationStats
+from tickbird.domain.runs.durations import LOOKED_AT, MAX_MEASURED, DurationStats
 from tickbird.store.protocol.store import Store
 
 
@@ -26,10 +26,10 @@ class Durations:
 
     async def test_only_the_newest_runs_are_looked_at(self, store: Store) -> None:
         await create(store, "a")
-        for number in range(MOST_MEASURED + 3):
+        for number in range(MAX_MEASURED + 3):
             at = 60 * (number + 1)
             await plan(store, at)
             await finish(store, await start(store, at), at + 10 + number)
         found = (await store.durations(NAMESPACE, ["a"]))["a"]
-        assert (found.runs, found.median) == (MOST_MEASURED, 10 + 3 + (MOST_MEASURED - 1) / 2)
-        assert LOOKED_AT > MOST_MEASURED
+        assert (found.runs, found.median) == (MAX_MEASURED, 10 + 3 + (MAX_MEASURED - 1) / 2)
+        assert LOOKED_AT > MAX_MEASURED

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.steps import NAMESPACE, later
 from conformance.tokens import make
-from tickbird.domain.access.sessions import MOST_SESSIONS, SESSION_KEPT, USUAL_SECONDS, NewSession, SessionRecord
+from tickbird.domain.access.sessions import MAX_SESSIONS, SESSION_KEPT, USUAL_SECONDS, NewSession, SessionRecord
 from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.store.protocol.store import Store
 
@@ -148,14 +148,14 @@ class Sessions:
         await make(store, "bbbbbbbb")
         await begin(store, "z", token_id="bbbbbbbb")
         letters = "abcdefghijklmnopqrstuvwxyz234567"
-        made = [f"{letters[n // 32]}{letters[n % 32]}" * 8 for n in range(MOST_SESSIONS + 6)]
+        made = [f"{letters[n // 32]}{letters[n % 32]}" * 8 for n in range(MAX_SESSIONS + 6)]
         # The first of all has the last id, and several have the same age.
         made[0] = named("7")
-        for number, session_id in enumerate(made[:MOST_SESSIONS]):
+        for number, session_id in enumerate(made[:MAX_SESSIONS]):
             new = NewSession(session_id, "d1ge57", "aaaaaaaa")
             await store.open_session(NAMESPACE, new, now=later(number // 5))
         assert await state(store, 50, "7") == "live"
-        last = [NewSession(session_id, "d1ge57", "aaaaaaaa") for session_id in made[MOST_SESSIONS:]]
+        last = [NewSession(session_id, "d1ge57", "aaaaaaaa") for session_id in made[MAX_SESSIONS:]]
         await asyncio.gather(
             *(
                 each.open_session(NAMESPACE, new, now=later(60))
@@ -163,7 +163,7 @@ class Sessions:
             )
         )
         live = {each.id for each in await store.list_sessions(live=True, token_id="aaaaaaaa", limit=999, now=later(61))}
-        assert len(live) == MOST_SESSIONS
+        assert len(live) == MAX_SESSIONS
         assert {each.id for each in last} <= live
         # Five of the first second, and one of the next.
         assert not {*made[:5]} & live

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from bench.soak.leak import signal_leak
 from bench.soak.samples import PostgresProbe, Samples, SqliteProbe, StoreProbe, of_process
-from bench.soak.series import LEAST, WARM_UP, Judged, judge
+from bench.soak.series import MIN_COUNT, WARM_UP, Judged, judge
 from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
@@ -136,7 +136,7 @@ class Soak:
     async def _watch(self, steady: list[Member]) -> None:
         looks: list[float] = []
         # A machine that is slow to look goes on until there is enough to judge.
-        while (at := self._now) < self.seconds or sum(look >= WARM_UP * at for look in looks) < LEAST:
+        while (at := self._now) < self.seconds or sum(look >= WARM_UP * at for look in looks) < MIN_COUNT:
             looks.append(at)
             for number, member in enumerate(steady, 1):
                 if member.alive:

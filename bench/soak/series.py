@@ -12,7 +12,7 @@ Word = Literal["flat", "growing", "too short"]
 # Caches fill, pools open, tables get their free space: growth counts behind this share of the time.
 WARM_UP: Final = 0.4
 # Fewer samples tell nothing.
-LEAST: Final = 8
+MIN_COUNT: Final = 8
 # In less time much is still on its way to its level: only growth of so many times what is allowed counts.
 SHORT_SECONDS, SHORT_TIMES = 60.0, 10.0
 
@@ -90,7 +90,7 @@ def judge(series: Series, end: float) -> Judged:
         later = later[:: len(later) // 200]
     level = statistics.median(value for _, value in later) if later else 0.0
     allowed = THRESHOLDS[series.kind].allowed(level)
-    if len(later) < LEAST:
+    if len(later) < MIN_COUNT:
         return Judged(series.kind, series.name, level, 0.0, allowed, "too short")
     times, values = [at for at, _ in later], [value for _, value in later]
     growth = slope(times, values) * (times[-1] - times[0])

@@ -14,8 +14,8 @@ from tickbird.domain.runs.run import ACTIVE, FINAL, RunRecord, SkipRecord
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import ScheduleSummary, Store
 
-_MOST_EVENTS = 500
-_MOST_SCHEDULES = 1_000
+_MAX_EVENTS = 500
+_MAX_SCHEDULES = 1_000
 _PAGE = 100
 _STRIP = 12
 _BEHIND = timedelta(seconds=1)
@@ -34,7 +34,7 @@ class Ledger:
         self._decided: dict[int, datetime | None] = {}
         self._results: dict[int, deque[Result]] = {}
         self._new: list[Event] = []
-        self._events: deque[Event] = deque(maxlen=_MOST_EVENTS)
+        self._events: deque[Event] = deque(maxlen=_MAX_EVENTS)
         self._counts = Counts()
         self._caught_up = CaughtUp()
         self._started_at: datetime
@@ -44,8 +44,8 @@ class Ledger:
         self._started_at = await self._client.now()
         self._keep(await self._client.runs(limit=_PAGE))
         for status in ACTIVE:
-            self._keep(await self._client.runs(status=status, limit=_MOST_SCHEDULES))
-        for row in await self._client.list(limit=_MOST_SCHEDULES):
+            self._keep(await self._client.runs(status=status, limit=_MAX_SCHEDULES))
+        for row in await self._client.list(limit=_MAX_SCHEDULES):
             schedule = row.schedule
             self._decided[schedule.id] = schedule.planned_until
             past = await self._client.runs(schedule=schedule.name, limit=_STRIP)
@@ -61,7 +61,7 @@ class Ledger:
     async def look(self) -> Snapshot:
         """Everything as it stands now; `new_events` then has what came since the last look."""
         now = await self._client.now()
-        rows = await self._client.list(limit=_MOST_SCHEDULES)
+        rows = await self._client.list(limit=_MAX_SCHEDULES)
         seen = {run.id: run for run in await self._client.runs(limit=_PAGE)}
         for row in rows:
             seen |= {run.id: run for run in await self._decisions(row, now)}

@@ -13,7 +13,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import duration_text
 
 _SOON = 0.5
-_LONGEST = 160
+_MAX_LENGTH = 160
 
 _REASONS = {
     "misfire": "too late to be of use",
@@ -84,12 +84,12 @@ def ended(run: RunRecord) -> tuple[Kind, str]:
     attempts = f", attempt {run.attempt}" if run.attempt > 1 else ""
     if run.status == "succeeded":
         result = "" if run.result is None else f": {run.result}"
-        return "ok", f"run {run.id}{attempts}, {_took(run)}{result}"[:_LONGEST]
+        return "ok", f"run {run.id}{attempts}, {_took(run)}{result}"[:_MAX_LENGTH]
     if run.status == "failed":
         return "failed", f"run {run.id}{attempts}: {short_error(run.error) or run.failure_kind or 'no reason recorded'}"
     # The planner asks a run to stop only where a newer tick replaces it.
     replaced = "replaced by a newer tick" if run.cancel_requested_by == "planner" else ""
-    return "cancelled", f"run {run.id}: {replaced or run.reason or 'no reason recorded'}"[:_LONGEST]
+    return "cancelled", f"run {run.id}: {replaced or run.reason or 'no reason recorded'}"[:_MAX_LENGTH]
 
 
 def skipped(skip: SkipRecord, count: int) -> str:
@@ -164,7 +164,7 @@ def when(definition: Definition | None) -> str:
 def short_error(error: str | None) -> str:
     """The last line of a traceback: the error itself."""
     lines = [line.strip() for line in (error or "").splitlines() if line.strip()]
-    return lines[-1][:_LONGEST] if lines else ""
+    return lines[-1][:_MAX_LENGTH] if lines else ""
 
 
 def seconds_since(at: datetime | None, now: datetime) -> str:

@@ -20,7 +20,7 @@ from tickbird.store.protocol.store import Store
 log = logging.getLogger("tickbird.server")
 DEFAULT_PORT: Final = 8420
 # More connections at a time are told to come back; so long may requests go on when the server is to end.
-_MOST_CONNECTIONS: Final = 2_000
+_MAX_CONNECTIONS: Final = 2_000
 _LAST_REQUESTS: Final = 10
 # Whoever asks would rather hear that the store is busy than wait as long as planning may.
 STATEMENT_WITHIN: Final = 5.0
@@ -30,7 +30,7 @@ _SETTINGS: Final[dict[str, Any]] = {
     "log_config": None,
     "lifespan": "off",
     "ws": "none",
-    "limit_concurrency": _MOST_CONNECTIONS,
+    "limit_concurrency": _MAX_CONNECTIONS,
     "timeout_graceful_shutdown": _LAST_REQUESTS,
 }
 

@@ -30,7 +30,7 @@ BASE = "http://127.0.0.1:8420"
 HEAVY = {"any_of": [{"cron": f"{minute} {minute % 24} * * *", "tz": "Europe/Rome"} for minute in range(32)]}
 DATES = [f"{2020 + day // 336}-{day // 28 % 12 + 1:02}-{day % 28 + 1:02}" for day in range(2_000)]
 WIDE = {f"k{number}": number for number in range(20_000)}
-LARGEST = {f"k{number}": number for number in range(60_000)}
+MAX_SIZE = {f"k{number}": number for number in range(60_000)}
 KEYS = ",".join(f'"k{number}":1' for number in range(35_000))
 BODIES = (
     # The duplicate key is the last one of many.
@@ -63,7 +63,7 @@ QUERIES = {
 LIMITS = RequestLimits(answer_within=0.5, per_second=1_000)
 STREAMS = ("/live", "/api/v1/events", "/runs/{id}/lines")
 # A callback may take as long as checking the largest payload of a schedule ten times.
-MOST = 10
+MAX_COUNT = 10
 
 
 class WatchedLoop(asyncio.SelectorEventLoop):
@@ -96,9 +96,9 @@ def limit_of_callbacks() -> float:
     took = []
     for _ in range(3):
         begun = time.thread_time()
-        check_payload(LARGEST)
+        check_payload(MAX_SIZE)
         took.append(time.thread_time() - begun)
-    return MOST * max(took)
+    return MAX_COUNT * max(took)
 
 
 def queries(route: Any) -> str:

@@ -18,7 +18,7 @@ from tickbird.testing.servers import PostgresServer, ServerMissing
 
 REQUESTS = 250
 # Ten in the pool, and a few outside of it. A storm takes all that the server has.
-MOST = 18
+MAX_COUNT = 18
 CONNECTIONS = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'tickbird'
@@ -84,7 +84,7 @@ async def test_waiting_requests_share_the_connections(url: str, store: Store, pa
     ended.set()
     assert {answer.status_code for answer in answers} == {503}
     assert all(int(answer.headers["Retry-After"]) > 0 for answer in answers)
-    assert await counted <= MOST
+    assert await counted <= MAX_COUNT
     assert (await api.ask("GET", path, token=token)).status_code == 200
 
 
@@ -101,4 +101,4 @@ async def test_many_examinations_share_the_connections(url: str, store: Store) -
     codes = {answer.status_code for answer in answers}
     assert codes <= {200, 503}
     assert 200 in codes
-    assert await counted <= MOST
+    assert await counted <= MAX_COUNT

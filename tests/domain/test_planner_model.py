@@ -22,7 +22,7 @@ from tickbird.domain.triggers.every import every
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Half an hour before a Saturday, so that calendars matter for small steps too.
 START = int((datetime(2026, 1, 2, 23, 30, tzinfo=UTC) - EPOCH).total_seconds())
-MOST_TICKS = 700
+MAX_TICKS = 700
 # Schedules that exist; there is no third one.
 OTHERS = ("load", "clean")
 
@@ -366,7 +366,7 @@ def definitions(draw: st.DrawFn) -> tuple[Definition, list[int]]:
     """A definition, and all its ticks, by adding the step."""
     step = draw(st.sampled_from([1, 2, 7, 30, 60, 3600, 43_200]))
     anchor = START + draw(st.integers(0, step - 1))
-    ticks = [anchor + number * step for number in range(-2, MOST_TICKS)]
+    ticks = [anchor + number * step for number in range(-2, MAX_TICKS)]
     overlap = draw(st.sampled_from(["skip", "queue", "replace", "allow"]))
     policies: dict[str, Any] = {
         "catch_up": draw(st.sampled_from(["one", "latest", "all", "skip"])),

@@ -87,7 +87,7 @@ async def store() -> AsyncIterator[Store]:
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits for a slot does so however slow this machine is; as many may wait as there are slots."""
-    monkeypatch.setattr(executor, "_LONGEST_WAIT", 1_000.0)
+    monkeypatch.setattr(executor, "_MAX_WAIT", 1_000.0)
     monkeypatch.setattr(steps, "_TIMES_AHEAD", 1)
 
 
@@ -290,7 +290,7 @@ async def test_what_was_claimed_ahead_is_put_back_by_a_drain_and_keeps_its_deadl
 
 
 async def test_what_waits_behind_slow_runs_is_put_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executor, "_LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(executor, "_MAX_WAIT", 0.01)
     ahead = Ahead(store)
     await ahead.begin()
     async with asyncio.timeout(60):

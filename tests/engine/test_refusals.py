@@ -85,7 +85,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Try again soon."""
-    monkeypatch.setattr(module, "_LONGEST_PAUSE", 0.5)
+    monkeypatch.setattr(module, "_MAX_PAUSE", 0.5)
 
 
 @pytest.mark.usefixtures("impatience")

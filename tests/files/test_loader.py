@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tickbird.files.diagnostics import Diagnostic
-from tickbird.files.loader import FORMATS, LARGEST_FILE, Format, Source, read_paths, read_text
+from tickbird.files.loader import FORMATS, MAX_FILE, Format, Source, read_paths, read_text
 from tickbird.files.parse.json import read_json
 from tickbird.files.parse.nodes import Node, Position
 from tickbird.files.parse.toml import read_toml
@@ -177,7 +177,7 @@ def test_every_value_of_toml_is_found_where_it_stands(tables: dict[str, dict[str
         (b'a\n "\xff"', ":2:3: cannot be read"),
         ("a".encode("utf-16"), "is UTF-16; save it as UTF-8"),
         (b"\xe9", "save it as UTF-8"),
-        (b" " * (LARGEST_FILE + 1), "is larger than 64 MiB"),
+        (b" " * (MAX_FILE + 1), "is larger than 64 MiB"),
         (b'{"a": ' + b"[" * 100_000, "is nested more than 64 deep"),
         (b'"a": ' + b'{"a": ' * 100_000, ""),
         (b"\x00", ""),
@@ -284,7 +284,7 @@ def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
 def test_a_tree_without_end_is_not_walked_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         (tmp_path / f"{number}.toml").write_text("a = 1")
-    monkeypatch.setattr("tickbird.files.loader.MOST_ENTRIES", 4)
+    monkeypatch.setattr("tickbird.files.loader.MAX_ENTRIES", 4)
     mistakes: list[Diagnostic] = []
     assert read_paths([tmp_path], mistakes) == []
     [said] = map(str, mistakes)
@@ -292,7 +292,7 @@ def test_a_tree_without_end_is_not_walked_to_its_end(tmp_path: Path, monkeypatch
         f"{tmp_path}: the folder and those in it hold more than 4 files and folders; name the folder"
     )
     # Files that are named are read, so long as they are not too much together.
-    monkeypatch.setattr("tickbird.files.loader.LARGEST_DOCUMENT", 12)
+    monkeypatch.setattr("tickbird.files.loader.MAX_DOCUMENT", 12)
     mistakes.clear()
     assert len(read_paths(sorted(tmp_path.iterdir()), mistakes)) == 3
     [said] = map(str, mistakes)

@@ -258,7 +258,7 @@ def test_files_are_read_line_by_line(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with pytest.raises(InvalidError, match="cannot be read"):
             list(lines_of(str(tmp_path / wrong)))
     # A list on one long line comes in pieces, and is whole again.
-    monkeypatch.setattr(reading, "LONGEST_LINE", 7)
+    monkeypatch.setattr(reading, "MAX_LINE_LENGTH", 7)
     (tmp_path / "list").write_text(json.dumps([{"name": "digest", "at": second} for second in range(50)]))
     heard = ObservedFirings()
     Table(Names(TASKS, {}), heard, tz="UTC").read(lines_of(str(tmp_path / "list")))

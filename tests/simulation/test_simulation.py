@@ -21,7 +21,7 @@ from tickbird.testing.simulation.trace import describe, trace
 SEEDS = 1_200
 PART = 50
 # Each mistake shows within so many seeds: most in the first ten, those about leases need several faults at once.
-MOST = 500
+MAX_COUNT = 500
 
 
 @pytest.fixture(autouse=True)
@@ -70,13 +70,13 @@ def test_three_mistakes_each_are_made_in_planner_store_and_leases() -> None:
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=[mutation.__name__ for mutation in MUTATIONS])
 def test_a_mistake_is_found(mutation: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
     mutation(monkeypatch)
-    for seed in (SEEN.get(mutation, 0), *range(MOST)):
+    for seed in (SEEN.get(mutation, 0), *range(MAX_COUNT)):
         if mutation in FEATURES and not getattr(make_scenario(seed, Random(f"scenario {seed}")), FEATURES[mutation]):
             continue
         _, violations = simulate(seed)
         if violations:
             return
-    pytest.fail(f"{MOST} seeds do not show it")
+    pytest.fail(f"{MAX_COUNT} seeds do not show it")
 
 
 def test_workers_that_cannot_start_are_told_and_not_started_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

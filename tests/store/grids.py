@@ -9,7 +9,7 @@ from math import ceil
 
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 # Every rule here ticks at least once within this, or never again.
-LONGEST_GAP = 2 * DAY
+MAX_GAP = 2 * DAY
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Shape:
         """The first tick after an instant."""
         if self.start_at is not None:
             after = max(after, self.start_at - 1)
-        found = self.ticks(after, after + LONGEST_GAP)
+        found = self.ticks(after, after + MAX_GAP)
         once = [rule.instant for rule in self.rules if isinstance(rule, Once) and rule.instant > after]
         found += [instant for instant in once if self.end_at is None or instant <= self.end_at]
         return min(found, default=None)
@@ -124,7 +124,7 @@ class Shape:
         """The last tick up to an instant."""
         if self.end_at is not None:
             until = min(until, self.end_at)
-        found = self.ticks(until - LONGEST_GAP, until)
+        found = self.ticks(until - MAX_GAP, until)
         once = [rule.instant for rule in self.rules if isinstance(rule, Once) and rule.instant <= until]
         found += [instant for instant in once if self.start_at is None or instant >= self.start_at]
         return max(found, default=None)

@@ -14,7 +14,7 @@ from tickbird.store.postgres import dashboard as on_postgres
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import dashboard as on_sqlite
 
-MOST = 6
+MAX_COUNT = 6
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -26,7 +26,7 @@ def store(request: pytest.FixtureRequest) -> Store:
 
 async def test_one_that_fails_all_the_time_hides_no_other(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (on_postgres, on_sqlite):
-        monkeypatch.setattr(module, "MOST_FAILED", MOST)
+        monkeypatch.setattr(module, "MAX_FAILED", MAX_COUNT)
 
     async def ends(name: str, *well: bool, namespace: str = "default") -> None:
         for good in well:
@@ -45,11 +45,11 @@ async def test_one_that_fails_all_the_time_hides_no_other(store: Store, monkeypa
     await ends("well-again", False, True)
     await ends("newer", False)
     assert await failing(client) == ["newer", "rare"]
-    await ends("noisy", *[False] * MOST)
+    await ends("noisy", *[False] * MAX_COUNT)
     # None of the newest failures is theirs.
     assert await failing(client) == ["newer", "noisy", "rare"]
     found = await client.board.findings()
-    assert [(each.schedule, each.count) for each in found.found] == [("noisy", MOST), ("newer", 1), ("rare", 1)]
+    assert [(each.schedule, each.count) for each in found.found] == [("noisy", MAX_COUNT), ("newer", 1), ("rare", 1)]
     assert not found.capped
     assert await failing(other) == ["elsewhere"]
 

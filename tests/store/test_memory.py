@@ -17,7 +17,7 @@ from tickbird.domain.sized_cache import SizedCache, size_of
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
-from tickbird.store.shared.plans import LARGEST_CACHE, MOST_READ
+from tickbird.store.shared.plans import MAX_CACHE, MAX_READ
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SCHEDULES = 28
@@ -57,14 +57,14 @@ async def test_definitions_with_large_payloads(store: Store) -> None:
     for number in range(SCHEDULES):
         command = Create(actor="ana", namespace="default", definition=definition)
         await store.change_schedule("default", f"s{number}", command, now=START)
-    assert SCHEDULES * size_of(PAYLOAD) > 1.4 * LARGEST_CACHE
+    assert SCHEDULES * size_of(PAYLOAD) > 1.4 * MAX_CACHE
     before = count_bytes()
     steps: list[int] = []
     while planned := (await store.plan_due(now=START + timedelta(hours=1, seconds=1))).schedules:
         steps.append(planned)
     assert sum(steps) == SCHEDULES
-    assert max(steps) * len(json.dumps(PAYLOAD)) <= MOST_READ + 1_000_000
-    assert count_bytes() - before <= LARGEST_CACHE
+    assert max(steps) * len(json.dumps(PAYLOAD)) <= MAX_READ + 1_000_000
+    assert count_bytes() - before <= MAX_CACHE
     worker = Worker(id="w1", namespace="default", app="app", host="host", pid=1, version="0")
     at = START + timedelta(hours=1, seconds=2)
     claimed = await store.claim_runs(worker, 3, 60.0, queues=["default"], tasks=["work"], now=at)

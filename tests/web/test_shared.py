@@ -20,7 +20,7 @@ from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
 from tickbird.web import live_updates
 from tickbird.web.pages import overview
-from tickbird.web.query_cache import MOST_BYTES, QueryCache
+from tickbird.web.query_cache import MAX_BYTES, QueryCache
 
 PAGES = 50
 PATIENCE = 60.0
@@ -189,7 +189,7 @@ async def test_a_reading_that_takes_long_is_begun_once_and_holds_up_nobody() -> 
 async def test_readings_are_limited_in_bytes_and_go_when_they_are_old() -> None:
     """One visitor may ask for a thousand different things, each of them large."""
     readings = QueryCache()
-    large = MOST_BYTES // 10
+    large = MAX_BYTES // 10
 
     async def read() -> list[str]:
         return ["x" * large]
@@ -197,7 +197,7 @@ async def test_readings_are_limited_in_bytes_and_go_when_they_are_old() -> None:
     for number in range(50):
         assert await readings.share(("default", "log", number), read, fresh=0.2) == ["x" * large]
         await readings.latest(("default", "load", number), read, 0.2, 0.0, PATIENCE)
-        assert readings.size <= 2 * MOST_BYTES
+        assert readings.size <= 2 * MAX_BYTES
     # Once they are old, without anybody asking; the last ones that were shown may be shown again.
     async with asyncio.timeout(PATIENCE):
         while readings._kept.size:  # noqa: ASYNC110 - timers of this loop drop them

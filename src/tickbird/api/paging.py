@@ -13,18 +13,18 @@ from tickbird.api.problems import Problem
 from tickbird.wire.page_tokens import NAME_KEY, NUMBER_KEY, read_name_key, read_number_key, write_key
 
 T = TypeVar("T")
-MOST: Final = 1_000
-_LONGEST_KEY: Final = 2_000
+MAX_COUNT: Final = 1_000
+_MAX_KEY_LENGTH: Final = 2_000
 # Characters. The framework encodes a response in the event loop, so a page must not have a thousand payloads.
-_LARGEST_PAGE: Final = 4_000_000
+_MAX_PAGE: Final = 4_000_000
 _TOLD: Final = "The `next` of the page before; the first page without it."
 
-Limit = Annotated[int, Query(ge=1, le=MOST, description="At most so many.")]
+Limit = Annotated[int, Query(ge=1, le=MAX_COUNT, description="At most so many.")]
 AfterName = Annotated[
-    str | None, Query(max_length=_LONGEST_KEY, description=_TOLD, json_schema_extra={"pattern": NAME_KEY})
+    str | None, Query(max_length=_MAX_KEY_LENGTH, description=_TOLD, json_schema_extra={"pattern": NAME_KEY})
 ]
 AfterNumber = Annotated[
-    str | None, Query(max_length=_LONGEST_KEY, description=_TOLD, json_schema_extra={"pattern": NUMBER_KEY})
+    str | None, Query(max_length=_MAX_KEY_LENGTH, description=_TOLD, json_schema_extra={"pattern": NUMBER_KEY})
 ]
 
 
@@ -62,7 +62,7 @@ def _write_page(rows: Sequence[T], document: Callable[[T], Any]) -> list[Any]:
     for row in rows:
         items.append(document(row))
         size += len(json.dumps(items[-1], default=str))
-        if size > _LARGEST_PAGE:
+        if size > _MAX_PAGE:
             break
     return items
 

@@ -18,14 +18,14 @@ from tickbird.domain.runs.run import RunRecord
 from tickbird.wire.encode import run_document
 
 # What is in front of a key of a caller takes some of the room that a key has.
-_LONGEST_KEY: Final = 200 - TOKEN_ID_LENGTH - 1
+_MAX_KEY_LENGTH: Final = 200 - TOKEN_ID_LENGTH - 1
 
 RunKey = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
         min_length=1,
-        max_length=_LONGEST_KEY,
+        max_length=_MAX_KEY_LENGTH,
         description="The same key again gives the same run.",
     ),
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 _LEFT_OUT = {"__pycache__", "node_modules", "site-packages"}
 # A folder with more Python files than this is no project of its own.
-MOST_FILES = 20_000
+MAX_FILES = 20_000
 
 Mark = tuple[int, int, int]
 
@@ -22,7 +22,7 @@ def project_files(folder: Path) -> Iterator[str]:
             folders.clear()
             continue
         for name in names:
-            if name.endswith(".py") and found < MOST_FILES:
+            if name.endswith(".py") and found < MAX_FILES:
                 found += 1
                 yield str(Path(parent) / name)
 

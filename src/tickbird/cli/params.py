@@ -11,19 +11,19 @@ import click
 
 from tickbird.cli.shell_completion import schedule_names
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.schedules.definition import LARGEST_PAYLOAD
+from tickbird.domain.schedules.definition import MAX_PAYLOAD
 from tickbird.domain.time.durations import seconds
 
-LARGEST_ID = 2**63 - 1
-LONGEST_WORDS = 1_000
+MAX_ID = 2**63 - 1
+MAX_TEXT_LENGTH = 1_000
 
 
 def storable_text(value: str) -> str:
     """Text that a database can hold; anything else would fail later, in the driver."""
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         raise click.BadParameter("it holds a character that no database can hold.")
-    if len(value) > LONGEST_WORDS:
-        raise click.BadParameter(f"{len(value):,} characters are more than the {LONGEST_WORDS:,} allowed.")
+    if len(value) > MAX_TEXT_LENGTH:
+        raise click.BadParameter(f"{len(value):,} characters are more than the {MAX_TEXT_LENGTH:,} allowed.")
     return value
 
 
@@ -45,11 +45,11 @@ def read_payload(given: str) -> dict[str, Any]:
     """A payload from the option itself, from a file (@path) or from standard input (-)."""
     text = given
     if given == "-":
-        text = sys.stdin.read(4 * LARGEST_PAYLOAD)
+        text = sys.stdin.read(4 * MAX_PAYLOAD)
     elif given.startswith("@"):
         try:
             with Path(given[1:]).open(encoding="utf-8") as file:
-                text = file.read(4 * LARGEST_PAYLOAD)
+                text = file.read(4 * MAX_PAYLOAD)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise InvalidError(f"payload: cannot read the file {given[1:][:200]!r} ({reason}).") from None

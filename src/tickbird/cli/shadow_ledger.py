@@ -9,7 +9,7 @@ from math import floor, inf
 
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.ledger.shadow_report import MOST_TICKS, RecordedTicks, SilentPeriod, Span, recorded_ticks
+from tickbird.domain.ledger.shadow_report import MAX_TICKS, RecordedTicks, SilentPeriod, Span, recorded_ticks
 from tickbird.domain.runs.run import SkipRecord
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition
@@ -18,7 +18,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
 
 _PAGE = 1_000
-_MOST_QUIET = 10_000
+_MAX_SILENT_PERIODS = 10_000
 
 
 async def shadows_of(client: Client, names: Sequence[str], app: str | None) -> list[Schedule]:
@@ -61,14 +61,14 @@ async def recorded(client: Client, schedule: Schedule, since: float, until: floa
         start, end = to_seconds(skip.first), to_seconds(skip.last)
         begun = start if begun is None else min(begun, start)
         if skip.reason != "shadow":
-            if len(quiet) < _MOST_QUIET:
+            if len(quiet) < _MAX_SILENT_PERIODS:
                 quiet.append(SilentPeriod(start, end, skip.reason))
             continue
         for tick in recorded_ticks(definitions.of(skip.revision).grid, start, end, first, last):
             ticks.append(tick)
-            if len(ticks) > MOST_TICKS:
+            if len(ticks) > MAX_TICKS:
                 raise InvalidError(
-                    f"schedule {schedule.name!r} has more than {MOST_TICKS:,} ticks in that time;",
+                    f"schedule {schedule.name!r} has more than {MAX_TICKS:,} ticks in that time;",
                     field="since",
                     hint="choose a shorter time with --since and --until.",
                 )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # From so many bytes on, reading takes long enough to be watched.
 _LONG: Final = 20_000_000
-_LARGEST_LIST: Final = 500_000_000
+_MAX_LIST: Final = 500_000_000
 _PAGE: Final = 1_000
 # Nearer to the ends of the calendar a zone would lead out of it.
 _EVER: Final = (FIRST_SECOND + 2 * DAY, LAST_SECOND - 2 * DAY)
@@ -123,7 +123,7 @@ def _read_list(path: str) -> str:
     length, before = 0, ""
     for place, line in lines_of(path):
         length += len(line)
-        if length > _LARGEST_LIST:
+        if length > _MAX_LIST:
             raise InvalidError(f"{path[:200]} is too large to be read at once.", field="kubernetes")
         found.append(line if place == before or not found else f"\n{line}")
         before = place

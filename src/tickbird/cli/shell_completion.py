@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # Whoever presses a key waits no longer than so many seconds, unless the environment says, and gets so many names.
 _PATIENCE = 2.0
-_LONGEST = 60.0
-_MOST = 1_000
+_MAX_TIMEOUT = 60.0
+_MAX_COUNT = 1_000
 _NEWEST = 30
 # Names or ids, each with a word about it where shells show that.
 Found = Iterable[tuple[str, str]]
@@ -63,16 +63,16 @@ def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[C
 def _timeout() -> float:
     """TICKBIRD_COMPLETION_SECONDS, for those whose server is far away."""
     given = os.environ.get("TICKBIRD_COMPLETION_SECONDS", "")
-    return min(float(given), _LONGEST) if given.isascii() and given.isdigit() else _PATIENCE
+    return min(float(given), _MAX_TIMEOUT) if given.isascii() and given.isdigit() else _PATIENCE
 
 
 async def _schedules(client: Client, _: click.Context, incomplete: str) -> Found:
-    rows = await client.list(contains=incomplete, limit=_MOST)
+    rows = await client.list(contains=incomplete, limit=_MAX_COUNT)
     return [(row.schedule.name, row.schedule.state) for row in rows]
 
 
 async def _tags(client: Client, _: click.Context, __: str) -> Found:
-    definitions = [row.schedule.definition for row in await client.list(limit=_MOST)]
+    definitions = [row.schedule.definition for row in await client.list(limit=_MAX_COUNT)]
     tags = {tag for definition in definitions if definition is not None for tag in definition.tags}
     return [(tag, "") for tag in sorted(tags)]
 
@@ -101,7 +101,7 @@ async def _backfills(client: Client, _: click.Context, __: str) -> Found:
 
 
 async def _tokens(client: Client, _: click.Context, __: str) -> Found:
-    return [(each.id, each.name) for each in await client.tokens(live=True, limit=_MOST)]
+    return [(each.id, each.name) for each in await client.tokens(live=True, limit=_MAX_COUNT)]
 
 
 async def _workers(client: Client, _: click.Context, __: str) -> Found:

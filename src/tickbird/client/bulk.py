@@ -10,7 +10,7 @@ from typing import Final
 from tickbird.client.base import ClientBase
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.planning.bulk import (
-    MOST,
+    MAX_COUNT,
     BulkFilter,
     BulkResult,
     BulkVerb,
@@ -100,7 +100,7 @@ class Bulk(ClientBase):
         command: Callable[[Schedule], Command],
     ) -> BulkResult:
         check_count(expected, len(found))
-        if len(found) > MOST:
+        if len(found) > MAX_COUNT:
             raise too_many()
         if verb != "trigger":
             await self._check_clock()
@@ -146,8 +146,8 @@ class Bulk(ClientBase):
     async def _matching(self, which: BulkFilter) -> Sequence[Schedule]:
         """The schedules that match, by name; of more than can be changed, one more."""
         found: list[Schedule] = []
-        while len(found) <= MOST:
-            size = min(_PAGE, MOST + 1 - len(found))
+        while len(found) <= MAX_COUNT:
+            size = min(_PAGE, MAX_COUNT + 1 - len(found))
             after = found[-1].name if found else ""
             rows = await self._store.list_schedules(
                 self._namespace, contains=which.contains, tag=which.tag, state=which.state, after=after, limit=size

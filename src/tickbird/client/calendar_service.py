@@ -27,9 +27,9 @@ from tickbird.domain.time.instants import to_seconds
 from tickbird.store.protocol.store import Store
 
 HORIZON = 366 * 86_400
-LONGEST_HORIZON = 5 * HORIZON
+MAX_HORIZON = 5 * HORIZON
 # So many ticks of all schedules together are compared; what is behind them is not told.
-MOST_LOOKED_AT = 400_000
+MAX_EXAMINED = 400_000
 _PAGE = 200
 
 
@@ -68,11 +68,11 @@ class CalendarService:
         """What putting it would do to the ticks of each schedule that names it."""
         check_calendar_name(check_new_name(name, "calendar"))
         reach = seconds(horizon, "horizon", least=1)
-        if reach > LONGEST_HORIZON:
+        if reach > MAX_HORIZON:
             raise InvalidError("horizon: must be at most five years.", field="horizon")
         resolved = await self.resolve(definition)
         now = to_seconds(await self._store.now())
-        known, effects, failed, left = 0, [], [], MOST_LOOKED_AT
+        known, effects, failed, left = 0, [], [], MAX_EXAMINED
         async for schedule in self._naming(name):
             known += 1
             if schedule.definition is None:

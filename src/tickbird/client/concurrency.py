@@ -9,7 +9,7 @@ from dataclasses import replace
 from tickbird.client.base import ClientBase, page_size
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.explain.run_history import executes
-from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY, ConcurrencyLimit
+from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT, ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit, read_rate
 from tickbird.domain.text import check_name, check_new_name, check_text
 from tickbird.domain.workers import Worker
@@ -27,7 +27,7 @@ class Limits(ClientBase):
     async def remove_limit(self, key: str, *, actor: str) -> ConcurrencyLimit:
         """Go back to one run of this concurrency key at a time."""
         check_text(actor, "actor", least=1, most=200)
-        check_text(key, "key", least=1, most=LONGEST_KEY)
+        check_text(key, "key", least=1, most=MAX_KEY_LENGTH)
         if not any(limit.is_set for limit in await self._store.list_limits(self._namespace, key=key)):
             raise NotFoundError(f"there is no limit for {key!r};", hint="`tickbird limits` shows those that exist.")
         return await self._store.set_limit(self._namespace, key, None, actor)
@@ -62,9 +62,9 @@ class Limits(ClientBase):
 
 def check_max_running(most: object) -> int:
     """How many runs of a key may go on at once, or an InvalidError."""
-    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= LARGEST_LIMIT:
+    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_LIMIT:
         raise InvalidError(
-            f"most: {str(most)[:60]!r} is not a whole number from 1 to {LARGEST_LIMIT};",
+            f"most: {str(most)[:60]!r} is not a whole number from 1 to {MAX_LIMIT};",
             field="most",
             hint="to hold runs back altogether, pause their schedules.",
         )
@@ -73,7 +73,7 @@ def check_max_running(most: object) -> int:
 
 def check_limit_key(key: str) -> str:
     """A key that a limit can be set for, or an InvalidError."""
-    if not check_text(key, "key", least=1, most=LONGEST_KEY).isprintable():
+    if not check_text(key, "key", least=1, most=MAX_KEY_LENGTH).isprintable():
         raise InvalidError(f"key: {key[:60]!r} is not a text on one line, as keys of runs are.", field="key")
     return key
 

@@ -33,7 +33,7 @@ from tickbird.store.protocol.store import ScheduleSummary, Store
 # So many late runs, queues of theirs and running runs are looked at for what needs a person.
 _LATE_RUNS, _QUEUES, _RUNNING = 500, 20, 1_000
 # The coming load is counted of so many schedules, read so many at a time.
-_MOST_LOAD, _LOAD_PAGE = 100_000, 2_000
+_MAX_LOAD, _LOAD_PAGE = 100_000, 2_000
 _ALL = ScheduleFilter()
 _RUNS = RunFilter()
 _AUDIT = AuditFilter()
@@ -129,7 +129,7 @@ class DashboardReads:
         """What is to come, hour by hour, of up to 100,000 active schedules; without durations, their ticks alone."""
         counter = WeekLoadCounter(self._namespace, await self._store.now(), _within(hours, "hours", 31 * 24))
         after = 0
-        for _ in range(_MOST_LOAD // _LOAD_PAGE):
+        for _ in range(_MAX_LOAD // _LOAD_PAGE):
             rows = await self._readings.load(self._namespace, after=after, limit=_LOAD_PAGE, durations=durations)
             await compute_now(counter.add, rows)
             if len(rows) < _LOAD_PAGE:

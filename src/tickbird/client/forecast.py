@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PAGE: Final = 1_000
 # Of more runs that go on now, the newest are taken.
-_MOST_GOING: Final = 10_000
+_MAX_RUNNING: Final = 10_000
 
 
 class Simulations(Files):
@@ -48,7 +48,7 @@ class Simulations(Files):
         With `document`, as it would be with its schedules applied. With `what_if`, both as it is and as it would be.
         All schedules are played; `names` are those that are told of, else the `limit` that there is most to say of.
         """
-        from tickbird.domain.forecast.forecast import DEFAULT_DURATION, MOST_TICKS, ForecastInput, WhatIf, simulate
+        from tickbird.domain.forecast.forecast import DEFAULT_DURATION, MAX_TICKS, ForecastInput, WhatIf, simulate
 
         now = to_seconds(await self._store.now())
         first = now if start is None else to_seconds(start)
@@ -89,7 +89,7 @@ class Simulations(Files):
 
         def work() -> ForecastComparison:
             return simulate(
-                ground, asked, names=names, limit=limit, most=MOST_TICKS if most is None else most, counted=report
+                ground, asked, names=names, limit=limit, most=MAX_TICKS if most is None else most, counted=report
             )
 
         try:
@@ -135,7 +135,7 @@ class Simulations(Files):
         found: list[tuple[int, RunningRun]] = []
         for status in ("running", "queued", "waiting"):
             before: int | None = None
-            while len(found) < _MOST_GOING:
+            while len(found) < _MAX_RUNNING:
                 rows = await self._store.list_runs(
                     self._namespace,
                     status=status,
@@ -159,12 +159,12 @@ class _Stopped(Exception):
 
 def span_end(first: int, days: int | None, last: int | None) -> int:
     """The end of a stretch that is given by its end or its days; a week if neither is said."""
-    from tickbird.domain.forecast.forecast import MOST_DAYS, check_span
+    from tickbird.domain.forecast.forecast import MAX_DAYS, check_span
 
     if days is not None and last is not None:
         raise InvalidError("days and to: give one of them, not both.", field="days")
-    if days is not None and (isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST_DAYS):
-        raise InvalidError(f"days: must be a whole number from 1 to {MOST_DAYS}.", field="days")
+    if days is not None and (isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MAX_DAYS):
+        raise InvalidError(f"days: must be a whole number from 1 to {MAX_DAYS}.", field="days")
     last = first + (7 if days is None else days) * DAY if last is None else last
     check_span(first, last)
     return last

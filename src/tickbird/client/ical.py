@@ -14,7 +14,7 @@ from tickbird.domain.planning.agenda import (
     BUSY,
     DAYS,
     EVENTS,
-    MOST_SCHEDULES,
+    MAX_SCHEDULES,
     AgendaEntry,
     agenda,
     check_days,
@@ -71,8 +71,8 @@ async def _planned(client: Client, tag: str | None, contains: str, remarks: list
         after = rows[-1].schedule.name
         if len(rows) < _PAGE:
             break
-        if len(planned) >= MOST_SCHEDULES:
-            remarks.append(f"Only the first {MOST_SCHEDULES:,} schedules by name are in here; choose by tag or name.")
+        if len(planned) >= MAX_SCHEDULES:
+            remarks.append(f"Only the first {MAX_SCHEDULES:,} schedules by name are in here; choose by tag or name.")
             break
     return planned
 

@@ -18,7 +18,7 @@ MEDIA_TYPE: Final = "text/calendar; charset=utf-8"
 _WIDTH: Final = 75
 # How long an event is where no run has shown how long it takes; and at most, since a day is full of them.
 _MINUTES: Final = 5
-_MOST_MINUTES: Final = 24 * 60
+_MAX_MINUTES: Final = 24 * 60
 # No text has them but tab and line feed.
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 _SPECIAL: Final = re.compile(r"[\\;,]")
@@ -150,7 +150,7 @@ def _revised(schedule: Schedule) -> datetime:
 
 
 def _minutes(took: float | None) -> int:
-    return _MINUTES if took is None else min(_MOST_MINUTES, max(1, math.ceil(took / 60)))
+    return _MINUTES if took is None else min(_MAX_MINUTES, max(1, math.ceil(took / 60)))
 
 
 def _instant(at: datetime) -> str:

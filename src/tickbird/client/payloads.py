@@ -21,9 +21,9 @@ from tickbird.domain.triggers.trigger import at as once
 
 log = logging.getLogger("tickbird.client")
 # So many lost workers may be survived, if somebody asks for it.
-MOST_CRASHES = 1_000
-MOST_MISTAKES = 100
-_LONGEST_MISTAKE = 300
+MAX_CRASHES = 1_000
+MAX_ERRORS = 100
+_MAX_ERROR_LENGTH = 300
 
 
 def new_run(
@@ -53,9 +53,9 @@ def new_run(
         to_seconds(at)
         if delay:
             raise InvalidError("at and delay: give one of them, not both.", field="at")
-    if isinstance(crash_limit, bool) or not isinstance(crash_limit, int) or not 0 <= crash_limit <= MOST_CRASHES:
+    if isinstance(crash_limit, bool) or not isinstance(crash_limit, int) or not 0 <= crash_limit <= MAX_CRASHES:
         raise InvalidError(
-            f"crash_limit: {str(crash_limit)[:60]!r} is not a whole number from 0 to {MOST_CRASHES};",
+            f"crash_limit: {str(crash_limit)[:60]!r} is not a whole number from 0 to {MAX_CRASHES};",
             field="crash_limit",
             hint="0 never starts it twice.",
         )
@@ -112,9 +112,9 @@ def payload_errors(payload: Mapping[str, Any], schema: Mapping[str, Any]) -> Ite
     # A reference out of the schema is not fetched from anywhere.
     validator = Draft202012Validator(schema, registry=Registry())
     try:
-        for error in itertools.islice(validator.iter_errors(dict(payload)), MOST_MISTAKES):
+        for error in itertools.islice(validator.iter_errors(dict(payload)), MAX_ERRORS):
             told = _nearest(error)
-            yield tuple(told.absolute_path), str(told.message)[:_LONGEST_MISTAKE]
+            yield tuple(told.absolute_path), str(told.message)[:_MAX_ERROR_LENGTH]
     except Exception:
         log.debug("the schema of a task cannot be gone by", exc_info=True)
 

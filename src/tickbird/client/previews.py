@@ -10,7 +10,7 @@ from typing import Any
 from tickbird.client.base import ClientBase
 from tickbird.cpu_threads import compute
 from tickbird.domain.forecast.preview import Preview, preview
-from tickbird.domain.forecast.tick_load import MOST_SCHEDULES, load_around
+from tickbird.domain.forecast.tick_load import MAX_SCHEDULES, load_around
 from tickbird.domain.planning.commands import resolve_calendars
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.policy_input import policies
@@ -49,11 +49,11 @@ class Previews(ClientBase):
         start = to_seconds(await self._store.now() if after is None else after)
         found = await compute(preview, definition, start, count, namespace=self._namespace, name=name)
         # One more than are looked at, besides the schedule itself, tells whether these are all.
-        rows = await self._store.list_schedules(self._namespace, state="active", limit=MOST_SCHEDULES + 2)
+        rows = await self._store.list_schedules(self._namespace, state="active", limit=MAX_SCHEDULES + 2)
         others = [row.schedule for row in rows if row.schedule.name != name]
         instants = [to_seconds(tick.due_at) for tick in found.ticks if tick.skipped is None]
-        complete = len(others) <= MOST_SCHEDULES
-        load = await compute(load_around, instants, others[:MOST_SCHEDULES], complete=complete)
+        complete = len(others) <= MAX_SCHEDULES
+        load = await compute(load_around, instants, others[:MAX_SCHEDULES], complete=complete)
         return replace(found, load=load)
 
     async def _unstated(self, given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -13,7 +13,7 @@ from tickbird.domain.schedules.diff import FieldDiff, RevisionOrigin, difference
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 
-_LARGEST_REVISION = 2**31 - 1
+_MAX_REVISION = 2**31 - 1
 
 
 class Revisions(ClientBase):
@@ -65,7 +65,7 @@ class Revisions(ClientBase):
 
 def check_revision(number: object) -> int:
     """The number of a revision to go back to, or an InvalidError."""
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= _LARGEST_REVISION:
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= _MAX_REVISION:
         raise InvalidError(
             f"to: {str(number)[:60]!r} is not the number of a revision;", field="to", hint="the first is 1."
         )

@@ -32,7 +32,7 @@ from tickbird.store.protocol.store import (
 
 # How soon a run that is waited for is looked at again, and how rarely in the end.
 _FIRST_LOOK = 0.005
-_LONGEST_PAUSE = 0.5
+_MAX_PAUSE = 0.5
 _LOG_PAGE = 1_000
 # So many runs are looked at for whether all slots are busy.
 _RUNNING = 1_000
@@ -141,7 +141,7 @@ class Runs(ClientBase):
             if left <= 0:
                 raise not_finished(run, patience or 0)
             await asyncio.sleep(min(pause, left))
-            pause = min(pause * 1.5, _LONGEST_PAUSE)
+            pause = min(pause * 1.5, _MAX_PAUSE)
         return run
 
     async def attempts(self, run_id: int) -> Sequence[AttemptRecord]:
@@ -169,7 +169,7 @@ class Runs(ClientBase):
             if len(found.lines) < _LOG_PAGE:
                 if found.status in FINAL:
                     return
-                await asyncio.sleep(_LONGEST_PAUSE)
+                await asyncio.sleep(_MAX_PAUSE)
 
     async def progress(self, run_id: int) -> Progress | None:
         """How far a run said that it was, last; None when it has said nothing."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.bulk import MOST, BulkResult, BulkVerb, NotChanged
+from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, BulkVerb, NotChanged
 from tickbird.domain.planning.commands import Command, Pause, Resume, Trigger
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_text
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PAGE: Final = 500
 # A file takes more than can be changed at once.
-MOST_EXPORTED: Final = 10_000
+MAX_EXPORTED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class ScheduleSelection:
         self._client = client
         self._which = which
         if not isinstance(which, ScheduleFilter):
-            if len(which) > MOST:
-                raise InvalidError(f"names: at most {MOST:,} schedules are chosen at once.", field="names")
+            if len(which) > MAX_COUNT:
+                raise InvalidError(f"names: at most {MAX_COUNT:,} schedules are chosen at once.", field="names")
             for name in which:
                 check_text(name, "schedule")
 
-    async def find(self, most: int = MOST + 1) -> Found:
+    async def find(self, most: int = MAX_COUNT + 1) -> Found:
         """Which they are now."""
         found: list[Schedule] = []
         if isinstance(self._which, ScheduleFilter):
@@ -94,10 +94,10 @@ class ScheduleSelection:
         """Those that can be read, as a file that can be applied; what operators have set over them is left out."""
         from tickbird.files.document import DEFAULT_APP
 
-        found = (await self.find(MOST_EXPORTED + 1)).schedules
-        if len(found) > MOST_EXPORTED:
+        found = (await self.find(MAX_EXPORTED + 1)).schedules
+        if len(found) > MAX_EXPORTED:
             raise InvalidError(
-                f"filter: more than {MOST_EXPORTED:,} schedules match, and no more are written to one file;",
+                f"filter: more than {MAX_EXPORTED:,} schedules match, and no more are written to one file;",
                 field="filter",
                 hint="narrow it, or use `tickbird export --all`.",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 
-from tickbird.domain.doctor.metrics import MOST_COUNTED, NamespaceMetrics
+from tickbird.domain.doctor.metrics import MAX_COUNTED, NamespaceMetrics
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.store.protocol.store import Store
 
@@ -41,6 +41,6 @@ class ServerReads:
         """Those of these tokens and sessions that can be used."""
         return await self._store.live_tokens(ids)
 
-    async def measure(self, namespace: str, *, most: int = MOST_COUNTED) -> NamespaceMetrics:
+    async def measure(self, namespace: str, *, most: int = MAX_COUNTED) -> NamespaceMetrics:
         """How much there is of everything in a namespace, each counted up to `most`."""
         return await self._store.measure(namespace, most=most)

@@ -14,11 +14,11 @@ from tickbird.domain.schedules.schedule import Schedule, State
 T = TypeVar("T")
 
 # Whoever looks for what is rare reads so many rows of a page that is not full, and is told where to go on.
-MOST_LOOKED_AT: Final = 20_000
+MAX_EXAMINED: Final = 20_000
 # The newest failed runs that tell which schedules fail; where there are more, so many schedules are looked at besides.
-MOST_FAILED: Final = 5_000
+MAX_FAILED: Final = 5_000
 # So many schedules that are not active are looked up first, where only such are asked for.
-MOST_RESTING: Final = 5_000
+MAX_IDLE: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,11 +22,11 @@ from tickbird.store.protocol.store import HandOff, LeaseRef, PlanResult, RenewRe
 from tickbird.targets.protocol import Executable, RunSink
 
 log = logging.getLogger("tickbird.engine")
-_SOONEST_RENEWAL = 0.25
+_MIN_RENEWAL_INTERVAL = 0.25
 # Claimed ahead is what begins within so many seconds at the present pace, so many times the slots, or so many at most.
 _SOON = 0.05
 _TIMES_AHEAD = 4
-_MOST_AHEAD = 500
+_MAX_PREFETCH = 500
 # What a drained worker gives to work that was asked to stop, and to its own end.
 _UNWINDING = 2.0
 _UNTIL_GONE = 2.0
@@ -124,7 +124,7 @@ class Dispatcher:
         if not self._more:
             return 0
         turn = max(self._turn, self._clock.monotonic() - self._turned_at, 0.001)
-        return int(min(self.slots * min(_TIMES_AHEAD, _SOON / turn), _MOST_AHEAD))
+        return int(min(self.slots * min(_TIMES_AHEAD, _SOON / turn), _MAX_PREFETCH))
 
     def take(self, runs: Sequence[ClaimedRun], reserved: int, began: float) -> bool:
         """Start runs that were leased to this worker since `began`, unless that is too long ago; end a reservation."""
@@ -275,9 +275,9 @@ class Dispatcher:
         if not self.held:
             return self._lease / 3
         began = self._clock.monotonic()
-        if began - self._renewed_at < _SOONEST_RENEWAL:
+        if began - self._renewed_at < _MIN_RENEWAL_INTERVAL:
             # Woken for a cancellation, perhaps of many: one look serves them all.
-            return _SOONEST_RENEWAL - (began - self._renewed_at)
+            return _MIN_RENEWAL_INTERVAL - (began - self._renewed_at)
         self._renewed_at = began
         held = [LeaseRef(*key) for key in self.held]
         asking = asyncio.ensure_future(self._store.renew(self.worker, held, self._lease, now=self._clock.now()))

@@ -18,7 +18,7 @@ log = logging.getLogger("tickbird.engine")
 Ending = tuple[Attempt, Outcome | None]
 Collect = Callable[[int, Sequence[Ending]], None]
 # What has waited here for so long may start sooner elsewhere.
-_LONGEST_WAIT = 0.2
+_MAX_WAIT = 0.2
 
 
 class RunExecutor:
@@ -69,12 +69,12 @@ class RunExecutor:
                 self.ended(attempt, attempt.fail(error))
         if self._waiting and not self._looking:
             self._looking = True
-            self._loop.call_later(_LONGEST_WAIT, self._requeue_delayed)
+            self._loop.call_later(_MAX_WAIT, self._requeue_delayed)
 
     def _requeue_delayed(self) -> None:
         """Put back what has waited too long: what is executing takes longer than it used to."""
         self._looking = False
-        overdue = self._loop.time() - _LONGEST_WAIT
+        overdue = self._loop.time() - _MAX_WAIT
         while self._waiting and self._waiting[0][0] <= overdue:
             self._leave(self._waiting.popleft()[1], "drain")
         self._fill()

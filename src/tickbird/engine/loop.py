@@ -12,7 +12,7 @@ from tickbird.domain.errors import StoreError
 log = logging.getLogger("tickbird.engine")
 
 Step = Callable[[], Awaitable[float | None]]
-_MOST_BACKOFF = 10.0
+_MAX_BACKOFF = 10.0
 
 
 class StepLoop:
@@ -62,4 +62,4 @@ class StepLoop:
                 log.info("%s works again after %d failures", self.name, self.failures)
             self.failures = 0
             return self._safety_poll if wanted is None else min(max(wanted, 0.0), self._safety_poll)
-        return random.uniform(0.5, 1.0) * min(_MOST_BACKOFF, 0.1 * float(2 ** min(self.failures, 10)))  # noqa: S311
+        return random.uniform(0.5, 1.0) * min(_MAX_BACKOFF, 0.1 * float(2 ** min(self.failures, 10)))  # noqa: S311

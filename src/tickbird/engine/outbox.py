@@ -16,7 +16,7 @@ T = TypeVar("T")
 MAX_REFUSED: Final = 20
 # Seconds before refused records are tried again, doubled each time up to the second figure.
 _FIRST_PAUSE: Final = 0.5
-_LONGEST_PAUSE: Final = 30.0
+_MAX_PAUSE: Final = 30.0
 
 
 class Outbox(Generic[T]):
@@ -99,7 +99,7 @@ class Outbox(Generic[T]):
 
     def _keep(self, refused: list[T], again: list[T], cause: Exception | None) -> None:
         if refused:
-            self._pause = min(_LONGEST_PAUSE, 2 * self._pause) if again else _FIRST_PAUSE
+            self._pause = min(_MAX_PAUSE, 2 * self._pause) if again else _FIRST_PAUSE
             self._retry_at = self._monotonic() + self._pause
             text = "%s: the store refused %d records; trying again in %.1f s: %s"
             log.error(text, self._name, len(refused), self._pause, cause)

@@ -12,7 +12,7 @@ from tickbird.engine.dispatcher import Plan
 from tickbird.store.protocol.store import ClockBounds, HandOff, PlanResult, Store
 
 log = logging.getLogger("tickbird.engine")
-_MOST_LOGGED = 20
+_MAX_LOGGED = 20
 
 
 # Seconds that a batch may take before the next one is half as large: what is due meanwhile, and other planners, wait no
@@ -20,8 +20,8 @@ _MOST_LOGGED = 20
 _LONG: Final = 0.1
 _BRISK: Final = 0.05
 _SHORT: Final = 0.025
-_LEAST: Final = 100
-_MOST: Final = 500
+_MIN_COUNT: Final = 100
+_MAX_COUNT: Final = 500
 
 
 class PlannerStep:
@@ -32,7 +32,7 @@ class PlannerStep:
         store: Store,
         clock: Clock,
         on_runs: Callable[[], None],
-        batch: int = _MOST,
+        batch: int = _MAX_COUNT,
         watch: ClockGuard | None = None,
         hand_off: Callable[[Plan, int], Awaitable[PlanResult]] | None = None,
     ) -> None:
@@ -90,20 +90,20 @@ class PlannerStep:
     def _adapt(self, took: float) -> int:
         """More is due than one batch: take more or less of it at a time; how many at once."""
         if took > _LONG:
-            self._batch = max(_LEAST, self._batch // 2)
+            self._batch = max(_MIN_COUNT, self._batch // 2)
         if took < _SHORT:
-            self._batch = min(_MOST, self._batch * 2)
+            self._batch = min(_MAX_COUNT, self._batch * 2)
         return self._store.planners if took < _BRISK else 1
 
 
 def _log_result(planned: PlanResult) -> None:
     for name in planned.parked:
         log.error("schedule %s is parked: `tickbird show %s` tells why", name, name)
-    for refused in planned.refused[:_MOST_LOGGED]:
+    for refused in planned.refused[:_MAX_LOGGED]:
         log.error(
             "schedule %s cannot be planned: %s; trying again at %s", refused.schedule, refused.error, refused.retry_at
         )
-    if len(planned.refused) > _MOST_LOGGED:
-        log.error("%d other schedules cannot be planned either", len(planned.refused) - _MOST_LOGGED)
+    if len(planned.refused) > _MAX_LOGGED:
+        log.error("%d other schedules cannot be planned either", len(planned.refused) - _MAX_LOGGED)
     if planned.schedules:
         log.debug("planned %d schedules: %d runs, %d skips", planned.schedules, planned.runs, planned.skips)

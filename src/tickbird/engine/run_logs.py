@@ -24,7 +24,7 @@ log = logging.getLogger("tickbird.engine")
 # How long lines are gathered, how many are written at a time, and how many wait while the store cannot be reached.
 _GATHER: Final = 0.2
 _BATCH: Final = 1_000
-_MOST_WAITING: Final = 50_000
+_MAX_WAITING: Final = 50_000
 
 
 class RunLogBuffer:
@@ -48,7 +48,7 @@ class RunLogBuffer:
         """Keep a line, as far as its attempt has not said too much already."""
         with self._lock:
             kept = self._meters.setdefault((run.id, run.attempt), Meter()).take(text)
-            if kept is None or len(self._lines) + len(self._outbox) >= _MOST_WAITING:
+            if kept is None or len(self._lines) + len(self._outbox) >= _MAX_WAITING:
                 return
             number, text = kept
             self._lines.append(LogLine(run.id, run.attempt, number, at, fit_level(level), text))

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tickbird.domain.calendars.definition import check_calendar_name, read_calendar
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY
+from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT
 from tickbird.domain.limits.rate_limits import RateLimit, read_rate
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.policy_input import policies
@@ -25,7 +25,7 @@ from tickbird.files.policy_reader import Policies
 from tickbird.files.trigger_reader import Triggers
 from tickbird.files.value_reader import WRONG
 
-MOST_SCHEDULES: Final = 100_000
+MAX_SCHEDULES: Final = 100_000
 _SETTINGS: Final = frozenset(TASK_SETTINGS)
 _ANY: Final = Definition(trigger=At(datetime(1970, 1, 1, tzinfo=UTC)), target=Target("any"))
 # Under which name a part of the definition stands in a file.
@@ -89,10 +89,10 @@ class DocumentReader(Triggers, Policies):
 
     def limit(self, key: str, node: Node) -> None:
         """How many runs of a concurrency key may go on at once."""
-        usable = self.named(node, lambda: check_text(key, "key", least=1, most=LONGEST_KEY))
+        usable = self.named(node, lambda: check_text(key, "key", least=1, most=MAX_KEY_LENGTH))
         most = node.value
-        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= LARGEST_LIMIT:
-            self.wrong(node.at, f"expected a whole number from 1 to {LARGEST_LIMIT:,}, not {str(node.plain)[:60]!r}.")
+        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_LIMIT:
+            self.wrong(node.at, f"expected a whole number from 1 to {MAX_LIMIT:,}, not {str(node.plain)[:60]!r}.")
         elif usable:
             self.limits[key] = most
 
@@ -151,8 +151,8 @@ class DocumentReader(Triggers, Policies):
                 read[each] = self.policy(each, value, tz)
         definition = self.build_definition(read, fields, node)
         if definition is not None and len(self.mistakes) == before:
-            if len(self.schedules) == MOST_SCHEDULES:
-                self.wrong(node.key, f"more than {MOST_SCHEDULES:,} schedules; split them into several apps.")
+            if len(self.schedules) == MAX_SCHEDULES:
+                self.wrong(node.key, f"more than {MAX_SCHEDULES:,} schedules; split them into several apps.")
             self.schedules[name] = definition
 
     def build_definition(self, read: dict[str, Any], fields: Mapping[str, Node], node: Node) -> Definition | None:

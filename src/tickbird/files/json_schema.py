@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tickbird.domain.limits.concurrency import LARGEST_LIMIT, LONGEST_KEY
-from tickbird.domain.schedules.definition import MOST_CALENDARS, RANGES
-from tickbird.domain.schedules.dependencies import MOST_DEPENDENCIES
+from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT
+from tickbird.domain.schedules.definition import MAX_CALENDARS, RANGES
+from tickbird.domain.schedules.dependencies import MAX_DEPENDENCIES
 from tickbird.domain.targets.command import FIELDS as PROGRAM
 from tickbird.domain.text import NAME
 from tickbird.domain.triggers.every import UNITS
@@ -47,8 +47,8 @@ def json_schema() -> Schema:
             "limits": {
                 "type": "object",
                 "description": PARTS["limits"],
-                "propertyNames": {"minLength": 1, "maxLength": LONGEST_KEY},
-                "additionalProperties": {"type": "integer", "minimum": 1, "maximum": LARGEST_LIMIT},
+                "propertyNames": {"minLength": 1, "maxLength": MAX_KEY_LENGTH},
+                "additionalProperties": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT},
             },
             "queues": _by_name("queues", {"anyOf": [_rate(), _object({"rate": _rate()}, ["rate"])]}),
         },
@@ -126,12 +126,12 @@ def _field(field: Field) -> Schema:
         return {"type": "integer", "minimum": least, "maximum": most}
     if field.kind == "dependencies":
         one = _object({"after": _NAME, "within": _LENGTH, "wait": _LENGTH}, ["after", "within"])
-        return _one_or_more(one, MOST_DEPENDENCIES)
+        return _one_or_more(one, MAX_DEPENDENCIES)
     kinds: Schema = {
         "text": {"type": "string"},
         "length": _LENGTH,
         "flag": {"type": "boolean"},
-        "names": _one_or_more(_NAME, MOST_CALENDARS if field.name == "calendars" else None),
+        "names": _one_or_more(_NAME, MAX_CALENDARS if field.name == "calendars" else None),
         "days": _one_or_more(_DAY),
         "instant": _INSTANT,
         "payload": {"type": ["object", "string"]},

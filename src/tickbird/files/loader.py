@@ -19,10 +19,10 @@ Format = Literal["toml", "yaml", "json"]
 FORMATS = get_args(Format)
 ENDINGS: dict[str, Format] = {".toml": "toml", ".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 # A hundred thousand schedules fit in; what is larger was most likely not meant.
-LARGEST_FILE = 64 * 2**20
+MAX_FILE = 64 * 2**20
 # So many files and folders of a folder are looked at, and so much is read of all files together.
-MOST_ENTRIES = 100_000
-LARGEST_DOCUMENT = 4 * LARGEST_FILE
+MAX_ENTRIES = 100_000
+MAX_DOCUMENT = 4 * MAX_FILE
 _ENDINGS = "*.toml, *.yaml, *.yml or *.json"
 
 
@@ -42,16 +42,14 @@ def read_paths(paths: Iterable[str | Path], mistakes: list[Diagnostic]) -> list[
     """Every file that is named, and every one in a folder that is named and in the folders within it."""
     seen: set[tuple[int, int]] = set()
     sources: list[Source] = []
-    left = LARGEST_DOCUMENT
+    left = MAX_DOCUMENT
     for file in (file for path in paths for file in _files(path, mistakes)):
         source, size = _read_file(file, seen, mistakes)
         if source is not None:
             sources.append(source)
         left -= size
         if left < 0:
-            words = (
-                f"all files together are larger than {LARGEST_DOCUMENT // 2**20} MiB, and this is where that is reached"
-            )
+            words = f"all files together are larger than {MAX_DOCUMENT // 2**20} MiB, and this is where that is reached"
             mistakes.append(Diagnostic(SourceLocation(str(file)), f"{words}; name fewer of them at a time."))
             break
     return sources
@@ -82,8 +80,8 @@ def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Diagnosti
 
 def _decoded(data: bytes) -> str:
     """UTF-8, with or without a byte order mark."""
-    if len(data) > LARGEST_FILE:
-        raise Unreadable(f"is larger than {LARGEST_FILE // 2**20} MiB; split it into several files of one folder")
+    if len(data) > MAX_FILE:
+        raise Unreadable(f"is larger than {MAX_FILE // 2**20} MiB; split it into several files of one folder")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise Unreadable("is UTF-16; save it as UTF-8")
     try:
@@ -109,7 +107,7 @@ def _files(named: str | Path, mistakes: list[Diagnostic]) -> Iterator[Path]:
         found = sorted(_within(path, refused))
     except _TooManyError:
         # Of what is amiss in such a tree nothing else is worth telling.
-        words = f"the folder and those in it hold more than {MOST_ENTRIES:,} files and folders"
+        words = f"the folder and those in it hold more than {MAX_ENTRIES:,} files and folders"
         mistakes.append(
             Diagnostic(SourceLocation(str(path)), f"{words}; name the folder that has the schedules alone, or files.")
         )
@@ -135,7 +133,7 @@ def _within(folder: Path, mistakes: list[Diagnostic]) -> Iterator[Path]:
     entries = 0
     for where, folders, names in os.walk(folder, onerror=refused):
         entries += len(folders) + len(names)
-        if entries > MOST_ENTRIES:
+        if entries > MAX_ENTRIES:
             raise _TooManyError
         folders[:] = [name for name in folders if not name.startswith(".")]
         for name in names:
@@ -169,7 +167,7 @@ def _read_file(path: Path, seen: set[tuple[int, int]], mistakes: list[Diagnostic
             if (found.st_dev, found.st_ino) in seen:
                 return None, 0
             seen.add((found.st_dev, found.st_ino))
-            data = file.read(LARGEST_FILE + 1)
+            data = file.read(MAX_FILE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         mistakes.append(Diagnostic(SourceLocation(str(path)), f"the file cannot be read ({reason})."))

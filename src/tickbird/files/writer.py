@@ -28,7 +28,7 @@ _WORDS: Final = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 # Beyond these, a payload is written as one text of JSON.
 _DEEPEST: Final = 20
-_LONGEST_KEY: Final = 200
+_MAX_KEY_LENGTH: Final = 200
 _WIDTH: Final = 100
 _DEFAULTS: Final = {
     each.name: each.default_factory() if each.default_factory is not MISSING else each.default
@@ -118,7 +118,7 @@ def _fits(value: Any, nulls: bool, depth: int) -> bool:
     if depth > _DEEPEST:
         return False
     if isinstance(value, dict):
-        return all(len(key) <= _LONGEST_KEY and _fits(each, nulls, depth + 1) for key, each in value.items())
+        return all(len(key) <= _MAX_KEY_LENGTH and _fits(each, nulls, depth + 1) for key, each in value.items())
     if isinstance(value, list | tuple):
         return all(_fits(each, nulls, depth + 1) for each in value)
     return nulls or value is not None

@@ -22,7 +22,7 @@ _RANGES: Final = {"month": (1, 12), "day": (1, 31), "day_of_week": (0, 6), "hour
 # As long as a tick may be late before it is called so.
 _GRACE: Final = 10
 _YEAR: Final = 366 * 86_400
-_MOST_STRETCHES: Final = 100
+_MAX_STRETCHES: Final = 100
 _PLACES: Final = ("1st", "2nd", "3rd", "4th", "5th")
 _NOTES: Final = (
     "Functions are tasks here: a worker's app must have them under these names. Arguments are the payload, by name.",
@@ -62,7 +62,7 @@ def _entry(name: str, job: Mapping[str, Any], origin: str, horizon: Horizon) -> 
     called = job["name"] if re.fullmatch(r"[0-9a-f]{32}", name) and job["name"] else name
     entry = ImportedSchedule(str(called), {}, origin)
     fields, entry.fires = _trigger(job["trigger"], entry, horizon)
-    for each in job["trigger"].get("stretches", ())[:_MOST_STRETCHES]:
+    for each in job["trigger"].get("stretches", ())[:_MAX_STRETCHES]:
         # Not beyond what was asked about, whatever a pickle makes of that.
         start, end = max(horizon.after - _YEAR, int(each["after"])), min(horizon.until + _YEAR, int(each["until"]))
         entry.stretches.append((start, end))

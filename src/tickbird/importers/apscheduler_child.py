@@ -14,7 +14,7 @@ from typing import Any
 
 UTC = timezone.utc  # noqa: UP017 - older Pythons read this too
 # Of one trigger around one clock change; a trigger with more is not compared.
-MOST = 20_000
+MAX_COUNT = 20_000
 AROUND = timedelta(hours=36)
 
 
@@ -84,7 +84,7 @@ def stretches(value: Any, after: datetime, until: datetime) -> list[dict[str, An
             end = usual
             fires: list[int] = []
             previous, now = None, start
-            while len(fires) <= MOST:
+            while len(fires) <= MAX_COUNT:
                 at = value.get_next_fire_time(previous, now)
                 if at is not None and at > end and now < usual - AROUND:
                     # A trigger that rests for longer comes out of the change with what is left of the old clock.

@@ -17,8 +17,8 @@ _ZONES: Final = ("timezone", "CELERY_TIMEZONE")
 _UTC: Final = ("enable_utc", "CELERY_ENABLE_UTC")
 _LOCAL: Final = "enable_utc is off and no timezone is set, so that beat goes by the clock of its machine"
 _SUMS: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
-_LARGEST: Final = 10**18
-_LONGEST_RANGE: Final = 1_000
+_MAX_SIZE: Final = 10**18
+_MAX_RANGE: Final = 1_000
 _LENGTHS: Final = ("days", "seconds", "microseconds", "milliseconds", "minutes", "hours", "weeks")
 
 
@@ -194,7 +194,7 @@ class _Reader:
             return kwargs
         if name == "timedelta" and len(args) <= len(_LENGTHS) and set(kwargs) <= set(_LENGTHS):
             return timedelta(*args, **kwargs)
-        if name == "range" and not kwargs and all(map(_is_small, args)) and len(made := range(*args)) <= _LONGEST_RANGE:
+        if name == "range" and not kwargs and all(map(_is_small, args)) and len(made := range(*args)) <= _MAX_RANGE:
             return list(made)
         if name in ("crontab", "schedule", "solar"):
             return name, args, {**kwargs, **({"nowfun": True} if "nowfun" in own else {})}
@@ -203,7 +203,7 @@ class _Reader:
 
 def _is_small(value: Any) -> bool:
     """A number that can be reckoned with."""
-    return isinstance(value, int | float) and abs(value) < _LARGEST
+    return isinstance(value, int | float) and abs(value) < _MAX_SIZE
 
 
 def _text(node: ast.expr | None) -> str | None:

@@ -14,8 +14,8 @@ from tickbird.importers.entries import ImportedSchedule
 # So long before and after a clock change the ticks are compared.
 _AROUND: Final = 36 * 3_600
 # Of one stretch; no clock change has more to do with it.
-_MOST_TICKS: Final = 500_000
-_MOST_TIMES: Final = 3
+_MAX_TICKS: Final = 500_000
+_MAX_TIMES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Difference:
 def _times(at: tuple[datetime, ...]) -> str:
     if not at:
         return "does not"
-    shown = ", ".join(f"{each:%H:%M %Z}" for each in at[:_MOST_TIMES])
-    return f"at {shown}" + (f" and {len(at) - _MOST_TIMES} times more" if len(at) > _MOST_TIMES else "")
+    shown = ", ".join(f"{each:%H:%M %Z}" for each in at[:_MAX_TIMES])
+    return f"at {shown}" + (f" and {len(at) - _MAX_TIMES} times more" if len(at) > _MAX_TIMES else "")
 
 
 def differences(entry: ImportedSchedule, definition: Definition, horizon: Horizon) -> list[Difference]:
@@ -83,7 +83,7 @@ def _ticks(definition: Definition, after: int, until: int) -> set[int]:
     grid = definition.grid
     found: set[int] = set()
     tick = grid.next(after)
-    while tick is not None and tick <= until and len(found) < _MOST_TICKS:
+    while tick is not None and tick <= until and len(found) < _MAX_TICKS:
         if not grid.excludes(tick):
             found.add(tick)
         tick = grid.next(tick)

@@ -10,7 +10,7 @@ from typing import Any
 # The instants, in seconds since the epoch, at which the original would fire in (after, until].
 Fires = Callable[[int, int], Iterable[int]]
 _UNUSABLE = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
-_LONGEST = 60
+_MAX_LENGTH = 60
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ class Imported:
 
 def name_of(text: str) -> str:
     """A name that a schedule can have, like the text."""
-    return _UNUSABLE.sub("-", text).strip("-.")[:_LONGEST].strip("-.") or "schedule"
+    return _UNUSABLE.sub("-", text).strip("-.")[:_MAX_LENGTH].strip("-.") or "schedule"
 
 
 def short(text: str) -> str:

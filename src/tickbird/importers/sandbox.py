@@ -15,7 +15,7 @@ from typing import IO, Any, Final
 from tickbird.domain.errors import InvalidError
 
 _PATIENCE: Final = 300
-_LONGEST_ANSWER: Final = 64 * 2**20
+_MAX_OUTPUT_BYTES: Final = 64 * 2**20
 _LAST_WORDS: Final = 10_000
 
 
@@ -33,9 +33,9 @@ def run_child(script: str, *words: str, python: str | None, asked: Any = None, w
         # As text, so that what lies beside that file is not taken for the library.
         returned = _run([python or sys.executable, "-c", code, *words], given, told, complained, what)
         told.seek(0)
-        answer = told.read(_LONGEST_ANSWER + 1)
-        if len(answer) > _LONGEST_ANSWER:
-            raise InvalidError(f"the process that {what} answered more than {_LONGEST_ANSWER // 2**20} MiB.")
+        answer = told.read(_MAX_OUTPUT_BYTES + 1)
+        if len(answer) > _MAX_OUTPUT_BYTES:
+            raise InvalidError(f"the process that {what} answered more than {_MAX_OUTPUT_BYTES // 2**20} MiB.")
         try:
             return json.loads(answer)
         except (ValueError, RecursionError):

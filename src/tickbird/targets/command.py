@@ -22,9 +22,9 @@ log = logging.getLogger("tickbird.worker")
 # What a command has of its worker's environment without asking for it.
 INHERITED: Final = ("PATH", "HOME", "LANG", "TZ")
 _PATH = "/usr/local/bin:/usr/bin:/bin"
-_MOST = 1_000
+_MAX_COUNT = 1_000
 # Longer ones do not fit into a variable of the environment.
-_LONGEST_PAYLOAD = 100_000
+_MAX_PAYLOAD_LENGTH = 100_000
 
 
 class Command:
@@ -121,8 +121,8 @@ def _facts(run: Run) -> dict[str, str]:
         facts["COVERS_COUNT"] = str(run.covers.count)
     if run.payload:
         payload = json.dumps(run.payload, ensure_ascii=False, separators=(",", ":"))
-        if len(payload.encode()) > _LONGEST_PAYLOAD:
-            raise PayloadError(f"payload: a command takes up to {_LONGEST_PAYLOAD:,} bytes, as a variable.")
+        if len(payload.encode()) > _MAX_PAYLOAD_LENGTH:
+            raise PayloadError(f"payload: a command takes up to {_MAX_PAYLOAD_LENGTH:,} bytes, as a variable.")
         facts["PAYLOAD"] = payload
     return {f"{OURS}{name}": value for name, value in facts.items() if value is not None}
 
@@ -150,9 +150,9 @@ def allowed(patterns: Iterable[str], variables: Iterable[str] = ()) -> dict[str,
     checked = check_variables(variables)
     for pattern in patterns:
         found.update((path, Command(path, checked)) for path in _matching(pattern))
-    if len(found) > _MOST:
+    if len(found) > _MAX_COUNT:
         raise InvalidError(
-            f"commands: {len(found):,} programs are more than the {_MOST:,} that a worker can allow;",
+            f"commands: {len(found):,} programs are more than the {_MAX_COUNT:,} that a worker can allow;",
             field="commands",
             hint="name those that are needed.",
         )

@@ -19,7 +19,7 @@ from tickbird.targets.protocol import RunSink
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker
 
-_SMALLEST = timedelta(microseconds=1)
+_MIN_STEP = timedelta(microseconds=1)
 
 
 class Harness:
@@ -103,7 +103,7 @@ class Harness:
         upcoming = await self._due()
         while upcoming is not None and upcoming <= end:
             # A step that asks for the same instant again would otherwise never let time pass.
-            self.clock.move_to(max(upcoming, self.now + _SMALLEST))
+            self.clock.move_to(max(upcoming, self.now + _MIN_STEP))
             upcoming = await self._due()
         self.clock.move_to(max(end, self.now))
         await self._due()

@@ -51,7 +51,7 @@ CSRF_FIELD: Final = "csrf"
 CSRF_HEADER: Final = "x-csrf"
 # While the store cannot be asked, somebody who was let in so lately still sees what they saw before.
 _TRUSTED_FOR: Final = 900.0
-_MOST_KNOWN: Final = 1_000
+_MAX_CACHED: Final = 1_000
 # A byte of a form takes up to three on its way: a payload that may be stored must get through.
 _ENCODED: Final = 3
 # Where a page that is shown again says how old it is.
@@ -149,7 +149,7 @@ class PageGuard:
             if known is None or time.monotonic() - known.at > _TRUSTED_FOR:
                 raise
             return known.caller, False
-        if len(self._known) >= _MOST_KNOWN:
+        if len(self._known) >= _MAX_CACHED:
             self._known.clear()
         self._known[mark] = Known(caller, time.monotonic())
         return caller, True

@@ -11,13 +11,15 @@ from markupsafe import Markup
 from tickbird.web.rendering import plain
 
 # More phrases than these are not looked for, nor longer ones.
-_MOST: Final = 200
-_LONGEST: Final = 200
+_MAX_COUNT: Final = 200
+_MAX_LENGTH: Final = 200
 
 
 def linked(text: str, addresses: Mapping[str, str]) -> Markup:
     """A text from data in which each of these phrases leads to its address; everything else is only text."""
-    known = {plain(phrase): href for phrase, href in list(addresses.items())[:_MOST] if 2 <= len(phrase) <= _LONGEST}
+    known = {
+        plain(phrase): href for phrase, href in list(addresses.items())[:_MAX_COUNT] if 2 <= len(phrase) <= _MAX_LENGTH
+    }
     shown = plain(text)
     if not known:
         return Markup("<bdi>{}</bdi>").format(shown)

@@ -17,7 +17,7 @@ from tickbird.web.query_cache import QueryCache
 log = logging.getLogger("tickbird.web")
 # A busy store changes all the time: a page that is told so once in so many seconds is live enough.
 _REST: Final = 1.0
-_LONGEST_REST: Final = 10.0
+_MAX_REST: Final = 10.0
 _CHANGED: Final = event({}, name="changed")
 
 
@@ -81,7 +81,7 @@ class NamespaceNotifier:
                     self._readings.expire(self._namespace)
                     self._notify()
                     # A store that takes long to be read is not asked again before it has answered.
-                    await asyncio.sleep(min(max(_REST, 2 * self._readings.slow), _LONGEST_REST))
+                    await asyncio.sleep(min(max(_REST, 2 * self._readings.slow), _MAX_REST))
         except TickbirdError as error:
             log.warning("pages are not live at the moment: %s", error)
         finally:

@@ -24,7 +24,7 @@ from tickbird.web.schedule_urls import name_from_path, schedule_path
 
 # Said on the next page that is shown, once.
 SAID: Final = "tickbird_said"
-_MOST_FIELDS: Final = 20_000
+_MAX_FIELDS: Final = 20_000
 
 
 class Form:
@@ -61,7 +61,7 @@ def read_form(body: bytes) -> Form:
     """The fields of a body as a browser sends it."""
     try:
         pairs = parse_qsl(
-            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MOST_FIELDS, encoding="utf-8"
+            body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=_MAX_FIELDS, encoding="utf-8"
         )
     except ValueError:
         raise InvalidError("The form cannot be read.", hint="Send it again from its page.") from None

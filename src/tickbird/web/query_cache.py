@@ -13,7 +13,7 @@ T = TypeVar("T")
 # A namespace, and what is asked of it.
 Key = tuple[Hashable, ...]
 # Bytes of all readings that are fresh, and of the older ones that may be shown meanwhile.
-MOST_BYTES: Final = 32_000_000
+MAX_BYTES: Final = 32_000_000
 # What a reading takes besides its result.
 _OVERHEAD: Final = 2_000
 # With each reading, how slow others were counts for less.
@@ -38,10 +38,10 @@ class QueryCache:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._kept: SizedCache[Key, _Reading] = SizedCache(MOST_BYTES)
+        self._kept: SizedCache[Key, _Reading] = SizedCache(MAX_BYTES)
         self._changed: dict[Hashable, float] = {}
         # What may be shown until it is known anew.
-        self._before: SizedCache[Key, _Result] = SizedCache(MOST_BYTES)
+        self._before: SizedCache[Key, _Result] = SizedCache(MAX_BYTES)
         # How long readings take lately, in seconds: nobody does well to ask for them more often than that.
         self.slow = 0.0
 
@@ -122,4 +122,4 @@ class QueryCache:
 async def _call(read: Callable[[], Awaitable[Any]]) -> _Result:
     value = await read()
     # In a thread, because a result may have a million values.
-    return _Result(value, _OVERHEAD + await asyncio.to_thread(size_of, value, MOST_BYTES))
+    return _Result(value, _OVERHEAD + await asyncio.to_thread(size_of, value, MAX_BYTES))

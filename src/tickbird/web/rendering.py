@@ -18,7 +18,7 @@ from tickbird.web.schedule_urls import name_in_path, schedule_path
 from tickbird.web.static_files import asset_path
 
 # Longer texts are cut on pages; the API has them whole.
-_LONGEST: Final = 100_000
+_MAX_LENGTH: Final = 100_000
 
 
 @cache
@@ -51,7 +51,7 @@ def render(template: str, context: Mapping[str, Any]) -> str:
     return shown.encode(errors="replace").decode()
 
 
-def plain(value: object, most: int = _LONGEST) -> str:
+def plain(value: object, most: int = _MAX_LENGTH) -> str:
     """A text from data with what cannot be seen made visible, and cut where it is too long to look at."""
     whole = str(value)
     part = whole[:most]
@@ -60,7 +60,7 @@ def plain(value: object, most: int = _LONGEST) -> str:
     return shown if len(whole) <= most else f"{shown}… ({len(whole):,} characters)"
 
 
-def text(value: object, most: int = _LONGEST) -> Markup:
+def text(value: object, most: int = _MAX_LENGTH) -> Markup:
     """A text from data, kept from turning the direction of what stands around it."""
     return Markup("<bdi>{}</bdi>").format(plain(value, most))
 

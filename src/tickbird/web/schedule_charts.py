@@ -29,11 +29,11 @@ from tickbird.web.charts import (
 
 _WIDE: Final = 1_160
 _HALF: Final = 540
-_SHORTEST: Final = timedelta(minutes=1)
-_LONGEST: Final = timedelta(days=400)
+_MIN_SPAN: Final = timedelta(minutes=1)
+_MAX_SPAN: Final = timedelta(days=400)
 # A zone's rules are not known for ever.
 _FARTHEST: Final = timedelta(days=36_500)
-_MOST_PAST: Final = 40
+_MAX_PAST: Final = 40
 
 
 def outcome_of(mark: Marked, href: str | None = None) -> Outcome:
@@ -72,12 +72,12 @@ class Drawn:
     def _window(self) -> tuple[datetime, datetime]:
         coming = sorted(each.due_at - self.now for each in self.coming)
         # However far off the next one is, it is shown; of the others, those of about a year.
-        ahead = max(coming[0], min(coming[-1], _LONGEST)) if coming else _SHORTEST
-        ahead = min(max(ahead * 1.05, _SHORTEST), _FARTHEST)
-        past = [each.at for each in self.marks if each.at <= self.now][-_MOST_PAST:]
-        behind = min(self.now - past[0], _LONGEST) * 1.05 if past else ahead
+        ahead = max(coming[0], min(coming[-1], _MAX_SPAN)) if coming else _MIN_SPAN
+        ahead = min(max(ahead * 1.05, _MIN_SPAN), _FARTHEST)
+        past = [each.at for each in self.marks if each.at <= self.now][-_MAX_PAST:]
+        behind = min(self.now - past[0], _MAX_SPAN) * 1.05 if past else ahead
         # What is to come is small beside a long past, and the other way round: neither more than four times the other.
-        behind = max(min(behind, ahead * 4), ahead / (2 if past else 8)) if self.coming else max(behind, _SHORTEST)
+        behind = max(min(behind, ahead * 4), ahead / (2 if past else 8)) if self.coming else max(behind, _MIN_SPAN)
         return self.now - behind, self.now + (ahead if self.coming else min(ahead, behind / 4))
 
     def _run_symbol(self, mark: views.RunPoint) -> RunMark:

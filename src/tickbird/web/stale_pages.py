@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-_MOST_PAGES: Final = 200
-_LARGEST: Final = 1_000_000
+_MAX_PAGES: Final = 200
+_MAX_SIZE: Final = 1_000_000
 # All together, in bytes: large pages leave room for fewer.
-_MOST_BYTES: Final = 32_000_000
+_MAX_BYTES: Final = 32_000_000
 # An older page tells nothing any more.
 _OLDEST: Final = 3_600.0
 
@@ -34,12 +34,12 @@ class StalePageCache:
 
     def keep(self, who: str, where: str, body: bytes) -> None:
         """Remember a page."""
-        if len(body) > _LARGEST:
+        if len(body) > _MAX_SIZE:
             return
         self._drop((who, where))
         self._pages[who, where] = (self._clock(), body)
         self._bytes += len(body)
-        while len(self._pages) > _MOST_PAGES or self._bytes > _MOST_BYTES:
+        while len(self._pages) > _MAX_PAGES or self._bytes > _MAX_BYTES:
             self._drop(next(iter(self._pages)))
 
     def _drop(self, key: tuple[str, str]) -> None:

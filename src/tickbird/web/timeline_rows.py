@@ -15,7 +15,7 @@ from tickbird.web.charts import ComingMark, RunMark, SkipMark, TimelineRow
 from tickbird.web.page_request import PageRequest
 
 # Ticks to come that are drawn one by one; of a schedule that has more until then, the rest is counted.
-_MOST_COMING: Final = 400
+_MAX_UPCOMING: Final = 400
 
 
 def timeline_row(
@@ -65,7 +65,7 @@ def upcoming_symbols(
     # One that was moved may come before its place on the grid.
     last = max([until, *(each.scheduled_for for each in overrides_of(schedule))])
     within = takewhile(lambda tick: tick.scheduled_for <= last, iter_upcoming(schedule, now))
-    ticks = [*islice(within, _MOST_COMING)]
+    ticks = [*islice(within, _MAX_UPCOMING)]
     shown = [
         ComingMark(
             due_at=each.due_at,
@@ -76,7 +76,7 @@ def upcoming_symbols(
         for each in ticks
         if each.due_at <= until and each.skipped != "done"
     ]
-    if len(ticks) < _MOST_COMING or ticks[-1].scheduled_for >= until:
+    if len(ticks) < _MAX_UPCOMING or ticks[-1].scheduled_for >= until:
         return shown, 0
     return shown, schedule.grid.count(to_seconds(ticks[-1].scheduled_for), to_seconds(until))
 

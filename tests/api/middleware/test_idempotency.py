@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.middleware.idempotency import HEADER, LONGEST_KEY, repeatable
+from tickbird.api.middleware.idempotency import HEADER, MAX_KEY_LENGTH, repeatable
 from tickbird.domain.errors import StoreUnavailableError
 
 PATH = "/api/v1/schedules"
@@ -128,13 +128,13 @@ async def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
     refused(await post(memory, "/schedules", NEW), 409, "in-progress")
 
 
-@pytest.mark.parametrize("key", ["", "x" * (LONGEST_KEY + 1), "a\tb"])
+@pytest.mark.parametrize("key", ["", "x" * (MAX_KEY_LENGTH + 1), "a\tb"])
 async def test_what_is_no_key(memory: Api, key: str) -> None:
     answer = await post(memory, "/schedules", NEW, key)
     refused(answer, 422, "invalid")
     assert answer.json()["field"] == HEADER
     assert await memory.client().list() == []
-    assert (await post(memory, "/schedules", NEW, "x" * LONGEST_KEY)).status_code == 201
+    assert (await post(memory, "/schedules", NEW, "x" * MAX_KEY_LENGTH)).status_code == 201
 
 
 async def test_which_routes_take_one(memory: Api) -> None:

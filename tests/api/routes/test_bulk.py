@@ -121,7 +121,7 @@ def test_a_tenth_of_what_was_expected_is_what_it_may_be_off(expected: int | None
 
 
 async def test_so_many_are_not_changed_at_once(memory: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("tickbird.client.bulk.MOST", "tickbird.domain.planning.bulk.MOST"):
+    for place in ("tickbird.client.bulk.MAX_COUNT", "tickbird.domain.planning.bulk.MAX_COUNT"):
         monkeypatch.setattr(place, 4)
     await many(memory)
     answer = await bulk(memory, "pause", 5)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, content_from_json, exclude
 from tickbird.domain.calendars.definition import read_calendar
 from tickbird.domain.errors import DefinitionError
-from tickbird.domain.planning.calendar_impact import MOST_LISTED, effect
+from tickbird.domain.planning.calendar_impact import MAX_LISTED, effect
 from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition, Roll, Target
 from tickbird.domain.time.instants import DAY, to_datetime, to_seconds
@@ -163,7 +163,7 @@ def test_the_effect_on_a_dense_schedule_is_cut() -> None:
         "s", define(every(seconds=1), exclude("sun")), define(every(seconds=1), exclude("mon")), NOW, NOW + 366 * DAY
     )
     assert told.more
-    assert len(told.vanish) + len(told.appear) == MOST_LISTED
+    assert len(told.vanish) + len(told.appear) == MAX_LISTED
 
 
 def test_calendars_that_close_all_weekdays_together_are_refused() -> None:

@@ -11,10 +11,10 @@ import pytest
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.forecast.preview import preview
-from tickbird.domain.forecast.tick_load import MOST_INSTANTS, count_ticks, load_around
+from tickbird.domain.forecast.tick_load import MAX_INSTANTS, count_ticks, load_around
 from tickbird.domain.schedules.definition import Definition, Target, spread_offset
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.schedules.warnings import MOST, definition_warnings
+from tickbird.domain.schedules.warnings import MAX_COUNT, definition_warnings
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
@@ -127,7 +127,7 @@ def test_very_many_ticks() -> None:
 
 def test_no_definition_is_told_of_without_end() -> None:
     nights = [cron(f"{minute} 2 29,30,31 * *", "Europe/Rome") for minute in range(32)]
-    assert len(told(define(any_of(*nights)))) == MOST
+    assert len(told(define(any_of(*nights)))) == MAX_COUNT
 
 
 def test_the_ticks_of_a_preview() -> None:
@@ -213,7 +213,7 @@ def test_only_active_schedules_and_the_first_instants_count() -> None:
     found = load_around([NINE], [busy, paused, broken, busy], complete=False)
     assert (found.schedules, found.complete, found.instants[0].minute) == (2, False, 2)
     days = [NINE + day * 86_400 for day in range(20)]
-    assert len(around(busy, instants=days)) == MOST_INSTANTS
+    assert len(around(busy, instants=days)) == MAX_INSTANTS
 
 
 def test_shadows_are_no_load() -> None:

@@ -331,7 +331,7 @@ def test_max_runs_used_up_makes_no_skip_behind_a_run_that_never_comes() -> None:
 
 
 def test_a_plan_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "MOST_RUNS", 3)
+    monkeypatch.setattr(planner, "MAX_RUNS", 3)
     made = look(schedule(every(seconds=1), overlap="allow"), 8)
     assert [tick for tick, _, _ in runs(made)] == [1, 2, 3]
     assert (made.cursor.next_run_at, made.state) == (BASE + 4, "active")

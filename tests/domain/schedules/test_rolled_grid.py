@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.schedules.definition import Definition, Roll, Target
-from tickbird.domain.schedules.rolled_grid import MOST_DAYS, RolledGrid
+from tickbird.domain.schedules.rolled_grid import MAX_DAYS, RolledGrid
 from tickbird.domain.time.instants import DAY, to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every, every
@@ -66,7 +66,7 @@ class Model:
         for day, (begin, end) in self.days.items():
             tick = definition.trigger.next_tick(begin - 1)
             while tick is not None and tick < end:
-                homes = [day + away * step for away in range(MOST_DAYS + 1) if day + away * step in self.open]
+                homes = [day + away * step for away in range(MAX_DAYS + 1) if day + away * step in self.open]
                 stays = not homes or homes[0] == day
                 for place in [tick] if stays else [self._place(meant, homes[0]) for meant in self._times(tick)]:
                     self.ticks[place] = not homes

@@ -21,7 +21,7 @@ from tests.engine.processes.app import MARK
 from tests.engine.processes.conftest import QUICK, Place, leftovers, until, working
 from tickbird import DefinitionError, InvalidError, Tickbird, command, cron
 from tickbird.domain.planning.commands import Update
-from tickbird.domain.runs.logs import MOST_BYTES, MOST_LINES, LogLine
+from tickbird.domain.runs.logs import MAX_BYTES, MAX_LINES, LogLine
 from tickbird.domain.runs.run import NewRun, RunRecord
 from tickbird.domain.schedules.codec import encode_field
 from tickbird.domain.schedules.definition import Target, command_target
@@ -255,8 +255,8 @@ async def test_output_is_bounded_and_may_be_binary(commands: Commands, caplog: p
     much = await commands.run(command(shell=f"yes {'x' * 99} | head -c 10000000; yes z | head -c 2000000 >&2"))
     assert much.status == "succeeded", much.error
     log = await commands.log(much)
-    assert len(log) <= MOST_LINES + 1
-    assert sum(len(line.text) for line in log) <= MOST_BYTES + 1_000
+    assert len(log) <= MAX_LINES + 1
+    assert sum(len(line.text) for line in log) <= MAX_BYTES + 1_000
     assert "the log is cut here" in log[-1].text
     odd = await commands.run(
         command(shell=r"printf 'a\000b\377\n'; printf 'no end of line'; printf '\r\n' >&2; exit 1")

@@ -15,7 +15,7 @@ from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
 
 from tickbird.api.auth.namespaces import choose
-from tickbird.api.auth.ttl_cache import MOST_REMEMBERED, REMEMBERED, TtlCache
+from tickbird.api.auth.ttl_cache import MAX_CACHED, REMEMBERED, TtlCache
 from tickbird.api.middleware.strict_params import reject_unknown_params
 from tickbird.api.problems import Problem
 from tickbird.client import Client
@@ -118,7 +118,7 @@ class Authority:
         now = self._clock()
         if self._noted.get(key, 0.0) > now:
             return
-        if len(self._noted) >= MOST_REMEMBERED:
+        if len(self._noted) >= MAX_CACHED:
             self._noted.clear()
         self._noted[key] = now + USE_NOTED_EVERY
         # Beside the request, which does not wait for a write.

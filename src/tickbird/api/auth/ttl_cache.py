@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 
 # A look-up counts for so many seconds: what is revoked or closed opens nothing any more after that.
 REMEMBERED: Final = 1.0
-MOST_REMEMBERED: Final = 10_000
+MAX_CACHED: Final = 10_000
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ class TtlCache(Generic[T]):
         del self._asked[key]
         if failed:
             return
-        if len(self._known) >= MOST_REMEMBERED:
+        if len(self._known) >= MAX_CACHED:
             self._known.clear()
         # Counted from before the look-up, so that a slow one does not count for longer.
         self._known[key] = (begun + REMEMBERED, done.result())

@@ -24,18 +24,18 @@ from tickbird.domain.errors import InvalidError, TickbirdError
 log = logging.getLogger("tickbird.api")
 HEADER: Final = "Idempotency-Key"
 # What is in front of a key of a caller takes some of the room that a key has.
-LONGEST_KEY: Final = 200 - TOKEN_ID_LENGTH - 1
+MAX_KEY_LENGTH: Final = 200 - TOKEN_ID_LENGTH - 1
 DESCRIBED: Final = {
     "name": HEADER,
     "in": "header",
     "required": False,
     "description": "The same key again, within a day, gives the same answer, and nothing is done twice.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY},
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},
 }
 # Their answers hold what is shown once and kept nowhere.
 _SECRET: Final = frozenset({"create_token"})
 _KEPT_HEADERS: Final = (b"content-type", b"etag", b"location")
-_LARGEST: Final = 1_000_000
+_MAX_SIZE: Final = 1_000_000
 
 
 def repeatable(routes: Iterable[Any]) -> Iterator[APIRoute]:
@@ -133,7 +133,7 @@ class _Held:
         """What is to be kept: nothing of a failure, nor of what is too large."""
         [start, *parts] = self.messages
         body = b"".join(part.get("body", b"") for part in parts)
-        if not 200 <= start["status"] < 300 or len(body) > _LARGEST:
+        if not 200 <= start["status"] < 300 or len(body) > _MAX_SIZE:
             return None
         headers = {name.decode(): value.decode("latin-1") for name, value in start["headers"] if name in _KEPT_HEADERS}
         return StoredResponse(request, start["status"], headers, body.decode())
@@ -168,8 +168,8 @@ async def _again(known: StoredResponse, request: str, send: Send) -> None:
 
 def _key(value: bytes) -> str:
     text = value.decode("latin-1")
-    if not 1 <= len(text) <= LONGEST_KEY or not text.isprintable():
-        raise InvalidError(f"{HEADER}: must have 1 to {LONGEST_KEY} printable characters.", field=HEADER)
+    if not 1 <= len(text) <= MAX_KEY_LENGTH or not text.isprintable():
+        raise InvalidError(f"{HEADER}: must have 1 to {MAX_KEY_LENGTH} printable characters.", field=HEADER)
     return text
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-_MOST_KEYS: Final = 10_000
+_MAX_KEYS: Final = 10_000
 
 
 class RateLimiter:
@@ -26,7 +26,7 @@ class RateLimiter:
         wait = even - now - self._slack
         if wait > 1e-9:
             return wait
-        if len(self._even) >= _MOST_KEYS:
+        if len(self._even) >= _MAX_KEYS:
             self._even = {each: at for each, at in self._even.items() if at > now}
         self._even[key] = even
         return 0.0

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from tickbird.api.models.parts import Body, Instant, Json, Note
 from tickbird.api.query_types import InstantText
-from tickbird.domain.planning.backfills import MOST_AT_ONCE, Order
+from tickbird.domain.planning.backfills import MAX_CONCURRENCY, Order
 from tickbird.domain.runs.run import Status
 
 
@@ -63,7 +63,7 @@ class BackfillPlanBody(Body):
 
     first: InstantText
     last: InstantText
-    concurrency: int = Field(default=1, json_schema_extra={"minimum": 1, "maximum": MOST_AT_ONCE})
+    concurrency: int = Field(default=1, json_schema_extra={"minimum": 1, "maximum": MAX_CONCURRENCY})
     order: Order = "oldest"
     payload: Json | None = None
     note: Note = ""

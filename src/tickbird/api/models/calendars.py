@@ -7,9 +7,9 @@ from typing import Annotated, Final
 from pydantic import BaseModel, Field, WithJsonSchema
 
 from tickbird.api.models.parts import Body, Instant, Json
-from tickbird.client.calendar_service import LONGEST_HORIZON
+from tickbird.client.calendar_service import MAX_HORIZON
 from tickbird.domain.calendars.calendar import WEEKDAYS
-from tickbird.domain.calendars.definition import MOST_DATES
+from tickbird.domain.calendars.definition import MAX_DATES
 from tickbird.domain.schedules.json_schema import NAME
 
 
@@ -76,7 +76,7 @@ class CalendarReportModel(BaseModel):
 _DAYS: Final[Json] = {
     "type": "array",
     "items": {"type": "string", "description": "2026-12-24, 2026-12-24/2026-12-31, 12-25 or 12-24/01-02."},
-    "maxItems": MOST_DATES,
+    "maxItems": MAX_DATES,
 }
 _HOLIDAYS: Final[Json] = {
     "type": "object",
@@ -102,7 +102,7 @@ _DEFINED: Final[Json] = {
 }
 _HORIZON: Final[Json] = {
     "anyOf": [
-        {"type": "integer", "minimum": 1, "maximum": LONGEST_HORIZON},
+        {"type": "integer", "minimum": 1, "maximum": MAX_HORIZON},
         {"type": "string", "format": "length-of-time"},
     ]
 }

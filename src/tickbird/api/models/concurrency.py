@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from tickbird.api.models.parts import Body, Instant
-from tickbird.domain.limits.concurrency import LARGEST_LIMIT
+from tickbird.domain.limits.concurrency import MAX_LIMIT
 
 RATE = r"^[1-9][0-9]{0,5}/([1-9][0-9]{0,2})?(s|sec|second|seconds|m|min|minute|minutes|h|hour|hours|d|day|days)$"
 
@@ -30,7 +30,7 @@ class LimitPage(BaseModel):
 class LimitBody(Body):
     """How many runs of the key may go on at once."""
 
-    most: int = Field(ge=1, le=LARGEST_LIMIT)
+    most: int = Field(ge=1, le=MAX_LIMIT)
 
 
 class QueueModel(BaseModel):

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from tickbird.api.models.parts import Body, Instant, Json
 from tickbird.api.query_types import InstantText
-from tickbird.domain.forecast.forecast import MOST_DAYS, MOST_OUTAGES, MOST_ROWS, MOST_SCHEDULES
+from tickbird.domain.forecast.forecast import MAX_DAYS, MAX_OUTAGES, MAX_ROWS, MAX_SCHEDULES
 
 
 class OutageBody(Body):
@@ -21,15 +21,15 @@ class OutageBody(Body):
 class SimulationBody(Body):
     """Which days, of what, and what would be otherwise."""
 
-    days: int | None = Field(default=None, ge=1, le=MOST_DAYS, description="So many; a week if not said.")
+    days: int | None = Field(default=None, ge=1, le=MAX_DAYS, description="So many; a week if not said.")
     from_: InstantText | None = Field(default=None, alias="from", description="From then on; else from now on.")
     to: InstantText | None = Field(default=None, description="Up to then, instead of days.")
     document: Json | None = Field(default=None, description="As if this document of schedules was applied.")
     names: list[Annotated[str, Field(max_length=200)]] = Field(
         default=[], max_length=1_000, description="Tell of these schedules; all are played."
     )
-    outages: list[OutageBody] = Field(default=[], max_length=MOST_OUTAGES)
-    more: int = Field(default=0, ge=0, le=MOST_SCHEDULES, description="So many more schedules like those there are.")
+    outages: list[OutageBody] = Field(default=[], max_length=MAX_OUTAGES)
+    more: int = Field(default=0, ge=0, le=MAX_SCHEDULES, description="So many more schedules like those there are.")
     slots: int | None = Field(default=None, ge=1, le=1_000_000, description="One set of slots for everything.")
     workers: int | None = Field(default=None, ge=1, le=1_000_000, description="So many workers.")
     share: Annotated[float, Field(strict=False)] | None = Field(
@@ -41,7 +41,7 @@ class SimulationBody(Body):
     duration: int | None = Field(
         default=None, ge=1, le=366 * 86_400, description="Seconds that runs take of which none has succeeded yet."
     )
-    limit: int = Field(default=20, ge=0, le=MOST_ROWS, description="So many schedules are told of.")
+    limit: int = Field(default=20, ge=0, le=MAX_ROWS, description="So many schedules are told of.")
 
 
 class PeakModel(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from tickbird.api.models.parts import Body, Instant, Note
-from tickbird.domain.runs.held import MOST
+from tickbird.domain.runs.held import MAX_COUNT
 
 
 class HeldModel(BaseModel):
@@ -44,11 +44,11 @@ class Dropped(BaseModel):
 class DropBody(Body):
     """How many, the oldest first, and why; all of them if that is not said."""
 
-    count: int | None = Field(default=None, ge=1, le=MOST)
+    count: int | None = Field(default=None, ge=1, le=MAX_COUNT)
     note: Note = ""
 
 
 class ReleaseBody(DropBody):
     """The same, and how many may begin a minute."""
 
-    per_minute: int | None = Field(default=None, ge=1, le=MOST)
+    per_minute: int | None = Field(default=None, ge=1, le=MAX_COUNT)

@@ -10,7 +10,7 @@ from tickbird.api.models.parts import Body, Instant, Json, Note
 from tickbird.api.models.runs import RunModel, Wait
 from tickbird.api.models.tick_overrides import TickOverrideModel
 from tickbird.api.query_types import InstantText
-from tickbird.domain.planning.commands import MOST_SKIPPED
+from tickbird.domain.planning.commands import MAX_SKIPPED
 from tickbird.domain.schedules.json_schema import NAME, changes_schema, definition_schema
 from tickbird.domain.schedules.schedule import State
 
@@ -132,7 +132,7 @@ class RescheduleBody(Body):
 class SkipBody(Body):
     """The next ticks that are not to run: so many, or all before an instant; one if neither is said."""
 
-    count: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": MOST_SKIPPED})] | None = None
+    count: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": MAX_SKIPPED})] | None = None
     until: InstantText | None = None
     note: Note = ""
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, WithJsonSchema
 
 from tickbird.api.models.parts import TEXT, Body, Instant
 from tickbird.api.query_types import InstantText
-from tickbird.domain.access.tokens import MOST_NAMESPACES, Role, TokenState
+from tickbird.domain.access.tokens import MAX_NAMESPACES, Role, TokenState
 from tickbird.domain.schedules.json_schema import NAME
 
 
@@ -51,7 +51,7 @@ class NewTokenBody(Body):
     namespaces: list[Annotated[str, WithJsonSchema(NAME)]] | None = Field(
         default=None,
         description="Those that it opens; else those of the caller's.",
-        json_schema_extra={"minItems": 1, "maxItems": MOST_NAMESPACES},
+        json_schema_extra={"minItems": 1, "maxItems": MAX_NAMESPACES},
     )
     all_namespaces: bool = Field(default=False, description="It opens every namespace, also those to come.")
     expires_at: InstantText | None = None

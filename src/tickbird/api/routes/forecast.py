@@ -18,7 +18,7 @@ from tickbird.wire.forecast import simulation_document
 
 router = APIRouter(prefix=f"{PREFIX}/simulate", tags=["previews"])
 # So many ticks are played for one request, before and after together; and so many seconds it may wait its turn.
-MOST_TICKS: Final = 12_000_000
+MAX_TICKS: Final = 12_000_000
 _PATIENCE: Final = 240
 
 
@@ -54,6 +54,6 @@ async def simulate(request: Request, access: Viewer, body: SimulationBody) -> An
             names=body.names,
             assumed=body.duration,
             limit=body.limit,
-            most=MOST_TICKS,
+            most=MAX_TICKS,
         )
     return simulation_document(found)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from tickbird.api.auth.auth import Viewer
 from tickbird.client.ical import write_ical
 from tickbird.client.ical_format import MEDIA_TYPE
-from tickbird.domain.planning.agenda import DAYS, EVENTS, MOST_DAYS, MOST_EVENTS
+from tickbird.domain.planning.agenda import DAYS, EVENTS, MAX_DAYS, MAX_EVENTS
 
 router = APIRouter(tags=["ticks"])
 
@@ -23,8 +23,8 @@ router = APIRouter(tags=["ticks"])
 )
 async def calendar(
     access: Viewer,
-    days: Annotated[int, Query(ge=1, le=MOST_DAYS, description="How many days ahead.")] = DAYS,
-    limit: Annotated[int, Query(ge=1, le=MOST_EVENTS, description="How many events at most.")] = EVENTS,
+    days: Annotated[int, Query(ge=1, le=MAX_DAYS, description="How many days ahead.")] = DAYS,
+    limit: Annotated[int, Query(ge=1, le=MAX_EVENTS, description="How many events at most.")] = EVENTS,
     schedule: Annotated[str | None, Query(max_length=200, description="Of this schedule.")] = None,
     tag: Annotated[str | None, Query(max_length=200, description="Of schedules with this tag.")] = None,
     contains: Annotated[str, Query(max_length=200, description="Of schedules with this in their name.")] = "",

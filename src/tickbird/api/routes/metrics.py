@@ -18,7 +18,7 @@ router = APIRouter(tags=["health"])
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 # However often somebody asks, the store is looked at only so often.
 LOOK_EVERY: Final = 5.0
-_MOST_NAMESPACES: Final = 1_000
+_MAX_NAMESPACES: Final = 1_000
 _STATES: Final = ("active", "paused", "parked", "ended")
 _ACTIVE: Final = ("waiting", "queued", "running")
 _FINAL: Final = ("succeeded", "failed", "cancelled")
@@ -39,7 +39,7 @@ class MetricsCache:
         until, found = self._measured.get(namespace, (0.0, None))
         if found is None or self._clock() >= until:
             found = await self._client.source.measure(namespace)
-            if len(self._measured) >= _MOST_NAMESPACES:
+            if len(self._measured) >= _MAX_NAMESPACES:
                 self._measured.clear()
             self._measured[namespace] = (self._clock() + LOOK_EVERY, found)
         return found

@@ -19,7 +19,7 @@ from tickbird.wire.encode import event_document
 log = logging.getLogger("tickbird.api")
 # A place that lies so far ahead, in microseconds, is not one of this store, or its clock was set back.
 _AHEAD: Final = 5_000_000
-_LONGEST_PAUSE: Final = 5.0
+_MAX_PAUSE: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +170,10 @@ class ActivityFeed:
                     await self._poll()
                 pause = self._pauses.poll
             except TickbirdError as error:
-                pause = min(2 * pause, _LONGEST_PAUSE)
+                pause = min(2 * pause, _MAX_PAUSE)
                 log.warning("what happens cannot be read at the moment: %s", error)
             except Exception:
-                pause = _LONGEST_PAUSE
+                pause = _MAX_PAUSE
                 log.exception("what happens cannot be read at the moment")
 
     async def _poll(self) -> None:

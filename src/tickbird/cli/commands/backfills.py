@@ -17,11 +17,11 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED, INTERRUPTED
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, relative, warn
-from tickbird.cli.params import LARGEST_ID, read_payload, storable_text
+from tickbird.cli.params import MAX_ID, read_payload, storable_text
 from tickbird.cli.shell_completion import backfill_ids, schedule_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.domain.explain.run_history import count, unserved_reason
-from tickbird.domain.planning.backfills import MOST_AT_ONCE, BackfillPlan, BackfillRecord, Order
+from tickbird.domain.planning.backfills import MAX_CONCURRENCY, BackfillPlan, BackfillRecord, Order
 from tickbird.wire.encode import backfill_document, backfill_plan_document
 
 # A day without a time, perhaps with a zone.
@@ -37,7 +37,7 @@ _PAUSE = 0.5
 )
 @click.option("--to", "last", type=storable_text, metavar="INSTANT", help="The last instant; of a day, its end.")
 @click.option(
-    "--concurrency", type=click.IntRange(1, MOST_AT_ONCE), default=1, show_default=True, help="Runs at a time."
+    "--concurrency", type=click.IntRange(1, MAX_CONCURRENCY), default=1, show_default=True, help="Runs at a time."
 )
 @click.option(
     "--order", type=click.Choice(get_args(Order)), default="oldest", show_default=True, help="Which tick runs first."
@@ -52,7 +52,7 @@ _PAUSE = 0.5
 @click.option(
     "--cancel",
     "cancelled",
-    type=click.IntRange(1, LARGEST_ID),
+    type=click.IntRange(1, MAX_ID),
     metavar="ID",
     shell_complete=backfill_ids,
     help="Cancel this backfill.",
@@ -274,7 +274,7 @@ def _cancel(settings: GlobalOptions, backfill_id: int, actor: str, note: str, st
 
 @click.command(cls=Command)
 @click.argument(
-    "backfill_id", metavar="[ID]", type=click.IntRange(1, LARGEST_ID), required=False, shell_complete=backfill_ids
+    "backfill_id", metavar="[ID]", type=click.IntRange(1, MAX_ID), required=False, shell_complete=backfill_ids
 )
 @click.option(
     "--schedule", type=storable_text, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."

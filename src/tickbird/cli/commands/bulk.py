@@ -17,7 +17,7 @@ from tickbird.cli.shell_completion import tag_names
 from tickbird.client import Client
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explain.run_history import count
-from tickbird.domain.planning.bulk import MOST, BulkResult, BulkVerb
+from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, BulkVerb
 from tickbird.wire.encode import bulk_document
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -94,7 +94,7 @@ def change_many(
 
     async def read() -> Sequence[str]:
         async with connect(settings) as client:
-            return [row.schedule.name for row in await client.list(**which, limit=MOST + 1)]
+            return [row.schedule.name for row in await client.list(**which, limit=MAX_COUNT + 1)]
 
     if not yes:
         found = run_async(read(), settings)

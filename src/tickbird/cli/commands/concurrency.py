@@ -11,7 +11,7 @@ from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Printer, print_result
 from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import key_names
-from tickbird.domain.limits.concurrency import LARGEST_LIMIT, ConcurrencyLimit
+from tickbird.domain.limits.concurrency import MAX_LIMIT, ConcurrencyLimit
 from tickbird.wire.encode import limit_document
 
 
@@ -39,7 +39,7 @@ def limits(settings: GlobalOptions) -> None:
 @click.command(cls=Command)
 @click.argument("action", type=click.Choice(["set", "rm"]))
 @click.argument("key", type=storable_text, shell_complete=key_names)
-@click.argument("most", type=click.IntRange(1, LARGEST_LIMIT), metavar="[N]", required=False)
+@click.argument("most", type=click.IntRange(1, MAX_LIMIT), metavar="[N]", required=False)
 @actor_option
 @click.pass_obj
 def limit(settings: GlobalOptions, action: str, key: str, most: int | None, actor: str) -> None:

@@ -28,7 +28,7 @@ from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.triggers.trigger import trigger_from_json
 from tickbird.files.diagnostics import Diagnostic, DocumentError, OwnedError
 from tickbird.files.document import Document, read_bytes, read_files
-from tickbird.files.loader import ENDINGS, FORMATS, LARGEST_FILE, Format
+from tickbird.files.loader import ENDINGS, FORMATS, MAX_FILE, Format
 from tickbird.files.plan import FilePlan, KeptOverride, Kind, ScheduleChange
 from tickbird.files.tick_diff import HORIZON, TickChanges
 from tickbird.wire.files import plan_document
@@ -207,7 +207,7 @@ def read_documents(files: Sequence[str], spelling: Format | None) -> Document:
             return read_files(files)
         if len(files) > 1:
             raise InvalidError("file: standard input is a whole document and goes with no other file.", field="file")
-        data = sys.stdin.buffer.read(LARGEST_FILE + 1)
+        data = sys.stdin.buffer.read(MAX_FILE + 1)
         found = spelling or ("json" if data.lstrip()[:1] == b"{" else None)
         if found is None:
             raise InvalidError(

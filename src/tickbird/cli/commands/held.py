@@ -17,12 +17,12 @@ from tickbird.cli.output import Cell, Printer, clock, print_result, relative, wa
 from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import schedule_names
 from tickbird.domain.explain.run_history import count as counted
-from tickbird.domain.runs.held import MOST, HeldSchedule
+from tickbird.domain.runs.held import MAX_COUNT, HeldSchedule
 from tickbird.domain.runs.run import RunRecord
 from tickbird.wire.encode import held_document, run_document
 
 _count_option = click.option(
-    "--count", type=click.IntRange(1, MOST), metavar="N", help="Only so many, the oldest; else all."
+    "--count", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Only so many, the oldest; else all."
 )
 _note_option = click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit.")
 
@@ -79,7 +79,7 @@ def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
 @click.command(cls=Command)
 @name_argument
 @_count_option
-@click.option("--per-minute", type=click.IntRange(1, MOST), metavar="N", help="Start at most so many a minute.")
+@click.option("--per-minute", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Start at most so many a minute.")
 @_note_option
 @actor_option
 @click.pass_obj

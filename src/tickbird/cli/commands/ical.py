@@ -15,7 +15,7 @@ from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import file_names, schedule_names, tag_names
 from tickbird.client.ical import Written, write_ical
 from tickbird.domain.explain.run_history import count
-from tickbird.domain.planning.agenda import DAYS, EVENTS, MOST_DAYS, MOST_EVENTS
+from tickbird.domain.planning.agenda import DAYS, EVENTS, MAX_DAYS, MAX_EVENTS
 
 STDOUT = "-"
 _DEFAULTS = {"days": None, "most": None, "schedule": None, "tag": None, "contains": None}
@@ -35,14 +35,14 @@ def ical_options(command: Any) -> Any:
         ),
         click.option(
             "--days",
-            type=click.IntRange(1, MOST_DAYS),
+            type=click.IntRange(1, MAX_DAYS),
             metavar="N",
             help=f"With --ical: how many days ahead.  [default: {DAYS}]",
         ),
         click.option(
             "--limit",
             "most",
-            type=click.IntRange(1, MOST_EVENTS),
+            type=click.IntRange(1, MAX_EVENTS),
             metavar="N",
             help=f"With --ical: how many events at most.  [default: {EVENTS:,}]",
         ),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tickbird.importers.result import ImportResult
 
 _DAY = 86_400
-_MOST_REMARKS = 1_000
+_MAX_NOTES = 1_000
 _SPELLINGS = ("toml", "yaml", "json")
 
 
@@ -157,20 +157,20 @@ def apscheduler(
 
 
 def _text(file: str, errors: str = "strict") -> str:
-    from tickbird.files.loader import LARGEST_FILE
+    from tickbird.files.loader import MAX_FILE
 
     try:
         if file == "-":
-            data = sys.stdin.buffer.read(LARGEST_FILE + 1)
+            data = sys.stdin.buffer.read(MAX_FILE + 1)
         else:
             with Path(file).open("rb") as opened:
-                data = opened.read(LARGEST_FILE + 1)
+                data = opened.read(MAX_FILE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InvalidError(f"{file[:200]} cannot be read: {reason}.", field="file") from None
-    if len(data) > LARGEST_FILE:
+    if len(data) > MAX_FILE:
         raise InvalidError(
-            f"{file[:200]} is larger than {LARGEST_FILE // 2**20} MiB;", field="file", hint="import it in parts."
+            f"{file[:200]} is larger than {MAX_FILE // 2**20} MiB;", field="file", hint="import it in parts."
         )
     try:
         return data.removeprefix(b"\xef\xbb\xbf").decode(errors=errors)
@@ -213,7 +213,7 @@ def _finish(
         warn(line)
     if chosen == "json" and not settings.as_json:
         # A file of JSON has no place for remarks.
-        for remark in remarks_of(made)[:_MOST_REMARKS]:
+        for remark in remarks_of(made)[:_MAX_NOTES]:
             click.echo(clean(f"  {remark}"), err=True)
 
     if settings.as_json:

@@ -11,7 +11,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Printer, clean, clock, print_result, warn
-from tickbird.cli.params import LARGEST_ID
+from tickbird.cli.params import MAX_ID
 from tickbird.cli.shell_completion import run_ids
 from tickbird.client import Client
 from tickbird.domain.runs.logs import LogLine
@@ -22,7 +22,7 @@ _PAGE = 1_000
 
 
 @click.command(cls=Command)
-@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID), shell_complete=run_ids)
+@click.argument("run_id", metavar="RUN", type=click.IntRange(1, MAX_ID), shell_complete=run_ids)
 @click.option("-f", "--follow", is_flag=True, help="Go on until the run has ended.")
 @click.pass_obj
 def logs(settings: GlobalOptions, run_id: int, follow: bool) -> None:

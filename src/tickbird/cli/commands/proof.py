@@ -15,7 +15,7 @@ from tickbird.cli.output import Cell, Printer, print_result, warn
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.time.durations import duration_text
 
-_MOST = 20
+_MAX_COUNT = 20
 
 
 def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | None) -> int:
@@ -103,10 +103,10 @@ def _show(screen: Printer, report: Any, minutes: float) -> None:
         text = "began late: the worker was frozen between its last lease check and the function. Its end was refused."
         screen.fields([("late", f"{count(verdict.late_starts, 'attempt')} {text}")])
     screen.line()
-    for violation in verdict.violations[:_MOST]:
+    for violation in verdict.violations[:_MAX_COUNT]:
         screen.line(Cell(f"✗ {violation.promise}: {violation.text}", "red"))
-    if len(verdict.violations) > _MOST:
-        screen.line(f"… and {len(verdict.violations) - _MOST:,} more.")
+    if len(verdict.violations) > _MAX_COUNT:
+        screen.line(f"… and {len(verdict.violations) - _MAX_COUNT:,} more.")
     if report.proven:
         screen.line(
             Cell("✓ Every promise was kept, by the workers' own ledgers, the store and an independent grid.", "green")

@@ -22,7 +22,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.wire.encode import difference_document, history_document, schedule_document
 
 # What is longer is cut for people; --json has all of it.
-_LONGEST = 80
+_MAX_LENGTH = 80
 
 
 @click.command(cls=Command)
@@ -67,7 +67,7 @@ def change_text(each: FieldDiff) -> tuple[str, str]:
 
 def _text(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"
 
 
 @click.command("roll-back", cls=Command)

@@ -12,7 +12,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, relative, warn
-from tickbird.cli.params import LARGEST_ID, read_payload, storable_text
+from tickbird.cli.params import MAX_ID, read_payload, storable_text
 from tickbird.cli.shell_completion import run_ids, schedule_names
 from tickbird.client import Client
 from tickbird.domain.explain.explanation import Step
@@ -28,7 +28,7 @@ _PAGE = 500
 # Queues by name, of which the next run may not begin yet.
 Slow = Mapping[str, QueueStatus]
 # A table stays readable also where nothing folds its columns; `tickbird runs ID` shows all.
-_LONGEST_NOTE = 120
+_MAX_NOTE_LENGTH = 120
 STYLES: dict[Status, str] = {
     "waiting": "dim",
     "queued": "cyan",
@@ -40,7 +40,7 @@ STYLES: dict[Status, str] = {
 
 
 @click.command(cls=Command)
-@click.argument("run_id", metavar="[ID]", type=click.IntRange(1, LARGEST_ID), required=False, shell_complete=run_ids)
+@click.argument("run_id", metavar="[ID]", type=click.IntRange(1, MAX_ID), required=False, shell_complete=run_ids)
 @click.option(
     "--schedule", type=storable_text, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."
 )
@@ -60,7 +60,7 @@ def runs(settings: GlobalOptions, run_id: int | None, schedule: str | None, stat
 
 
 @click.command(cls=Command)
-@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID), shell_complete=run_ids)
+@click.argument("run_id", metavar="RUN", type=click.IntRange(1, MAX_ID), shell_complete=run_ids)
 @click.option("--reason", type=storable_text, default="", metavar="TEXT", help="Why; shown wherever the run is.")
 @actor_option
 @click.pass_obj
@@ -81,7 +81,7 @@ def cancel(settings: GlobalOptions, run_id: int, reason: str, actor: str) -> Non
 
 
 @click.command(cls=Command)
-@click.argument("run_id", metavar="RUN", type=click.IntRange(1, LARGEST_ID), shell_complete=run_ids)
+@click.argument("run_id", metavar="RUN", type=click.IntRange(1, MAX_ID), shell_complete=run_ids)
 @click.option("--payload", metavar="JSON|@FILE|-", help="Another payload, from here, a file or stdin; else the same.")
 @actor_option
 @click.pass_obj
@@ -184,7 +184,7 @@ def _remark(run: RunRecord, slow: Slow, now: datetime, tz: str) -> str:
     said += [run.reason] if run.reason else []
     said += [f"covers {run.covers.count:,} ticks"] if run.covers else []
     text = "; ".join(said)
-    return text if len(text) <= _LONGEST_NOTE else text[: _LONGEST_NOTE - 1] + "…"
+    return text if len(text) <= _MAX_NOTE_LENGTH else text[: _MAX_NOTE_LENGTH - 1] + "…"
 
 
 class _Detail(NamedTuple):

@@ -26,9 +26,9 @@ from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.forecast.forecast import (
-    MOST_DAYS,
-    MOST_ROWS,
-    MOST_SCHEDULES,
+    MAX_DAYS,
+    MAX_ROWS,
+    MAX_SCHEDULES,
     Forecast,
     ForecastComparison,
     WhatIf,
@@ -46,7 +46,7 @@ _BARS = " ▁▂▃▄▅▆▇█"
 
 @click.command(cls=Command)
 @click.argument("names", metavar="[NAME]...", nargs=-1, type=storable_text, shell_complete=schedule_names)
-@click.option("--days", type=click.IntRange(1, MOST_DAYS), metavar="N", help="So many days; a week if not said.")
+@click.option("--days", type=click.IntRange(1, MAX_DAYS), metavar="N", help="So many days; a week if not said.")
 @click.option("--from", "start", type=storable_text, metavar="INSTANT", help="From then on; else from now on.")
 @click.option("--to", "end", type=storable_text, metavar="INSTANT", help="Up to then, instead of --days.")
 @click.option(
@@ -63,12 +63,12 @@ _BARS = " ▁▂▃▄▅▆▇█"
 @click.option(
     "--outage", "outages", multiple=True, type=storable_text, metavar="INSTANT/LENGTH", help="Nothing works then."
 )
-@click.option("--more", type=click.IntRange(0, MOST_SCHEDULES), default=0, metavar="N", help="So many more schedules.")
+@click.option("--more", type=click.IntRange(0, MAX_SCHEDULES), default=0, metavar="N", help="So many more schedules.")
 @click.option("--slots", type=click.IntRange(1, 1_000_000), metavar="N", help="So many slots, for everything.")
 @click.option("--workers", type=storable_text, metavar="N|SHARE", help="So many workers, or a share of them: 0.5, 50%.")
 @click.option("--slower", type=float, default=1.0, metavar="TIMES", help="Runs take so many times as long.")
 @click.option("--duration", type=length, metavar="LENGTH", help="What a run takes where no history tells; else 10 s.")
-@click.option("--limit", type=click.IntRange(0, MOST_ROWS), default=20, show_default=True, help="Schedules shown.")
+@click.option("--limit", type=click.IntRange(0, MAX_ROWS), default=20, show_default=True, help="Schedules shown.")
 @click.option(
     "--svg", metavar="FILE", shell_complete=file_names, help="Draw it as well, hour by hour; - prints it instead."
 )

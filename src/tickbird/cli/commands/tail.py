@@ -25,7 +25,7 @@ from tickbird.domain.time.durations import duration_text
 from tickbird.wire.encode import activity_document
 
 _POLL = 0.5
-_LONGEST_WAIT = 5.0
+_MAX_WAIT = 5.0
 # What is written now may be dated so much earlier: by when its transaction began.
 _OVERLAP = timedelta(seconds=30)
 
@@ -72,7 +72,7 @@ class _Tail:
                         raise
                     if not self._lost:
                         warn(f"{str(error).rstrip('.')}. Waiting for it to come back.")
-                    self._lost, wait = True, min(2 * wait, _LONGEST_WAIT)
+                    self._lost, wait = True, min(2 * wait, _MAX_WAIT)
                 else:
                     if self._lost:
                         warn("the store answers again.")

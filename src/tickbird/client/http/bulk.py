@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tickbird.client.bulk import Bulk
 from tickbird.client.http.base import Remote, instant
-from tickbird.domain.planning.bulk import MOST, BulkFilter, BulkResult, BulkVerb, check_count
+from tickbird.domain.planning.bulk import MAX_COUNT, BulkFilter, BulkResult, BulkVerb, check_count
 from tickbird.domain.schedules.schedule import State
 from tickbird.wire.decode.bulk import read_bulk
 
@@ -67,7 +67,7 @@ class RemoteBulk(Remote, Bulk):
         if expected is None:
             # A server wants to know what its caller has seen, and whoever calls this has not looked.
             query = {"contains": which.contains or None, "tag": which.tag, "state": which.state}
-            expected = len(await self._pages("/schedules", str, MOST + 1, None, query))
+            expected = len(await self._pages("/schedules", str, MAX_COUNT + 1, None, query))
         check_count(expected, expected)
         stated = {"contains": which.contains, "tag": which.tag, "state": which.state}
         sent = {"filter": stated, "expected": expected, **body}

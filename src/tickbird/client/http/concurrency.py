@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from tickbird.client.concurrency import Limits, check_limit_key, check_max_running
 from tickbird.client.http.base import Remote
-from tickbird.domain.limits.concurrency import LONGEST_KEY, ConcurrencyLimit
+from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit, read_rate
 from tickbird.domain.text import check_name, check_text
 from tickbird.wire.decode.concurrency import read_limit, read_queue
@@ -55,7 +55,7 @@ class RemoteLimits(Remote, Limits):
 
 
 def _path(key: str) -> str:
-    check_text(key, "key", least=1, most=LONGEST_KEY)
+    check_text(key, "key", least=1, most=MAX_KEY_LENGTH)
     return f"/limits/{quote(key, safe='') if key.strip('.') else key.replace('.', '%2E')}"
 
 

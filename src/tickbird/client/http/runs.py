@@ -29,11 +29,11 @@ from tickbird.wire.decode.runs import read_attempt, read_log, read_progress, rea
 from tickbird.wire.decode.ticks import read_step
 
 # A run that is waited for is asked for anew after so many seconds, each of which the server waits.
-_LONGEST_WAIT = 60
+_MAX_WAIT = 60
 # So many lines a server gives at once.
 _PAGE = 1_000
 # Who follows a log comes back so often in a row, after so many seconds each.
-_MOST_LOSSES = 5
+_MAX_LOSSES = 5
 _REST = 1.0
 
 
@@ -133,10 +133,10 @@ class RemoteRuns(Remote, Runs):
             run = await self._get(_path(run_id), lambda found: read_run(found["run"]), query, patience=asked)
             if run.status in FINAL:
                 return run
-            left = _LONGEST_WAIT if patience is None else began + patience - time.monotonic()
+            left = _MAX_WAIT if patience is None else began + patience - time.monotonic()
             if left <= 0:
                 raise not_finished(run, patience or 0)
-            asked = max(1, min(_LONGEST_WAIT, int(left)))
+            asked = max(1, min(_MAX_WAIT, int(left)))
 
     async def attempts(self, run_id: int) -> Sequence[AttemptRecord]:
         """The attempts of a run that did not end it well."""
@@ -178,7 +178,7 @@ class RemoteRuns(Remote, Runs):
             except StoreUnavailableError:
                 # What was told is not told again, so that one can come back.
                 losses += 1
-                if losses > _MOST_LOSSES:
+                if losses > _MAX_LOSSES:
                     raise
             await asyncio.sleep(_REST)
 

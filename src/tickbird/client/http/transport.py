@@ -29,7 +29,7 @@ _ANSWER: Final = 30.0
 _IDLE: Final = 3.0
 # So many seconds apart the same is tried again; a server that says when to come back is believed up to a limit.
 _APART: Final = (0.1, 0.5)
-_LONGEST_REST: Final = 5.0
+_MAX_REST: Final = 5.0
 _PROBLEM: Final = "application/problem+json"
 _EVENTS: Final = "text/event-stream"
 # A stream on which nothing comes for so many seconds, not even a sign of life, is lost.
@@ -336,7 +336,7 @@ def _rest(answer: Any, question: HttpRequest) -> float | None:
     if answer.status_code != 429 and not (again and question.repeatable):
         return None
     seconds = float(said) if said.isascii() and said.isdigit() else 0.0
-    return seconds if seconds <= _LONGEST_REST else None
+    return seconds if seconds <= _MAX_REST else None
 
 
 def _of_tls(error: BaseException | None) -> ssl.SSLError | None:

@@ -18,13 +18,13 @@ SessionState = Literal["live", "closed", "expired", "revoked"]
 # Random bytes that a session is made of: its id, then its secret.
 SESSION_NOISE: Final = 10 + 32
 # One that is opened beyond these closes the oldest of its token.
-MOST_SESSIONS: Final = 100
+MAX_SESSIONS: Final = 100
 USUAL_SECONDS: Final = 12 * 3_600
-LEAST_SECONDS: Final = 60
-MOST_SECONDS: Final = 30 * 86_400
+MIN_SECONDS: Final = 60
+MAX_SECONDS: Final = 30 * 86_400
 # So long after its end a session can still be seen.
 SESSION_KEPT: Final = 7 * 86_400
-MOST_AGENT: Final = 200
+MAX_AGENT: Final = 200
 
 # Its prefix is not that of a token, and its id is longer: neither is ever taken for the other.
 _SESSION = re.compile(r"tbs_([a-z2-7]{16})_([A-Za-z0-9_-]{43})", re.ASCII)
@@ -97,14 +97,14 @@ def session_state(closed_at: datetime | None, expires_at: datetime, now: datetim
 def check_length(within: Duration) -> int:
     """For how many seconds a session is opened."""
     length = seconds(within, "within")
-    if not LEAST_SECONDS <= length <= MOST_SECONDS:
+    if not MIN_SECONDS <= length <= MAX_SECONDS:
         raise InvalidError("within: a session lasts from a minute to 30 days.", field="within")
     return length
 
 
 def clean_agent(agent: str) -> str:
     """What is kept of a browser's name for itself: a line of text, and not much of it."""
-    return "".join(letter if letter.isprintable() else " " for letter in agent[:MOST_AGENT]).strip()
+    return "".join(letter if letter.isprintable() else " " for letter in agent[:MAX_AGENT]).strip()
 
 
 def check_opens(token: TokenRecord) -> None:

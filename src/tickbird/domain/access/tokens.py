@@ -24,7 +24,7 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 # Random bytes that a token is made of: its id, then its secret.
 NOISE: Final = 5 + 32
 TOKEN_ID_LENGTH: Final = 8
-MOST_NAMESPACES: Final = 100
+MAX_NAMESPACES: Final = 100
 # `last_used_at` is written again only after so many seconds.
 USE_NOTED_EVERY: Final = 60
 
@@ -155,9 +155,9 @@ def check_namespaces(namespaces: Collection[str] | None) -> Namespaces:
     """The namespaces of a token, each once and in order; None for all."""
     if namespaces is None:
         return None
-    if isinstance(namespaces, str) or not 1 <= len(namespaces) <= MOST_NAMESPACES:
+    if isinstance(namespaces, str) or not 1 <= len(namespaces) <= MAX_NAMESPACES:
         raise InvalidError(
-            f"namespaces: must be a list of 1 to {MOST_NAMESPACES} names;",
+            f"namespaces: must be a list of 1 to {MAX_NAMESPACES} names;",
             field="namespaces",
             hint="name those that the token opens, or none at all for every one.",
         )

@@ -13,8 +13,8 @@ from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError
 from tickbird.domain.text import check_name, check_text
 
 # So that a definition that holds what its calendars say stays small.
-MOST_DATES = 2_000
-MOST_YEARS = 40
+MAX_DATES = 2_000
+MAX_YEARS = 40
 YEARS_BACK, YEARS_AHEAD = 1, 10
 _FIELDS = ("weekdays", "dates", "holidays", "include", "description")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
@@ -62,9 +62,9 @@ class CalendarDefinition:
             dates |= found
             yearly |= each_year
         opened = {day for text in self.include for day in _dates_only(text)}
-        if len(dates) + len(opened) > MOST_DATES:
+        if len(dates) + len(opened) > MAX_DATES:
             raise DefinitionError(
-                f"dates: {len(dates) + len(opened):,} days are more than the {MOST_DATES:,} allowed;",
+                f"dates: {len(dates) + len(opened):,} days are more than the {MAX_DATES:,} allowed;",
                 field="dates",
                 hint="write days that return as 12-25, and fewer years of holidays.",
             )
@@ -203,11 +203,11 @@ def _years(value: object) -> tuple[int, int] | None:
         and len(value) == 2
         and all(isinstance(year, int) and not isinstance(year, bool) for year in value)
         and 1900 <= value[0] <= value[1] <= 2200
-        and value[1] - value[0] < MOST_YEARS
+        and value[1] - value[0] < MAX_YEARS
     ):
         return value[0], value[1]
     raise DefinitionError(
-        f"years: must be the first and the last year, at most {MOST_YEARS} of them,",
+        f"years: must be the first and the last year, at most {MAX_YEARS} of them,",
         field="years",
         hint="such as [2026, 2036].",
     )
@@ -227,7 +227,7 @@ def _days(text: str, field: str) -> tuple[set[date], set[tuple[int, int]]]:
         if all(_DATE.fullmatch(part) for part in ((first, last) if slash else (first,))):
             begin = date.fromisoformat(first)
             length = (date.fromisoformat(last) - begin).days if slash else 0
-            if not 0 <= length <= MOST_DATES:
+            if not 0 <= length <= MAX_DATES:
                 raise ValueError
             return {begin + timedelta(days=n) for n in range(length + 1)}, set()
         if all(_YEARLY.fullmatch(part) for part in ((first, last) if slash else (first,))):

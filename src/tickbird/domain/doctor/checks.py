@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tickbird.domain.doctor import postgres_checks, sqlite_checks
 from tickbird.domain.doctor.finding import Finding, ok, problem, unseen, warning
-from tickbird.domain.doctor.snapshot import MOST, StoreSnapshot, Workload
+from tickbird.domain.doctor.snapshot import MAX_COUNT, StoreSnapshot, Workload
 from tickbird.domain.explain.run_history import brief, count, is_program, named, reason, unserved_reason
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.time.durations import duration_text
@@ -25,7 +25,7 @@ VERY_LATE: Final = 60.0
 RATED: Final = 600.0
 # Things of a kind that are named, and how long a text of theirs may be.
 _NAMED: Final = 10
-_LONGEST: Final = 300
+_MAX_LENGTH: Final = 300
 
 Judge = Callable[[StoreSnapshot], Iterator[Finding]]
 
@@ -442,7 +442,7 @@ def _age(condition: StoreSnapshot, since: datetime | None) -> float:
 
 
 def _count(number: int, thing: str) -> str:
-    return ("at least " if number >= MOST else "") + count(number, thing)
+    return ("at least " if number >= MAX_COUNT else "") + count(number, thing)
 
 
 def _names(names: Sequence[str]) -> str:
@@ -452,7 +452,7 @@ def _names(names: Sequence[str]) -> str:
 
 def _cut(text: str) -> str:
     text = " ".join(text.split()).rstrip(".")
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
 
 
 def _sentence(text: str) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 # Of each kind at most so many are counted.
-MOST_COUNTED: Final = 100_000
+MAX_COUNTED: Final = 100_000
 # What has ended is counted for so long, in seconds.
 RECENTLY: Final = 300
 

@@ -13,7 +13,7 @@ from tickbird.domain.time.zone_data import ZoneData
 from tickbird.domain.workers import Worker
 
 # Rows of a kind that are looked at, at most; where there are more, a figure is told as "at least".
-MOST = 1_000
+MAX_COUNT = 1_000
 # Failures in a row that make a schedule a problem, for `doctor` and on the Now page; fewer are a warning on that page.
 FAILING: Final = 3
 

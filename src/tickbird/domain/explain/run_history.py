@@ -19,8 +19,8 @@ from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.workers import Worker
 
-LONGEST_ERROR = 200
-MOST_ATTEMPTS = 20
+MAX_ERROR_LENGTH = 200
+MAX_ATTEMPTS = 20
 # Without a readable definition, lateness is measured against the default.
 GRACE = 10
 # A line of a traceback of several exceptions that names one; those of its frames are indented more.
@@ -313,8 +313,8 @@ class RunHistory:
 
     def _tried(self) -> Iterator[Step]:
         shown = self.attempts
-        if len(shown) > MOST_ATTEMPTS:
-            left_out = len(shown) - MOST_ATTEMPTS
+        if len(shown) > MAX_ATTEMPTS:
+            left_out = len(shown) - MAX_ATTEMPTS
             text = f"{count(left_out, 'earlier attempt')} ended without success, the first at "
             yield Step(False, "attempts", f"{text}{self.times(shown[0].ended_at)}.", self.run.id, shown[0].ended_at)
             shown = shown[left_out:]
@@ -483,13 +483,13 @@ def brief(error: str | None) -> str:
     if lines and lines[-1].startswith("+--"):
         lines = [match[1] for line in lines if (match := _IN_GROUP.fullmatch(line))] or lines
     text = lines[-1].rstrip(".") if lines else ""
-    return text if len(text) <= LONGEST_ERROR else text[: LONGEST_ERROR - 1] + "…"
+    return text if len(text) <= MAX_ERROR_LENGTH else text[: MAX_ERROR_LENGTH - 1] + "…"
 
 
 def reason(error: str | None) -> str:
     """The error of a schedule on one line, without what PostgreSQL adds of where in the server it was raised."""
     text = folded((error or "").partition("\nCONTEXT:")[0])
-    return text if len(text) <= LONGEST_ERROR else text[: LONGEST_ERROR - 1] + "…"
+    return text if len(text) <= MAX_ERROR_LENGTH else text[: MAX_ERROR_LENGTH - 1] + "…"
 
 
 def folded(note: str | None) -> str:

@@ -18,7 +18,7 @@ from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime, to_seconds
 
 # Beyond so many stretches of a calendar, whether max_runs will be used up is not counted any more.
-MOST_STRETCHES = 5_000
+MAX_STRETCHES = 5_000
 
 
 class UndecidedTickExplainer(Explainer):
@@ -299,10 +299,10 @@ class UndecidedTickExplainer(Explainer):
             for segment in definition.grid.segments(max(after, cursor.skip_until or 0), end - 1):
                 left -= 0 if segment.excluded else segment.count
                 stretches += 1
-                if left <= 0 or stretches >= MOST_STRETCHES:
+                if left <= 0 or stretches >= MAX_STRETCHES:
                     break
             after = max(after, end - 1)
-            if override is None or override.tick >= tick or stretches >= MOST_STRETCHES:
+            if override is None or override.tick >= tick or stretches >= MAX_STRETCHES:
                 break
             if override.tick > after:
                 kept_back = override.due_at is None and definition.grid.excludes(override.tick)

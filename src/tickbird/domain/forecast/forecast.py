@@ -18,11 +18,11 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY
 
 # So many ticks are played at once, of so many schedules, so far ahead.
-MOST_TICKS: Final = 30_000_000
-MOST_SCHEDULES: Final = 100_000
-MOST_DAYS: Final = 366
-MOST_OUTAGES: Final = 100
-MOST_ROWS: Final = 10_000
+MAX_TICKS: Final = 30_000_000
+MAX_SCHEDULES: Final = 100_000
+MAX_DAYS: Final = 366
+MAX_OUTAGES: Final = 100
+MAX_ROWS: Final = 10_000
 _MINUTES_SHOWN: Final = 10
 # For schedules of which no run has succeeded yet, in seconds.
 DEFAULT_DURATION: Final = 10
@@ -52,7 +52,7 @@ class WhatIf:
     slower: float = 1.0
 
     def __post_init__(self) -> None:
-        _check("more", self.more, 0, MOST_SCHEDULES)
+        _check("more", self.more, 0, MAX_SCHEDULES)
         for name in ("slots", "workers"):
             if getattr(self, name) is not None:
                 _check(name, getattr(self, name), 1, 1_000_000)
@@ -62,8 +62,8 @@ class WhatIf:
             raise InvalidError("workers: a share must be above 0 and at most 1000.", field="workers")
         if not 0 < self.slower <= 1_000:
             raise InvalidError("slower: must be above 0 and at most 1000.", field="slower")
-        if len(self.outages) > MOST_OUTAGES:
-            raise InvalidError(f"outage: at most {MOST_OUTAGES} at a time.", field="outage")
+        if len(self.outages) > MAX_OUTAGES:
+            raise InvalidError(f"outage: at most {MAX_OUTAGES} at a time.", field="outage")
         for (_, end), (following, _) in zip(self.outages, self.outages[1:], strict=False):
             if following <= end:
                 raise InvalidError(
@@ -181,11 +181,11 @@ def simulate(
     *,
     names: Sequence[str] = (),
     limit: int = 20,
-    most: int = MOST_TICKS,
+    most: int = MAX_TICKS,
     counted: Callable[[int, int], None] | None = None,
 ) -> ForecastComparison:
     """Forecast what is, and beside it what would be; `counted` is told how many ticks of all are played."""
-    _check("limit", limit, 0, MOST_ROWS)
+    _check("limit", limit, 0, MAX_ROWS)
     check_span(ground.start, ground.end)
     now_stage = _stage(ground, WhatIf())
     stages = [now_stage]
@@ -216,8 +216,8 @@ def check_span(start: int, end: int) -> None:
     """So far ahead one can look."""
     if end <= start:
         raise InvalidError("to: must lie behind the instant from which is looked.", field="to")
-    if end - start > MOST_DAYS * DAY:
-        raise InvalidError(f"days: at most {MOST_DAYS} are simulated at once.", field="days")
+    if end - start > MAX_DAYS * DAY:
+        raise InvalidError(f"days: at most {MAX_DAYS} are simulated at once.", field="days")
 
 
 def _check(name: str, value: object, least: int, most: int) -> None:
@@ -318,9 +318,9 @@ def _pools(ground: ForecastInput, what_if: WhatIf) -> list[SlotPool]:
 
 def _count(stage: Scenario) -> int:
     """How many ticks there are to play, at most."""
-    if len(stage.schedules) > MOST_SCHEDULES:
+    if len(stage.schedules) > MAX_SCHEDULES:
         raise InvalidError(
-            f"schedules: {len(stage.schedules):,} are more than the {MOST_SCHEDULES:,} that are simulated at once.",
+            f"schedules: {len(stage.schedules):,} are more than the {MAX_SCHEDULES:,} that are simulated at once.",
             field="more",
         )
     total = 0

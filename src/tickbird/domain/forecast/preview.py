@@ -15,7 +15,7 @@ from tickbird.domain.time.instants import DAY, LAST_SECOND, to_datetime
 from tickbird.domain.time.zone_data import zone_info
 from tickbird.domain.triggers.dst import notes
 
-MOST_TICKS = 10_000
+MAX_TICKS = 10_000
 # Closer to the end of the calendar, a spread or the offset of a zone would lead out of it.
 _LATEST = LAST_SECOND - 8 * DAY
 
@@ -56,8 +56,8 @@ def preview(
     definition: Definition, after: int, count: int = 10, *, namespace: str = "default", name: str | None = None
 ) -> Preview:
     """The next ticks of a definition as a schedule of this name would have them."""
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_TICKS:
-        raise InvalidError(f"count: must be a whole number from 1 to {MOST_TICKS}.", field="count")
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_TICKS:
+        raise InvalidError(f"count: must be a whole number from 1 to {MAX_TICKS}.", field="count")
     trigger, grid = definition.trigger, definition.grid
     local = zone_info(trigger.tz)
     offset = 0 if name is None else spread_offset(namespace, name, definition.spread)

@@ -10,7 +10,7 @@ from typing import Any, Final
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.triggers.cron.cron import Cron, cron
 
-MOST_MOVES: Final = 10
+MAX_SUGGESTIONS: Final = 10
 # Fewer ticks in a minute are no crowd; and of a schedule so many ticks are looked at.
 _CROWD: Final = 3
 _LOOKED_AT: Final = 200
@@ -59,7 +59,7 @@ def moves(
         move = _move(schedule, start, load)
         if move is not None:
             found.append(move)
-            if len(found) == MOST_MOVES:
+            if len(found) == MAX_SUGGESTIONS:
                 break
     return found
 

@@ -13,8 +13,8 @@ from tickbird.domain.schedules.warnings import members
 from tickbird.domain.time.instants import to_datetime, to_seconds
 
 # Of more schedules, and around more instants, nothing is counted.
-MOST_SCHEDULES = 500
-MOST_INSTANTS = 10
+MAX_SCHEDULES = 500
+MAX_INSTANTS = 10
 _MINUTE, _HOUR = 60, 3_600
 
 
@@ -39,7 +39,7 @@ class TickLoad:
 
 def load_around(instants: Sequence[int], others: Iterable[Schedule], *, complete: bool) -> TickLoad:
     """The ticks that active schedules have around these instants; the work grows with both and with nothing else."""
-    starts = [at // _MINUTE * _MINUTE for at in instants[:MOST_INSTANTS]]
+    starts = [at // _MINUTE * _MINUTE for at in instants[:MAX_INSTANTS]]
     totals = [[0, 0, 0] for _ in starts]
     known = 0
     for schedule in others:

@@ -18,7 +18,7 @@ from tickbird.domain.views import LoadRow
 HOURS: Final = 7 * 24
 _MINUTE, _HOUR = 60, 3_600
 # What ticks more often is counted by the hour and told as if it were even within one.
-_MOST_WALKED: Final = 3_000
+_MAX_ENUMERATED: Final = 3_000
 # Names that are told of a group, and groups that are told of an hour.
 _NAMED: Final = 5
 _TOLD: Final = 10
@@ -147,7 +147,7 @@ class WeekLoadCounter:
     def _ticks(self, definition: Definition) -> dict[int, int] | list[int]:
         """Ticks by minute of the grid, from as long before as a spread may move them; by hour where there are many."""
         first, until = self._start - definition.spread - 1, self._start + self._hours * _HOUR - 1
-        if count_ticks(definition, first, until) > _MOST_WALKED:
+        if count_ticks(definition, first, until) > _MAX_ENUMERATED:
             edges = [self._start + hour * _HOUR - 1 for hour in range(self._hours + 1)]
             return [count_ticks(definition, edges[hour], edges[hour + 1]) for hour in range(self._hours)]
         found: dict[int, int] = {}

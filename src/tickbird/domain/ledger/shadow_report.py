@@ -14,10 +14,10 @@ from tickbird.domain.time.instants import iso, to_datetime, utc_text
 
 Verdict = Literal["agrees", "differs", "nothing"]
 # So many ticks of one schedule are compared at once, and so many instants are listed.
-MOST_TICKS = 1_000_000
-MOST_LISTED = 1_000
+MAX_TICKS = 1_000_000
+MAX_LISTED = 1_000
 # So many pings of one schedule are kept.
-MOST_PINGS = 100_000
+MAX_PINGS = 100_000
 # A span of seconds since the epoch.
 Span = tuple[float, float]
 # When something was done, and by which shadows it may be meant, by their places.
@@ -132,12 +132,12 @@ class ShadowReport:
 
     def _miss(self, tick: int) -> None:
         self.missing_count += 1
-        if len(self.missing) < MOST_LISTED:
+        if len(self.missing) < MAX_LISTED:
             self.missing.append(tick)
 
     def _add(self, extra: UnmatchedFiring) -> None:
         self.extra_count += 1
-        if len(self.extra) < MOST_LISTED:
+        if len(self.extra) < MAX_LISTED:
             self.extra.append(extra)
 
 

@@ -23,7 +23,7 @@ from tickbird.domain.time.instants import clamp_seconds, to_datetime, to_seconds
 
 Kind = Literal["missing", "doubled", "invented", "miscounted", "undecided"]
 # So many findings are named one by one; the others are only counted.
-MOST_FINDINGS = 1_000
+MAX_FINDINGS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,7 +371,7 @@ class _Fold:
     ) -> None:
         """Add a finding."""
         self.found += 1
-        if len(self.findings) < MOST_FINDINGS:
+        if len(self.findings) < MAX_FINDINGS:
             run_id, skip_id = (decision.run_id, decision.skip_id) if decision else (None, None)
             self.findings.append(LedgerError(kind, first, last, count, text, run_id, skip_id))
 

@@ -13,8 +13,8 @@ from tickbird.domain.errors import DefinitionError
 
 # So many runs of a key that has no limit of its own go on at once.
 DEFAULT_LIMIT = 1
-LARGEST_LIMIT = 100_000
-LONGEST_KEY = 200
+MAX_LIMIT = 100_000
+MAX_KEY_LENGTH = 200
 # A key within its namespace.
 Key = tuple[str, str]
 
@@ -23,8 +23,8 @@ _FIELD = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}", re.ASCII)
 
 def check_concurrency_key(template: object) -> str:
     """A key as people write it: text, where {field} stands for a field of the payload."""
-    if not isinstance(template, str) or not template.isprintable() or not 1 <= len(template) <= LONGEST_KEY:
-        raise _refused(template, f"must be a text of 1 to {LONGEST_KEY} characters on one line;")
+    if not isinstance(template, str) or not template.isprintable() or not 1 <= len(template) <= MAX_KEY_LENGTH:
+        raise _refused(template, f"must be a text of 1 to {MAX_KEY_LENGTH} characters on one line;")
     if any(brace in _FIELD.sub("", template) for brace in "{}"):
         raise _refused(template, "has a brace that encloses no field;")
     return template
@@ -45,8 +45,8 @@ def key_for(template: str, payload: Mapping[str, Any]) -> str:
         return str(found)
 
     key = _FIELD.sub(value, template)
-    if not key.isprintable() or len(key) > LONGEST_KEY:
-        raise _refused(key, f"must come to at most {LONGEST_KEY} characters on one line;")
+    if not key.isprintable() or len(key) > MAX_KEY_LENGTH:
+        raise _refused(key, f"must come to at most {MAX_KEY_LENGTH} characters on one line;")
     return key
 
 

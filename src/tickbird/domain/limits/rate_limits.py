@@ -29,10 +29,10 @@ def read_starts(stored: Any) -> StartTimes:
     return ()
 
 
-LARGEST_COUNT: Final = 1_000_000
-LONGEST_PERIOD: Final = 31 * 86_400
+MAX_COUNT: Final = 1_000_000
+MAX_PERIOD: Final = 31 * 86_400
 # So many runs are counted that come before another one.
-MOST_AHEAD: Final = 100_000
+MAX_POSITION: Final = 100_000
 # Up to so many pairs are kept of a period; a power of two, so that a fraction is whole microseconds.
 _GRAINS: Final = 64
 _MICROS: Final = 1_000_000
@@ -121,8 +121,8 @@ def read_rate(text: object) -> RateLimit:
         raise _refused(text, f"has an unknown unit, {match[3]!r};")
     if not count or not times:
         raise _refused(text, "would let nothing begin;", "to hold runs back altogether, pause their schedules.")
-    if count > LARGEST_COUNT or times * unit > LONGEST_PERIOD:
-        raise _refused(text, f"is out of range: at most {LARGEST_COUNT:,} runs within at most 31 days.", "")
+    if count > MAX_COUNT or times * unit > MAX_PERIOD:
+        raise _refused(text, f"is out of range: at most {MAX_COUNT:,} runs within at most 31 days.", "")
     return RateLimit(count, times * unit)
 
 

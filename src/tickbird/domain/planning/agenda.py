@@ -15,11 +15,11 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY, to_datetime, to_seconds
 
 DAYS: Final = 14
-MOST_DAYS: Final = 366
+MAX_DAYS: Final = 366
 EVENTS: Final = 1_000
-MOST_EVENTS: Final = 10_000
+MAX_EVENTS: Final = 10_000
 # Of more schedules nothing is told.
-MOST_SCHEDULES: Final = 10_000
+MAX_SCHEDULES: Final = 10_000
 # A schedule with more ticks a day than these, on average, is told of as a whole.
 BUSY: Final = 24
 
@@ -91,13 +91,13 @@ def _due(
 
 def check_days(days: int) -> int:
     """So far ahead is looked."""
-    if not 1 <= days <= MOST_DAYS:
-        raise InvalidError(f"days: must be from 1 to {MOST_DAYS}.", field="days")
+    if not 1 <= days <= MAX_DAYS:
+        raise InvalidError(f"days: must be from 1 to {MAX_DAYS}.", field="days")
     return days
 
 
 def check_events(events: int) -> int:
     """So much is told at once."""
-    if not 1 <= events <= MOST_EVENTS:
-        raise InvalidError(f"limit: must be from 1 to {MOST_EVENTS}.", field="limit")
+    if not 1 <= events <= MAX_EVENTS:
+        raise InvalidError(f"limit: must be from 1 to {MAX_EVENTS}.", field="limit")
     return events

@@ -16,13 +16,13 @@ from tickbird.domain.time.instants import to_datetime
 
 Order = Literal["oldest", "newest"]
 
-MOST_RUNS = 10_000
+MAX_RUNS = 10_000
 # Ticks are looked at one by one only where all but so many can have a run already; more are only counted.
-MOST_TAKEN = 100_000
-MOST_AT_ONCE = 1_000
-MOST_SHOWN = 1_000
-LARGEST_PAYLOADS = 100_000_000
-LONGEST_RANGE = 100 * 366 * 86_400
+MAX_EXISTING = 100_000
+MAX_CONCURRENCY = 1_000
+MAX_SHOWN = 1_000
+MAX_PAYLOADS = 100_000_000
+MAX_RANGE = 100 * 366 * 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +48,17 @@ class NewBackfill:
             choices = ", ".join(get_args(Order))
             raise InvalidError(f"order: {str(self.order)[:60]!r} is not one of {choices}.", field="order")
         whole = isinstance(self.concurrency, int) and not isinstance(self.concurrency, bool)
-        if not whole or not 1 <= self.concurrency <= MOST_AT_ONCE:
-            raise InvalidError(f"concurrency: must be a whole number from 1 to {MOST_AT_ONCE:,}.", field="concurrency")
+        if not whole or not 1 <= self.concurrency <= MAX_CONCURRENCY:
+            raise InvalidError(
+                f"concurrency: must be a whole number from 1 to {MAX_CONCURRENCY:,}.", field="concurrency"
+            )
         if self.first > self.last:
             raise InvalidError(
                 f"first: {_iso(self.first)} lies after last, {_iso(self.last)};",
                 field="first",
                 hint="give the earlier instant first.",
             )
-        if self.last - self.first > LONGEST_RANGE:
+        if self.last - self.first > MAX_RANGE:
             raise InvalidError("last: the range is longer than 100 years;", field="last", hint="choose a shorter one.")
 
 
@@ -165,12 +167,12 @@ class BackfillSelection:
     @property
     def is_countless(self) -> bool:
         """Are there so many ticks that they are only counted?"""
-        return self.count > MOST_RUNS + MOST_TAKEN
+        return self.count > MAX_RUNS + MAX_EXISTING
 
     def too_many(self, taken: int) -> InvalidError:
         """The refusal of a range in which at most so many ticks have a run."""
         left = self.count - taken
-        if left <= MOST_RUNS:
+        if left <= MAX_RUNS:
             return InvalidError(
                 f"last: {taken:,} ticks of the range have a run, too many to look at;",
                 field="last",
@@ -178,7 +180,7 @@ class BackfillSelection:
             )
         return InvalidError(
             f"last: the range has {'at least ' if taken else ''}{left:,} ticks without a run, more than the "
-            f"{MOST_RUNS:,} of one backfill;",
+            f"{MAX_RUNS:,} of one backfill;",
             field="last",
             hint="choose a shorter range.",
         )
@@ -191,9 +193,9 @@ class BackfillSelection:
             if tick not in taken and not grid.excludes(tick):
                 found.append(tick)
             tick = grid.next(tick)
-        if len(found) > MOST_RUNS:
+        if len(found) > MAX_RUNS:
             raise self.too_many(self.count - len(found))
-        if self.new.payload is not None and len(check_payload(self.new.payload)) * len(found) > LARGEST_PAYLOADS:
+        if self.new.payload is not None and len(check_payload(self.new.payload)) * len(found) > MAX_PAYLOADS:
             raise InvalidError(
                 f"payload: too large to be stored {len(found):,} times;",
                 field="payload",
@@ -211,7 +213,7 @@ class BackfillSelection:
             count=len(ticks),
             taken=self.count - len(ticks) + self.kept,
             excluded=self.excluded,
-            ticks=[to_datetime(tick) for tick in ticks[:MOST_SHOWN]],
+            ticks=[to_datetime(tick) for tick in ticks[:MAX_SHOWN]],
             pruned=max(0, self.unknown - self.kept),
             pruned_until=None if self.pruned_until is None else to_datetime(self.pruned_until),
             backfill_id=backfill_id,

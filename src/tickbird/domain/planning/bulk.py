@@ -13,7 +13,7 @@ from tickbird.domain.text import check_text
 
 BulkVerb = Literal["pause", "resume", "trigger"]
 # More schedules than this are not changed at once.
-MOST = 1_000
+MAX_COUNT = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +66,15 @@ def check_count(expected: int | None, found: int) -> None:
 
 
 def _counted(found: int) -> str:
-    if found > MOST:
-        return f"more than {MOST:,} schedules match"
+    if found > MAX_COUNT:
+        return f"more than {MAX_COUNT:,} schedules match"
     return f"{found:,} schedule{'' if found == 1 else 's'} match{'es' if found == 1 else ''}"
 
 
 def too_many() -> InvalidError:
     """More match than are changed at once."""
     return InvalidError(
-        f"filter: more than {MOST:,} schedules match, and no more are changed at once;",
+        f"filter: more than {MAX_COUNT:,} schedules match, and no more are changed at once;",
         field="filter",
         hint="narrow it by contains, tag or state, and go on with the rest.",
     )

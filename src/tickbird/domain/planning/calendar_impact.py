@@ -10,13 +10,13 @@ from typing import Any
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.schedules.rolled_grid import MOST_DAYS, RolledGrid
+from tickbird.domain.schedules.rolled_grid import MAX_DAYS, RolledGrid
 from tickbird.domain.time.instants import DAY, to_datetime
 from tickbird.domain.time.zones import zone
 
 # Beyond these, an effect is cut.
-MOST_LISTED = 500
-MOST_LOOKED_AT = 200_000
+MAX_LISTED = 500
+MAX_EXAMINED = 200_000
 _EPOCH_ORDINAL = 719_163
 
 
@@ -78,7 +78,7 @@ def effect(schedule: str, before: Definition, after: Definition, first: int, las
             else:
                 new.add(other)
                 other = next(new_ticks, None)
-            more = len(new) + len(gone) >= MOST_LISTED or seen >= MOST_LOOKED_AT
+            more = len(new) + len(gone) >= MAX_LISTED or seen >= MAX_EXAMINED
     moved = _moves(before, after, new, gone)
     return CalendarImpact(
         schedule,
@@ -93,7 +93,7 @@ def effect(schedule: str, before: Definition, after: Definition, first: int, las
 def _regions(before: Definition, after: Definition, first: int, last: int) -> Iterator[tuple[int, int]]:
     """The stretches of (first, last] in which ticks may differ: around days that are closed in one of them only."""
     local = zone(before.trigger.tz)
-    reach = 0 if before.roll == after.roll == "skip" else MOST_DAYS + 1
+    reach = 0 if before.roll == after.roll == "skip" else MAX_DAYS + 1
     region: tuple[int, int] | None = None
     for day in range(local.to_wall(first) // DAY - reach - 1, local.to_wall(last) // DAY + reach + 2):
         ordinal = day + _EPOCH_ORDINAL

@@ -48,12 +48,12 @@ from tickbird.domain.schedules.schedule import (
     check_runs,
     unreadable,
 )
-from tickbird.domain.schedules.tick_overrides import LONGEST_OVERRIDES, MOST_OVERRIDES, TickOverride, overrides_text
+from tickbird.domain.schedules.tick_overrides import MAX_OVERRIDES, MAX_OVERRIDES_LENGTH, TickOverride, overrides_text
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import iso, to_datetime, utc_text
 
 # By one instruction.
-MOST_SKIPPED = 10_000
+MAX_SKIPPED = 10_000
 # A 32-bit number, as the stores keep it.
 MAX_REVISION = 2**31 - 1
 
@@ -606,10 +606,10 @@ def _with_override(schedule: Schedule, override: TickOverride) -> Cursor:
     """The cursor with one more override, if that is possible beside the others."""
     overrides = upsert_override(schedule.cursor.tick_overrides, override)
     told = tuple(each for each in overrides if not each.done)
-    if len(told) > MOST_OVERRIDES or len(overrides_text(told) or "") > LONGEST_OVERRIDES:
+    if len(told) > MAX_OVERRIDES or len(overrides_text(told) or "") > MAX_OVERRIDES_LENGTH:
         raise ConflictError(
             f"schedule {schedule.name!r} has {len(told) - 1:,} overridden ticks, and no room for this one "
-            f"(at most {MOST_OVERRIDES:,}, with {LONGEST_OVERRIDES:,} characters in all);",
+            f"(at most {MAX_OVERRIDES:,}, with {MAX_OVERRIDES_LENGTH:,} characters in all);",
             hint="undo some, or edit the schedule itself.",
         )
     cursor = replace(schedule.cursor, tick_overrides=overrides)
@@ -627,8 +627,8 @@ class Skip(Command):
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Skipping again adds to what was skipped before."""
-        if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= MOST_SKIPPED:
-            raise InvalidError(f"count: must be a whole number from 1 to {MOST_SKIPPED}.", field="count")
+        if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= MAX_SKIPPED:
+            raise InvalidError(f"count: must be a whole number from 1 to {MAX_SKIPPED}.", field="count")
         first = last = _next_tick(schedule, "skip")
         if self.until is not None:
             last = schedule.grid.previous(self.until) or first

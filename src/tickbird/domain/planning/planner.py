@@ -25,9 +25,9 @@ from tickbird.domain.schedules.tick_overrides import MAX_EARLY_TICKS, TickOverri
 from tickbird.domain.time.zones import REPAIR_LIMIT
 
 # More due ticks than this in one schedule wait for the next planning step, so that a plan stays small.
-MOST_RUNS = 1_000
+MAX_RUNS = 1_000
 # So many ticks behind the last decided one are looked at for one that changed zone rules repeat.
-_MOST_REPEATED = 64
+_MAX_REPEATED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +363,7 @@ def _repeated(schedule: Schedule, decided: int) -> int | None:
         return None
     following = looked - schedule.offset
     first = tick = ahead.next(decided)
-    for _ in range(_MOST_REPEATED):
+    for _ in range(_MAX_REPEATED):
         if tick is None or tick >= following or tick - decided > REPAIR_LIMIT:
             break
         if grid.contains(following + tick - decided):
@@ -822,7 +822,7 @@ class DuePass:
     def _check_room(self) -> None:
         most = self.policy.max_runs
         used_up = most is not None and self.schedule.cursor.runs_planned + len(self.runs) >= most
-        if used_up or len(self.runs) >= MOST_RUNS:
+        if used_up or len(self.runs) >= MAX_RUNS:
             raise _Full
 
     def _make_room(self, tick: int) -> None:

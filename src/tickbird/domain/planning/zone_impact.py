@@ -17,7 +17,7 @@ from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.triggers.zone_override import zones_of
 
 # So many ticks of a schedule are compared; of one that ticks more often, the nearest.
-MOST_TICKS: Final = 20_000
+MAX_TICKS: Final = 20_000
 SHOWN: Final = 5
 
 
@@ -38,8 +38,8 @@ class ZoneImpact:
 def tick_moves(name: str, before: Definition, after: Definition, since: int, until: int) -> ZoneImpact | None:
     """What changes between two readings of one definition; None where nothing does."""
     old, new = list(_ticks(before, since, until)), list(_ticks(after, since, until))
-    if len(old) == MOST_TICKS or len(new) == MOST_TICKS:
-        until = min(ticks[-1] for ticks in (old, new) if len(ticks) == MOST_TICKS)
+    if len(old) == MAX_TICKS or len(new) == MAX_TICKS:
+        until = min(ticks[-1] for ticks in (old, new) if len(ticks) == MAX_TICKS)
     kept = set(old) & set(new)
     gone = [tick for tick in old if tick not in kept and tick <= until]
     came = [tick for tick in new if tick not in kept and tick <= until]
@@ -100,7 +100,7 @@ def next_moves(schedule: Schedule) -> ZoneImpact | None:
 
 def _ticks(definition: Definition, since: int, until: int) -> Iterator[int]:
     tick = definition.grid.next(since)
-    for _ in range(MOST_TICKS):
+    for _ in range(MAX_TICKS):
         if tick is None or tick > until:
             return
         yield tick

@@ -9,7 +9,7 @@ from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.text import check_text
 
 DROPPED = "dropped"
-MOST = 1_000_000
+MAX_COUNT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,5 +67,5 @@ def none_held(name: str) -> ConflictError:
 
 
 def _check_number(value: object, field: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST:
-        raise InvalidError(f"{field}: must be a whole number from 1 to {MOST:,}.", field=field)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_COUNT:
+        raise InvalidError(f"{field}: must be a whole number from 1 to {MAX_COUNT:,}.", field=field)

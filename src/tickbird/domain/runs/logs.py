@@ -12,9 +12,9 @@ from tickbird.domain.runs.run import Status
 from tickbird.domain.text import clean_text
 
 # Of one attempt; what comes beyond is left out, and a line says so.
-MOST_LINES = 10_000
-MOST_BYTES = 1_000_000
-LONGEST_LINE = 10_000
+MAX_LINES = 10_000
+MAX_BYTES = 1_000_000
+MAX_LINE_LENGTH = 10_000
 MAX_LEVEL = 32_767
 CUT = "[the log is cut here: it has more than {lines:,} lines or {bytes:,} bytes]"
 _MARK = " […]"
@@ -55,8 +55,8 @@ class Progress:
 def fitting(text: str) -> str:
     """A text that a database takes as a line: without NUL and halves of characters, cut where it is too long."""
     # Cut before it is cleaned, since it may be of any length; by `str` itself, since a subclass may override this.
-    text = clean_text(str.__getitem__(text, slice(LONGEST_LINE + 1)), nul="\ufffd")
-    return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - len(_MARK)] + _MARK
+    text = clean_text(str.__getitem__(text, slice(MAX_LINE_LENGTH + 1)), nul="\ufffd")
+    return text if len(text) <= MAX_LINE_LENGTH else text[: MAX_LINE_LENGTH - len(_MARK)] + _MARK
 
 
 def fit_level(level: Any) -> int:
@@ -84,7 +84,7 @@ class Meter:
         text = fitting(text)
         self.lines += 1
         self.bytes += len(text.encode())
-        if self.lines > MOST_LINES or self.bytes > MOST_BYTES:
+        if self.lines > MAX_LINES or self.bytes > MAX_BYTES:
             self.over = True
-            text = CUT.format(lines=MOST_LINES, bytes=MOST_BYTES)
+            text = CUT.format(lines=MAX_LINES, bytes=MAX_BYTES)
         return self.lines, text

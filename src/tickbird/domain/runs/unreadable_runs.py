@@ -11,8 +11,8 @@ from tickbird.domain.runs.run import RunRecord
 # A worker reads them again after this time: a person may have repaired them.
 RECHECK_SECONDS: Final = 60
 # A worker publishes at most this many with its heartbeat.
-_MOST_PUBLISHED: Final = 20
-_LONGEST_ERROR: Final = 200
+_MAX_PUBLISHED: Final = 20
+_MAX_ERROR_LENGTH: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ def publish(unreadable: Sequence[Unreadable]) -> dict[str, Any]:
             "schedule": runs.schedule,
             "revision": runs.revision,
             "run_id": runs.run_id,
-            "error": runs.error[:_LONGEST_ERROR],
+            "error": runs.error[:_MAX_ERROR_LENGTH],
         }
-        for runs in unreadable[:_MOST_PUBLISHED]
+        for runs in unreadable[:_MAX_PUBLISHED]
     ]
     return {"unreadable": named, "unreadable_count": len(unreadable)}
 

@@ -15,9 +15,9 @@ from tickbird.domain.calendars.calendar import BUILT_IN, Calendar, ClosedDays, m
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.json_depth import check_levels
 from tickbird.domain.limits.concurrency import check_concurrency_key, key_for
-from tickbird.domain.schedules.dependencies import MOST_DEPENDENCIES, After
+from tickbird.domain.schedules.dependencies import MAX_DEPENDENCIES, After
 from tickbird.domain.schedules.grid import TickGrid
-from tickbird.domain.schedules.rolled_grid import MOST_PER_DAY, RolledGrid
+from tickbird.domain.schedules.rolled_grid import MAX_PER_DAY, RolledGrid
 from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.text import check_name, check_text
 from tickbird.domain.time.durations import duration_text
@@ -28,12 +28,12 @@ Overlap = Literal["skip", "queue", "replace", "allow"]
 OnCrash = Literal["retry", "fail"]
 Roll = Literal["skip", "previous", "next"]
 
-LARGEST_PAYLOAD = 1_000_000
+MAX_PAYLOAD = 1_000_000
 # The escape itself, not a backslash followed by these letters.
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 CRASH_LIMIT = 3
-MOST_CALENDARS = 20
-LONGEST_DESCRIPTION = 10_000
+MAX_CALENDARS = 20
+MAX_DESCRIPTION_LENGTH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Definition:
             self._check_instant(name)
         if self.start_at and self.end_at and self.start_at > self.end_at:
             self._refuse("end_at", f"lies before start_at ({self.start_at.isoformat()})")
-        check_text(self.description, "description", most=LONGEST_DESCRIPTION)
+        check_text(self.description, "description", most=MAX_DESCRIPTION_LENGTH)
         check_payload(self.payload)
         if self.concurrency_key is not None:
             key_for(check_concurrency_key(self.concurrency_key), self.payload)
@@ -138,8 +138,8 @@ class Definition:
 
     def _check_dependencies(self) -> None:
         names = [each.schedule for each in self.depends_on]
-        if len(names) > MOST_DEPENDENCIES:
-            self._refuse("depends_on", f"must be a list of at most {MOST_DEPENDENCIES}")
+        if len(names) > MAX_DEPENDENCIES:
+            self._refuse("depends_on", f"must be a list of at most {MAX_DEPENDENCIES}")
         for name in names:
             check_name(name, "depends_on")
         if twice := next((name for name in names if names.count(name) > 1), None):
@@ -157,13 +157,13 @@ class Definition:
             )
 
     def _check_calendars(self) -> None:
-        if not isinstance(self.calendars, tuple) or len(self.calendars) > MOST_CALENDARS:
-            self._refuse("calendars", f"must be a list of at most {MOST_CALENDARS} names")
+        if not isinstance(self.calendars, tuple) or len(self.calendars) > MAX_CALENDARS:
+            self._refuse("calendars", f"must be a list of at most {MAX_CALENDARS} names")
         for name in self.calendars:
             check_name(name, "calendar")
-        if self.roll != "skip" and self.trigger.max_per_day > MOST_PER_DAY:
+        if self.roll != "skip" and self.trigger.max_per_day > MAX_PER_DAY:
             raise DefinitionError(
-                f"roll: {self.roll!r} is for at most {MOST_PER_DAY:,} ticks a day, and this trigger has up to "
+                f"roll: {self.roll!r} is for at most {MAX_PER_DAY:,} ticks a day, and this trigger has up to "
                 f"{self.trigger.max_per_day:,};",
                 field="roll",
                 hint='leave roll="skip".',
@@ -268,9 +268,9 @@ def check_payload(payload: object) -> str:
         raise DefinitionError(f"payload: is not JSON ({str(error)[:200]}).", field="payload") from None
     if _NUL.search(text):
         raise DefinitionError("payload: holds a NUL character, which databases refuse.", field="payload")
-    if len(text) > LARGEST_PAYLOAD:
+    if len(text) > MAX_PAYLOAD:
         raise DefinitionError(
-            f"payload: {len(text):,} characters are more than the {LARGEST_PAYLOAD:,} allowed;",
+            f"payload: {len(text):,} characters are more than the {MAX_PAYLOAD:,} allowed;",
             field="payload",
             hint="store it elsewhere and send a reference.",
         )

@@ -8,9 +8,9 @@ from math import ceil
 from typing import Any, TypeGuard
 
 from tickbird.domain.errors import ConflictError, DefinitionError
-from tickbird.domain.time.durations import LONGEST, Duration, duration_text, seconds
+from tickbird.domain.time.durations import MAX_DURATION, Duration, duration_text, seconds
 
-MOST_DEPENDENCIES = 20
+MAX_DEPENDENCIES = 20
 _NEVER = -(2**62)
 _FOR_EVER = 2**62
 _HINT = 'write after("load", within="24h"), with wait="2h" if ticks are to wait for it.'
@@ -30,7 +30,7 @@ class After:
     def __post_init__(self) -> None:
         for name in ("within", "wait"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= LONGEST:
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_DURATION:
                 raise _refused(f"{name} must be a length of time from 0 s to 100 years, not {str(value)[:60]!r};")
 
     def __str__(self) -> str:

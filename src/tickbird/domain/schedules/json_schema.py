@@ -8,23 +8,23 @@ from __future__ import annotations
 from typing import Any, Final, get_args
 
 from tickbird.domain.calendars.calendar import WEEKDAYS
-from tickbird.domain.limits.concurrency import LONGEST_KEY
+from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import (
     FIELDS,
-    LONGEST_DESCRIPTION,
-    MOST_CALENDARS,
+    MAX_CALENDARS,
+    MAX_DESCRIPTION_LENGTH,
     RANGES,
     CatchUp,
     OnCrash,
     Overlap,
     Roll,
 )
-from tickbird.domain.schedules.dependencies import MOST_DEPENDENCIES
-from tickbird.domain.targets.command import LONGEST_TEXT, MOST_ARGUMENTS
-from tickbird.domain.time.durations import LONGEST
+from tickbird.domain.schedules.dependencies import MAX_DEPENDENCIES
+from tickbird.domain.targets.command import MAX_ARGUMENTS, MAX_TEXT_LENGTH
+from tickbird.domain.time.durations import MAX_DURATION
 from tickbird.domain.triggers.cron.parser import MAX_LENGTH
-from tickbird.domain.triggers.every import LONGEST_UNITS
+from tickbird.domain.triggers.every import MAX_UNITS
 from tickbird.domain.triggers.trigger import MAX_MEMBERS
 
 Schema = dict[str, Any]
@@ -75,7 +75,7 @@ def field_schemas() -> dict[str, Schema]:
         "trigger": trigger_schema(),
         "target": target_schema(),
         "payload": {"type": "object", "description": "What the task is called with; at most 1 MB of JSON."},
-        "description": {"type": "string", "maxLength": LONGEST_DESCRIPTION},
+        "description": {"type": "string", "maxLength": MAX_DESCRIPTION_LENGTH},
         "tags": {"type": "array", "items": NAME},
         "queue": NAME,
         "catch_up": _choice(CatchUp, "What becomes of ticks that are planned late."),
@@ -83,12 +83,12 @@ def field_schemas() -> dict[str, Schema]:
         "start_at": INSTANT,
         "end_at": INSTANT,
         "exclude": {"type": "array", "items": {"anyOf": [{"enum": list(WEEKDAYS)}, {"format": "date", **_text(10)}]}},
-        "calendars": {"type": "array", "items": NAME, "maxItems": MOST_CALENDARS},
+        "calendars": {"type": "array", "items": NAME, "maxItems": MAX_CALENDARS},
         "roll": _choice(Roll, "What becomes of a tick on an excluded day."),
         "backoff": _backoff(),
         "on_crash": _choice(OnCrash, "What becomes of a run whose worker was lost."),
-        "concurrency_key": {"description": "{field} stands for a field of the payload.", **_text(LONGEST_KEY, 1)},
-        "depends_on": {"type": "array", "items": _dependency(), "maxItems": MOST_DEPENDENCIES},
+        "concurrency_key": {"description": "{field} stands for a field of the payload.", **_text(MAX_KEY_LENGTH, 1)},
+        "depends_on": {"type": "array", "items": _dependency(), "maxItems": MAX_DEPENDENCIES},
         "shadow": {"type": "boolean", "description": "Ticks are planned and recorded, and nothing runs."},
     }
     for name, least, most in RANGES:
@@ -98,7 +98,7 @@ def field_schemas() -> dict[str, Schema]:
 
 def trigger_schema() -> Schema:
     """A trigger: cron, every, at, or any of several."""
-    units = {unit: _number(1, most) for unit, most in LONGEST_UNITS.items()}
+    units = {unit: _number(1, most) for unit, most in MAX_UNITS.items()}
     text = {"format": "cron", "examples": ["0 9 * * 1-5", "*/15 * * * *", "@daily"], **_text(MAX_LENGTH, 1)}
     every = {"type": "object", "properties": units, "minProperties": 1, "additionalProperties": False}
     anchor = {"type": "string", "description": "An instant of the grid, on the zone's wall clock or with an offset."}
@@ -113,14 +113,14 @@ def trigger_schema() -> Schema:
 
 def target_schema() -> Schema:
     """What a run does: a task by its name, or a command."""
-    text = _text(LONGEST_TEXT)
+    text = _text(MAX_TEXT_LENGTH)
     value = {"anyOf": [text, _object({"env": VARIABLE}, "What the worker has under this name.")]}
     fields: dict[str, Schema] = {
-        "program": {"pattern": "^/", **_text(LONGEST_TEXT, 1), "description": "Its whole path."},
-        "args": {"type": "array", "items": text, "maxItems": MOST_ARGUMENTS},
-        "shell": {**_text(LONGEST_TEXT, 1), "description": "A line for a shell, without args."},
+        "program": {"pattern": "^/", **_text(MAX_TEXT_LENGTH, 1), "description": "Its whole path."},
+        "args": {"type": "array", "items": text, "maxItems": MAX_ARGUMENTS},
+        "shell": {**_text(MAX_TEXT_LENGTH, 1), "description": "A line for a shell, without args."},
         "env": {"type": "object", "propertyNames": VARIABLE, "additionalProperties": value},
-        "folder": {"pattern": "^/", **_text(LONGEST_TEXT, 1)},
+        "folder": {"pattern": "^/", **_text(MAX_TEXT_LENGTH, 1)},
         "user": _text(100, 1),
         "success": {"type": "array", "items": _number(0, 255), "minItems": 1, "uniqueItems": True},
         "input": text,
@@ -141,7 +141,7 @@ def _backoff() -> Schema:
 
 
 def _dependency() -> Schema:
-    length = _number(0, LONGEST)
+    length = _number(0, MAX_DURATION)
     fields = {"after": NAME, "within": length, "wait": length}
     return _object(fields, "Another schedule that must have succeeded, in seconds.", needed=("after", "within"))
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from tickbird.domain.schedules.definition import Definition
 
 # A tick with no open day within so many days is not rolled but skipped.
-MOST_DAYS = 31
+MAX_DAYS = 31
 # The ticks of closed days are looked at one by one.
-MOST_PER_DAY = 144
+MAX_PER_DAY = 144
 _EPOCH_ORDINAL = 719_163
 _KEPT = 64
 
@@ -154,7 +154,7 @@ class RolledGrid(TickGrid):
 
     def _home(self, day: int) -> int | None:
         """The open day on which the ticks of a day run; None where there is none near enough."""
-        for away in range(MOST_DAYS + 1):
+        for away in range(MAX_DAYS + 1):
             if self._is_open(day + away * self._step):
                 return day + away * self._step
         return None
@@ -175,7 +175,7 @@ class RolledGrid(TickGrid):
 
     def _arrivals(self, day: int) -> Iterator[tuple[int, int]]:
         """The trigger's ticks that are rolled to a day, each with where it lands."""
-        for away in range(1, MOST_DAYS + 1):
+        for away in range(1, MAX_DAYS + 1):
             closed = day - away * self._step
             if self._is_open(closed):
                 return

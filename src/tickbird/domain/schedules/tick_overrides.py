@@ -11,8 +11,8 @@ from typing import Any
 from tickbird.domain.time.instants import clamp_seconds, to_datetime
 
 # So many ticks of one schedule may be overridden at once, and their text may be so long: the planner reads all of it.
-MOST_OVERRIDES = 200
-LONGEST_OVERRIDES = 1_000_000
+MAX_OVERRIDES = 200
+MAX_OVERRIDES_LENGTH = 1_000_000
 # So many ticks of one schedule may be decided ahead of their time: after an edit each of them is remembered.
 MAX_EARLY_TICKS = 1_000
 

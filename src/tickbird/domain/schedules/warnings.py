@@ -34,11 +34,11 @@ Code = Literal[
 ]
 # Changes of the clock are looked for so far ahead, and so many things are told.
 HORIZON = 366 * DAY
-MOST = 50
+MAX_COUNT = 50
 # More ticks a day than this are many.
 _OFTEN = 1_440
 # So many closed ticks in a row are looked through for one that runs.
-_MOST_CLOSED = 400
+_MAX_CLOSED = 400
 _HOUR = 3_600
 _LENGTHS = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
 _MONTHS = [
@@ -69,7 +69,7 @@ class DefinitionWarning:
 
 def definition_warnings(definition: Definition, after: int) -> Sequence[DefinitionWarning]:
     """What is unusual about the ticks of a definition after an instant; each is looked at in bounded time."""
-    return list(islice(_warnings(definition, after), MOST))
+    return list(islice(_warnings(definition, after), MAX_COUNT))
 
 
 def members(trigger: Trigger) -> Sequence[Trigger]:
@@ -113,7 +113,7 @@ def _first(definition: Definition, after: int) -> Iterator[DefinitionWarning]:
     closed = 0
     while tick is not None and definition.grid.excludes(tick):
         closed += 1
-        if closed == _MOST_CLOSED:
+        if closed == _MAX_CLOSED:
             yield DefinitionWarning("closed", f"its first {closed} ticks, until {iso(tick)}, all fall on closed days")
             return
         tick = definition.grid.next(tick)

@@ -9,8 +9,8 @@ from tickbird.domain.errors import DefinitionError
 _TEXT = re.compile(r"(\d{1,6}(?:\.\d{1,3})?) ?(?:([kmgt])(i?))?b?", re.ASCII | re.IGNORECASE)
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
 # Less than an interpreter takes is a mistake, most likely of the unit.
-LEAST = 32_000_000
-_MOST = 2**50
+MIN_COUNT = 32_000_000
+_MAX_COUNT = 2**50
 
 
 def byte_count(value: object, field: str) -> int:
@@ -22,7 +22,7 @@ def byte_count(value: object, field: str) -> int:
             field=field,
             hint='use a number of bytes, or a text such as "512MB", "2GB" or "256MiB".',
         )
-    if not LEAST <= total <= _MOST:
+    if not MIN_COUNT <= total <= _MAX_COUNT:
         raise DefinitionError(
             f"{field}: {str(value)[:60]!r} is out of range;",
             field=field,

@@ -16,8 +16,8 @@ SHELL: Final = "/bin/sh"
 OURS: Final = "TICKBIRD_"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}", re.ASCII)
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\$?", re.ASCII)
-MOST_ARGUMENTS = 1_000
-LONGEST_TEXT = 100_000
+MAX_ARGUMENTS = 1_000
+MAX_TEXT_LENGTH = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class CommandSpec:
 
     def __post_init__(self) -> None:
         _check_path(self.program, "program", "such as /usr/bin/rsync; a worker allows programs by that.")
-        if not isinstance(self.args, tuple) or len(self.args) > MOST_ARGUMENTS:
-            _refuse("args", f"must be a list of at most {MOST_ARGUMENTS:,} texts")
+        if not isinstance(self.args, tuple) or len(self.args) > MAX_ARGUMENTS:
+            _refuse("args", f"must be a list of at most {MAX_ARGUMENTS:,} texts")
         if self.shell is not None and (self.args or not _is_text(self.shell) or not self.shell.strip()):
             _refuse("shell", "is the line that a shell reads, and leaves no place for args")
         for text in self.args:
@@ -72,8 +72,8 @@ class CommandSpec:
             *self.args,
             *(value for _, value in self.env if isinstance(value, str)),
         ]
-        if sum(map(len, texts)) > LONGEST_TEXT:
-            _refuse("args", f"all its texts together have more than {LONGEST_TEXT:,} characters")
+        if sum(map(len, texts)) > MAX_TEXT_LENGTH:
+            _refuse("args", f"all its texts together have more than {MAX_TEXT_LENGTH:,} characters")
 
     def _check_env(self) -> None:
         for name, value in self.env:

@@ -12,7 +12,7 @@ Duration = int | str | timedelta
 
 _UNITS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
 _TEXT = re.compile(r"(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?", re.ASCII)
-LONGEST = 100 * 366 * 86_400
+MAX_DURATION = 100 * 366 * 86_400
 
 
 def seconds(value: Duration, field: str, *, least: int = 0) -> int:
@@ -20,7 +20,7 @@ def seconds(value: Duration, field: str, *, least: int = 0) -> int:
     total = _seconds(value)
     if total is None:
         raise DefinitionError(f"{field}: {_shown(value)} is not a length of time;", field=field, hint=type_help + ".")
-    if not least <= total <= LONGEST:
+    if not least <= total <= MAX_DURATION:
         raise DefinitionError(
             f"{field}: {_shown(value)} is out of range; it must be from {least} s to 100 years.", field=field
         )

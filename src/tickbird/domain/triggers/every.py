@@ -23,8 +23,8 @@ _ELAPSED = {"hours": 3600, "minutes": 60, "seconds": 1}
 _DAYS = {"weeks": 7, "days": 1}
 _MONTHS = {"years": 12, "months": 1}
 UNITS = (*_MONTHS, *_DAYS, *_ELAPSED)
-LONGEST_UNITS = {"years": 1_000, "months": 12_000, "weeks": 52_000, "days": 365_000, "hours": 8_760_000}
-LONGEST_UNITS |= {"minutes": 525_600_000, "seconds": 31_536_000_000}
+MAX_UNITS = {"years": 1_000, "months": 12_000, "weeks": 52_000, "days": 365_000, "hours": 8_760_000}
+MAX_UNITS |= {"minutes": 525_600_000, "seconds": 31_536_000_000}
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _WRITTEN = ("weeks", "days", "hours", "minutes", "seconds")
 _STEP = re.compile("".join(rf"(?:(\d{{1,9}}){unit[0]})?" for unit in _WRITTEN), re.ASCII)
@@ -279,7 +279,7 @@ def _check_amount(unit: str, amount: object) -> None:
         raise _refuse(unit, f"expected a whole number, not {type(amount).__name__}")
     if amount < 1:
         raise _refuse(unit, "must be at least 1")
-    if amount > LONGEST_UNITS[unit]:
+    if amount > MAX_UNITS[unit]:
         raise _refuse(unit, "is longer than 1,000 years")
 
 

@@ -23,7 +23,7 @@ from tickbird.domain.runs.logs import fit_level
 from tickbird.domain.text import clean_text
 from tickbird.engine.encoding import encode_value
 from tickbird.engine.monotonic import steady
-from tickbird.engine.processes.framing import HUNG_UP, LONGEST_LINE, MARK, MOST_LINES, Message, Unpacker, pack
+from tickbird.engine.processes.framing import HUNG_UP, MARK, MAX_LINE_LENGTH, MAX_LINES, Message, Unpacker, pack
 from tickbird.engine.processes.messages import from_message
 from tickbird.engine.task_errors import LateStart, encode_error, refuse_awaitable
 from tickbird.targets.protocol import Executable, Run
@@ -69,10 +69,10 @@ class Lines:
     def line(self, run: Run | None, level: int, text: str, at: datetime) -> None:
         """Send a line, unless there were too many."""
         self.sent += 1
-        if self.sent <= MOST_LINES:
+        if self.sent <= MAX_LINES:
             # A run that closed the line is told so when it ends.
             with suppress(OSError):
-                line = clean_text(str.__getitem__(text, slice(LONGEST_LINE)), nul="\ufffd")
+                line = clean_text(str.__getitem__(text, slice(MAX_LINE_LENGTH)), nul="\ufffd")
                 self._channel.send({"line": line, "level": fit_level(level), "at": at.isoformat()})
 
     def progress(self, run: Run, value: Any) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 _LENGTH = struct.Struct("!I")
 # A payload of the largest size, each character escaped, and room for the rest.
-LONGEST = 16_000_000
+MAX_FRAME_BYTES = 16_000_000
 # A run that logs more than this is not listened to any more, so that it cannot drown its worker.
-MOST_LINES = 10_000
-LONGEST_LINE = 10_000
+MAX_LINES = 10_000
+MAX_LINE_LENGTH = 10_000
 # The variable by which all that comes of a keeper is found.
 MARK = "TICKBIRD_CHILD"
 # The exit code of a child whose user code closed its line to the worker.
@@ -42,7 +42,7 @@ class Unpacker:
         self._bytes += data
         while len(self._bytes) >= _LENGTH.size:
             [length] = _LENGTH.unpack_from(self._bytes)
-            if length > LONGEST:
+            if length > MAX_FRAME_BYTES:
                 raise Garbled(f"a message of {length:,} bytes")
             end = _LENGTH.size + length
             if len(self._bytes) < end:

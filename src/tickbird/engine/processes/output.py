@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from tickbird.engine.processes.framing import LONGEST_LINE, MOST_LINES
+from tickbird.engine.processes.framing import MAX_LINE_LENGTH, MAX_LINES
 from tickbird.targets.protocol import Run
 
 _CHUNK = 65_536
@@ -55,8 +55,8 @@ class Output:
                 self._take(os.read(self.descriptor, _CHUNK))
         if self._rest:
             self._log_line(self._rest)
-        if self._lines > MOST_LINES and self.run is not None:
-            dropped = f"{self._lines - MOST_LINES:,} more lines were printed, and dropped"
+        if self._lines > MAX_LINES and self.run is not None:
+            dropped = f"{self._lines - MAX_LINES:,} more lines were printed, and dropped"
             self.run.log.relay(logging.WARNING, dropped, datetime.now(UTC))
         self.run, self._rest = None, b""
 
@@ -69,19 +69,19 @@ class Output:
 
     def _take(self, data: bytes) -> None:
         self.tail = (self.tail + data)[-_TAIL:]
-        if self._lines > MOST_LINES:
+        if self._lines > MAX_LINES:
             self._lines += data.count(b"\n")
             return
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._log_line(line)
         # A line without end is cut where it gets too long; the rest of it is only seen in the tail.
-        self._rest = self._rest[:LONGEST_LINE]
+        self._rest = self._rest[:MAX_LINE_LENGTH]
 
     def _log_line(self, line: bytes) -> None:
         self._lines += 1
-        if self._lines <= MOST_LINES and self.run is not None:
-            text = line[:LONGEST_LINE].decode(errors="backslashreplace").replace("\0", "\\0").rstrip("\r")
+        if self._lines <= MAX_LINES and self.run is not None:
+            text = line[:MAX_LINE_LENGTH].decode(errors="backslashreplace").replace("\0", "\\0").rstrip("\r")
             self.run.log.relay(self._level, text, datetime.now(UTC))
 
 

@@ -31,7 +31,7 @@ _GRACES: Mapping[Reason, float] = {"cancel": 5.0, "drain": 1.0, "timeout": 1.0, 
 # Between SIGTERM and SIGKILL of a program, which cannot be asked in another way and may have files to put away.
 _PROGRAMS: Mapping[Reason, float] = {"cancel": 10.0, "drain": 1.5, "timeout": 10.0, "lease": 1.5}
 _UNWINDING = 0.5
-MOST_RUNS = 1_000
+MAX_RUNS = 1_000
 IDLE = 60.0
 # How long a child may take to import the app.
 _STARTING = 60.0
@@ -59,7 +59,7 @@ class ProcessPool:
         *,
         lease: float,
         idle: float = IDLE,
-        most_runs: int = MOST_RUNS,
+        most_runs: int = MAX_RUNS,
     ) -> None:
         # None where only programs are started.
         self._app = app

@@ -21,9 +21,9 @@ from tickbird.domain.time.zones import zone
 from tickbird.importers.entries import name_of, short
 
 # So many firings are kept in memory, and so many names and lines are told.
-MOST_FIRINGS: Final = 10_000_000
-_MOST_NAMES: Final = 1_000
-_MOST_TOLD: Final = 5
+MAX_FIRINGS: Final = 10_000_000
+_MAX_NAMES: Final = 1_000
+_MAX_REPORTED: Final = 5
 # Schedules by whose name, task or command a firing is recognised; several where they share it.
 Group = tuple[str, ...]
 
@@ -58,9 +58,9 @@ class ObservedFirings:
     def fired(self, group: Group, at: float) -> None:
         """Note a firing."""
         self.count += 1
-        if self.count > MOST_FIRINGS:
+        if self.count > MAX_FIRINGS:
             raise InvalidError(
-                f"there are more than {MOST_FIRINGS:,} firings;", field="source", hint="give a shorter part of it."
+                f"there are more than {MAX_FIRINGS:,} firings;", field="source", hint="give a shorter part of it."
             )
         self.firings[group].append(at)
 
@@ -73,13 +73,13 @@ class ObservedFirings:
         """Note what fired under a name that says nothing here."""
         self.other_count += 1
         name = short(name)
-        if name in self.others or len(self.others) < _MOST_NAMES:
+        if name in self.others or len(self.others) < _MAX_NAMES:
             self.others[name] += 1
 
     def wrong(self, place: str, reason: str, text: str) -> None:
         """Note what cannot be read; it is counted, and the first ones are shown."""
         self.bad_count += 1
-        if len(self.bad) < _MOST_TOLD:
+        if len(self.bad) < _MAX_REPORTED:
             self.bad.append(UnreadableLine(place, reason, short(text)[:120]))
 
     def groups(self, names: Iterable[str]) -> list[list[str]]:

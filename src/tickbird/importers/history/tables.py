@@ -19,7 +19,7 @@ TIME_COLUMNS: Final = (
     *("timestamp", "date_created", "created_at"),
 )
 # One value of a JSON list has at most so many characters.
-_LONGEST_VALUE: Final = 4_000_000
+_MAX_VALUE_LENGTH: Final = 4_000_000
 _BETWEEN: Final = re.compile(r"[\s,]*")
 
 
@@ -138,7 +138,7 @@ class Table:
                     self._heard.wrong(place, "it is not an object", str(value)[:100])
             text = text[at:]
             done = _BETWEEN.sub("", text, count=1).startswith("]")
-            if done or len(text) > _LONGEST_VALUE:
+            if done or len(text) > _MAX_VALUE_LENGTH:
                 break
         if not done:
             self._heard.wrong(place, "the list breaks off here", text[:100])

@@ -13,7 +13,7 @@ from typing import IO, Any, Final
 from tickbird.domain.errors import InvalidError
 
 # A longer line comes in pieces, all of the same place, so that it does not fill the memory.
-LONGEST_LINE: Final = 1_000_000
+MAX_LINE_LENGTH: Final = 1_000_000
 # How many bytes of a file have been read since the last time.
 Advance = Callable[[int], None]
 
@@ -32,7 +32,7 @@ def lines_of(path: str, advance: Advance = lambda _: None) -> Iterator[tuple[str
     try:
         with _opened(path) as (file, counted):
             before, number, whole = 0, 0, True
-            while line := file.readline(LONGEST_LINE):
+            while line := file.readline(MAX_LINE_LENGTH):
                 number += whole
                 whole = line.endswith(b"\n")
                 yield (

@@ -15,7 +15,7 @@ from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import texts, to_schedules
 from tickbird.store.shared.json_columns import as_object
 
-_MOST_NAMED: Final = 11
+_MAX_NAMED: Final = 11
 
 
 async def put(
@@ -56,7 +56,7 @@ async def delete(
     if gone:
         check_revision(name, gone[0][1], revision)
     # Asked once its row is held: whoever has read it before has committed, and nobody can read it any more.
-    if users := await naming(db, namespace, name, "", _MOST_NAMED):
+    if users := await naming(db, namespace, name, "", _MAX_NAMED):
         raise calendar_in_use(name, [schedule.name for schedule in users])
     if not gone:
         raise no_such_calendar(name, [record.name for record in await listed(db, namespace)])

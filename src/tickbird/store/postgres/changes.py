@@ -39,7 +39,7 @@ from tickbird.store.shared.sans_io import run_async
 from tickbird.store.shared.zone_data import PlanningPermission
 
 # So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.
-_MOST_LOOKS: Final = 20
+_MAX_TRIES: Final = 20
 _ACTIVE: Final = ("active", "active_statuses", "active_origins", "active_keys", "active_awaits")
 
 
@@ -181,7 +181,7 @@ async def hold(db: Session, schedule_id: int | None, now: datetime | None) -> Lo
 
 async def settle(db: Session, known: RevisionCache, held: LockedSchedule) -> LockedSchedule:
     """Plan what is due under the revision in force; the schedule as that leaves it."""
-    for _ in range(_MOST_LOOKS):
+    for _ in range(_MAX_TRIES):
         if not is_due(held.row, held.now):
             break
         schedule, edited = to_schedule(held.row, explain=True), None

@@ -51,7 +51,7 @@ _WAITS: Final = 4
 _WAIT: Final = 2.5
 # Connections outside of the pool: listener, check of the server, `doctor`, migrations. With the size of the pool, this
 # limits the connections of a store however many callers wait.
-_MOST_APART: Final = 8
+_MAX_DEDICATED: Final = 8
 
 
 class Session:
@@ -133,9 +133,9 @@ class Connections:
     @asynccontextmanager
     async def dedicated(self, conninfo: str | None = None) -> AsyncIterator[Connection]:
         """A connection of its own, outside of the pool; StoreUnavailableError if there are too many of them."""
-        if self._apart >= _MOST_APART:
+        if self._apart >= _MAX_DEDICATED:
             raise StoreUnavailableError(
-                f"{self.display_name}: all {_MOST_APART} connections outside of the pool are in use.",
+                f"{self.display_name}: all {_MAX_DEDICATED} connections outside of the pool are in use.",
                 hint="Try again soon.",
             )
         self._apart += 1

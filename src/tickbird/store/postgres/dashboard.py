@@ -11,9 +11,9 @@ from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
 from tickbird.domain.views import (
-    MOST_FAILED,
-    MOST_LOOKED_AT,
-    MOST_RESTING,
+    MAX_EXAMINED,
+    MAX_FAILED,
+    MAX_IDLE,
     AuditFilter,
     CappedCount,
     FailureStreak,
@@ -94,9 +94,9 @@ class PostgresDashboard:
         states = texts(list(wanted.states or LISTED_STATES))
         among = frozenset(await self._failing(namespace)) if wanted.failing else None
         if wanted.states and "active" not in wanted.states:
-            rows = await self._rows("resting_schedules", states=states, most=MOST_RESTING)
+            rows = await self._rows("resting_schedules", states=states, most=MAX_IDLE)
             # Where there are more, a page of them is soon found without knowing which.
-            if len(rows) < MOST_RESTING:
+            if len(rows) < MAX_IDLE:
                 resting = frozenset(row[0] for row in rows)
                 among = resting if among is None else among & resting
         return {
@@ -110,7 +110,7 @@ class PostgresDashboard:
         }
 
     async def _failing(self, namespace: str) -> list[int]:
-        return [row[0] for row in await self._rows("failing_schedules", namespace=namespace, most=MOST_FAILED)]
+        return [row[0] for row in await self._rows("failing_schedules", namespace=namespace, most=MAX_FAILED)]
 
     async def newest_points(
         self, ids: Collection[int], each: int = 60
@@ -227,9 +227,9 @@ class PostgresDashboard:
     ) -> KeysetPage[int] | None:
         """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
         name = "pick_going" if wanted.key is None else "pick_going_of_key"
-        found = {**bounds, "before": before, "after": after, "most": MOST_LOOKED_AT, "limit": limit + 1}
+        found = {**bounds, "before": before, "after": after, "most": MAX_EXAMINED, "limit": limit + 1}
         [(looked, ids)] = await self._rows(name, **found)
-        return page_of_going(looked, ids, MOST_LOOKED_AT, after, limit)
+        return page_of_going(looked, ids, MAX_EXAMINED, after, limit)
 
     async def _these_runs(self, ids: Sequence[int]) -> dict[int, RunRecord]:
         if not ids:
@@ -269,7 +269,7 @@ class PostgresDashboard:
     async def _find(
         self, name: str, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
     ) -> list[tuple[Any, ...]]:
-        bounds = {**bounds, "most": MOST_LOOKED_AT, "limit": limit + 1}
+        bounds = {**bounds, "most": MAX_EXAMINED, "limit": limit + 1}
         if after is None:
             return await self._rows(name, before=before, **bounds)
         return await self._rows(f"{name}_after", after=after, **bounds)
@@ -281,6 +281,6 @@ class PostgresDashboard:
         reached = None
         if sum(bool(row[-1]) for row in rows) > limit:
             reached = found[-1][0]
-        elif rows and rows[-1][-2] == MOST_LOOKED_AT:
+        elif rows and rows[-1][-2] == MAX_EXAMINED:
             reached = rows[-1][0]
         return (found if after is None else found[::-1]), reached

@@ -13,7 +13,7 @@ from tickbird.store.postgres.rows import numbers, texts
 from tickbird.store.postgres.waiting_runs import hold_active
 from tickbird.store.shared.plans import Rows
 
-_MOST_NAMED: Final = 11
+_MAX_NAMED: Final = 11
 
 # Schedules by namespace and name.
 Names = Collection[tuple[str, str]]
@@ -104,5 +104,5 @@ async def read_needs(db: Session, namespace: str, names: Collection[str]) -> dic
 
 async def dependents(db: Session, namespace: str, name: str) -> tuple[str, ...]:
     """The first of the schedules that depend on this one."""
-    rows = await db.fetch("dependents", namespace=namespace, name=name, limit=_MOST_NAMED)
+    rows = await db.fetch("dependents", namespace=namespace, name=name, limit=_MAX_NAMED)
     return tuple(row[0] for row in rows)

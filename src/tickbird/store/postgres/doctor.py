@@ -14,7 +14,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from tickbird.domain.doctor.snapshot import (
     FAILING,
-    MOST,
+    MAX_COUNT,
     DatabaseSession,
     ExpiredLeases,
     FailingSchedule,
@@ -123,7 +123,7 @@ async def examine(
             zones=await _zones(looker) if known else None,
             workers=[worker_record(row) for row in workers],
             planners=planners[0][0] if planners else 0,
-            work=await _work(looker, {**bounds, "limit": MOST, "format": FORMAT}) if known else None,
+            work=await _work(looker, {**bounds, "limit": MAX_COUNT, "format": FORMAT}) if known else None,
             server=server,
             unseen=looker.unseen,
             asked_at=asked_at,

@@ -8,7 +8,7 @@ import psycopg
 from psycopg import errors
 
 from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
-from tickbird.store.shared.json_columns import LONGEST_ERROR, clean, error_text
+from tickbird.store.shared.json_columns import MAX_ERROR_LENGTH, clean, error_text
 from tickbird.store.shared.unstorable_values import VALUE_ERRORS
 
 # Trying again helps: serialization failure, deadlock, lock not available in time.
@@ -37,7 +37,7 @@ def is_of_row(error: Exception) -> bool:
 def refusal_text(error: Exception) -> str:
     """The server's message without its CONTEXT, or the text of another error."""
     said = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-    return clean(said)[:LONGEST_ERROR] if said else error_text(error)
+    return clean(said)[:MAX_ERROR_LENGTH] if said else error_text(error)
 
 
 def is_data_error(error: psycopg.Error) -> bool:

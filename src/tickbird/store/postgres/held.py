@@ -7,7 +7,7 @@ from datetime import datetime
 from psycopg.types.json import Jsonb
 
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.runs.held import DROPPED, MOST, Drop, Release, none_held
+from tickbird.domain.runs.held import DROPPED, MAX_COUNT, Drop, Release, none_held
 from tickbird.store.postgres.changes import hold
 from tickbird.store.postgres.connection import Session
 from tickbird.store.postgres.rows import numbers
@@ -24,7 +24,7 @@ async def decide_held(
         raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
     # The active runs are held too: those that are released wait for them.
     schedule_id, now = found[0][0], (await hold(db, found[0][0], now)).now
-    rows = await db.fetch("lock_held", schedule_id=schedule_id, count=decision.count or MOST)
+    rows = await db.fetch("lock_held", schedule_id=schedule_id, count=decision.count or MAX_COUNT)
     if not rows:
         raise none_held(name)
     ids, detail = numbers(row[0] for row in rows), {"count": len(rows), "note": decision.note}

@@ -16,7 +16,7 @@ from tickbird.store.postgres.connection import Connections, Session
 # Sending costs every committer of the database a lock, so a busy process sends at most so often.
 _REST: Final = 0.05
 _FIRST_PAUSE: Final = 0.1
-_LONGEST_PAUSE: Final = 5.0
+_MAX_PAUSE: Final = 5.0
 
 
 class Notifier:
@@ -91,7 +91,7 @@ async def listen(connections: Connections, schema: str) -> AsyncIterator[AsyncIt
     try:
         with suppress(TimeoutError):
             # Not wait_for: in Python 3.11 it can drop a cancellation.
-            async with asyncio.timeout(_LONGEST_PAUSE):
+            async with asyncio.timeout(_MAX_PAUSE):
                 await connected.wait()
         yield wakeups()
     finally:
@@ -114,4 +114,4 @@ async def _listen(connections: Connections, schema: str, heard: _Notifications, 
                 async for message in connection.notifies():
                     heard.hear(schema=message.payload == "schema")
         await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that not all come back at once
-        pause = min(2 * pause, _LONGEST_PAUSE)
+        pause = min(2 * pause, _MAX_PAUSE)

@@ -49,7 +49,7 @@ from tickbird.store.shared.plans import (
 
 # A batch that makes more runs than this leaves the rest of its schedules to the next one, so that memory and the
 # time between lock and commit stay small.
-MOST_RUNS: Final = 10_000
+MAX_RUNS: Final = 10_000
 REPLACED: Final = "replaced"
 PLANNER: Final = "planner"
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -284,7 +284,7 @@ async def _decide(
             relying[look.schedule.id] = len(batch)
         batch.append(decided)
         runs += len(decided.plan.runs)
-        if runs >= MOST_RUNS:
+        if runs >= MAX_RUNS:
             break
     if relying:
         # A waiter must not be left behind by a blocker that finishes meanwhile: hold the blockers, then look again.

@@ -8,7 +8,7 @@ from typing import Any
 from psycopg.types.json import Json, Jsonb
 
 from tickbird.domain.limits.rate_limits import (
-    MOST_AHEAD,
+    MAX_POSITION,
     QueuePosition,
     QueueStatus,
     RateLimit,
@@ -85,6 +85,6 @@ async def turn(db: Session, run_id: int, now: datetime | None) -> QueuePosition 
     if pace is None and until <= now:
         return None
     where = {"namespace": run["namespace"], "queue": run["queue"], "id": run_id}
-    [(ahead,)] = await db.fetch("runs_ahead", now=now, limit=MOST_AHEAD, **where)
+    [(ahead,)] = await db.fetch("runs_ahead", now=now, limit=MAX_POSITION, **where)
     at = None if pace is None else max(run["available_at"], instant(pace[0].turn_at(pace[1], micros(now), ahead)))
     return QueuePosition(None if pace is None else pace[0], ahead, at, until if until > now else None)

@@ -12,14 +12,14 @@ from tickbird.store.postgres.connection import Session
 from tickbird.store.shared.json_columns import as_object
 
 # Between two looks, the one that is in the way may be gone.
-_MOST_LOOKS = 3
+_MAX_TRIES = 3
 
 
 async def begin(db: Session, namespace: str, key: str, request: str, now: datetime | None) -> StoredResponse | None:
     """Take a key, or tell what is known of it."""
     place = {"namespace": namespace, "key": key}
     bounds = {"kept": float(ANSWER_SECONDS), "given_up": float(GIVEN_UP_SECONDS), "now": now}
-    for _ in range(_MOST_LOOKS):
+    for _ in range(_MAX_TRIES):
         if await db.fetch("begin_request", **place, **bounds, request=request):
             return None
         for asked, status, headers, body in await db.fetch("find_answer", **place):

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from tickbird.domain.access.sessions import (
-    MOST_SESSIONS,
+    MAX_SESSIONS,
     NewSession,
     SessionRecord,
     check_opens,
@@ -44,7 +44,7 @@ async def open_one(db: Session, namespace: str, new: NewSession, now: datetime |
     actor = holder(token.name, token.id)
     opened = await _get(db, new.id, now)
     await _audit(db, namespace, opened, "open_session", actor, opened.opened_at)
-    over = {"token_id": token.id, "but": new.id, "newest": MOST_SESSIONS - 1}
+    over = {"token_id": token.id, "but": new.id, "newest": MAX_SESSIONS - 1}
     for (old,) in await db.fetch("close_sessions", **over, actor=actor, now=now):
         await _audit(db, namespace, await _get(db, old, now), "close_session", actor, opened.opened_at)
     return opened

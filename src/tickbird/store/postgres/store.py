@@ -18,10 +18,10 @@ from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.doctor.metrics import MOST_COUNTED, RECENTLY, NamespaceMetrics, measured
+from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetrics, measured
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
-from tickbird.domain.ledger.shadow_report import MOST_PINGS
+from tickbird.domain.ledger.shadow_report import MAX_PINGS
 from tickbird.domain.ledger.verification import LedgerEntry
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
@@ -690,7 +690,7 @@ class PostgresStore:
 
         async def add(db: Session) -> datetime:
             [(moment,)] = await db.fetch("ping", schedule_id=schedule_id, at=at, now=now)
-            await db.execute("trim_pings", schedule_id=schedule_id, most=MOST_PINGS)
+            await db.execute("trim_pings", schedule_id=schedule_id, most=MAX_PINGS)
             assert isinstance(moment, datetime)
             return moment
 
@@ -795,7 +795,7 @@ class PostgresStore:
         return RecentOutcomes([to_run(row) for row in ended], [(name, SkipRecord(*row)) for name, *row in skips])
 
     async def measure(
-        self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None
+        self, namespace: str, *, most: int = MAX_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
         """How much there is of everything in a namespace."""
         rows = await self._statement(

@@ -16,7 +16,7 @@ from tickbird.store.postgres.rows import numbers
 from tickbird.store.shared.plans import RevisionCache, waiter
 
 # So many waiters of a schedule are looked at; whoever stands behind them is not next.
-_MOST_WAITERS: Final = 1_000
+_MAX_WAITERS: Final = 1_000
 
 
 async def hold_active(db: Session, schedule_ids: Collection[int]) -> None:
@@ -85,7 +85,7 @@ async def release(
 async def _waiters(db: Session, schedules: Collection[int]) -> list[tuple[Any, ...]]:
     if not schedules:
         return []
-    return await db.fetch("read_waiters", ids=numbers(schedules), limit=_MOST_WAITERS)
+    return await db.fetch("read_waiters", ids=numbers(schedules), limit=_MAX_WAITERS)
 
 
 def _waiter(learnt: Learnt, row: Sequence[Any]) -> WaitingRun:

@@ -12,10 +12,10 @@ from tickbird.store.postgres.rows import json_text, numbers, texts
 from tickbird.store.protocol.store import MovedSchedule, ZoneRecord, Zones
 from tickbird.store.shared.zone_data import actor_of, detail_of, is_adopted
 
-_MOST_RECORDS: Final = 1_000
+_MAX_RECORDS: Final = 1_000
 
 
-async def records(db: Session, limit: int = _MOST_RECORDS) -> list[ZoneRecord]:
+async def records(db: Session, limit: int = _MAX_RECORDS) -> list[ZoneRecord]:
     """The rules that the store has gone by, newest first."""
     return [ZoneRecord(*row) for row in await db.fetch("list_zones", limit=limit)]
 

@@ -18,7 +18,7 @@ from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.doctor.metrics import MOST_COUNTED, NamespaceMetrics
+from tickbird.domain.doctor.metrics import MAX_COUNTED, NamespaceMetrics
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.ledger.activity import AuditEntry as AuditEntry
@@ -806,7 +806,7 @@ class Store(Protocol):
         ...
 
     async def measure(
-        self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None
+        self, namespace: str, *, most: int = MAX_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
         """How much there is of everything in a namespace, by bounded counts of what is active or ended lately."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-_MOST: Final = 100
+_MAX_COUNT: Final = 100
 
 
 class Turns:
@@ -31,7 +31,7 @@ class Turns:
         for line in dict.fromkeys(line_name(target, ad_hoc=schedule_id is None) for schedule_id, target in runs):
             self._served.pop(line, None)
             self._served[line] = None
-        for line in list(self._served)[:-_MOST]:
+        for line in list(self._served)[:-_MAX_COUNT]:
             del self._served[line]
 
 

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from tickbird.domain.json_depth import check_levels
 
-_LONGEST: Final = 1_000
-LONGEST_ERROR: Final = 2_000
+_MAX_LENGTH: Final = 1_000
+MAX_ERROR_LENGTH: Final = 2_000
 
 
 def error_text(error: BaseException) -> str:
     """An error as text that any database takes."""
-    return clean(str(error) or type(error).__name__)[:LONGEST_ERROR]
+    return clean(str(error) or type(error).__name__)[:MAX_ERROR_LENGTH]
 
 
 def clean(text: str) -> str:
@@ -38,7 +38,7 @@ def decode(stored: Any) -> Any:
         value = _DECODER.decode(text)
         check_levels(value, text)
     except (ValueError, RecursionError) as error:
-        undecodable = Undecodable(text[:_LONGEST])
+        undecodable = Undecodable(text[:_MAX_LENGTH])
         undecodable.error = f"its JSON cannot be decoded: {error_text(error)}"
         return undecodable
     return value

@@ -35,10 +35,10 @@ from tickbird.store.shared.json_columns import Undecodable, decode, error_text
 # Of no row: the process cannot open a file, or has no memory left.
 PROCESS_ERRORS = (OSError, MemoryError)
 # Bytes of decoded definitions that a process keeps. An ordinary one takes 1.5 kB, one with a large payload megabytes.
-LARGEST_CACHE = 100_000_000
+MAX_CACHE = 100_000_000
 _ORDINARY = 1_500
 # Characters of stored definitions that one planning step reads. Decoded, they may take 25 times as many bytes.
-MOST_READ = 8_000_000
+MAX_READ = 8_000_000
 
 
 class RunTemplate(NamedTuple):
@@ -78,7 +78,7 @@ class RevisionCache:
     Any of them may be forgotten when another one is added: a caller that needs several keeps them itself.
     """
 
-    def __init__(self, most: int = LARGEST_CACHE) -> None:
+    def __init__(self, most: int = MAX_CACHE) -> None:
         self._known: SizedCache[tuple[int, int], RevisionInfo] = SizedCache(most)
 
     @property
@@ -125,7 +125,7 @@ def leave_large(sizes: Iterable[tuple[int, int]]) -> set[int]:
     """Which schedules a planning step leaves to the next one, given their ids and the sizes of their definitions."""
     total, left = 0, set()
     for schedule_id, size in sizes:
-        if total and total + size > MOST_READ:
+        if total and total + size > MAX_READ:
             left.add(schedule_id)
         else:
             total += size

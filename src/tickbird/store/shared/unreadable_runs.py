@@ -9,7 +9,7 @@ from typing import Any, Final
 from tickbird.domain.runs.unreadable_runs import RECHECK_SECONDS, Unreadable
 from tickbird.store.shared.json_columns import Undecodable, decode
 
-_MOST: Final = 10_000
+_MAX_COUNT: Final = 10_000
 # A claim looks this often for a run that it can read; the next claim goes on from there.
 ROUNDS: Final = 50
 # If there are too many to remember them all, claims meet the same ones again: not too often.
@@ -40,7 +40,7 @@ class UnreadableRuns:
     def _bound(self, now: datetime) -> None:
         if len(self) == 1:
             self._checked_at = now
-        if len(self) > _MOST:
+        if len(self) > _MAX_COUNT:
             # Without a bound they would fill the memory and every claim. The oldest are met again.
             oldest: dict[Any, Unreadable] = self.revisions or self.runs
             del oldest[next(iter(oldest))]
@@ -58,7 +58,7 @@ class UnreadableRuns:
 
     def next_claim_at(self, now: datetime) -> datetime:
         """When to claim again after a claim that found nothing else in its rounds."""
-        return now if len(self) < _MOST else now + _PAUSE
+        return now if len(self) < _MAX_COUNT else now + _PAUSE
 
     def snapshot(self) -> tuple[Unreadable, ...]:
         """All of them, as a claim reports them."""

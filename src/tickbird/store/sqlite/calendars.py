@@ -15,7 +15,7 @@ from tickbird.store.sqlite.rows import Row, dump, schedule_record
 from tickbird.store.sqlite.runs import write_audit
 from tickbird.store.sqlite.statements import SQL
 
-_MOST_NAMED = 11
+_MAX_NAMED = 11
 
 
 def put(
@@ -53,7 +53,7 @@ def delete(db: sqlite3.Connection, namespace: str, name: str, actor: str, revisi
     gone = db.execute(SQL["delete_calendar"], {"namespace": namespace, "name": name}).fetchall()
     if gone:
         check_revision(name, gone[0][0], revision)
-    if users := naming(db, namespace, name, "", _MOST_NAMED):
+    if users := naming(db, namespace, name, "", _MAX_NAMED):
         raise calendar_in_use(name, [schedule.name for schedule in users])
     if not gone:
         raise no_such_calendar(name, (record.name for record in listed(db, namespace)))

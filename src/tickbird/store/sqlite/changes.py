@@ -27,7 +27,7 @@ from tickbird.store.sqlite.runs import fetch, get_run, write_audit
 from tickbird.store.sqlite.statements import SQL
 
 # Plans of a thousand runs each: more than that is for the planner to catch up with first.
-MOST_PLANS = 50
+MAX_PLANS = 50
 CANCELLED = "cancelled with the schedule"
 
 
@@ -102,7 +102,7 @@ def up_to_date(
     db: sqlite3.Connection, known: RevisionCache, may: PlanningPermission, namespace: str, name: str, now: int
 ) -> Row | None:
     """The schedule's row once nothing of it is due any more."""
-    for _ in range(MOST_PLANS):
+    for _ in range(MAX_PLANS):
         row = _read(db, namespace, name)
         if row is None:
             return None

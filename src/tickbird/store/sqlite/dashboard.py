@@ -13,9 +13,9 @@ from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
 from tickbird.domain.views import (
-    MOST_FAILED,
-    MOST_LOOKED_AT,
-    MOST_RESTING,
+    MAX_EXAMINED,
+    MAX_FAILED,
+    MAX_IDLE,
     AuditFilter,
     CappedCount,
     FailureStreak,
@@ -275,9 +275,9 @@ def _filter(db: sqlite3.Connection, namespace: str, wanted: ScheduleFilter) -> d
     states = dump(list(wanted.states or LISTED_STATES))
     among = frozenset(_failing(db, namespace)) if wanted.failing else None
     if wanted.states and "active" not in wanted.states:
-        rows = db.execute(SQL["resting_schedules"], {"states": states, "most": MOST_RESTING}).fetchall()
+        rows = db.execute(SQL["resting_schedules"], {"states": states, "most": MAX_IDLE}).fetchall()
         # Where there are more, a page of them is soon found without knowing which.
-        if len(rows) < MOST_RESTING:
+        if len(rows) < MAX_IDLE:
             resting = frozenset(row[0] for row in rows)
             among = resting if among is None else among & resting
     return {
@@ -294,7 +294,7 @@ def _filter(db: sqlite3.Connection, namespace: str, wanted: ScheduleFilter) -> d
 
 
 def _failing(db: sqlite3.Connection, namespace: str) -> list[int]:
-    bounds = {"namespace": namespace, "most": MOST_FAILED}
+    bounds = {"namespace": namespace, "most": MAX_FAILED}
     return [row[0] for row in db.execute(SQL["failing_schedules"], bounds)]
 
 
@@ -337,16 +337,16 @@ def _going(
 ) -> KeysetPage[int] | None:
     """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
     name = "pick_going" if wanted.key is None else "pick_going_of_key"
-    found = {**bounds, "before": before, "after": after, "most": MOST_LOOKED_AT, "limit": limit + 1}
+    found = {**bounds, "before": before, "after": after, "most": MAX_EXAMINED, "limit": limit + 1}
     [(looked, ids)] = db.execute(SQL[name], found).fetchall()
-    return page_of_going(looked, json.loads(ids), MOST_LOOKED_AT, after, limit)
+    return page_of_going(looked, json.loads(ids), MAX_EXAMINED, after, limit)
 
 
 def _find(
     db: sqlite3.Connection, name: str, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
 ) -> tuple[list[Row], int | None]:
     """The page, newest first, and where the next begins; the last column tells if a row is wanted."""
-    bounds = {**bounds, "before": before, "after": after, "most": MOST_LOOKED_AT}
+    bounds = {**bounds, "before": before, "after": after, "most": MAX_EXAMINED}
     found: list[Row] = []
     reached = None
     for looked, row in enumerate(db.execute(SQL[name if after is None else f"{name}_after"], bounds), 1):
@@ -355,6 +355,6 @@ def _find(
                 reached = found[-1][0]
                 break
             found.append(row)
-        if looked == MOST_LOOKED_AT:
+        if looked == MAX_EXAMINED:
             reached = row[0]
     return (found if after is None else found[::-1]), reached

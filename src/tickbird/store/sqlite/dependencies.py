@@ -11,7 +11,7 @@ from tickbird.store.shared.plans import Rows
 from tickbird.store.sqlite.rows import dump
 from tickbird.store.sqlite.statements import SQL
 
-_MOST_NAMED = 11
+_MAX_NAMED = 11
 
 
 def read_successes(db: sqlite3.Connection, namespace: str, names: Collection[str]) -> dict[str, LastSuccess]:
@@ -72,5 +72,5 @@ def read_needs(db: sqlite3.Connection, namespace: str, names: Collection[str]) -
 
 def dependents(db: sqlite3.Connection, namespace: str, name: str) -> tuple[str, ...]:
     """The first of the schedules that depend on this one."""
-    rows = db.execute(SQL["dependents"], {"namespace": namespace, "name": name, "limit": _MOST_NAMED})
+    rows = db.execute(SQL["dependents"], {"namespace": namespace, "name": name, "limit": _MAX_NAMED})
     return tuple(row[0] for row in rows)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tickbird.domain.doctor.snapshot import (
     FAILING,
-    MOST,
+    MAX_COUNT,
     ExpiredLeases,
     FailingSchedule,
     OverdueSchedules,
@@ -59,7 +59,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Stor
     seen = replace(seen, schema=_schema(db))
     if seen.schema.version is None or seen.schema.version < seen.schema.newest:
         return seen
-    bounds = {"namespace": namespace, "now": now, "limit": MOST, "format": FORMAT}
+    bounds = {"namespace": namespace, "now": now, "limit": MAX_COUNT, "format": FORMAT}
 
     def inspect() -> StoreSnapshot:
         stored = records(db, 1)

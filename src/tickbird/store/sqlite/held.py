@@ -6,7 +6,7 @@ import sqlite3
 from typing import Any
 
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.runs.held import DROPPED, MOST, Drop, HeldSchedule, Release, none_held
+from tickbird.domain.runs.held import DROPPED, MAX_COUNT, Drop, HeldSchedule, Release, none_held
 from tickbird.domain.runs.run import RunRecord
 from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.sqlite.instants import MICROS, to_instant
@@ -24,7 +24,7 @@ def decide_held(
     schedule = get_schedule(db, namespace, name)
     if schedule is None:
         raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
-    wanted = {"schedule_id": schedule.id, "count": decision.count or MOST}
+    wanted = {"schedule_id": schedule.id, "count": decision.count or MAX_COUNT}
     ids = [row[0] for row in db.execute(SQL["oldest_held"], wanted)]
     if not ids:
         raise none_held(name)

@@ -57,7 +57,7 @@ from tickbird.store.sqlite.zone_data import audit, stamp
 REPLACED = "replaced"
 PLANNER = "planner"
 # A batch that makes more runs than this leaves its other schedules to the next step, so that memory stays small.
-MOST_RUNS = 10_000
+MAX_RUNS = 10_000
 
 # No row is the cause of these: the file cannot be read or written, or another process holds a lock.
 _FILE_ERRORS = frozenset(
@@ -379,7 +379,7 @@ def _decide(
             fact = replace(fact, successes=watch(db, schedule.namespace, names))
         batch.append(decide(schedule, fact, moment, edited, row[10], other_zones=_has_old_zone_data(row, zones)))
         made += len(batch[-1].plan.runs)
-        if made >= MOST_RUNS:
+        if made >= MAX_RUNS:
             break
     return batch
 

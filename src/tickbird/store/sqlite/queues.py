@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from tickbird.domain.limits.fairness import MINUTE
-from tickbird.domain.limits.rate_limits import MOST_AHEAD, QueuePosition, QueueStatus, RateLimit, queues
+from tickbird.domain.limits.rate_limits import MAX_POSITION, QueuePosition, QueueStatus, RateLimit, queues
 from tickbird.store.sqlite.instants import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.rate_limits import stored
 from tickbird.store.sqlite.runs import get_run, write_audit
@@ -44,7 +44,7 @@ def turn(db: sqlite3.Connection, run_id: int, now: int) -> QueuePosition | None:
     until = behind * MINUTE * MICROS
     if pace is None and until <= now:
         return None
-    where = {"namespace": run.namespace, "queue": run.queue, "id": run.id, "now": now, "limit": MOST_AHEAD}
+    where = {"namespace": run.namespace, "queue": run.queue, "id": run.id, "now": now, "limit": MAX_POSITION}
     [(ahead,)] = db.execute(SQL["runs_ahead"], where)
     at = None if pace is None else to_instant(max(to_micros(run.available_at), pace[0].turn_at(pace[1], now, ahead)))
     return QueuePosition(None if pace is None else pace[0], ahead, at, to_instant(until) if until > now else None)

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Collection
 
 from tickbird.domain.access.sessions import (
-    MOST_SESSIONS,
+    MAX_SESSIONS,
     NewSession,
     SessionRecord,
     check_opens,
@@ -41,7 +41,7 @@ def open_one(db: sqlite3.Connection, namespace: str, new: NewSession, now: int) 
     actor = holder(token.name, token.id)
     opened = _get(db, new.id, now)
     _audit(db, namespace, opened, "open_session", actor, now)
-    over = {"token_id": token.id, "but": new.id, "newest": MOST_SESSIONS - 1, "actor": actor, "now": now}
+    over = {"token_id": token.id, "but": new.id, "newest": MAX_SESSIONS - 1, "actor": actor, "now": now}
     for (old,) in db.execute(SQL["close_sessions"], over).fetchall():
         _audit(db, namespace, _get(db, old, now), "close_session", actor, now)
     return opened

@@ -15,7 +15,7 @@ from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.doctor.metrics import MOST_COUNTED, RECENTLY, NamespaceMetrics, measured
+from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetrics, measured
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
@@ -821,7 +821,7 @@ class SqliteStore:
         return await self._read(lambda db: queries.recent(db, bounds))
 
     async def measure(
-        self, namespace: str, *, most: int = MOST_COUNTED, now: datetime | None = None
+        self, namespace: str, *, most: int = MAX_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
         """How much there is of everything in a namespace."""
         at = clock() if now is None else to_micros(now)

@@ -14,7 +14,7 @@ from tickbird.store.sqlite.rows import Row, dump
 from tickbird.store.sqlite.statements import SQL
 
 # So many waiters of a schedule or key are looked at; whoever stands behind them is not next.
-MOST_WAITERS = 1_000
+MAX_WAITERS = 1_000
 
 
 def room(db: sqlite3.Connection, keys: Iterable[Key]) -> dict[Key, int]:
@@ -47,7 +47,7 @@ def release(
     own: dict[int, int] = {}
     waiters: list[WaitingRun] = []
     for schedule_id in schedules:
-        bounds = {"schedule_id": schedule_id, "limit": MOST_WAITERS}
+        bounds = {"schedule_id": schedule_id, "limit": MAX_WAITERS}
         counts = dict(db.execute(SQL["going_on_of"], bounds).fetchall())
         busy[schedule_id] = sum(counts.values())
         own |= counts

@@ -14,10 +14,10 @@ from tickbird.store.sqlite.rows import dump
 from tickbird.store.sqlite.runs import write_audit
 from tickbird.store.sqlite.statements import SQL
 
-_MOST_RECORDS: Final = 1_000
+_MAX_RECORDS: Final = 1_000
 
 
-def records(db: sqlite3.Connection, limit: int = _MOST_RECORDS) -> list[ZoneRecord]:
+def records(db: sqlite3.Connection, limit: int = _MAX_RECORDS) -> list[ZoneRecord]:
     """The rules that the store has gone by, newest first."""
     return [
         ZoneRecord(generation, version, digest, to_instant(adopted_at), by, to_instant(followed_at))

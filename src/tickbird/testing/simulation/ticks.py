@@ -12,7 +12,7 @@ MICROS = 1_000_000
 # Where a run waits for another schedule, and where it waits for a person.
 AWAITING, HELD = -1, 2
 # So many ticks that were decided ahead of their time are remembered one by one.
-MOST_EARLY = 1_000
+MAX_EARLY = 1_000
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ class Watched:
         """Its grid goes away: the next one begins now, and what was decided of later ticks is remembered."""
         ahead = self.grid.between(now, self.decided)
         # After a clock that was far ahead there are more of them: the next grid begins behind them.
-        if len(ahead) > MOST_EARLY:
+        if len(ahead) > MAX_EARLY:
             now = self.decided
         self.done = {tick for tick in (*self.done, *ahead, self.decided) if tick > now}
         self.decided = now

@@ -11,9 +11,9 @@ from random import Random
 from typing import Any, Protocol, cast
 
 # A loop that runs this many callbacks at one instant will never let time pass.
-_MOST_CALLBACKS = 50_000
+_MAX_CALLBACKS = 50_000
 # What breaks so often is tried again and again, for months.
-_MOST_ERRORS = 20
+_MAX_ERRORS = 20
 
 
 class Threads(Protocol):
@@ -57,7 +57,7 @@ class Timeline:
         """Let everything happen up to an instant."""
         while True:
             self._settle()
-            if len(self.errors) > _MOST_ERRORS:
+            if len(self.errors) > _MAX_ERRORS:
                 return
             while self._timers and (self._timers[0][3].cancelled() or self._timers[0][2].dead):
                 heapq.heappop(self._timers)
@@ -114,7 +114,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
                 if done % 100 == 0:
                     # Work takes time; a wait shorter than floats can tell apart would otherwise never end.
                     self._timeline.elapsed += 0.000_001
-                if done > _MOST_CALLBACKS:
+                if done > _MAX_CALLBACKS:
                     raise Stuck(f"busy for ever at {self._timeline.elapsed}")
         finally:
             asyncio._set_running_loop(None)

@@ -26,7 +26,7 @@ from tickbird.testing.simulation.scenario import Scenario, make_scenario
 from tickbird.testing.simulation.timeline import Timeline, new_loop
 
 # So many workers may fail to start after the last fault.
-_MOST_FAILED_STARTS = 3
+_MAX_FAILED_STARTS = 3
 
 
 @dataclass(slots=True)
@@ -199,7 +199,7 @@ class World:
         """A worker gave up at once. While faults come that may be; afterwards a few times are as good as for ever."""
         self.note(host.id, f"could not start: {error}")
         self._failed_starts += host.undisturbed
-        if self._failed_starts == _MOST_FAILED_STARTS:
+        if self._failed_starts == _MAX_FAILED_STARTS:
             self.timeline.errors.append(f"no worker can start though nothing disturbs them: {error}")
             self.mishaps.give_up()
 

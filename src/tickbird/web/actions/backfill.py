@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Literal
 from starlette.responses import Response
 
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.planning.backfills import MOST_AT_ONCE, BackfillPlan
+from tickbird.domain.planning.backfills import MAX_CONCURRENCY, BackfillPlan
 from tickbird.domain.time.instants import utc_text
 from tickbird.web.actions.base import Action, routes_of
 from tickbird.web.forms.instants import local_value, read_instant
@@ -51,7 +51,7 @@ class Backfill(Action):
 
     async def _backfill(self, *, dry_run: bool) -> BackfillPlan:
         order: Literal["oldest", "newest"] = "newest" if self.typed("order") == "newest" else "oldest"
-        concurrency = self.number("concurrency", "At once", most=MOST_AT_ONCE, empty=1)
+        concurrency = self.number("concurrency", "At once", most=MAX_CONCURRENCY, empty=1)
         return await self.visit.client.backfill(
             self.schedule.name,
             self.picked("first").at,

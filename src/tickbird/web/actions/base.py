@@ -19,8 +19,8 @@ from tickbird.web.forms.payload_form import read_object
 from tickbird.web.page_request import Page, PageRequest, PageRoute
 
 # Of what others did meanwhile, so much is shown.
-_MOST_SHOWN: Final = 10
-_LARGEST_REVISION: Final = 2**31 - 1
+_MAX_SHOWN: Final = 10
+_MAX_REVISION: Final = 2**31 - 1
 # Seconds from now that stand for now.
 AT_ONCE: Final = 3
 TOMORROW_HOUR: Final = 9
@@ -99,7 +99,7 @@ class Action:
     def base_revision(self) -> int | None:
         """The revision that whoever sent the form had before them."""
         text = self.visit.form.text("revision")
-        return int(text) if text.isascii() and text.isdigit() and 0 < int(text[:11]) <= _LARGEST_REVISION else None
+        return int(text) if text.isascii() and text.isdigit() and 0 < int(text[:11]) <= _MAX_REVISION else None
 
     @property
     def own_zone(self) -> str:
@@ -242,5 +242,5 @@ def routes_of(path: str, kind: type[Action], role: Role) -> tuple[PageRoute, ...
 
 async def _meanwhile(visit: PageRequest, schedule: Schedule, seen: int | None) -> Sequence[HistoryEntry]:
     """What others did since a revision, newest first."""
-    found = await visit.client.history(schedule.name, limit=_MOST_SHOWN)
+    found = await visit.client.history(schedule.name, limit=_MAX_SHOWN)
     return [each for each in found if seen is None or each.revision.revision > seen]

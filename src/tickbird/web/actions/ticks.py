@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.commands import MOST_SKIPPED
+from tickbird.domain.planning.commands import MAX_SKIPPED
 from tickbird.domain.planning.upcoming import UpcomingTick, overrides_of, upcoming_ticks
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.time.instants import parse_iso, utc_text
@@ -63,7 +63,7 @@ class Skip(Action):
         """Skip them."""
         which, count, until = self.typed("which"), None, None
         if which == "count":
-            count = self.number("count", "How many", most=MOST_SKIPPED)
+            count = self.number("count", "How many", most=MAX_SKIPPED)
             if count is None:
                 raise InvalidError("Say how many.", field="count")
         elif which == "until":

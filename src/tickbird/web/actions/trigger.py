@@ -25,7 +25,7 @@ from tickbird.web.forms.payload_form import (
 from tickbird.web.forms.payload_schema import as_json
 
 _RECENT: Final = 10
-_LONGEST_RECENT: Final = 20_000
+_MAX_RECENT_LENGTH: Final = 20_000
 
 
 class Trigger(Action):
@@ -125,7 +125,7 @@ def _distinct(runs: Sequence[RunRecord]) -> Sequence[RunRecord]:
     by_payload: dict[str, RunRecord] = {}
     for run in runs:
         text = json.dumps(dict(run.payload), sort_keys=True)
-        if len(text) <= _LONGEST_RECENT:
+        if len(text) <= _MAX_RECENT_LENGTH:
             by_payload.setdefault(text, run)
     return list(by_payload.values())
 

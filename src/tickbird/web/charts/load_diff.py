@@ -16,7 +16,7 @@ from tickbird.web.charts.time_scale import epoch, moment
 
 _HEADS = ("from", "before", "after")
 # More columns than these are not drawn.
-MOST = 240
+MAX_COUNT = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ def changed_load(bars: Sequence[ChangedBar], tz: str, *, span: float = 60, width
     title, width = "Load before and after", usable_width(width)
     if not bars:
         return lesson("changed", title, "No ticks in this time.", _HEADS, width, 80)
-    bars = sorted(bars, key=lambda each: epoch(each.at))[:MOST]
+    bars = sorted(bars, key=lambda each: epoch(each.at))[:MAX_COUNT]
     frame = Frame(width, 148, 34, width - 40, 10, 100)
     start, end = epoch(bars[0].at), epoch(bars[-1].at) + max(1.0, span)
     steps = integer_steps(max(max(0, each.before, each.after) for each in bars), 2)

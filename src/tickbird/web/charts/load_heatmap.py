@@ -15,7 +15,7 @@ from tickbird.web.charts.svg import Svg, focusable, group, joined, label, path, 
 from tickbird.web.charts.symbols import hatch
 from tickbird.web.charts.time_scale import abbreviation, epoch, time_text, wall, weekday_text
 
-MOST_DAYS = 14
+MAX_DAYS = 14
 SHADES = 5
 _ROW, _TOP, _HOUR = 28.0, 24.0, 3_600
 _HEADS = ("hour", "ticks", "busy slots", "note")
@@ -36,7 +36,7 @@ def local_hours(first: datetime, tz: str, days: int = 7) -> list[datetime]:
     """When the hours of so many local days begin: 24 for most days, 23 or 25 where the clock changes."""
     place = zone(tz)
     wall_start = place.to_wall(int(epoch(first))) // DAY * DAY
-    days = min(max(1, days), MOST_DAYS)
+    days = min(max(1, days), MAX_DAYS)
     start, end = max(place.to_epoch(wall_start), FIRST_SECOND), place.to_epoch(wall_start + days * DAY)
     hours = []
     for span in place.spans(start, min(end, LAST_SECOND)):
@@ -52,7 +52,7 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Chart
     days: dict[date, dict[int, list[LoadCell]]] = {}
     for cell in sorted(cells, key=lambda each: epoch(each.at)):
         local = wall(epoch(cell.at), tz)
-        if local.date() in days or len(days) < MOST_DAYS:
+        if local.date() in days or len(days) < MAX_DAYS:
             days.setdefault(local.date(), {}).setdefault(local.hour, []).append(cell)
     if not days:
         sentence = "No coming ticks. Once schedules are active, the hours in which they crowd stand out here."

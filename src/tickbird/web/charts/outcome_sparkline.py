@@ -13,9 +13,9 @@ from tickbird.web.charts.svg import Svg, focusable, path, rect
 from tickbird.web.charts.symbols import WORDS, Kind
 from tickbird.web.charts.time_scale import moment
 
-MOST = 60
+MAX_COUNT = 60
 WIDTH, HEIGHT = 180, 20
-_STEP = WIDTH // MOST
+_STEP = WIDTH // MAX_COUNT
 _BASE, _LOWEST, _HIGHEST = 17, 3, 14
 _SHORT = {"succeeded": "ok"}
 # Where it begins, whether it goes along or down, and how far.
@@ -38,7 +38,7 @@ def outcomes(latest: Sequence[Outcome], tz: str, *, each_told: bool = True) -> C
     A list has many of them: without `each_told` it is one small image, drawn with a path for each kind.
     """
     title = "Last outcomes"
-    latest = latest[-MOST:]
+    latest = latest[-MAX_COUNT:]
     table = TableRows("when", "what", "took")
     lasting = [each.seconds for each in latest if each.seconds is not None and each.seconds > 0]
     # Bars of about the same length look about the same: at least a factor of ten from the lowest to the highest.
@@ -48,7 +48,7 @@ def outcomes(latest: Sequence[Outcome], tz: str, *, each_told: bool = True) -> C
     tally: dict[Kind, int] = {}
     parts = [rect(0, _BASE, WIDTH, 0.5, "pic-floor")]
     # The newest stands at the right end, however few there are.
-    for place, each in enumerate(latest, MOST - len(latest)):
+    for place, each in enumerate(latest, MAX_COUNT - len(latest)):
         tally[each.kind] = tally.get(each.kind, 0) + 1
         bar = _bar(each.kind, place * _STEP, _LOWEST if each.seconds is None else round(scale(each.seconds)))
         if not each_told:

@@ -14,8 +14,8 @@ from tickbird.web.charts.svg import Svg, focusable, group, label, line, path, re
 from tickbird.web.charts.symbols import WORDS, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
-MOST_ATTEMPTS = 12
-MOST_HEARTS = 24
+MAX_ATTEMPTS = 12
+MAX_HEARTBEATS = 24
 _ROW, _TOP = 34.0, 48.0
 _HEADS = ("what", "when", "after due", "more")
 
@@ -41,8 +41,8 @@ def run_line(due_at: datetime, attempts: Sequence[AttemptLine], now: datetime, t
     if not attempts:
         sentence = "Not started yet. Once a worker claims this run, each step of it stands here with its time."
         return lesson("run", title, sentence, _HEADS, width)
-    left_out = max(0, len(attempts) - MOST_ATTEMPTS)
-    attempts = sorted(attempts, key=lambda each: each.number)[-MOST_ATTEMPTS:]
+    left_out = max(0, len(attempts) - MAX_ATTEMPTS)
+    attempts = sorted(attempts, key=lambda each: each.number)[-MAX_ATTEMPTS:]
     due, present = epoch(due_at), epoch(now)
     instants = [due, *(at for each in attempts for at in _instants(each, present))]
     start, end = min(instants), max(instants)
@@ -141,7 +141,7 @@ def _hearts(each: AttemptLine, y: float, x: Linear, low: float, high: float) -> 
     free = high
     for at in sorted(map(epoch, each.heartbeats), reverse=True):
         place = x(at)
-        if low <= place <= free and len(parts) < MOST_HEARTS:
+        if low <= place <= free and len(parts) < MAX_HEARTBEATS:
             parts.append(path(_heart(place, y), "pic-heart"))
             free = place - 12
     return parts[::-1]

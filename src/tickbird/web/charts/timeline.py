@@ -27,7 +27,7 @@ from tickbird.web.charts.timeline_marks import (
     size_of,
 )
 
-MOST_ROWS = 30
+MAX_ROWS = 30
 _ROW, _TOP, _AXIS = 30.0, 30.0, 30.0
 _HEADS = ("schedule", "due", "what", "started", "took", "more")
 
@@ -60,8 +60,8 @@ def timeline(
     if not rows:
         sentence = "Nothing ran and nothing comes within this time. Choose a longer one."
         return lesson("timeline", title, sentence, _HEADS, width)
-    more += max(0, len(rows) - MOST_ROWS)
-    rows = rows[:MOST_ROWS]
+    more += max(0, len(rows) - MAX_ROWS)
+    rows = rows[:MAX_ROWS]
     single = len(rows) == 1
     gutter = 0.0 if single else min(max(width * 0.19, 84.0), 176.0)
     bottom = _TOP + _ROW * len(rows)

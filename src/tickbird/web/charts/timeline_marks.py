@@ -14,7 +14,7 @@ from tickbird.web.charts.symbols import WORDS, Kind, hatch, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
 _HALF = 4.0  # half the height of a bar
-_LEAST = 14.0  # a bar shorter than this is a shape alone
+_MIN_COUNT = 14.0  # a bar shorter than this is a shape alone
 _VISIBLE_DELAY = 7.0  # pixels of lateness from which it has a line of its own
 
 
@@ -142,7 +142,7 @@ def _tick(each: RunMark | ComingMark, y: float, window: Window) -> Svg:
     parts = [_hit(due, end, y)]
     if start - due >= _VISIBLE_DELAY:
         parts += [line(due, y, start, y, "pic-lead"), line(due, y - 4, due, y + 4, "pic-lead")]
-    if end - start < _LEAST:
+    if end - start < _MIN_COUNT:
         return joined(*parts, shape(kind, (start + end) / 2, y))
     parts.append(rect(start, y - _HALF, end - start, 2 * _HALF, f"pic-bar is-{kind}", 2))
     if kind == "running":
@@ -154,7 +154,7 @@ def _tick(each: RunMark | ComingMark, y: float, window: Window) -> Svg:
 
 def _skip(each: SkipMark, y: float, window: Window) -> Svg:
     start, end = window.x(begins(each)), window.x(ends(each, window))
-    if end - start < 2 * _LEAST:
+    if end - start < 2 * _MIN_COUNT:
         return joined(_hit(start, end, y), shape("skipped", (start + end) / 2, y))
     box = (start, y - 5, end - start, 10.0)
     return joined(
@@ -167,7 +167,7 @@ def _skip(each: SkipMark, y: float, window: Window) -> Svg:
 
 def _number(each: SkipMark, y: float, window: Window) -> Svg:
     start, end = window.x(begins(each)), window.x(ends(each, window))
-    if each.count > 1 and end - start < 2 * _LEAST:
+    if each.count > 1 and end - start < 2 * _MIN_COUNT:
         return label(short_count(each.count), (start + end) / 2, y + 14, "pic-tiny", "middle")
     if each.count > 1 and end - start > 40:
         return label(f"{short_count(each.count)}×", (start + end) / 2 + 5, y + 4, "pic-on-hatch", "middle")

@@ -13,7 +13,7 @@ from tickbird.web.page_request import PageRequest
 
 # The field of a form that has it.
 FIELD: Final = "once"
-_LONGEST: Final = 100
+_MAX_LENGTH: Final = 100
 _DONE: Final = 200
 
 
@@ -32,7 +32,7 @@ def key_of(visit: PageRequest, *about: str) -> str | None:
 
 
 def _sent(visit: PageRequest) -> str | None:
-    return visit.form.text(FIELD)[:_LONGEST] or None
+    return visit.form.text(FIELD)[:_MAX_LENGTH] or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from tickbird.web.rendering import plain
 Kind = Literal["text", "integer", "number", "choice", "date", "instant", "json"]
 
 # More fields than a person fills in; what is beyond goes into one text of JSON.
-MOST_FIELDS: Final = 200
-MOST_CHOICES: Final = 500
+MAX_FIELDS: Final = 200
+MAX_CHOICES: Final = 500
 # A reference may lead to a reference, but not for ever.
-_MOST_STEPS: Final = 20
+_MAX_STEPS: Final = 20
 _BOUNDS: Final = (
     ("minimum", "at least {}"),
     ("exclusiveMinimum", "more than {}"),
@@ -30,8 +30,8 @@ _EXAMPLES: Final = {"date": "2026-03-29", "instant": "2026-03-29T03:00:00Z"}
 _MISSING: Final = object()
 # How far down, and how many fields, an example of JSON goes.
 _DEEPEST: Final = 3
-_LONGEST_SKETCH: Final = 120
-_MOST_SKETCHED: Final = 8
+_MAX_SKETCH_LENGTH: Final = 120
+_MAX_SKETCHED: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ def payload_fields(schema: Mapping[str, Any] | None) -> tuple[Wanted, ...] | Non
         if isinstance(name, str) and len(name) <= 200 and is_plain(name) and "\n" not in name
     ]
     found.sort(key=lambda each: not each.required)
-    return tuple(found[:MOST_FIELDS])
+    return tuple(found[:MAX_FIELDS])
 
 
 def takes_others(schema: Mapping[str, Any] | None) -> bool:
@@ -114,7 +114,7 @@ def _resolved(part: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str
     A reference that leads nowhere, to itself or out of the schema says nothing.
     """
     merged: dict[str, Any] = {}
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         merged = {**part, **merged}
         whole = part.get("allOf")
         if isinstance(whole, list) and len(whole) == 1 and isinstance(whole[0], Mapping):
@@ -163,7 +163,7 @@ def _choices(stated: Mapping[str, Any]) -> tuple[str, ...]:
     if "const" in stated:
         return (as_json(stated["const"]),)
     listed = stated.get("enum")
-    if isinstance(listed, list) and 0 < len(listed) <= MOST_CHOICES:
+    if isinstance(listed, list) and 0 < len(listed) <= MAX_CHOICES:
         return tuple(dict.fromkeys(as_json(each) for each in listed))
     return ("true", "false") if stated.get("type") == "boolean" else ()
 
@@ -179,7 +179,7 @@ def _sketch(stated: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """A value of the right shape, to be written over: what is stated as an example or a default, else made up."""
     made = (_placeholder(stated, schema, depth) for depth in range(_DEEPEST, 0, -1))
     texts = (as_json(each) for each in made if each is not None)
-    return next((text for text in texts if len(text) <= _LONGEST_SKETCH), "")
+    return next((text for text in texts if len(text) <= _MAX_SKETCH_LENGTH), "")
 
 
 def _placeholder(part: Any, schema: Mapping[str, Any], depth: int) -> Any:
@@ -194,7 +194,7 @@ def _placeholder(part: Any, schema: Mapping[str, Any], depth: int) -> Any:
             return stated[key][0] if key == "enum" else _placeholder(stated[key][0], schema, depth - 1)
     fields, items = stated.get("properties"), stated.get("items")
     if depth > 0 and isinstance(fields, Mapping):
-        named = [name for name in fields if isinstance(name, str)][:_MOST_SKETCHED]
+        named = [name for name in fields if isinstance(name, str)][:_MAX_SKETCHED]
         return {name: _placeholder(fields[name], schema, depth - 1) for name in named}
     if depth > 0 and isinstance(items, Mapping):
         return [_placeholder(items, schema, depth - 1)]
@@ -210,7 +210,7 @@ def _shape(part: Any, schema: Mapping[str, Any], depth: int = 2) -> str:
     for key in ("oneOf", "anyOf"):
         parts = stated.get(key)
         if isinstance(parts, list) and depth > 0:
-            found = [_shape(each, schema, depth - 1) for each in parts[:_MOST_SKETCHED]]
+            found = [_shape(each, schema, depth - 1) for each in parts[:_MAX_SKETCHED]]
             return " or ".join(dict.fromkeys(each for each in found if each))
     kind, fields = stated.get("type"), stated.get("properties")
     if kind == "array" and depth > 0:
@@ -220,7 +220,7 @@ def _shape(part: Any, schema: Mapping[str, Any], depth: int = 2) -> str:
         must = stated.get("required")
         needed = {*must} if isinstance(must, list) and all(isinstance(each, str) for each in must) else set()
         named = [f"{name}{' (required)' if name in needed else ''}" for name in fields if isinstance(name, str)]
-        return f"object with {', '.join(named[:_MOST_SKETCHED])}" + (", …" if len(named) > _MOST_SKETCHED else "")
+        return f"object with {', '.join(named[:_MAX_SKETCHED])}" + (", …" if len(named) > _MAX_SKETCHED else "")
     words = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}
     words |= {"array": "list", "object": "object"}
     return words.get(kind, "") if isinstance(kind, str) else ""

@@ -25,7 +25,7 @@ _ACTIONS: Final = (
     *("create_token", "revoke_token", "open_session", "close_session", "close_sessions"),
 )
 # More fields of one change are not shown side by side; the whole of it is below them.
-_MOST_CHANGED: Final = 50
+_MAX_CHANGED: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ def _entry(record: AuditEntry) -> Entry:
         # A limit or a rate has a name, and one value.
         named = detail.pop("key", None) or detail.pop("queue", None) or "value"
         changed = [(str(named), before, after)]
-    if len(changed) > _MOST_CHANGED:
+    if len(changed) > _MAX_CHANGED:
         detail |= {"before": before, "after": after}
-    return Entry(record, changed[:_MOST_CHANGED], detail)
+    return Entry(record, changed[:_MAX_CHANGED], detail)
 
 
 def _number(text: str | None) -> int | None:

@@ -18,8 +18,8 @@ from tickbird.web.pages.runs import Row, read_number, row_of
 
 _PAGE: Final = 50
 # Of the newest runs that a backfill made, so many are looked at for those that went wrong.
-_MOST_RUNS: Final = 1_000
-_MOST_SHOWN: Final = 50
+_MAX_RUNS: Final = 1_000
+_MAX_SHOWN: Final = 50
 _ORDER: Final[tuple[Status, ...]] = ("succeeded", "failed", "cancelled", "running", "queued", "waiting")
 
 
@@ -88,8 +88,8 @@ async def _read(visit: PageRequest, backfill_id: int) -> Found:
         if not record.count(*statuses):
             return ()
         wanted = RunFilter(schedule=record.schedule, origin="backfill", statuses=statuses)
-        page = await visit.client.board.runs(wanted, limit=_MOST_RUNS)
-        return [run for run in page.rows if run.backfill_id == backfill_id][:_MOST_SHOWN]
+        page = await visit.client.board.runs(wanted, limit=_MAX_RUNS)
+        return [run for run in page.rows if run.backfill_id == backfill_id][:_MAX_SHOWN]
 
     return Found(record, await some("failed"), await some("running", "queued"))
 

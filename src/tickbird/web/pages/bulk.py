@@ -14,7 +14,7 @@ from starlette.responses import Response
 from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.client.selection import Found, ScheduleSelection
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.planning.bulk import MOST, BulkResult, reason_not_changed
+from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, reason_not_changed
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import utc_text
 from tickbird.domain.views import ScheduleFilter
@@ -57,7 +57,7 @@ class Asked:
     @property
     def too_many(self) -> bool:
         """More than can be changed at once?"""
-        return self.number > MOST
+        return self.number > MAX_COUNT
 
     @property
     def kinds(self) -> Counter[str]:
@@ -181,7 +181,9 @@ async def _do(asked: Asked, chosen: ScheduleSelection) -> BulkResult:
 def _show(asked: Asked, status: int, field: str = "", why: str = "") -> Response:
     context: dict[str, Any] = {"asked": asked, "wrong": {field: why} if why else {}, "back": _back(asked.visit)}
     context |= {"tomorrow": _TOMORROW, "once": form_token(asked.visit)}
-    return asked.visit.render("bulk.html", status=status, most=MOST, shown=_SHOWN, typed_above=TYPED_ABOVE, **context)
+    return asked.visit.render(
+        "bulk.html", status=status, most=MAX_COUNT, shown=_SHOWN, typed_above=TYPED_ABOVE, **context
+    )
 
 
 async def export(visit: PageRequest) -> Response:

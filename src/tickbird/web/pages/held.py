@@ -8,13 +8,13 @@ from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.run_history import count as counted
-from tickbird.domain.runs.held import MOST, HeldSchedule, none_held
+from tickbird.domain.runs.held import MAX_COUNT, HeldSchedule, none_held
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.run import command
 from tickbird.web.pages.runs import row_of
 
-_MOST_SCHEDULES: Final = 500
-_MOST_RUNS: Final = 20
+_MAX_SCHEDULES: Final = 500
+_MAX_RUNS: Final = 20
 
 
 async def held(visit: PageRequest) -> Response:
@@ -25,7 +25,7 @@ async def held(visit: PageRequest) -> Response:
 
     found = await visit.readings.share((visit.namespace, "held"), read)
     return visit.render(
-        "held.html", found=found[:_MOST_SCHEDULES], more=len(found) - _MOST_SCHEDULES, total=sum(e.count for e in found)
+        "held.html", found=found[:_MAX_SCHEDULES], more=len(found) - _MAX_SCHEDULES, total=sum(e.count for e in found)
     )
 
 
@@ -57,7 +57,7 @@ async def _decide(visit: PageRequest, verb: str) -> Response:
             else:
                 what = "released" if verb == "release" else "dropped"
                 return visit.done(visit.url("/held"), f"{counted(done, 'held run')} of {name[:200]} {what}.")
-    oldest = await visit.client.list_held(name, limit=_MOST_RUNS)
+    oldest = await visit.client.list_held(name, limit=_MAX_RUNS)
     options = [
         *(("--count", typed["count"]) if typed["count"] else ()),
         *(("--per-minute", typed["per_minute"]) if typed["per_minute"] else ()),
@@ -93,8 +93,8 @@ def _integer(text: str, field: str, wrong: dict[str, str]) -> int | None:
     if not text:
         return None
     number = int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0
-    if not 1 <= number <= MOST:
-        wrong[field] = f"{text[:60]!r} is not a whole number from 1 to {MOST:,}."
+    if not 1 <= number <= MAX_COUNT:
+        wrong[field] = f"{text[:60]!r} is not a whole number from 1 to {MAX_COUNT:,}."
     return number
 
 

@@ -13,7 +13,7 @@ from tickbird.web.guard import SESSION, PageGuard, check_origin, problem_from, p
 from tickbird.web.page_request import PageRequest, own_path, read_form
 from tickbird.web.rendering import render
 
-_LONGEST_FORM: Final = 10_000
+_MAX_FORM_LENGTH: Final = 10_000
 
 
 class Login:
@@ -40,7 +40,7 @@ class Login:
     async def _enter(self, request: Request) -> Response:
         check_origin(request)
         self._gate.check_lookup(request)
-        form = read_form(await self._gate.body(request, _LONGEST_FORM))
+        form = read_form(await self._gate.body(request, _MAX_FORM_LENGTH))
         to = own_path(form.text("next"))
         if self._gate.tokenless:
             return RedirectResponse(_root(request) + to, 303)

@@ -27,7 +27,7 @@ from tickbird.web.pages.run_log import LEVELS, last_page, sought, without_colour
 from tickbird.web.pages.runs import duration, lateness, why_url
 
 # So many of the runs that repeat others are looked through for those that repeat this one.
-_MOST_RETRIES: Final = 50
+_MAX_RETRIES: Final = 50
 _OUTCOMES: Final[Mapping[str, tuple[Status, str]]] = {
     "drained": ("cancelled", "put back by a drain"),
     "lost": ("failed", "worker lost"),
@@ -101,7 +101,7 @@ async def _read(visit: PageRequest, run_id: int, zone: str | None) -> Known:
     retries: Sequence[RunRecord] = ()
     if found.status in FINAL:
         wanted = RunFilter(schedule=found.schedule, target=found.target.name, origin="retry")
-        page = await client.board.runs(wanted, after=run_id, limit=_MOST_RETRIES)
+        page = await client.board.runs(wanted, after=run_id, limit=_MAX_RETRIES)
         retries = [each for each in page.rows if each.retry_of == run_id]
     return Known(found, schedule, await client.attempts(run_id), await client.progress(run_id), waits_for, retries)
 

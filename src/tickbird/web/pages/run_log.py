@@ -22,11 +22,11 @@ from tickbird.web.display_clock import find_zone
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.rendering import plain, render
 
-MOST_SHOWN: Final = 1_000
+MAX_SHOWN: Final = 1_000
 # Whoever looks for what is rare reads so many lines of a page, and is told where to go on.
-MOST_LOOKED_AT: Final = 20_000
+MAX_EXAMINED: Final = 20_000
 _CHUNK: Final = 2_000
-_LONGEST: Final = 10_000
+_MAX_LENGTH: Final = 10_000
 # How soon a run that logs is looked at again, and how rarely one that is quiet.
 _SOON, _SELDOM = 0.5, 2.0
 LEVELS: Final = ((0, "all levels"), (20, "info and above"), (30, "warnings and above"), (40, "errors"))
@@ -93,14 +93,14 @@ async def last_page(visit: PageRequest, run_id: int, own: str | None) -> LogPage
     wanted, before = sought(visit), parse_position(visit.query.get("before"))
     board, found, looked, more = visit.client.board, list[LogLine](), 0, True
     newest: LogLine | None = None
-    while more and len(found) <= MOST_SHOWN and looked < MOST_LOOKED_AT:
-        size = _CHUNK if wanted else MOST_SHOWN + 1
+    while more and len(found) <= MAX_SHOWN and looked < MAX_EXAMINED:
+        size = _CHUNK if wanted else MAX_SHOWN + 1
         lines = await board.last_lines(run_id, before=before, limit=size)
         newest = newest or (lines[-1] if lines else None)
         found[:0] = [line for line in lines if wanted.finds(line)]
         looked, more = looked + len(lines), len(lines) == size
         before = position_of(lines[0]) if lines else before
-    shown = found[-MOST_SHOWN:]
+    shown = found[-MAX_SHOWN:]
     earlier = format_position(shown[0]) if len(found) > len(shown) else None
     if earlier is None and more and before is not None:
         earlier = f"{before[0]}.{before[1]}"
@@ -118,7 +118,7 @@ def shown_lines(visit: PageRequest, lines: Sequence[LogLine], own: str | None) -
             _word(line.level),
             _clock(line.at, tz),
             visit.clock.text(line.at, own),
-            plain(without_colours(line.text[: 2 * _LONGEST]), _LONGEST),
+            plain(without_colours(line.text[: 2 * _MAX_LENGTH]), _MAX_LENGTH),
             begins=line.attempt > 1 and (place == 0 or lines[place - 1].attempt != line.attempt),
         )
         for place, line in enumerate(lines)
@@ -159,7 +159,7 @@ async def _follow(visit: PageRequest, run_id: int, place: Place, own: str | None
     while True:
 
         async def read(after: Place = place) -> tuple[Progress | None, RunLogs]:
-            return await client.progress(run_id), await client.read_logs(run_id, after=after, limit=MOST_SHOWN)
+            return await client.progress(run_id), await client.read_logs(run_id, after=after, limit=MAX_SHOWN)
 
         try:
             progress, found = await visit.readings.share((visit.namespace, "log", run_id, place), read, fresh=_SOON / 2)
@@ -197,7 +197,7 @@ async def download(visit: PageRequest) -> Response:
 
 async def _text(visit: PageRequest, run_id: int) -> AsyncIterator[bytes]:
     place: Place = (0, 0)
-    while found := await visit.client.logs(run_id, after=place, limit=MOST_SHOWN):
+    while found := await visit.client.logs(run_id, after=place, limit=MAX_SHOWN):
         yield "".join(
             f"{line.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ} {_word(line.level):8} [{line.attempt}] {line.text}\n"
             for line in found

@@ -38,7 +38,7 @@ _SUGGESTED: Final = (
     ("every night at 3", "0 3 * * *"),
     ("every 10 minutes", "every 10m"),
 )
-_MOST_SHOWN: Final = 10
+_MAX_SHOWN: Final = 10
 _ECHOED: Final = ("csrf", "step")
 
 
@@ -256,7 +256,7 @@ async def _conflict(sheet: Sheet) -> Response:
     visit, schedule = sheet.visit, sheet.schedule
     assert schedule is not None
     current = await visit.client.get(schedule.name)
-    entries = await visit.client.history(schedule.name, limit=_MOST_SHOWN)
+    entries = await visit.client.history(schedule.name, limit=_MAX_SHOWN)
     meanwhile = [each for each in entries if each.revision.revision > sheet.revision]
     theirs = {each.path[0] for entry in meanwhile for each in entry.changes or ()}
     draft = await merged(visit, sheet.draft, current.raw)

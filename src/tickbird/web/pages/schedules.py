@@ -21,7 +21,7 @@ from tickbird.web.schedule_charts import outcome_of
 
 PAGE: Final = 50
 # What a page holds of texts that plain SQL can make as long as it likes.
-_MOST_TAGS: Final = 12
+_MAX_TAGS: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Line:
     def tags(self) -> Sequence[str]:
         """Those that are shown."""
         definition = self.row.schedule.definition
-        return () if definition is None else definition.tags[:_MOST_TAGS]
+        return () if definition is None else definition.tags[:_MAX_TAGS]
 
     @property
     def is_shadow(self) -> bool:
