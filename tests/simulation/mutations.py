@@ -253,24 +253,24 @@ def overrides_are_forgotten_together(patch: Patch) -> None:
         left = drop(before, after, now)
         return left if len(left.tick_overrides) == len(before.tick_overrides) else replace(left, tick_overrides=())
 
-    patch.setattr(planner, "drop_decided", all_of_them)
+    patch.setattr(planner, "prune_overrides", all_of_them)
 
 
 def an_edit_takes_overrides_away(patch: Patch) -> None:
     """An edit of the grid takes away all that was decided for its ticks."""
     patch.setattr(
-        planner, "carry_over", lambda before, after, cursor, same_grid: (replace(cursor, tick_overrides=()), ())
+        planner, "migrate_overrides", lambda before, after, cursor, same_grid: (replace(cursor, tick_overrides=()), ())
     )
 
 
 def ticks_that_ran_ahead_of_their_time_are_forgotten(patch: Patch) -> None:
     """After an edit, a tick that was moved to an earlier instant and ran then is a tick to come again."""
-    patch.setattr(planner, "start_anew", lambda schedule, now: Cursor(now))
+    patch.setattr(planner, "restart_grid", lambda schedule, now: Cursor(now))
 
 
 def a_new_grid_begins_behind_what_ran_ahead(patch: Patch) -> None:
     """After an edit nothing is decided up to a tick that ran ahead of its time."""
-    patch.setattr(planner, "start_anew", lambda schedule, now: Cursor(max(now, schedule.cursor.planned_until or 0)))
+    patch.setattr(planner, "restart_grid", lambda schedule, now: Cursor(max(now, schedule.cursor.planned_until or 0)))
 
 
 def a_shadow_is_caught_up(patch: Patch) -> None:

@@ -58,7 +58,7 @@ def test_what_makes_no_sense(cli: Cli, args: tuple[str, ...], words: str) -> Non
 
 def test_a_person_is_asked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli.create("a")
-    monkeypatch.setattr("tickbird.cli.commands.bulk._asks", lambda: True)
+    monkeypatch.setattr("tickbird.cli.commands.bulk._is_interactive", lambda: True)
     said = cli("trigger", "--all", stdin="n\n")
     assert (said.code, said.out) == (1, "")
     assert "1 schedule: a." in said.err
