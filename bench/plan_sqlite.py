@@ -15,7 +15,7 @@ from bench.database import DEFINITIONS, DUE, NOW
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.connection import connect
-from tickbird.store.sqlite.url import Place
+from tickbird.store.sqlite.url import SqliteUrl
 
 DUE_MICROS = int(DUE.timestamp()) * 1_000_000
 NOW_MICROS = int(NOW.timestamp() * 1_000_000)
@@ -36,7 +36,7 @@ async def measure(options: Options, report: Report) -> None:
         path = str(Path(folder) / "bench.db")
         store = SqliteStore(path)
         await store.open()
-        db = connect(Place(path))
+        db = connect(SqliteUrl(path))
         try:
             _fill(db, count)
             variants: dict[str, Callable[[], Awaitable[float]]] = {}

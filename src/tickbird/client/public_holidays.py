@@ -15,14 +15,14 @@ from tickbird.domain.errors import DefinitionError
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HolidayDates:
     """Holidays by date, and where they come from."""
 
     names: dict[date, str]
     library: str
 
 
-def find_holidays(asked: Holidays, first: int, last: int) -> Found:
+def find_holidays(asked: Holidays, first: int, last: int) -> HolidayDates:
     """The holidays of a span of years; a DefinitionError where the library or the country is missing."""
     holidays = _library()
     countries: dict[str, list[str]] = holidays.list_supported_countries()
@@ -43,7 +43,7 @@ def find_holidays(asked: Holidays, first: int, last: int) -> Found:
         )
     found: Any = holidays.country_holidays(asked.country, subdiv=asked.subdivision, years=range(first, last + 1))
     names = {day: str(name) for day, name in found.items() if first <= day.year <= last}
-    return Found(names, f"holidays {version('holidays')}")
+    return HolidayDates(names, f"holidays {version('holidays')}")
 
 
 def _library() -> ModuleType:

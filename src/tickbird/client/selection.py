@@ -25,7 +25,7 @@ MAX_EXPORTED: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SelectedSchedules:
     """Those that there are, by name, at most one more than can be changed at once; and names that nothing has."""
 
     schedules: Sequence[Schedule]
@@ -44,7 +44,7 @@ class ScheduleSelection:
             for name in which:
                 check_text(name, "schedule")
 
-    async def find(self, most: int = MAX_COUNT + 1) -> Found:
+    async def find(self, most: int = MAX_COUNT + 1) -> SelectedSchedules:
         """Which they are now."""
         found: list[Schedule] = []
         if isinstance(self._which, ScheduleFilter):
@@ -56,7 +56,7 @@ class ScheduleSelection:
                 found += [row.schedule for row in rows]
                 if len(rows) < size:
                     break
-            return Found(found)
+            return SelectedSchedules(found)
         missing: list[str] = []
         for name in sorted(set(self._which)):
             schedule = await self._client._store.get_schedule(self._client._namespace, name)
@@ -64,7 +64,7 @@ class ScheduleSelection:
                 missing.append(name)
             else:
                 found.append(schedule)
-        return Found(found, missing)
+        return SelectedSchedules(found, missing)
 
     async def pause(
         self, *, actor: str, expected: int, note: str, until: datetime | None = None, cancel_runs: bool = False

@@ -76,7 +76,7 @@ class TickBudget:
 
 def compare(before: Schedule | None, after: Schedule | None, now: int, budget: TickBudget) -> TickChanges:
     """The ticks of (now, now + horizon] that run as the schedule stands, and as it would."""
-    old, new = _Coming(before, now), _Coming(after, now)
+    old, new = _UpcomingTicks(before, now), _UpcomingTicks(after, now)
     if old.same_grid(new):
         return TickChanges(old.count, new.count)
     looked_at = budget.take(min(max(old.count, new.count), _OF_ONE))
@@ -113,7 +113,7 @@ def _moves(gone: Sequence[int], come: Sequence[int], tz: str) -> dict[int, int]:
     return {old: new for pair in equal for old, new in zip(*pair, strict=True)}
 
 
-class _Coming:
+class _UpcomingTicks:
     """The ticks of one schedule within the horizon that run."""
 
     def __init__(self, schedule: Schedule | None, now: int) -> None:
@@ -152,7 +152,7 @@ class _Coming:
         found = runs_on(self.definition, self.first, self.last)
         return found if self.left is None else islice(found, self.left)
 
-    def same_grid(self, other: _Coming) -> bool:
+    def same_grid(self, other: _UpcomingTicks) -> bool:
         """Do the two tick at the same instants, as far as that can be told from how they are defined?"""
         mine, others = self.definition, other.definition
         if mine is None or others is None:
@@ -166,7 +166,7 @@ def crowds(schedules: Iterable[Schedule], concerned: set[str], now: int, budget:
     """The most crowded minutes of the horizon of which one of the concerned schedules is part, the worst first."""
     minutes: defaultdict[int, list[str]] = defaultdict(list)
     for schedule in schedules:
-        coming = _Coming(schedule, now)
+        coming = _UpcomingTicks(schedule, now)
         if coming.count > _SPARSE or budget.take(coming.count) < coming.count:
             continue
         for minute in {(tick + schedule.offset) // _MINUTE for tick in coming.ticks()}:

@@ -42,7 +42,7 @@ from tickbird.web.page_request import (
 )
 from tickbird.web.query_cache import QueryCache
 from tickbird.web.rendering import render
-from tickbird.web.stale_pages import Kept, StalePageCache
+from tickbird.web.stale_pages import StalePage, StalePageCache
 
 log = logging.getLogger("tickbird.web")
 SESSION: Final = "tickbird_session"
@@ -63,7 +63,7 @@ class NoSession(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class CachedCaller:
     """Somebody who was let in, and when."""
 
     caller: Caller
@@ -83,7 +83,7 @@ class PageGuard:
         self._memory = StalePageCache()
         self._paces = RateLimiter(limits.per_second, limits.burst)
         self._lookups = RateLimiter(limits.lookups_per_second, limits.lookups_burst)
-        self._known: dict[str, Known] = {}
+        self._known: dict[str, CachedCaller] = {}
         # Of who needs no session.
         self._secret = secrets.token_hex(32)
 
@@ -151,7 +151,7 @@ class PageGuard:
             return known.caller, False
         if len(self._known) >= _MAX_CACHED:
             self._known.clear()
-        self._known[mark] = Known(caller, time.monotonic())
+        self._known[mark] = CachedCaller(caller, time.monotonic())
         return caller, True
 
     async def _form(self, request: Request) -> Form:
@@ -339,7 +339,7 @@ def problem_page(request: Request, problem: Problem, caller: Caller | None) -> R
     return HTMLResponse(render("problem.html", context), problem.status, problem.headers)
 
 
-def _stale(kept: Kept, problem: Problem) -> Response:
+def _stale(kept: StalePage, problem: Problem) -> Response:
     banner = render("stale.html", {"age": kept.age, "problem": problem}).encode()
     body = kept.body.replace(STALE_MARK, banner, 1).replace(b"<body ", b"<body data-stale ", 1)
     return HTMLResponse(body, 503, {"Retry-After": "2"})

@@ -12,13 +12,13 @@ from tickbird.domain.planning.upcoming import UpcomingTick
 from tickbird.domain.views import Marked, RunTiming
 from tickbird.web.charts import (
     Chart,
-    ComingMark,
     DurationPoint,
     Outcome,
-    RunMark,
-    SkipMark,
+    RunSymbol,
+    SkipSymbol,
     StripTick,
     TimelineRow,
+    UpcomingSymbol,
     durations,
     lateness,
     measure,
@@ -80,10 +80,10 @@ class Drawn:
         behind = max(min(behind, ahead * 4), ahead / (2 if past else 8)) if self.coming else max(behind, _MIN_SPAN)
         return self.now - behind, self.now + (ahead if self.coming else min(ahead, behind / 4))
 
-    def _run_symbol(self, mark: views.RunPoint) -> RunMark:
+    def _run_symbol(self, mark: views.RunPoint) -> RunSymbol:
         href = self.run(mark.id) if mark.scheduled_for is None else self.why(mark.scheduled_for)
         note = "" if mark.origin == "schedule" else mark.origin.replace("_", " ")
-        return RunMark(
+        return RunSymbol(
             due_at=mark.due_at,
             status=mark.status,
             started_at=mark.started_at,
@@ -92,14 +92,16 @@ class Drawn:
             href=href,
         )
 
-    def _skip_symbol(self, mark: views.SkipPoint) -> SkipMark:
-        return SkipMark(
+    def _skip_symbol(self, mark: views.SkipPoint) -> SkipSymbol:
+        return SkipSymbol(
             first_at=mark.first, last_at=mark.last, count=mark.count, reason=mark.reason, href=self.why(mark.last)
         )
 
-    def _upcoming_symbol(self, tick: UpcomingTick) -> ComingMark:
+    def _upcoming_symbol(self, tick: UpcomingTick) -> UpcomingSymbol:
         moved = tick.scheduled_for if tick.override is not None and tick.override.moved else None
-        return ComingMark(due_at=tick.due_at, skipped=tick.skipped, moved_from=moved, href=self.why(tick.scheduled_for))
+        return UpcomingSymbol(
+            due_at=tick.due_at, skipped=tick.skipped, moved_from=moved, href=self.why(tick.scheduled_for)
+        )
 
     def strip(self) -> Chart:
         """Each tick as a step, whatever the time between them."""

@@ -16,7 +16,7 @@ _OLDEST: Final = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StalePage:
     """A page as it was, and how many seconds ago."""
 
     body: bytes
@@ -46,11 +46,11 @@ class StalePageCache:
         _, body = self._pages.pop(key, (0.0, b""))
         self._bytes -= len(body)
 
-    def find(self, who: str, where: str) -> Kept | None:
+    def find(self, who: str, where: str) -> StalePage | None:
         """The page as they saw it last, unless that is too long ago."""
         at, body = self._pages.get((who, where), (0.0, b""))
         age = self._clock() - at
-        return Kept(body, age) if body and age <= _OLDEST else None
+        return StalePage(body, age) if body and age <= _OLDEST else None
 
     def forget(self, who: str) -> None:
         """Whoever logs out leaves nothing behind."""

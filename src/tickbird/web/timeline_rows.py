@@ -11,7 +11,7 @@ from tickbird.domain import views
 from tickbird.domain.planning.upcoming import iter_upcoming, overrides_of
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
-from tickbird.web.charts import ComingMark, RunMark, SkipMark, TimelineRow
+from tickbird.web.charts import RunSymbol, SkipSymbol, TimelineRow, UpcomingSymbol
 from tickbird.web.page_request import PageRequest
 
 # Ticks to come that are drawn one by one; of a schedule that has more until then, the rest is counted.
@@ -33,9 +33,9 @@ def timeline_row(
     )
 
 
-def run_symbol(visit: PageRequest, run: views.RunPoint) -> RunMark:
+def run_symbol(visit: PageRequest, run: views.RunPoint) -> RunSymbol:
     """A run."""
-    return RunMark(
+    return RunSymbol(
         due_at=run.due_at,
         status=run.status,
         started_at=run.started_at,
@@ -45,9 +45,9 @@ def run_symbol(visit: PageRequest, run: views.RunPoint) -> RunMark:
     )
 
 
-def skip_symbol(visit: PageRequest, name: str, skip: views.SkipPoint) -> SkipMark:
+def skip_symbol(visit: PageRequest, name: str, skip: views.SkipPoint) -> SkipSymbol:
     """A range of ticks that did not run."""
-    return SkipMark(
+    return SkipSymbol(
         first_at=skip.first,
         last_at=skip.last,
         count=skip.count,
@@ -58,7 +58,7 @@ def skip_symbol(visit: PageRequest, name: str, skip: views.SkipPoint) -> SkipMar
 
 def upcoming_symbols(
     visit: PageRequest, schedule: Schedule, now: datetime, until: datetime
-) -> tuple[Sequence[ComingMark], int]:
+) -> tuple[Sequence[UpcomingSymbol], int]:
     """Ticks up to an instant, and how many more there are than are drawn."""
     if schedule.definition is None or until <= now:
         return (), 0
@@ -67,7 +67,7 @@ def upcoming_symbols(
     within = takewhile(lambda tick: tick.scheduled_for <= last, iter_upcoming(schedule, now))
     ticks = [*islice(within, _MAX_UPCOMING)]
     shown = [
-        ComingMark(
+        UpcomingSymbol(
             due_at=each.due_at,
             skipped=each.skipped,
             moved_from=each.scheduled_for if each.override is not None and each.override.due_at is not None else None,

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.models.decisions import DecisionsModel, HappeningModel, TickAuditModel
-from tickbird.api.models.system import FindingModel, PlaceModel, ZonesModel
+from tickbird.api.models.decisions import ActivityModel, DecisionsModel, TickAuditModel
+from tickbird.api.models.system import FindingModel, IdentityModel, ZonesModel
 from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
 
 WHOLE = [("GET", "doctor"), ("GET", "place"), ("POST", "place/accept-copy"), ("POST", "zones/adopt")]
@@ -29,7 +29,7 @@ async def test_what_is_told_of_the_store(memory: Api) -> None:
     everything = ("admin", "*")
     [*found] = (await memory.get("/doctor?namespace=default", *everything))["items"]
     assert {*found[0]} == {*FindingModel.model_fields}
-    assert {*await memory.get("/place?namespace=default", *everything)} == {*PlaceModel.model_fields}
+    assert {*await memory.get("/place?namespace=default", *everything)} == {*IdentityModel.model_fields}
     zones = await memory.get("/zones", "viewer")
     assert {*zones} == {*ZonesModel.model_fields}
     assert zones["store"] in (await memory.get("/zones/history", "viewer"))["items"]
@@ -43,7 +43,7 @@ async def test_the_ledger_is_that_of_the_namespace(memory: Api) -> None:
     now = await memory.client().now()
     since = utc_text(to_datetime(to_seconds(now - timedelta(hours=1))))
     [mine] = (await memory.get(f"/happenings?since={since}", "viewer"))["items"]
-    assert {*mine} == {*HappeningModel.model_fields}
+    assert {*mine} == {*ActivityModel.model_fields}
     assert (mine["kind"], mine["schedule"]) == ("planned", "mine")
     [theirs] = (await memory.get(f"/happenings?since={since}", "viewer", "shop"))["items"]
     assert theirs["schedule"] == "theirs"

@@ -10,7 +10,7 @@ import pytest
 from tests.api.conftest import Api, refused
 from tickbird.api.models.revisions import RevisionModel
 from tickbird.api.models.runs import RunModel
-from tickbird.api.models.ticks import ComingTickModel, SkipModel
+from tickbird.api.models.ticks import SkipModel, UpcomingTickModel
 from tickbird.api.query_types import read_instant
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.commands import Create, Pause, Resume
@@ -103,7 +103,7 @@ async def test_coming_ticks_tell_of_clock_changes(api: Api) -> None:
     await api.create("night", trigger=cron("30 2 * * *", "Europe/Rome"))
     found = await api.get("/schedules/night/next", "viewer", params={"count": 400})
     assert len(found["items"]) == 400
-    assert set(found["items"][0]) == set(ComingTickModel.model_fields)
+    assert set(found["items"][0]) == set(UpcomingTickModel.model_fields)
     assert any("clocks go forward" in note for each in found["items"] for note in each["notes"])
     assert len((await api.get("/schedules/night/next"))["items"]) == 10
 

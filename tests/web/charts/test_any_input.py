@@ -15,16 +15,16 @@ from tickbird.web.charts import (
     AttemptLine,
     ChangedBar,
     Chart,
-    ComingMark,
     DurationPoint,
     Lateness,
     LoadCell,
     Outcome,
-    RunMark,
-    SkipMark,
+    RunSymbol,
+    SkipSymbol,
     StripTick,
     TickBar,
     TimelineRow,
+    UpcomingSymbol,
     changed_load,
     durations,
     lateness,
@@ -70,10 +70,10 @@ def pictures(base: datetime) -> st.SearchStrategy[Chart]:
     at = moves.map(lambda each: base + each)
     maybe = st.none() | at
     runs = few(
-        st.builds(RunMark, due_at=at, status=statuses, started_at=maybe, finished_at=maybe, note=words, href=hrefs)
+        st.builds(RunSymbol, due_at=at, status=statuses, started_at=maybe, finished_at=maybe, note=words, href=hrefs)
     )
-    skips = st.builds(SkipMark, first_at=at, last_at=maybe, count=st.integers(-5, 10**9), reason=words, href=hrefs)
-    coming = st.builds(ComingMark, due_at=at, skipped=st.none() | words, moved_from=maybe, href=hrefs)
+    skips = st.builds(SkipSymbol, first_at=at, last_at=maybe, count=st.integers(-5, 10**9), reason=words, href=hrefs)
+    coming = st.builds(UpcomingSymbol, due_at=at, skipped=st.none() | words, moved_from=maybe, href=hrefs)
     rows = st.builds(
         TimelineRow,
         name=words,
@@ -137,10 +137,10 @@ def test_names_reasons_and_errors_are_words_and_nothing_else(name: str) -> None:
         name=name,
         href=name,
         runs=[
-            RunMark(due_at=now - hour, status="failed", started_at=now - hour, finished_at=now, note=name, href=name)
+            RunSymbol(due_at=now - hour, status="failed", started_at=now - hour, finished_at=now, note=name, href=name)
         ],
-        skips=[SkipMark(first_at=now, reason=name)],
-        coming=[ComingMark(due_at=now + hour, skipped=name)],
+        skips=[SkipSymbol(first_at=now, reason=name)],
+        coming=[UpcomingSymbol(due_at=now + hour, skipped=name)],
     )
     attempt = AttemptLine(number=1, status="failed", started_at=now, finished_at=now + hour, worker=name, note=name)
     for picture in (
@@ -163,7 +163,7 @@ def test_names_reasons_and_errors_are_words_and_nothing_else(name: str) -> None:
 @pytest.mark.parametrize("tz", ZONES)
 @pytest.mark.parametrize("at", [FIRST, LAST, datetime(2400, 2, 29, tzinfo=UTC)])
 def test_the_ends_of_time_and_windows_of_no_length(at: datetime, tz: str) -> None:
-    row = TimelineRow(name="a", runs=[RunMark(due_at=at, status="running", started_at=at)])
+    row = TimelineRow(name="a", runs=[RunSymbol(due_at=at, status="running", started_at=at)])
     for since, until in ((at, at), (FIRST, LAST), (LAST, FIRST)):
         sound(timeline([row], since, until, at, tz))
     sound(load_map([LoadCell(at=each, ticks=1) for each in local_hours(at, tz)], tz))

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from tests.web.charts.drawn import find, marks, place, sound, texts, told
-from tickbird.web.charts import ComingMark, RunMark, SkipMark, TimelineRow, timeline
+from tickbird.web.charts import RunSymbol, SkipSymbol, TimelineRow, UpcomingSymbol, timeline
 
 NOW = datetime(2026, 11, 16, 14, 5, tzinfo=UTC)
 HOURS = timedelta(hours=3)
@@ -18,8 +18,8 @@ def minutes(number: float) -> datetime:
 
 def test_marks_stand_in_proportion_to_their_time() -> None:
     rows = [
-        TimelineRow(name="etl", coming=[ComingMark(due_at=minutes(each)) for each in (30, 60, 120)]),
-        TimelineRow(name="other", coming=[ComingMark(due_at=minutes(60))]),
+        TimelineRow(name="etl", coming=[UpcomingSymbol(due_at=minutes(each)) for each in (30, 60, 120)]),
+        TimelineRow(name="other", coming=[UpcomingSymbol(due_at=minutes(60))]),
     ]
     root = sound(timeline(rows, NOW - HOURS, NOW + HOURS, NOW, "UTC"))
     now = place(find(root, "pic-now-line")[0])
@@ -32,7 +32,7 @@ def test_marks_stand_in_proportion_to_their_time() -> None:
 
 
 def test_a_run_reaches_from_its_start_to_its_end_and_shows_how_late_it_was() -> None:
-    run = RunMark(
+    run = RunSymbol(
         due_at=minutes(-120),
         status="succeeded",
         started_at=minutes(-100),
@@ -52,8 +52,8 @@ def test_a_run_reaches_from_its_start_to_its_end_and_shows_how_late_it_was() -> 
 
 def test_what_is_running_grows_to_the_present_and_what_is_short_can_still_be_seen() -> None:
     runs = [
-        RunMark(due_at=minutes(-90), status="failed", started_at=minutes(-90), finished_at=minutes(-90)),
-        RunMark(due_at=minutes(-60), status="running", started_at=minutes(-60)),
+        RunSymbol(due_at=minutes(-90), status="failed", started_at=minutes(-90), finished_at=minutes(-90)),
+        RunSymbol(due_at=minutes(-60), status="running", started_at=minutes(-60)),
     ]
     root = sound(timeline([TimelineRow(name="etl", runs=runs)], NOW - HOURS, NOW + HOURS, NOW, "UTC"))
     failed, running = marks(root)
@@ -66,12 +66,12 @@ def test_what_is_running_grows_to_the_present_and_what_is_short_can_still_be_see
 def test_the_table_has_a_row_for_every_mark_with_the_same_facts() -> None:
     row = TimelineRow(
         name="etl",
-        runs=[RunMark(due_at=minutes(-10), status="queued", note="no worker serves queue gpu")],
-        skips=[SkipMark(first_at=minutes(-90), last_at=minutes(-30), count=7, reason="paused", href="/why")],
+        runs=[RunSymbol(due_at=minutes(-10), status="queued", note="no worker serves queue gpu")],
+        skips=[SkipSymbol(first_at=minutes(-90), last_at=minutes(-30), count=7, reason="paused", href="/why")],
         coming=[
-            ComingMark(due_at=minutes(20), skipped="calendar"),
-            ComingMark(due_at=minutes(50), moved_from=minutes(40)),
-            ComingMark(due_at=minutes(70)),
+            UpcomingSymbol(due_at=minutes(20), skipped="calendar"),
+            UpcomingSymbol(due_at=minutes(50), moved_from=minutes(40)),
+            UpcomingSymbol(due_at=minutes(70)),
         ],
     )
     picture = timeline([row], NOW - HOURS, NOW + HOURS, NOW, "Europe/Rome")
@@ -88,7 +88,7 @@ def test_the_table_has_a_row_for_every_mark_with_the_same_facts() -> None:
 
 def test_a_dense_row_is_binned_and_says_how_often() -> None:
     runs = [
-        RunMark(
+        RunSymbol(
             due_at=minutes(-each),
             status="failed" if each == 100 else "succeeded",
             started_at=minutes(-each),
@@ -97,7 +97,7 @@ def test_a_dense_row_is_binned_and_says_how_often() -> None:
         for each in range(1, 180)
     ]
     picture = timeline(
-        [TimelineRow(name="beat", runs=runs, coming=[ComingMark(due_at=minutes(each)) for each in range(1, 180)])],
+        [TimelineRow(name="beat", runs=runs, coming=[UpcomingSymbol(due_at=minutes(each)) for each in range(1, 180)])],
         NOW - HOURS,
         NOW + HOURS,
         NOW,
@@ -114,7 +114,7 @@ def test_a_dense_row_is_binned_and_says_how_often() -> None:
 def test_however_much_is_given_the_picture_stays_small_and_says_what_it_left_out() -> None:
     start = NOW - HOURS
     runs = [
-        RunMark(due_at=start + timedelta(seconds=2 * each), status="succeeded", started_at=start, finished_at=start)
+        RunSymbol(due_at=start + timedelta(seconds=2 * each), status="succeeded", started_at=start, finished_at=start)
         for each in range(5_000)
     ]
     rows = [TimelineRow(name=f"s{each}", runs=runs if each < 3 else (), more=3) for each in range(100)]
@@ -127,10 +127,10 @@ def test_however_much_is_given_the_picture_stays_small_and_says_what_it_left_out
 
 def test_outside_the_window_nothing_is_drawn_and_what_reaches_in_is_cut_at_its_edge() -> None:
     runs = [
-        RunMark(due_at=minutes(-600), status="succeeded", started_at=minutes(-600), finished_at=minutes(-500)),
-        RunMark(due_at=minutes(-300), status="succeeded", started_at=minutes(-300), finished_at=minutes(-100)),
+        RunSymbol(due_at=minutes(-600), status="succeeded", started_at=minutes(-600), finished_at=minutes(-500)),
+        RunSymbol(due_at=minutes(-300), status="succeeded", started_at=minutes(-300), finished_at=minutes(-100)),
     ]
-    rows = [TimelineRow(name="etl", runs=runs, coming=[ComingMark(due_at=minutes(600))])]
+    rows = [TimelineRow(name="etl", runs=runs, coming=[UpcomingSymbol(due_at=minutes(600))])]
     root = sound(timeline(rows, NOW - HOURS, NOW + HOURS, NOW, "UTC"))
     (mark,) = marks(root)
     assert find(mark, "pic-bar")[0].attrib["x"] == find(root, "pic-base")[0].attrib["x1"]

@@ -95,7 +95,7 @@ class RequestGuard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Answer(send)
+        answer = _Response(send)
         try:
             await self._serve(scope, receive, answer)
         except ClientDisconnected:
@@ -105,7 +105,7 @@ class RequestGuard:
                 raise
             await self._refusal(error)(scope, receive, answer)
 
-    async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+    async def _serve(self, scope: Scope, receive: Receive, answer: _Response) -> None:
         try:
             async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as patience:
                 # What is sent bit by bit, or waits for something by design, takes as long as it takes.
@@ -156,7 +156,7 @@ class RequestGuard:
         return response
 
 
-class _Answer:
+class _Response:
     """Sends, and remembers whether anything was."""
 
     def __init__(self, send: Send) -> None:

@@ -47,7 +47,7 @@ class TickAuditModel(BaseModel):
     findings: list[AuditFindingModel]
 
 
-class HappeningModel(BaseModel):
+class ActivityModel(BaseModel):
     """A run that was planned or has ended, or ticks that were skipped; `audit` is what somebody did, of other kinds."""
 
     at: Instant
@@ -58,7 +58,7 @@ class HappeningModel(BaseModel):
     audit: AuditModel | None
 
 
-class Happenings(BaseModel):
+class ActivityPage(BaseModel):
     """What happened, oldest first."""
 
-    items: list[HappeningModel]
+    items: list[ActivityModel]

@@ -33,7 +33,7 @@ class FieldChangeModel(BaseModel):
     after: Any
 
 
-class KeptModel(BaseModel):
+class KeptOverrideModel(BaseModel):
     """A field that an operator has set, and that stays as it is."""
 
     name: str
@@ -83,7 +83,7 @@ class ScheduleChangeModel(BaseModel):
     name: str
     kind: Kind
     fields_: list[FieldChangeModel] = Field(alias="fields")
-    kept: list[KeptModel]
+    kept: list[KeptOverrideModel]
     pause: KeptPauseModel | None
     ticks: TickChangesModel
     late: LateModel | None
@@ -96,7 +96,7 @@ class StaysModel(BaseModel):
     """A schedule that is as the document says, but for what people have done beside it, which stays."""
 
     name: str
-    kept: list[KeptModel]
+    kept: list[KeptOverrideModel]
     pause: KeptPauseModel | None
 
 
@@ -117,7 +117,7 @@ class CrowdModel(BaseModel):
     names: list[str]
 
 
-class MistakeModel(BaseModel):
+class DiagnosticModel(BaseModel):
     """Something that is wrong with a document."""
 
     file: str
@@ -140,8 +140,8 @@ class FilePlanModel(BaseModel):
     settings: list[SettingChangeModel]
     crowds: list[CrowdModel]
     unserved: list[str]
-    mistakes: list[MistakeModel]
-    conflicts: list[MistakeModel]
+    mistakes: list[DiagnosticModel]
+    conflicts: list[DiagnosticModel]
 
 
 class ExportModel(BaseModel):

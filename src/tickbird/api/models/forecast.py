@@ -98,7 +98,7 @@ class ScheduleForecastModel(BaseModel):
     known: bool
 
 
-class MoveModel(BaseModel):
+class SuggestionModel(BaseModel):
     """A quieter minute for a schedule, and the most ticks of others beside its own, before and then."""
 
     schedule: str
@@ -145,7 +145,7 @@ class ForecastModel(BaseModel):
     busiest_minutes: list[BusyMinuteModel]
     queues: list[QueueForecastModel]
     by_schedule: list[ScheduleForecastModel]
-    moves: list[MoveModel]
+    moves: list[SuggestionModel]
     hours: list[HourModel]
 
 

@@ -97,7 +97,7 @@ class NewSchedule(Body):
     )
 
 
-class WholeDefinition(Body):
+class DefinitionBody(Body):
     """All of a schedule's definition; what it does not state goes back to code, to the task or to its default."""
 
     definition: Whole

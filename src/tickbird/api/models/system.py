@@ -31,7 +31,7 @@ class DoctorModel(BaseModel):
     items: list[FindingModel]
 
 
-class PlaceModel(BaseModel):
+class IdentityModel(BaseModel):
     """Where the store is, where it says it is, and why it is taken for a copy; empty where it is none."""
 
     here: dict[str, str]

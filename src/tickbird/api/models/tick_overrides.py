@@ -38,7 +38,7 @@ class Overrides(BaseModel):
     items: list[TickOverrideModel]
 
 
-class MadeOverride(BaseModel):
+class OverrideResponse(BaseModel):
     """What was decided for one tick."""
 
     schedule: str

@@ -12,7 +12,7 @@ from tickbird.domain.explain.explanation import Verdict
 from tickbird.domain.runs.run import SkipReason
 
 
-class ComingTickModel(BaseModel):
+class UpcomingTickModel(BaseModel):
     """A tick to come: when it is due, why it will not run if so, and what changes of the clock do to it."""
 
     scheduled_for: Instant
@@ -22,11 +22,11 @@ class ComingTickModel(BaseModel):
     notes: list[str]
 
 
-class ComingTicks(BaseModel):
+class UpcomingTicks(BaseModel):
     """The next ticks of a schedule, as it stands now."""
 
     now: Instant
-    items: list[ComingTickModel]
+    items: list[UpcomingTickModel]
 
 
 class SkipModel(BaseModel):

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Viewer
 from tickbird.api.middleware.timeouts import extend_timeout
-from tickbird.api.models.decisions import DecisionsModel, Happenings, TickAuditModel
+from tickbird.api.models.decisions import ActivityPage, DecisionsModel, TickAuditModel
 from tickbird.api.models.runs import RunList
 from tickbird.api.paging import write_items
 from tickbird.api.query_types import InstantText, read_instant
@@ -71,7 +71,7 @@ async def list_active_runs(access: Viewer, name: str) -> Any:
     return {"items": await write_items(await access.client.active_runs(name), run_document)}
 
 
-@router.get("/happenings", summary="What happened lately", operation_id="list_happenings", response_model=Happenings)
+@router.get("/happenings", summary="What happened lately", operation_id="list_happenings", response_model=ActivityPage)
 async def list_activity(
     access: Viewer,
     since: Annotated[InstantText, Query(description="What happened since then.")],

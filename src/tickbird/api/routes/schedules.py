@@ -15,6 +15,7 @@ from tickbird.api.models.runs import TriggeredRun
 from tickbird.api.models.schedules import (
     ChangedSchedule,
     Changes,
+    DefinitionBody,
     NewSchedule,
     PauseBody,
     RescheduleBody,
@@ -22,7 +23,6 @@ from tickbird.api.models.schedules import (
     SchedulePage,
     SkipBody,
     TriggerBody,
-    WholeDefinition,
 )
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.problems import Problem
@@ -112,7 +112,7 @@ async def change_schedule(
 async def put_schedule(
     access: Editor,
     name: str,
-    body: WholeDefinition,
+    body: DefinitionBody,
     response: Response,
     if_match: IfMatch = None,
     if_none_match: IfNoneMatch = None,

@@ -11,9 +11,9 @@ from tickbird.api.auth.auth import Keeper, Viewer
 from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.models.system import (
     DoctorModel,
+    IdentityModel,
     MovesModel,
     NowModel,
-    PlaceModel,
     ZoneHistory,
     ZonesModel,
 )
@@ -40,13 +40,13 @@ async def doctor(request: Request, access: Keeper) -> Any:
     return {"items": [to_json(finding) for finding in await access.client.doctor()]}
 
 
-@router.get("/place", summary="Where the store is", operation_id="place", response_model=PlaceModel)
+@router.get("/place", summary="Where the store is", operation_id="place", response_model=IdentityModel)
 async def place(access: Keeper) -> Any:
     """Where the store is and where it says it is; `copied` tells why it is taken for a copy."""
     return identity_document(await access.client.identity())
 
 
-@router.post("/place/accept-copy", summary="Accept a copy", operation_id="accept_copy", response_model=PlaceModel)
+@router.post("/place/accept-copy", summary="Accept a copy", operation_id="accept_copy", response_model=IdentityModel)
 async def accept_copy(access: Keeper) -> Any:
     """Let a copy of a store go on where it is, as a store of its own; 409 where it is none."""
     return identity_document(await access.client.accept_copy(actor=access.actor))

@@ -11,7 +11,7 @@ from tickbird.api.auth.auth import Operator, Viewer
 from tickbird.api.etags import IfMatch, parse_if_match
 from tickbird.api.models.parts import Note
 from tickbird.api.models.schedules import ChangedSchedule
-from tickbird.api.models.tick_overrides import MadeOverride, OverrideBody, Overrides
+from tickbird.api.models.tick_overrides import OverrideBody, OverrideResponse, Overrides
 from tickbird.api.query_types import InstantText, read_instant
 from tickbird.api.schedule_response import changed_schedule
 from tickbird.wire.encode import override_document
@@ -32,7 +32,10 @@ async def list_overrides(access: Viewer, name: str) -> Any:
 
 
 @router.put(
-    "/{name}/overrides/{tick}", summary="Decide for one tick", operation_id="put_override", response_model=MadeOverride
+    "/{name}/overrides/{tick}",
+    summary="Decide for one tick",
+    operation_id="put_override",
+    response_model=OverrideResponse,
 )
 async def put_override(access: Operator, name: str, tick: Tick, body: OverrideBody, if_match: IfMatch = None) -> Any:
     """Skip one tick to come, or make it due at another instant, give it another payload, or both.

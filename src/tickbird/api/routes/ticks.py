@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Viewer
-from tickbird.api.models.ticks import ComingTicks, ExplanationModel, LedgerPage
+from tickbird.api.models.ticks import ExplanationModel, LedgerPage, UpcomingTicks
 from tickbird.api.paging import AfterNumber, Limit, read_number, write_items
 from tickbird.api.query_types import InstantText, read_instant
 from tickbird.cpu_threads import compute
@@ -25,7 +25,7 @@ Decision = tuple[datetime, RunRecord | None, SkipRecord | None]
 _LATELY = timedelta(days=7)
 
 
-@router.get("/{name}/next", summary="The ticks to come", operation_id="next_ticks", response_model=ComingTicks)
+@router.get("/{name}/next", summary="The ticks to come", operation_id="next_ticks", response_model=UpcomingTicks)
 async def next_ticks(
     access: Viewer, name: str, count: Annotated[int, Query(ge=1, le=10_000, description="How many.")] = 10
 ) -> Any:

@@ -33,7 +33,7 @@ class Doing(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ClaimRequest:
     """What a worker asks for; `at_once` of the runs begin at once."""
 
     worker: Worker
@@ -73,7 +73,7 @@ class Claims:
         self._unread = UnreadableRuns()
         self._turns = Turns()
 
-    async def claim(self, wanted: Wanted) -> ClaimResult:
+    async def claim(self, wanted: ClaimRequest) -> ClaimResult:
         """Lease runs to a worker, without those that this process cannot read."""
         wanted = replace(wanted, unread=self._unread, turns=self._turns)
         for _ in range(ROUNDS):
@@ -87,7 +87,7 @@ class Claims:
             claimed = ClaimResult(claimed.now, next_at=self._unread.next_claim_at(claimed.now))
         return replace(claimed, unreadable=self._unread.snapshot())
 
-    async def _claim(self, wanted: Wanted) -> ClaimResult:
+    async def _claim(self, wanted: ClaimRequest) -> ClaimResult:
         while True:
             if not self._paced:
                 claimed = await self._once(lambda db: claim(db, self._known, wanted))
@@ -98,7 +98,7 @@ class Claims:
             # A queue has a rate that had none when this process last looked.
             self._paced = True
 
-    async def _claim_paced(self, wanted: Wanted) -> ClaimResult | None:
+    async def _claim_paced(self, wanted: ClaimRequest) -> ClaimResult | None:
         looked = await self._once(lambda db: db.fetch("look_at_rates", **wanted.values()))
         self._paced = bool(looked)
         if not looked:
@@ -121,7 +121,7 @@ class Claims:
         return ClaimResult(claimed.now, next_at=min(filter(None, looks), default=None))
 
 
-async def _take(db: Session, known: RevisionCache, free: Wanted, limited: Collection[str]) -> ClaimResult | None:
+async def _take(db: Session, known: RevisionCache, free: ClaimRequest, limited: Collection[str]) -> ClaimResult | None:
     """A claim that may take of queues that have a rate too, and counts what begins in them."""
     values = {**free.values(), "queues": texts(sorted(limited))}
     rows = await db.fetch("lock_rates", **values)
@@ -144,7 +144,7 @@ async def _take(db: Session, known: RevisionCache, free: Wanted, limited: Collec
 
 
 async def claim(
-    db: Session, known: RevisionCache, free: Wanted, most: Mapping[str, int] | None = None
+    db: Session, known: RevisionCache, free: ClaimRequest, most: Mapping[str, int] | None = None
 ) -> ClaimResult | None:
     """Lease runs to a worker, in one statement; None if one of its queues has a rate.
 

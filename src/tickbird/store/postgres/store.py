@@ -57,7 +57,7 @@ from tickbird.store.postgres import (
     workers,
     zone_data,
 )
-from tickbird.store.postgres.claims import Claims, Wanted
+from tickbird.store.postgres.claims import ClaimRequest, Claims
 from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.dashboard import PostgresDashboard
 from tickbird.store.postgres.dependencies import read_successes, watch
@@ -344,7 +344,7 @@ class PostgresStore:
     ) -> ClaimResult:
         """Lease up to `limit` available runs of these queues and tasks, by priority, then oldest first."""
         begin = limit if at_once is None else at_once
-        return await self._claims.claim(Wanted(worker, limit, lease, queues, tasks, begin, now, expected))
+        return await self._claims.claim(ClaimRequest(worker, limit, lease, queues, tasks, begin, now, expected))
 
     async def renew(
         self, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.url import MEMORY, Place
+from tickbird.store.sqlite.url import MEMORY, SqliteUrl
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ _CREATING = threading.Lock()
 class Connection:
     """In memory the work is done in the caller's thread: nothing there ever waits for a disk or another process."""
 
-    def __init__(self, place: Place, name: str) -> None:
+    def __init__(self, place: SqliteUrl, name: str) -> None:
         self.path = place.path
         self._place = place
         self._name = name
@@ -116,7 +116,7 @@ def _close_unclosed(db: sqlite3.Connection, process: int) -> None:
         db.close()
 
 
-def connect(place: Place) -> sqlite3.Connection:
+def connect(place: SqliteUrl) -> sqlite3.Connection:
     """A connection with our settings, on a file that is or becomes a database."""
     path = place.path
     if path != MEMORY:

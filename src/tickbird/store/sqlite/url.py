@@ -11,21 +11,21 @@ MEMORY: Final = ":memory:"
 SHARED: Final = "?shared=1"
 
 
-class Place(NamedTuple):
+class SqliteUrl(NamedTuple):
     """A file, or memory; `shared` where the tables of other programs may be in it too."""
 
     path: str
     shared: bool = False
 
 
-def read_url(path_or_url: str) -> Place:
+def read_url(path_or_url: str) -> SqliteUrl:
     """The place of `sqlite:///tickbird.db` (relative), `sqlite:////var/lib/tickbird.db` or of a path."""
     url = path_or_url.removesuffix(SHARED)
     if url in ("", "sqlite:", "sqlite://", "sqlite://:memory:", "sqlite:///:memory:", MEMORY):
-        return Place(MEMORY)
+        return SqliteUrl(MEMORY)
     if url.startswith("sqlite:") and not url.startswith("sqlite:///"):
         raise StoreError(
             f"{describe_url(path_or_url)!r} is not a store's URL;",
             hint="use three slashes for a file, sqlite:///tickbird.db, and four for an absolute path.",
         )
-    return Place(url.removeprefix("sqlite:///"), url != path_or_url)
+    return SqliteUrl(url.removeprefix("sqlite:///"), url != path_or_url)

@@ -15,24 +15,24 @@ from tickbird.web.charts.run_gantt import AttemptLine, run_line
 from tickbird.web.charts.svg import Svg
 from tickbird.web.charts.tick_strip import StripTick, tick_strip
 from tickbird.web.charts.timeline import TimelineRow, timeline
-from tickbird.web.charts.timeline_marks import ComingMark, RunMark, SkipMark
+from tickbird.web.charts.timeline_symbols import RunSymbol, SkipSymbol, UpcomingSymbol
 
 __all__ = [
     "AttemptLine",
     "ChangedBar",
     "Chart",
-    "ComingMark",
     "DurationPoint",
     "Lateness",
     "LoadCell",
     "Outcome",
-    "RunMark",
-    "SkipMark",
+    "RunSymbol",
+    "SkipSymbol",
     "StripTick",
     "Svg",
     "Table",
     "TickBar",
     "TimelineRow",
+    "UpcomingSymbol",
     "changed_load",
     "durations",
     "lateness",

@@ -14,11 +14,11 @@ from tickbird.web.charts.svg import Svg, focusable, group, label, line
 from tickbird.web.charts.symbols import WORDS, Kind, legend
 from tickbird.web.charts.time_scale import epoch, time_text
 from tickbird.web.charts.timeline_bins import bins, draw_bin, is_crowded, rate
-from tickbird.web.charts.timeline_marks import (
-    ComingMark,
+from tickbird.web.charts.timeline_symbols import (
     Mark,
-    RunMark,
-    SkipMark,
+    RunSymbol,
+    SkipSymbol,
+    UpcomingSymbol,
     Window,
     begins,
     draw,
@@ -38,9 +38,9 @@ class TimelineRow:
 
     name: str
     href: str | None = None
-    runs: Sequence[RunMark] = ()
-    skips: Sequence[SkipMark] = ()
-    coming: Sequence[ComingMark] = ()
+    runs: Sequence[RunSymbol] = ()
+    skips: Sequence[SkipSymbol] = ()
+    coming: Sequence[UpcomingSymbol] = ()
     more: int = 0
 
 

@@ -10,7 +10,7 @@ from tickbird.web.charts.labels import clean, count, listing, short_count
 from tickbird.web.charts.svg import Svg, focusable, joined, rect
 from tickbird.web.charts.symbols import WORDS, Kind, shape
 from tickbird.web.charts.time_scale import abbreviation, time_text, wall, weekday_text
-from tickbird.web.charts.timeline_marks import Mark, Window, begins, kind_of, size_of
+from tickbird.web.charts.timeline_symbols import Mark, Window, begins, kind_of, size_of
 
 _APART = 11.0  # pixels that marks need each, on average, to be told apart
 _BIN = 16.0  # the least width of a bin

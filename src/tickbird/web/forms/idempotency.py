@@ -36,7 +36,7 @@ def _sent(visit: PageRequest) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class SubmitOnce:
+class IdempotentForm:
     """What a form does that must not be done twice; without a mark it is done whenever it is asked for."""
 
     visit: PageRequest

@@ -17,7 +17,7 @@ from tickbird.domain.errors import TickbirdError
 from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.files.parse.json import read_json
 from tickbird.files.parse.nodes import Unreadable
-from tickbird.web.forms.payload_schema import Wanted, as_json, is_plain, payload_fields, takes_others
+from tickbird.web.forms.payload_schema import PayloadFieldSpec, as_json, is_plain, payload_fields, takes_others
 from tickbird.web.page_request import Form
 
 # The names of inputs: how a text is to be read, and of which field it is. What is sent needs no schema to be read, so
@@ -35,7 +35,7 @@ _MISSING: Final = object()
 class PayloadField:
     """One input with what stands in it, and what to do where nothing does."""
 
-    wanted: Wanted
+    wanted: PayloadFieldSpec
     # How the text is read; JSON where the value is not of the kind that the schema asks for.
     kind: str
     text: str
@@ -159,7 +159,7 @@ async def read_in_thread(form: Form, schema: Mapping[str, Any] | None) -> SentPa
     return await asyncio.to_thread(read, form, schema)
 
 
-def _drawn(wanted: Wanted, value: Any) -> PayloadField:
+def _drawn(wanted: PayloadFieldSpec, value: Any) -> PayloadField:
     """A field with a value, or with none."""
     empties = _empties(wanted)
     if value is _MISSING or value is None or (value == "" and wanted.kind != "choice"):
@@ -181,7 +181,7 @@ def _drawn(wanted: Wanted, value: Any) -> PayloadField:
     return PayloadField(wanted=wanted, kind=kind, text=text, empties=empties)
 
 
-def _empties(wanted: Wanted) -> tuple[str, ...]:
+def _empties(wanted: PayloadFieldSpec) -> tuple[str, ...]:
     """What an input may mean in which nothing stands."""
     text = (EMPTY_TEXT,) if wanted.kind == "text" else ()
     return (() if wanted.required else (LEFT_OUT,)) + ((NULL,) if wanted.nullable else ()) + text
@@ -316,7 +316,7 @@ def _again(
     wanted = {each.name: each for each in payload_fields(schema) or ()}
     fields = []
     for name, (kind, text, empty) in sent.items():
-        field = wanted.get(name, Wanted(name=name))
+        field = wanted.get(name, PayloadFieldSpec(name=name))
         if kind == "choice" and text not in ("", "null", *field.choices):
             field = replace(field, choices=(*field.choices, text))
         empties = _empties(field)

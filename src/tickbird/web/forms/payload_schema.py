@@ -35,7 +35,7 @@ _MAX_SKETCHED: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class PayloadFieldSpec:
     """One field of a payload as its schema describes it; `choices` are JSON texts."""
 
     name: str
@@ -53,7 +53,7 @@ class Wanted:
     default: str | None = None
 
 
-def payload_fields(schema: Mapping[str, Any] | None) -> tuple[Wanted, ...] | None:
+def payload_fields(schema: Mapping[str, Any] | None) -> tuple[PayloadFieldSpec, ...] | None:
     """The fields that a schema names, those that must be given first; None where it is not of an object with fields."""
     if not isinstance(schema, Mapping):
         return None
@@ -84,7 +84,7 @@ def is_plain(text: str) -> bool:
     return plain(text, len(text)) == text
 
 
-def _field_spec(name: str, part: Any, schema: Mapping[str, Any], required: bool) -> Wanted:
+def _field_spec(name: str, part: Any, schema: Mapping[str, Any], required: bool) -> PayloadFieldSpec:
     stated = _resolved(part, schema) if isinstance(part, Mapping) else {}
     stated, nullable = _without_null(stated, schema)
     choices = _choices(stated)
@@ -93,7 +93,7 @@ def _field_spec(name: str, part: Any, schema: Mapping[str, Any], required: bool)
     bounds = [
         words.format(_short(stated[key])) for key, words in _BOUNDS if isinstance(stated.get(key), int | float | str)
     ]
-    return Wanted(
+    return PayloadFieldSpec(
         name=name,
         kind=kind,
         required=required,

@@ -53,7 +53,7 @@ def state_of(record: BackfillRecord) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class BackfillsPageData:
     """A backfill, the newest of its runs that failed, and those that go on."""
 
     record: BackfillRecord
@@ -81,7 +81,7 @@ async def backfill(visit: PageRequest) -> Response:
     )
 
 
-async def _read(visit: PageRequest, backfill_id: int) -> Found:
+async def _read(visit: PageRequest, backfill_id: int) -> BackfillsPageData:
     record = await visit.client.get_backfill(backfill_id)
 
     async def some(*statuses: Status) -> Sequence[RunRecord]:
@@ -91,7 +91,7 @@ async def _read(visit: PageRequest, backfill_id: int) -> Found:
         page = await visit.client.board.runs(wanted, limit=_MAX_RUNS)
         return [run for run in page.rows if run.backfill_id == backfill_id][:_MAX_SHOWN]
 
-    return Found(record, await some("failed"), await some("running", "queued"))
+    return BackfillsPageData(record, await some("failed"), await some("running", "queued"))
 
 
 async def cancel(visit: PageRequest) -> Response:

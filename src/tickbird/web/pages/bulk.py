@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, cast
 from starlette.responses import Response
 
 from tickbird.api.middleware.timeouts import extend_timeout
-from tickbird.client.selection import Found, ScheduleSelection
+from tickbird.client.selection import ScheduleSelection, SelectedSchedules
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, reason_not_changed
 from tickbird.domain.schedules.schedule import Schedule
@@ -34,7 +34,7 @@ _TOMORROW: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BulkRequest:
     """Which schedules a form is about, and which of them there are."""
 
     visit: PageRequest
@@ -42,7 +42,7 @@ class Asked:
     # The filter that all are of which was chosen; None where some were ticked.
     every: ScheduleFilter | None
     names: Sequence[str]
-    found: Found
+    found: SelectedSchedules
 
     @property
     def schedules(self) -> Sequence[Schedule]:
@@ -146,7 +146,7 @@ async def change(visit: PageRequest) -> Response:
     """Show what would be done; once that was confirmed, do it and tell how it went."""
     deed = cast("Deed", visit.path.rpartition("/")[2])
     chosen, every, names = _selection(visit)
-    asked = Asked(visit, deed, every, names, await chosen.find())
+    asked = BulkRequest(visit, deed, every, names, await chosen.find())
     if not asked.number or asked.too_many or "go" not in visit.form:
         return _show(asked, 200 if asked.number and not asked.too_many else 422)
     try:
@@ -159,7 +159,7 @@ async def change(visit: PageRequest) -> Response:
     return visit.render("bulk_done.html", asked=asked, result=result, back=_back(visit), done=DONE[deed], shown=_SHOWN)
 
 
-async def _do(asked: Asked, chosen: ScheduleSelection) -> BulkResult:
+async def _do(asked: BulkRequest, chosen: ScheduleSelection) -> BulkResult:
     visit, form = asked.visit, asked.visit.form
     text = form.text("expected")
     expected = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else asked.number
@@ -178,7 +178,7 @@ async def _do(asked: Asked, chosen: ScheduleSelection) -> BulkResult:
     return await chosen.trigger(actor=visit.actor, expected=expected, key=lambda name: key_of(visit, name))
 
 
-def _show(asked: Asked, status: int, field: str = "", why: str = "") -> Response:
+def _show(asked: BulkRequest, status: int, field: str = "", why: str = "") -> Response:
     context: dict[str, Any] = {"asked": asked, "wrong": {field: why} if why else {}, "back": _back(asked.visit)}
     context |= {"tomorrow": _TOMORROW, "once": form_token(asked.visit)}
     return asked.visit.render(

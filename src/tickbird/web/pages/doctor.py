@@ -28,7 +28,7 @@ _REMARK: Final = re.compile(r"\s{2,}(?:#|--)\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FindingRow:
     """A finding as a page shows it: its fix is a command to copy with a remark, or words; and where to look."""
 
     finding: Finding
@@ -60,12 +60,12 @@ async def doctor(visit: PageRequest) -> Response:
     return visit.render("doctor.html", groups=groups, looked=found is not None, patience=_PATIENCE)
 
 
-def _row(visit: PageRequest, finding: Finding) -> Told:
+def _row(visit: PageRequest, finding: Finding) -> FindingRow:
     command, words = "", finding.fix
     if _COMMAND.match(finding.fix):
         command, *remark = _REMARK.split(finding.fix, maxsplit=1)
         words = "".join(remark)
-    return Told(finding, command, words, _where(visit, finding))
+    return FindingRow(finding, command, words, _where(visit, finding))
 
 
 def _where(visit: PageRequest, finding: Finding) -> str | None:

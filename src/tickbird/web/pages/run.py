@@ -37,7 +37,7 @@ _OUTCOMES: Final[Mapping[str, tuple[Status, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RunPageData:
     """All that a page tells of a run."""
 
     run: RunRecord
@@ -91,7 +91,7 @@ async def run(visit: PageRequest) -> Response:
     )
 
 
-async def _read(visit: PageRequest, run_id: int, zone: str | None) -> Known:
+async def _read(visit: PageRequest, run_id: int, zone: str | None) -> RunPageData:
     client = visit.client
     found, schedule = await client.run(run_id), None
     if found.schedule is not None:
@@ -103,7 +103,9 @@ async def _read(visit: PageRequest, run_id: int, zone: str | None) -> Known:
         wanted = RunFilter(schedule=found.schedule, target=found.target.name, origin="retry")
         page = await client.board.runs(wanted, after=run_id, limit=_MAX_RETRIES)
         retries = [each for each in page.rows if each.retry_of == run_id]
-    return Known(found, schedule, await client.attempts(run_id), await client.progress(run_id), waits_for, retries)
+    return RunPageData(
+        found, schedule, await client.attempts(run_id), await client.progress(run_id), waits_for, retries
+    )
 
 
 def _stream(visit: PageRequest, run_id: int, zone: str | None) -> str:
@@ -136,7 +138,7 @@ def _quotient(done: Any, whole: Any) -> float | None:
     return done / whole if len(numbers) == 2 and 0 <= done <= whole and whole > 0 else None
 
 
-def _chart(visit: PageRequest, known: Known) -> Chart:
+def _chart(visit: PageRequest, known: RunPageData) -> Chart:
     """The course of the run: every attempt that ended badly, and the one that goes on or ended it."""
     found = known.run
     lines = [

@@ -41,7 +41,7 @@ _SELDOM: Final = 15.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class SchedulePageData:
     """What is read of a schedule for all who have its page open."""
 
     schedule: Schedule
@@ -68,7 +68,7 @@ async def schedule(visit: PageRequest) -> Response:
     return visit.render("schedule.html", **_context(visit, found, seen), dependents=dependents)
 
 
-async def _read(client: Client, found: Schedule, now: datetime) -> Seen:
+async def _read(client: Client, found: Schedule, now: datetime) -> SchedulePageData:
     board, name = client.board, found.name
     records = await board.revisions(found.id, limit=_REVISIONS + 1)
     if found.overrides and declared_by(records) is None:
@@ -76,7 +76,7 @@ async def _read(client: Client, found: Schedule, now: datetime) -> Seen:
     first = records[-1] if records and records[-1].revision == 1 else None
     if first is None:
         first = next(iter(await board.revisions(found.id, before=2, limit=1)), None)
-    return Seen(
+    return SchedulePageData(
         schedule=found,
         workers=await client.workers(),
         marks=(await board.newest_points([found.id], each=_MARKS)).get(found.id, ()),
@@ -89,7 +89,7 @@ async def _read(client: Client, found: Schedule, now: datetime) -> Seen:
     )
 
 
-def _context(visit: PageRequest, found: Schedule, seen: Seen) -> dict[str, Any]:
+def _context(visit: PageRequest, found: Schedule, seen: SchedulePageData) -> dict[str, Any]:
     now, definition = visit.clock.now, found.definition
     own = definition.trigger.tz if definition is not None else None
     ticks = with_notes(found, upcoming_ticks(found, now, _TICKS), now)

@@ -23,7 +23,7 @@ from tickbird.domain.text import check_new_name
 from tickbird.domain.time.instants import to_seconds
 from tickbird.files.tick_diff import TickBudget, TickChanges, compare
 from tickbird.web.display_clock import find_zone
-from tickbird.web.forms.idempotency import SubmitOnce, form_token
+from tickbird.web.forms.idempotency import IdempotentForm, form_token
 from tickbird.web.forms.instants import local_value, tomorrow_at
 from tickbird.web.forms.policy_fields import GROUPS
 from tickbird.web.forms.schedule_draft import Draft, drawn, merged, sent
@@ -219,7 +219,7 @@ async def _save(sheet: Sheet) -> Response:
     visit, draft = sheet.visit, sheet.draft
     where = visit.schedule(sheet.name)
     if sheet.schedule is None:
-        once, said = SubmitOnce(visit, f"create {sheet.name}"), f"{sheet.name} is made."
+        once, said = IdempotentForm(visit, f"create {sheet.name}"), f"{sheet.name} is made."
         before = await once.begin()
         if before is not None and before.status is not None:
             # Sent again: it was made by the first.

@@ -71,7 +71,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SchedulesPageData:
     """What is read for a page."""
 
     rows: Sequence[ScheduleSummary]
@@ -110,14 +110,14 @@ async def schedules(visit: PageRequest) -> Response:
     )
 
 
-async def _read(visit: PageRequest, wanted: ScheduleFilter, after: str, before: str | None) -> Found:
+async def _read(visit: PageRequest, wanted: ScheduleFilter, after: str, before: str | None) -> SchedulesPageData:
     board = visit.client.board
     rows = await board.schedules(wanted, after=after, before=before, limit=PAGE + 1)
     marks = await board.newest_points([row.schedule.id for row in rows])
-    return Found(rows, marks, await visit.client.workers(), await board.count(wanted))
+    return SchedulesPageData(rows, marks, await visit.client.workers(), await board.count(wanted))
 
 
-def _line(visit: PageRequest, row: ScheduleSummary, found: Found) -> Line:
+def _line(visit: PageRequest, row: ScheduleSummary, found: SchedulesPageData) -> Line:
     schedule = row.schedule
     own = "UTC" if schedule.definition is None else schedule.definition.trigger.tz
     whose = (schedule.id, visit.clock.zone(own))

@@ -13,7 +13,7 @@ from tickbird.api.problems import Problem
 from tickbird.api.routes.tokens import client_of, find_token, handed_out
 from tickbird.domain.access.tokens import ROLES, Namespaces, TokenRecord, check_role
 from tickbird.domain.errors import InvalidError
-from tickbird.web.forms.idempotency import SubmitOnce, form_token
+from tickbird.web.forms.idempotency import IdempotentForm, form_token
 from tickbird.web.guard import PageGuard
 from tickbird.web.page_request import PageRequest, PageRoute
 
@@ -48,7 +48,7 @@ async def tokens(visit: PageRequest) -> Response:
 
 async def create(visit: PageRequest) -> Response:
     """Ask what it is to open, then show the text of the new one: on this answer alone."""
-    typed, once = _typed(visit), SubmitOnce(visit, "create_token")
+    typed, once = _typed(visit), IdempotentForm(visit, "create_token")
     if not visit.is_sent:
         return _form(visit, typed)
     if (before := await once.begin()) is not None:

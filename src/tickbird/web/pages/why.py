@@ -29,7 +29,7 @@ _REVISIONS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ExplanationPanel:
     """An explanation, and the people whom it may name."""
 
     explanation: Explanation
@@ -55,14 +55,14 @@ async def why(visit: PageRequest) -> Response:
     return visit.render("why.html", **_context(visit, schedule, picked, told, zones))
 
 
-async def _read(client: Client, schedule: Schedule, at: datetime, tz: str) -> Told:
+async def _read(client: Client, schedule: Schedule, at: datetime, tz: str) -> ExplanationPanel:
     explanation = await client.why(schedule.name, at, tz=tz)
     people = {record.actor for record in await client.board.revisions(schedule.id, limit=_REVISIONS)}
     if explanation.run_id is not None:
         run = await client.run(explanation.run_id)
         people |= {run.actor or "", run.cancel_requested_by or "", run.released_by or ""}
         people |= {run.override.actor} if run.override is not None else set()
-    return Told(explanation, frozenset(people - {""}))
+    return ExplanationPanel(explanation, frozenset(people - {""}))
 
 
 def _usual(schedule: Schedule, now: datetime) -> datetime:
@@ -90,7 +90,9 @@ def _empty(visit: PageRequest, schedule: Schedule, asked: str, zones: list[str],
     }
 
 
-def _context(visit: PageRequest, schedule: Schedule, picked: Picked, told: Told, zones: list[str]) -> dict[str, Any]:
+def _context(
+    visit: PageRequest, schedule: Schedule, picked: Picked, told: ExplanationPanel, zones: list[str]
+) -> dict[str, Any]:
     found, at = told.explanation, schedule_path(schedule.name)
     second = to_seconds(picked.at)
     before = after = None

@@ -19,7 +19,7 @@ _VISIBLE_DELAY = 7.0  # pixels of lateness from which it has a line of its own
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunMark:
+class RunSymbol:
     """A run: due, perhaps started, perhaps finished; `note` is what else a person wants to know, such as its error."""
 
     due_at: datetime
@@ -31,7 +31,7 @@ class RunMark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkipMark:
+class SkipSymbol:
     """A tick that did not run, or a range of them, and why."""
 
     first_at: datetime
@@ -42,7 +42,7 @@ class SkipMark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComingMark:
+class UpcomingSymbol:
     """A tick to come; `skipped` says why it will not run, `moved_from` where it stood before."""
 
     due_at: datetime
@@ -51,7 +51,7 @@ class ComingMark:
     href: str | None = None
 
 
-Mark = RunMark | SkipMark | ComingMark
+Mark = RunSymbol | SkipSymbol | UpcomingSymbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,33 +67,33 @@ class Window:
 
 def begins(each: Mark) -> float:
     """When a mark begins, as an epoch second."""
-    return epoch(each.first_at if isinstance(each, SkipMark) else each.due_at)
+    return epoch(each.first_at if isinstance(each, SkipSymbol) else each.due_at)
 
 
 def ends(each: Mark, window: Window) -> float:
     """When it ends; what goes on ends with the present."""
     match each:
-        case RunMark(status="running", finished_at=None):
+        case RunSymbol(status="running", finished_at=None):
             return max(begins(each), window.now)
-        case RunMark(started_at=started, finished_at=finished) if (last := finished or started) is not None:
+        case RunSymbol(started_at=started, finished_at=finished) if (last := finished or started) is not None:
             return max(begins(each), epoch(last))
-        case SkipMark(last_at=last) if last is not None:
+        case SkipSymbol(last_at=last) if last is not None:
             return max(begins(each), epoch(last))
     return begins(each)
 
 
 def kind_of(each: Mark) -> Kind:
     """What a mark tells."""
-    if isinstance(each, RunMark):
+    if isinstance(each, RunSymbol):
         return each.status
-    if isinstance(each, SkipMark):
+    if isinstance(each, SkipSymbol):
         return "skipped"
     return "will_skip" if each.skipped is not None else "moved" if each.moved_from is not None else "coming"
 
 
 def size_of(each: Mark) -> int:
     """How many ticks it stands for."""
-    return max(1, each.count) if isinstance(each, SkipMark) else 1
+    return max(1, each.count) if isinstance(each, SkipSymbol) else 1
 
 
 def draw(each: Mark, name: str, y: float, window: Window, table: TableRows) -> Svg:
@@ -105,7 +105,7 @@ def draw(each: Mark, name: str, y: float, window: Window, table: TableRows) -> S
     parts += [f"started {started}"] if started else []
     parts += [f"took {took}"] if took else []
     parts += [clean(note)] if note else []
-    if not isinstance(each, SkipMark):
+    if not isinstance(each, SkipSymbol):
         return focusable(", ".join(parts), each.href, _tick(each, y, window))
     # Its number stands over it, not in it: the mark's own words have it.
     return joined(focusable(", ".join(parts), each.href, _skip(each, y, window)), _number(each, y, window))
@@ -114,11 +114,11 @@ def draw(each: Mark, name: str, y: float, window: Window, table: TableRows) -> S
 def _facts(each: Mark, window: Window) -> tuple[str, str, str, str, str]:
     """When it was due, what became of it, when it started, how long it took, and what else is known."""
     tz, what = window.tz, WORDS[kind_of(each)]
-    if isinstance(each, SkipMark):
+    if isinstance(each, SkipSymbol):
         until = "" if each.last_at is None or each.last_at == each.first_at else f" to {moment(each.last_at, tz)}"
         ticks = f" ({count(each.count, 'tick')})" if each.count > 1 else ""
         return f"{moment(each.first_at, tz)}{until}", what + ticks, "", "", each.reason
-    if isinstance(each, ComingMark):
+    if isinstance(each, UpcomingSymbol):
         moved = "" if each.moved_from is None else f"moved from {moment(each.moved_from, tz)}"
         return moment(each.due_at, tz), what, "", "", "; ".join(filter(None, (each.skipped, moved)))
     if each.started_at is None:
@@ -130,12 +130,12 @@ def _facts(each: Mark, window: Window) -> tuple[str, str, str, str, str]:
     return moment(each.due_at, tz), what, f"{offset(delay)} after it was due", took, each.note
 
 
-def _tick(each: RunMark | ComingMark, y: float, window: Window) -> Svg:
+def _tick(each: RunSymbol | UpcomingSymbol, y: float, window: Window) -> Svg:
     kind = kind_of(each)
     due = window.x(begins(each))
-    if isinstance(each, ComingMark) or each.started_at is None:
+    if isinstance(each, UpcomingSymbol) or each.started_at is None:
         parts = [_hit(due, due, y), shape(kind, due, y)]
-        if isinstance(each, ComingMark) and each.moved_from is not None:
+        if isinstance(each, UpcomingSymbol) and each.moved_from is not None:
             parts.insert(1, line(window.x(epoch(each.moved_from)), y, due, y, "pic-lead"))
         return joined(*parts)
     start, end = window.x(epoch(each.started_at)), window.x(ends(each, window))
@@ -152,7 +152,7 @@ def _tick(each: RunMark | ComingMark, y: float, window: Window) -> Svg:
     return joined(*parts)
 
 
-def _skip(each: SkipMark, y: float, window: Window) -> Svg:
+def _skip(each: SkipSymbol, y: float, window: Window) -> Svg:
     start, end = window.x(begins(each)), window.x(ends(each, window))
     if end - start < 2 * _MIN_COUNT:
         return joined(_hit(start, end, y), shape("skipped", (start + end) / 2, y))
@@ -165,7 +165,7 @@ def _skip(each: SkipMark, y: float, window: Window) -> Svg:
     )
 
 
-def _number(each: SkipMark, y: float, window: Window) -> Svg:
+def _number(each: SkipSymbol, y: float, window: Window) -> Svg:
     start, end = window.x(begins(each)), window.x(ends(each, window))
     if each.count > 1 and end - start < 2 * _MIN_COUNT:
         return label(short_count(each.count), (start + end) / 2, y + 14, "pic-tiny", "middle")
