@@ -82,7 +82,7 @@ class Together:
         assert await actions(store) == [(name, "create", "bo") for name in names]
         [revision] = await store.list_revisions(first.id)
         assert (revision.revision, revision.action, revision.actor) == (1, "create", "bo")
-        assert revision.detail["definition"] == revision.definition == first.raw
+        assert revision.detail["definition"] == revision.definition == first.definition_json
 
     async def test_what_is_changed_goes_on_as_if_it_had_been_changed_alone(self, store: Store) -> None:
         for name in ("kept", "moved", "gone", "paused"):
@@ -101,7 +101,7 @@ class Together:
             [run] = await runs_of(store, name)
             assert (since(run.scheduled_for), run.revision) == (60, 1)
         kept, moved, gone, paused, new = [await get(store, name) for name in ("kept", "moved", "gone", "paused", "new")]
-        assert (kept.revision, kept.raw["retries"], since(kept.cursor.next_run_at)) == (2, 2, 120)
+        assert (kept.revision, kept.definition_json["retries"], since(kept.cursor.next_run_at)) == (2, 2, 120)
         assert (moved.revision, since(moved.cursor.planned_until), since(moved.cursor.next_run_at)) == (2, 90, 3_600)
         assert (gone.state, paused.state, new.state) == ("deleted", "paused", "active")
         assert paused.pause is not None
@@ -122,7 +122,7 @@ class Together:
         await change_all(store, 5, ("a", declare_anew(2, HOUR)), ("a", Resume(actor="bo", revision=3)))
         schedule = await get(store, "a")
         assert (schedule.revision, schedule.state, schedule.pause) == (4, "active", None)
-        assert schedule.raw["trigger"] == {"every": {"hours": 1}}
+        assert schedule.definition_json["trigger"] == {"every": {"hours": 1}}
 
     async def test_an_override_and_a_pause_outlive_it(self, store: Store) -> None:
         await create(store, "a", app="files")
@@ -130,7 +130,11 @@ class Together:
         await change(store, Pause(actor="ada", note="broken"), 2, name="a")
         await change_all(store, 5, ("a", declare_anew(3, retries=1, priority=4)), ("b", declare()))
         schedule = await get(store, "a")
-        assert (schedule.raw["retries"], schedule.raw["priority"], schedule.overrides) == (7, 4, {"retries": 7})
+        assert (
+            schedule.definition_json["retries"],
+            schedule.definition_json["priority"],
+            schedule.field_overrides,
+        ) == (7, 4, {"retries": 7})
         assert schedule.state == "paused"
         assert schedule.pause is not None
         assert schedule.pause.by == "ada"
@@ -178,9 +182,9 @@ class Together:
             limits={"k": 2},
             queues={"mail": RateLimit(5, 60)},
         )
-        assert (await get(store, "a")).raw["closed"] == {"fest": ["thu"]}
+        assert (await get(store, "a")).definition_json["closed"] == {"fest": ["thu"]}
         [limit] = await store.list_limits(NAMESPACE)
-        assert (limit.key, limit.most, limit.is_set) == ("k", 2, True)
+        assert (limit.key, limit.max_running, limit.is_explicit) == ("k", 2, True)
         [queue] = await store.list_queues(NAMESPACE)
         assert (queue.name, queue.rate) == ("mail", RateLimit(5, 60))
         found = [action for _, action, _ in await actions(store)]
@@ -220,7 +224,11 @@ class Together:
         assert (gone.state, gone.fingerprint, gone.cursor.next_run_at) == ("deleted", None, None)
         assert kept.changed_at == later(90)
         [newest, oldest] = await store.list_revisions(kept.id)
-        assert (newest.action, newest.detail["before"], newest.definition) == ("sync", oldest.definition, kept.raw)
+        assert (newest.action, newest.detail["before"], newest.definition) == (
+            "sync",
+            oldest.definition,
+            kept.definition_json,
+        )
         assert newest.fingerprint == kept.fingerprint == fingerprint(define(HOUR, retries=2))
         assert await plan_all(store, 120) == (1, 0)
 
@@ -260,7 +268,7 @@ class Together:
         assert sorted(type(each).__name__ for each in done) == ["ConflictError", "NoneType"]
         rows = await store.list_schedules(NAMESPACE)
         assert [row.schedule.name for row in rows] == names
-        assert len({row.schedule.raw["priority"] for row in rows}) == 1
+        assert len({row.schedule.definition_json["priority"] for row in rows}) == 1
         assert len(await actions(store)) == 40
         # Whoever plans meanwhile is in nobody's way.
         planned, changed = await asyncio.gather(

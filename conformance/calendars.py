@@ -111,7 +111,7 @@ class Calendars:
     async def test_a_schedule_takes_what_its_calendars_say_when_it_is_created(self, store: Store) -> None:
         await put(store, "fest", FRIDAY)
         schedule = await create(store, NAME, every(days=1), calendars=("fest", "weekends"), overlap="allow")
-        assert schedule.raw["closed"] == {"fest": ["2026-01-02"], "weekends": ["sat", "sun"]}
+        assert schedule.definition_json["closed"] == {"fest": ["2026-01-02"], "weekends": ["sat", "sun"]}
         assert schedule.definition is not None
         assert schedule.definition.closed["fest"] == FRIDAY
         assert await through(store, 5) == [4 * DAY]
@@ -133,7 +133,7 @@ class Calendars:
         await put(store, "fest", SATURDAY, 10)
         assert await get(store) == before
         changed = (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 20)).schedule
-        assert changed.raw["closed"] == {"fest": calendar_to_json(SATURDAY)}
+        assert changed.definition_json["closed"] == {"fest": calendar_to_json(SATURDAY)}
         assert (changed.revision, changed.cursor) == (2, before.cursor)
         assert (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 30)).schedule.revision == 2
         [newest, *_] = await store.list_revisions(before.id)
@@ -195,7 +195,7 @@ class Calendars:
         assert (await store.list_audit(NAMESPACE))[0].action == "delete_calendar"
         with pytest.raises(NotFoundError, match=r"'fest'.*weekends"):
             await store.delete_calendar(NAMESPACE, "fest", "cy", now=later(8))
-        assert (await get(store, "two")).raw.get("closed") is None
+        assert (await get(store, "two")).definition_json.get("closed") is None
 
     async def test_code_names_calendars_and_does_not_know_what_they_say(self, store: Store) -> None:
         await put(store, "fest", FRIDAY)
@@ -208,14 +208,17 @@ class Calendars:
         changed = (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 20)).schedule
         assert changed.definition is not None
         assert fingerprint(changed.definition) == mark == changed.fingerprint
-        assert changed.overrides == {}
+        assert changed.field_overrides == {}
         # An operator's calendars stand over the code's, and a deploy resolves those.
         await change(store, Update(actor="bo", fields={"calendars": ["weekends"]}), 30)
         redefine = SyncFromCode(
             actor="sync", definition=define(every(hours=6), calendars=("fest",)), app="app", fingerprint="n"
         )
         synced = (await change(store, redefine, 40)).schedule
-        assert (synced.overrides, synced.raw["closed"]) == ({"calendars": ["weekends"]}, {"weekends": ["sat", "sun"]})
+        assert (synced.field_overrides, synced.definition_json["closed"]) == (
+            {"calendars": ["weekends"]},
+            {"weekends": ["sat", "sun"]},
+        )
 
     async def test_a_paused_schedule_takes_a_new_calendar(self, store: Store) -> None:
         await put(store, "fest", FRIDAY)
@@ -223,7 +226,7 @@ class Calendars:
         await change(store, Pause(actor="ada"), 5)
         await put(store, "fest", SATURDAY, 10)
         changed = (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 20)).schedule
-        assert (changed.state, changed.raw["closed"]) == ("paused", {"fest": calendar_to_json(SATURDAY)})
+        assert (changed.state, changed.definition_json["closed"]) == ("paused", {"fest": calendar_to_json(SATURDAY)})
 
     async def test_a_plain_row_whose_calendar_is_not_resolved_is_parked_until_it_is(
         self, store: Store, plain: Plain
@@ -236,4 +239,4 @@ class Calendars:
         assert parked.state == "parked"
         assert "fest" in (parked.error or "")
         repaired = (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 10 * 365 * DAY + 5)).schedule
-        assert (repaired.state, repaired.raw["closed"]) == ("active", {"fest": ["2026-01-02"]})
+        assert (repaired.state, repaired.definition_json["closed"]) == ("active", {"fest": ["2026-01-02"]})

@@ -96,7 +96,7 @@ class Limits:
         for key in "bcce":
             await enqueue(store, concurrency_key=key)
         whole = await store.list_limits(NAMESPACE)
-        assert [(each.key, each.is_set, each.active, each.waiting) for each in whole] == [
+        assert [(each.key, each.is_explicit, each.active, each.waiting) for each in whole] == [
             ("a", True, 0, 0),
             ("b", False, 1, 0),
             ("c", False, 1, 1),

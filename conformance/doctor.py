@@ -53,20 +53,20 @@ class Doctors:
         assert seen is not None
         assert [*seen.parked, *seen.waiting, *seen.scheduled, *seen.old_calendars, *seen.failing] == []
         assert (seen.due, seen.expired, seen.held_runs) == (OverdueSchedules(), ExpiredLeases(), 0)
-        assert (condition.now, condition.workers, condition.planners, condition.copied) == (later(0), [], 0, "")
+        assert (condition.now, condition.workers, condition.planners, condition.copy_reason) == (later(0), [], 0, "")
         assert condition.schema.version == condition.schema.newest > 1
         assert condition.schema.version == await store.schema_version()
         assert (condition.server is None) is (condition.kind == "sqlite") is (condition.file is not None)
 
     async def test_live_workers_are_told_and_those_who_plan_are_counted(self, store: Store) -> None:
-        vitals = {"clock": -3.5, "zones": "2026f (abc)", "stuck": 2}
-        await store.report_worker(a_worker("a", vitals=vitals), 30, now=later(0))
+        health = {"clock": -3.5, "zones": "2026f (abc)", "stuck": 2}
+        await store.report_worker(a_worker("a", health=health), 30, now=later(0))
         await store.report_worker(a_worker("b", kind="executor"), 30, now=later(0))
         await store.report_worker(a_worker("c", draining=True), 30, now=later(0))
         await store.report_worker(a_worker("d", kind="planner", namespace="elsewhere"), 30, now=later(0))
         await store.report_worker(a_worker("e"), 5, now=later(0))
         condition = await look(store, 10)
-        assert {worker.id: dict(worker.vitals) for worker in condition.workers} == {"a": vitals, "b": {}, "c": {}}
+        assert {worker.id: dict(worker.health) for worker in condition.workers} == {"a": health, "b": {}, "c": {}}
         assert condition.planners == 2
 
     async def test_runs_that_wait_are_told_by_queue_and_task(self, store: Store) -> None:

@@ -83,9 +83,9 @@ class Edits:
         assert (schedule.namespace, schedule.name, schedule.app, schedule.fingerprint) == (NAMESPACE, NAME, "app", "f1")
         assert (schedule.revision, schedule.state, schedule.pause, schedule.error) == (1, "active", None, None)
         assert schedule.definition == define(tags=("a", "b"), description="d", priority=2)
-        assert schedule.raw == encode_definition(schedule.definition)
+        assert schedule.definition_json == encode_definition(schedule.definition)
         assert (schedule.created_at, schedule.changed_at) == (later(30), later(30))
-        assert schedule.overrides == {}
+        assert schedule.field_overrides == {}
         assert schedule.cursor.runs_planned == 0
 
     @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: type(command).__name__)
@@ -122,7 +122,7 @@ class Edits:
             ("skip", Skip(actor="bo", count=2)),
             ("pause", Pause(actor="bo", note="why")),
             ("resume", Resume(actor="bo")),
-            ("roll_back", RollBack(actor="bo", to=1, definition=schedule.raw, note="wrong")),
+            ("roll_back", RollBack(actor="bo", to=1, definition=schedule.definition_json, note="wrong")),
             ("delete", Delete(actor="bo")),
             ("create", Create(actor="bo", namespace=NAMESPACE, definition=define())),
         ]
@@ -135,7 +135,7 @@ class Edits:
             assert (newest.revision, newest.action, newest.actor) == (number, action, "bo")
             assert newest.at == later(number)
             if action != "delete":
-                assert newest.definition == changed.schedule.raw
+                assert newest.definition == changed.schedule.definition_json
                 assert decode_definition(newest.definition) == changed.schedule.definition
             told = (await store.list_audit(NAMESPACE))[0]
             assert (told.action, told.actor, told.schedule, told.at) == (action, "bo", NAME, later(number))
@@ -268,12 +268,12 @@ class Edits:
     async def test_overrides_outlive_a_deploy(self, store: Store) -> None:
         await create(store, app="app", fingerprint="f1")
         changed = await change(store, Update(actor="ada", fields={"priority": 5}), 10)
-        assert changed.schedule.overrides == {"priority": 5}
+        assert changed.schedule.field_overrides == {"priority": 5}
         redefine = SyncFromCode(actor="sync", definition=define(retries=3), app="app", fingerprint="f2")
         schedule = (await change(store, redefine, 20)).schedule
         assert schedule == await get(store)
         assert schedule.definition == define(retries=3, priority=5)
-        assert (schedule.fingerprint, schedule.overrides) == ("f2", {"priority": 5})
+        assert (schedule.fingerprint, schedule.field_overrides) == ("f2", {"priority": 5})
 
     async def test_deleted_name_goes_on_where_it_ended(self, store: Store) -> None:
         made = await create(store, overlap="allow")

@@ -148,8 +148,8 @@ class Fairness:
         turns = [await store.turn_of(run.id, now=later(3)) for run in await runs_of(store, "many")]
         assert turns == [
             None,
-            QueuePosition(None, 2, behind_until=later(MINUTE)),
-            QueuePosition(None, 3, behind_until=later(2 * MINUTE)),
+            QueuePosition(None, 2, deferred_until=later(MINUTE)),
+            QueuePosition(None, 3, deferred_until=later(2 * MINUTE)),
         ]
         assert await store.turn_of(other, now=later(3)) is None
         await store.limit_queue(NAMESPACE, "default", RateLimit(1, HOUR), "ada", now=later(4))

@@ -110,7 +110,13 @@ class Overrides:
         assert [run.override is None for run in runs] == [True, False, True]
         told = runs[1].override
         assert told is not None
-        assert (told.moved, told.payload, told.actor, told.note, since(told.made_at)) == (False, True, "ada", "why", 10)
+        assert (told.moved, told.payload, told.actor, told.note, since(told.created_at)) == (
+            False,
+            True,
+            "ada",
+            "why",
+            10,
+        )
         claimed = (await claim(store, 181)).runs
         assert [run.payload for run in claimed] == [{"limit": 100}, OWN, {"limit": 100}]
         assert type(claimed[1].payload["ratio"]) is float

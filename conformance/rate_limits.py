@@ -249,7 +249,12 @@ class Rates:
         await begin(store, 11, 1)
         turns = [await store.turn_of(run_id, now=later(20)) for run_id in ids]
         assert turns[:2] == [None, None]
-        assert [turn and (turn.ahead, since(turn.at)) for turn in turns[2:]] == [(0, 61), (1, 71), (2, 121), (3, 131)]
+        assert [turn and (turn.runs_before, since(turn.at)) for turn in turns[2:]] == [
+            (0, 61),
+            (1, 71),
+            (2, 121),
+            (3, 131),
+        ]
         [urgent] = await mails(store, 1, 20, priority=1)
         [delayed] = await mails(store, 1, 20, delay=3_600)
         assert await store.turn_of(urgent, now=later(20)) == QueuePosition(RateLimit(2, 60), 0, later(61))

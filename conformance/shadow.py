@@ -49,16 +49,16 @@ class Shadows:
 
     async def test_code_that_knows_no_shadows_leaves_them_alone(self, store: Store, plain: Plain) -> None:
         shadow = await create(store, shadow=True)
-        assert shadow.raw["v"] == 3
+        assert shadow.definition_json["v"] == 3
         await change(store, CUT_OVER, 5)
         real = await get(store)
         # As if it had never been one: older code reads it and plans it.
-        assert (real.raw["v"], "shadow" in real.raw) == (1, False)
+        assert (real.definition_json["v"], "shadow" in real.definition_json) == (1, False)
         await change(store, Update(actor="ada", fields={"shadow": True}), 6)
-        assert (await get(store)).raw["v"] == 3
+        assert (await get(store)).definition_json["v"] == 3
         # By plain SQL it may have any format that is known.
-        await plain.redefine(shadow.id, {**real.raw, "shadow": True})
-        assert (await get(store)).raw["v"] == 1
+        await plain.redefine(shadow.id, {**real.definition_json, "shadow": True})
+        assert (await get(store)).definition_json["v"] == 1
         await plan_all(store, 60)
         assert await ticks(store) == []
 

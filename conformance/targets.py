@@ -39,7 +39,7 @@ class Targets:
 
     async def test_a_command_is_planned_and_given_to_who_allows_its_program(self, store: Store) -> None:
         schedule = await create_command(store)
-        assert schedule.raw["v"] == 2, "code that knows no commands leaves it alone"
+        assert schedule.definition_json["v"] == 2, "code that knows no commands leaves it alone"
         assert (await plan(store, 60)).runs == 1
         assert not (await claim(store, 60, tasks=("work", "backup", "--full"))).runs
         [run] = (await claim(store, 60, tasks=("work", PROGRAM))).runs
@@ -67,7 +67,7 @@ class Targets:
         target = encode_field("target", command_target(BACKUP))
         await change(store, Update(actor="ada", fields={"target": target}), 5)
         schedule = await get(store)
-        assert (schedule.raw["v"], schedule.definition) == (
+        assert (schedule.definition_json["v"], schedule.definition) == (
             2,
             Definition(trigger=MINUTE, target=command_target(BACKUP)),
         )
@@ -76,7 +76,7 @@ class Targets:
         assert run.definition is not None
         await change(store, Update(actor="ada", fields={"target": {"task": "work"}}), 65)
         schedule = await get(store)
-        assert schedule.raw == encode_definition(Definition(trigger=MINUTE, target=Target("work")))
+        assert schedule.definition_json == encode_definition(Definition(trigger=MINUTE, target=Target("work")))
 
     async def test_schedules_of_commands_are_told_by_their_programs(self, store: Store) -> None:
         await create_command(store)

@@ -25,7 +25,7 @@ class Workers:
             declares={"nightly": "f1"},
             draining=True,
             held="plans nothing",
-            vitals={"stuck": 1},
+            health={"stuck": 1},
         )
         reported = await store.report_worker(worker, 30, now=later(5))
         assert (reported.now, reported.peers) == (later(5), frozenset())
@@ -42,18 +42,18 @@ class Workers:
             "slots",
             "draining",
             "held",
-            "vitals",
+            "health",
         ):
             assert getattr(found, name) == getattr(worker, name), name
         assert (dict(found.tasks), dict(found.declares)) == (worker.tasks, worker.declares)
-        assert (found.started_at, found.seen_at, found.live_until) == (later(5), later(5), later(35))
+        assert (found.started_at, found.last_seen_at, found.live_until) == (later(5), later(5), later(35))
 
     async def test_a_report_refreshes_the_row(self, store: Store) -> None:
         await store.report_worker(a_worker(slots=1), 30, now=later(0))
         await store.report_worker(a_worker(slots=9, draining=True), 30, now=later(20))
         [found] = await store.list_workers(NAMESPACE, now=later(40))
         assert (found.slots, found.draining) == (9, True)
-        assert (found.started_at, found.seen_at, found.live_until) == (later(0), later(20), later(50))
+        assert (found.started_at, found.last_seen_at, found.live_until) == (later(0), later(20), later(50))
 
     async def test_only_live_workers_of_the_namespace_are_listed(self, store: Store) -> None:
         await store.report_worker(a_worker("a"), 30, now=later(0))

@@ -260,7 +260,9 @@ class Soak:
         except TimeoutError:
             return ["not every run came to its end within a minute"]
         audits = [await client.audit_ticks(row.schedule.name) for row in rows]
-        return [f"{audit.schedule}: {audit.found} ticks without their decision" for audit in audits if not audit.proven]
+        return [
+            f"{audit.schedule}: {audit.finding_count} ticks without their decision" for audit in audits if not audit.ok
+        ]
 
 
 @asynccontextmanager

@@ -110,7 +110,7 @@ async def send_mail(letter: Letter) -> str:
 
 
 # A raised error is tried again, a little later each time. Here the third attempt works.
-@bird.task(name="charge-cards", schedule=every(seconds=6), retries=3, backoff=Backoff(base=1, most=4))
+@bird.task(name="charge-cards", schedule=every(seconds=6), retries=3, backoff=Backoff(base=1, max=4))
 async def charge_cards(run: Run) -> str:
     """Charge the cards; the bank's door sticks."""
     await asyncio.sleep(0.4)

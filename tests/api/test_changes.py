@@ -45,7 +45,7 @@ async def test_a_schedule_is_created_with_all_its_policies(api: Api) -> None:
         "grace": "10m",
         "timeout": 90,
         "exclude": ["sat", "sun"],
-        "backoff": {"base": 2, "most": 60},
+        "backoff": {"base": 2, "max": 60},
         "start_at": "2026-01-01T00:00:00Z",
         "depends_on": [],
     }
@@ -96,7 +96,10 @@ async def test_a_patch_changes_only_what_is_stated(api: Api) -> None:
     moved = await send(
         api, "PATCH", "/digest", json={"definition": {"trigger": {"every": {"hours": 2}}, "target": {"task": "other"}}}
     )
-    assert (moved["schedule"]["what"], moved["schedule"]["definition"]["tags"]) == ("Every 2 hours", ["b"])
+    assert (moved["schedule"]["trigger_description"], moved["schedule"]["definition"]["tags"]) == (
+        "Every 2 hours",
+        ["b"],
+    )
 
 
 async def test_a_put_makes_the_schedule_what_is_sent(api: Api) -> None:

@@ -13,7 +13,7 @@ DECLARED = {
     "queue": "reports",
     "priority": 7,
     "retries": 5,
-    "backoff": {"base": 3, "most": 300},
+    "backoff": {"base": 3, "max": 300},
     "timeout": 600,
     "on_crash": "fail",
     "concurrency_key": "report",

@@ -76,11 +76,11 @@ def test_whatever_is_refused_has_a_document_too(shop: Cli) -> None:
         plain, said = shop(*call), shop(*call, "--json")
         error = said.json["error"]
         assert set(said.json) == {"error"}
-        assert set(error) == {"kind", "exit_code", "text", "field", "hint", "mistakes"}
+        assert set(error) == {"kind", "exit_code", "text", "field", "hint", "diagnostics"}
         assert (error["kind"], error["exit_code"], said.code, plain.code) == (kind, code, code, code), call
         # A person reads the same in both.
         assert said.err == plain.err == f"tickbird: {error['text']}\n"
-        assert error["mistakes"] == []
+        assert error["diagnostics"] == []
 
 
 def test_every_mistake_of_a_file_is_in_the_document(shop: Cli) -> None:
@@ -90,7 +90,7 @@ def test_every_mistake_of_a_file_is_in_the_document(shop: Cli) -> None:
         said = shop(command, "-f", "a.toml", "-f", "b.toml", "--json")
         error = said.json["error"]
         assert (said.code, error["kind"], error["field"]) == (2, "invalid", "file")
-        told = [f"{each['file']}:{each['line']}:{each['column']}: {each['text']}" for each in error["mistakes"]]
+        told = [f"{each['file']}:{each['line']}:{each['column']}: {each['text']}" for each in error["diagnostics"]]
         assert len(told) >= 3
         assert said.err.splitlines() == [*told, f"tickbird: {len(told)} mistakes; nothing was changed."]
     shop.create("mine")
@@ -98,7 +98,7 @@ def test_every_mistake_of_a_file_is_in_the_document(shop: Cli) -> None:
     for command, code in (("apply", 4), ("diff", 2)):
         said = shop(command, "-f", "mine.toml", "--json")
         assert (said.code, said.json["error"]["kind"], said.json["error"]["exit_code"]) == (code, "conflict", code)
-        [mistake] = said.json["error"]["mistakes"]
-        assert (mistake["file"], mistake["line"], mistake["column"]) == ("mine.toml", 2, 12)
+        [diagnostic] = said.json["error"]["diagnostics"]
+        assert (diagnostic["file"], diagnostic["line"], diagnostic["column"]) == ("mine.toml", 2, 12)
         # A plan that was made is told beside it.
-        assert (command == "diff") == (said.json.get("conflicts") == [mistake])
+        assert (command == "diff") == (said.json.get("conflicts") == [diagnostic])

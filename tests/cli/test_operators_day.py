@@ -173,7 +173,7 @@ def test_an_operators_day(shop: Cli) -> None:
         with pytest.raises(AccessError, match="needs the role admin"):
             client.create_token("other", "viewer", actor="me")
         audited = shop.ok("audit", "--json", *remote, **away).json
-        assert audited["proven"]
+        assert audited["ok"]
         processes.close()
 
 

@@ -145,7 +145,7 @@ async def test_a_random_year_is_proven(seed: int) -> None:
         await year.play()
         for name in year.names:
             audit = await harness.client.audit_ticks(name)
-            assert audit.proven, (seed, name, named(audit))
+            assert audit.ok, (seed, name, named(audit))
             assert audit.expected == audit.runs + audit.skipped
             # Small pages, and the parts of a range, tell the same.
             assert await harness.client.audit_ticks(name, page=3) == audit
@@ -154,7 +154,7 @@ async def test_a_random_year_is_proven(seed: int) -> None:
                 await harness.client.audit_ticks(name, None, middle),
                 await harness.client.audit_ticks(name, middle + timedelta(seconds=1), harness.now),
             ]
-            assert all(part.proven for part in parts), (seed, name, [named(part) for part in parts])
+            assert all(part.ok for part in parts), (seed, name, [named(part) for part in parts])
             assert sum(part.expected for part in parts) == audit.expected, (seed, name)
 
 
@@ -175,12 +175,12 @@ async def test_an_edit_of_an_ended_schedule_leaves_its_past_as_it_was(edit: str)
         await harness.advance(hours=1)
         audit, why = await client.audit_ticks("s"), await client.why("s", START + timedelta(hours=4))
         assert (audit, why.sentence) == (before[0], before[1].sentence)
-        assert (audit.proven, audit.runs) == (True, 2)
+        assert (audit.ok, audit.runs) == (True, 2)
         assert why.sentence == "Not run: the schedule ended after 2 runs (max_runs=2)."
         await client.update("s", actor="ada", max_runs=3)
         await harness.advance(hours=2)
         revived = await client.audit_ticks("s")
-        assert (revived.proven, revived.runs) == (True, 3)
+        assert (revived.ok, revived.runs) == (True, 3)
 
 
 class Tampered:
@@ -214,11 +214,11 @@ async def test_rows_that_were_tampered_with_are_named(tmp_path: Path) -> None:
     async with week.harness as harness:
         await week.week()
         audit = await harness.client.audit_ticks("hourly")
-        assert (audit.proven, audit.expected, audit.runs, audit.skipped) == (True, 168, 144, 24)
+        assert (audit.ok, audit.expected, audit.runs, audit.skipped) == (True, 168, 144, 24)
         week.write("DELETE FROM runs WHERE scheduled_for = ?", micros(START + timedelta(hours=7)))
         audit = await harness.client.audit_ticks("hourly")
         assert named(audit) == [("missing", "2026-01-01T07:00:00Z", 1)]
-        assert (audit.proven, audit.expected, audit.runs) == (False, 168, 143)
+        assert (audit.ok, audit.expected, audit.runs) == (False, 168, 143)
         moved = START + timedelta(hours=9)
         week.write(
             "UPDATE runs SET scheduled_for = ? WHERE scheduled_for = ?", micros(moved) + 90_000_000, micros(moved)
@@ -246,7 +246,7 @@ async def test_a_run_before_the_schedule_or_while_it_was_deleted_is_invented(tmp
         await harness.advance(days=1)
         await harness.client.create("hourly", every(hours=2), "work", actor="ada")
         await harness.advance(days=1)
-        assert (await harness.client.audit_ticks("hourly")).proven
+        assert (await harness.client.audit_ticks("hourly")).ok
         first = START + timedelta(hours=1)
         for to in (START - timedelta(hours=3), START + timedelta(days=7, hours=3), START + timedelta(days=8, hours=3)):
             week.write("UPDATE runs SET scheduled_for = ? WHERE scheduled_for = ?", micros(to), micros(first))
@@ -265,10 +265,10 @@ async def test_a_year_of_every_second_is_counted_and_not_walked() -> None:
         await harness.client.pause("beat", actor="ada")
         await harness.advance(days=365)
         paused = await harness.client.audit_ticks("beat")
-        assert (paused.proven, paused.expected, paused.open) == (True, 0, 365 * 86_400)
+        assert (paused.ok, paused.expected, paused.open) == (True, 0, 365 * 86_400)
         await harness.client.resume("beat", actor="ada")
         audit = await harness.client.audit_ticks("beat")
-        assert (audit.proven, audit.expected, audit.skipped) == (True, 365 * 86_400, 365 * 86_400)
+        assert (audit.ok, audit.expected, audit.skipped) == (True, 365 * 86_400, 365 * 86_400)
 
 
 async def test_what_was_pruned_is_not_missing() -> None:
@@ -277,7 +277,7 @@ async def test_what_was_pruned_is_not_missing() -> None:
         await harness.advance(days=10)
         await harness.store.prune(older_than=5 * 86_400.0, keep=1, now=harness.now)
         audit = await harness.client.audit_ticks("hourly")
-        assert audit.proven
+        assert audit.ok
         assert audit.first == audit.complete_from
         assert audit.to_json()["complete_from"] == "2026-01-05T23:00:01Z"
         assert audit.expected == 5 * 24 + 1
@@ -292,9 +292,9 @@ async def test_late_ticks_that_nobody_planned_are_undecided() -> None:
         assert named(audit) == [("undecided", "2026-01-01T06:00:00Z", 3)]
         assert "no worker has planned them" in audit.findings[0].text
         before = await harness.client.audit_ticks("hourly", None, START + timedelta(hours=5))
-        assert (before.proven, before.expected) == (True, 5)
+        assert (before.ok, before.expected) == (True, 5)
         await harness.settle()
-        assert (await harness.client.audit_ticks("hourly")).proven
+        assert (await harness.client.audit_ticks("hourly")).ok
 
 
 async def test_ticks_that_came_while_parked_are_undecided(tmp_path: Path) -> None:
@@ -313,14 +313,14 @@ async def test_ticks_that_came_while_parked_are_undecided(tmp_path: Path) -> Non
         assert (await client.resume("hourly", actor="ada")).state == "active"
         await harness.advance(hours=3)
         audit = await client.audit_ticks("hourly")
-        assert (audit.proven, audit.expected, audit.runs, audit.skipped) == (True, 27, 5, 22)
+        assert (audit.ok, audit.expected, audit.runs, audit.skipped) == (True, 27, 5, 22)
 
 
 async def test_a_one_shot_that_was_past_is_one_misfire() -> None:
     bird = app()
     bird.schedule("party", "work", at(START - timedelta(days=3)))
     async with Harness(bird, START) as harness:
-        assert (await harness.client.audit_ticks("party")).proven
+        assert (await harness.client.audit_ticks("party")).ok
 
 
 async def test_a_senseless_range() -> None:

@@ -146,4 +146,4 @@ async def test_code_that_names_a_calendar_finds_it_in_the_store(client: Client, 
     assert await sync(store, declarations) == ["daily: created"]
     await client.put_calendar("fest", {"dates": ["12-26"]}, actor="ana")
     assert await sync(store, declarations) == []
-    assert (await client.get("daily")).raw["closed"] == {"fest": ["12-26"]}
+    assert (await client.get("daily")).definition_json["closed"] == {"fest": ["12-26"]}

@@ -48,7 +48,7 @@ async def test_every_change_of_a_limit_is_audited(client: Client) -> None:
     with pytest.raises(NotFoundError, match="no limit for 'warehouse'"):
         await client.remove_limit(KEY, actor="ada")
     await client.set_limit(KEY, 3, actor="ada")
-    assert (await client.remove_limit(KEY, actor="bo")).most == 1
+    assert (await client.remove_limit(KEY, actor="bo")).max_running == 1
     assert await client.limits() == []
     assert [(record.actor, record.detail) for record in await client.audit()] == [
         ("bo", {"key": KEY, "before": 3, "after": None}),

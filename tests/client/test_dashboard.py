@@ -51,20 +51,20 @@ async def made(store: Store, name: str, ago: float = 90, **policies: Any) -> Non
 
 async def test_nothing_needs_a_person(store: Store) -> None:
     found = await Client(store).board.findings()
-    assert (found.found, found.more, found.capped) == ((), 0, False)
+    assert (found.findings, found.more, found.capped) == ((), 0, False)
 
 
 async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None:
     board = Client(store).board
     await store.report_worker(WORKER, 600)
-    await store.report_worker(replace(WORKER, id="w2", held="waits for its clock", queues=()), 600)
+    await store.report_worker(replace(WORKER, id="w2", standby_reason="waits for its clock", queues=()), 600)
     await made(store, "bad", overlap="allow")
     await made(store, "gpu-work", queue="gpu", overlap="allow", catch_up="all")
     await store.plan_due()
     [run] = (await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
     await store.finish([Outcome(run.id, run.attempt, "failed", error="Traceback\n  x\nBoom: no data", failures=1)])
     await made(store, "unplanned", ago=3_600)
-    found = (await board.findings()).found
+    found = (await board.findings()).findings
     by_kind = {trouble.kind: trouble for trouble in found}
     assert [trouble.severity for trouble in found] == sorted(each.severity for each in found)
     assert by_kind["failing"].text == "bad failed once: Boom: no data."
@@ -76,7 +76,7 @@ async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None
     assert by_kind["unplanned"].schedule == "unplanned"
     assert by_kind["unplanned"].text.endswith("late: no worker has planned it.")
     less = await board.findings(most=1)
-    assert (len(less.found), less.more, less.found[0].severity) == (1, len(found) - 1, "problem")
+    assert (len(less.findings), less.more, less.findings[0].severity) == (1, len(found) - 1, "problem")
 
 
 async def test_late_runs_say_what_holds_them(store: Store) -> None:
@@ -85,11 +85,11 @@ async def test_late_runs_say_what_holds_them(store: Store) -> None:
     for queue in ("default", "default"):
         await Client(store).enqueue("work", actor="ada", queue=queue, unknown_task_ok=True)
     assert (await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
-    [busy] = (await board.findings(late=-5)).found
+    [busy] = (await board.findings(late=-5)).findings
     assert "all slots of the workers that could take it are busy (1 slot on 1)" in busy.text
     await store.report_worker(replace(WORKER, slots=5), 600)
     await store.limit_queue("default", "default", RateLimit(1, 3_600), "ada")
-    [rated] = (await board.findings(late=-5)).found
+    [rated] = (await board.findings(late=-5)).findings
     assert "the rate of queue 'default' is 1/h" in rated.text
 
 

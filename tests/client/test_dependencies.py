@@ -46,7 +46,7 @@ async def test_a_schedule_is_created_and_changed(store: Store) -> None:
     assert made.definition is not None
     assert made.definition.depends_on == (After("load", 3_600),)
     edited = await client.update("report", depends_on=[after("clean", "1h", wait="5m")], actor="bo")
-    assert edited.raw["depends_on"] == [{"after": "clean", "within": 3_600, "wait": 300}]
+    assert edited.definition_json["depends_on"] == [{"after": "clean", "within": 3_600, "wait": 300}]
     assert (await client.update("report", depends_on=("clean", 3_600, 300), actor="bo")).revision == edited.revision
     [revision] = await client.revisions("report", limit=1)
     assert revision.detail["before"] == {"depends_on": [{"after": "load", "within": 3_600}]}
@@ -55,7 +55,7 @@ async def test_a_schedule_is_created_and_changed(store: Store) -> None:
     with pytest.raises(ConflictError, match="'clean' cannot be deleted: report depends on it"):
         await client.delete("clean", actor="bo")
     await client.delete("load", actor="bo")
-    assert (await client.update("report", unset=["depends_on"], actor="bo")).raw.get("depends_on") is None
+    assert (await client.update("report", unset=["depends_on"], actor="bo")).definition_json.get("depends_on") is None
 
 
 def test_an_app_declares_them() -> None:
@@ -148,7 +148,7 @@ async def test_one_that_is_needed_and_is_a_shadow_is_called_one(store: Store) ->
     await change(store, Update(actor="x", fields={"depends_on": waits}), 3_800)
     await plan(store, 7_200)
     [run] = [each for each in await runs_of(store) if each.status == "waiting"]
-    [step] = await Client(store).waits_for(run.id)
+    [step] = await Client(store).waiting_for(run.id)
     assert f"; it is {shadow}." in step.text
 
 

@@ -30,7 +30,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 async def severities(client: Client) -> tuple[set[str], set[str]]:
     """Of failing schedules: by the doctor, and on the Now page."""
     findings = {str(each.severity) for each in await client.doctor() if each.check == "failing"} - {"ok"}
-    troubles = {str(each.severity) for each in (await client.board.findings()).found if each.kind == "failing"}
+    troubles = {str(each.severity) for each in (await client.board.findings()).findings if each.kind == "failing"}
     return findings, troubles
 
 

@@ -78,12 +78,16 @@ async def test_who_was_quicker_is_seen_and_the_rest_is_done(client: Client, stor
     await client.apply(said(a={"retries": 3}, b={}), actor="me")
     schedule = await client.get("a")
     # What somebody set meanwhile is heeded.
-    assert (schedule.raw["retries"], schedule.raw["priority"], schedule.overrides) == (3, 1, {"priority": 1})
+    assert (schedule.definition_json["retries"], schedule.definition_json["priority"], schedule.field_overrides) == (
+        3,
+        1,
+        {"priority": 1},
+    )
     assert (await client.get("b")).app == "files"
     store.quicker = 9
     with pytest.raises(StaleError):
         await client.apply(said(a={"retries": 4}, b={}), actor="me")
-    assert (await client.get("a")).raw["retries"] == 3
+    assert (await client.get("a")).definition_json["retries"] == 3
 
 
 async def test_an_export_has_what_is_declared_and_not_what_operators_set(client: Client) -> None:
@@ -126,7 +130,7 @@ async def test_a_changed_calendar_reaches_schedules_of_others(client: Client) ->
     plan = await client.apply({"calendars": {"fest": {"dates": ["12-26"]}}}, actor="me")
     assert [(change.name, change.kind) for change in plan.schedules] == [("mine", "calendar")]
     schedule = await client.get("mine")
-    assert (schedule.raw["closed"], schedule.app, schedule.revision) == ({"fest": ["12-26"]}, None, 2)
+    assert (schedule.definition_json["closed"], schedule.app, schedule.revision) == ({"fest": ["12-26"]}, None, 2)
     assert (await client.apply({"calendars": {"fest": {"dates": ["12-26"]}}}, actor="me")).is_empty
 
 

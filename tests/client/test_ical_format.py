@@ -78,8 +78,8 @@ def test_nothing_to_come_is_a_calendar_too() -> None:
 
 def test_what_will_not_run_is_cancelled_and_says_why() -> None:
     overrides = (
-        TickOverride(to_seconds(at(3)), actor="bo", made_at=to_seconds(NOW), skip=True, note="feast"),
-        TickOverride(to_seconds(at(5)), actor="bo", made_at=to_seconds(NOW), due_at=to_seconds(at(5, 7))),
+        TickOverride(to_seconds(at(3)), actor="bo", created_at=to_seconds(NOW), skip=True, note="feast"),
+        TickOverride(to_seconds(at(5)), actor="bo", created_at=to_seconds(NOW), due_at=to_seconds(at(5, 7))),
         TickOverride(to_seconds(at(7)), done=True),
         TickOverride(to_seconds(at(12)), actor="bo", due_at=to_seconds(at(8, 12)), payload={"limit": 1}),
     )

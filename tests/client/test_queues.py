@@ -81,7 +81,7 @@ async def test_why_says_that_a_run_waits_for_the_rate_of_its_queue(client: Clien
     turn, started_at = await client.turn(run.id), (await client.run(begun.id)).started_at
     assert turn is not None
     assert started_at is not None
-    assert (turn.ahead, turn.at) == (1, started_at + timedelta(hours=2))
+    assert (turn.runs_before, turn.at) == (1, started_at + timedelta(hours=2))
     assert await client.turn(begun.id) is None
     answer = await client.why("letters", later(60))
     assert answer.verdict == "queued"

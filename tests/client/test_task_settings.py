@@ -24,7 +24,7 @@ DECLARED: Mapping[str, Any] = {
     "queue": "reports",
     "priority": 7,
     "retries": 5,
-    "backoff": Backoff(base=3, most=50),
+    "backoff": Backoff(base=3, max=50),
     "timeout": 600,
     "on_crash": "fail",
     "concurrency_key": "tenant:{tenant}",
@@ -146,7 +146,7 @@ async def test_a_file_leaves_settings_to_the_task(client: Client) -> None:
     assert settings_of(change.schedule.definition) == {**DECLARED, "priority": 1}
     [note] = change.notes
     assert note == (
-        'from its task: queue reports, retries 5, backoff {"base": 3, "most": 50}, timeout 600, on_crash fail, '
+        'from its task: queue reports, retries 5, backoff {"base": 3, "max": 50}, timeout 600, on_crash fail, '
         "concurrency_key tenant:{tenant}"
     )
     await client.apply(a_file(priority=1), actor="ada")
@@ -183,7 +183,7 @@ async def test_a_file_keeps_settings_while_no_worker_has_the_task(store: SqliteS
 
 async def test_a_key_of_the_task_that_the_payload_cannot_fill_is_told_where_it_is(client: Client) -> None:
     plan = await client.apply(a_file(payload={}), actor="ada", dry_run=True)
-    assert [mistake.text for mistake in plan.mistakes if "concurrency_key" in mistake.text]
+    assert [diagnostic.text for diagnostic in plan.diagnostics if "concurrency_key" in diagnostic.text]
     with pytest.raises(InvalidError, match="concurrency_key"):
         await client.create("dynamic", HOURLY, "report", actor="ada")
 

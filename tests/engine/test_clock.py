@@ -243,7 +243,7 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
         await upkeep.heartbeat()
         assert (await upkeep.prune() or 0) > 0
         await upkeep.heartbeat()
-        [told] = [worker.held for worker in await store.list_workers("default", now=clock.now())]
+        [told] = [worker.standby_reason for worker in await store.list_workers("default", now=clock.now())]
         assert told == "plans and rescues nothing: the store's clock has jumped ahead by 1 day, 0:00:00"
         assert await ticks(harness) == [1]
         assert (await harness.client.get("elsewhere")).state == "active"
@@ -253,7 +253,7 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
         await upkeep.heartbeat()
         await upkeep.prune()
         await upkeep.heartbeat()
-        assert not any(worker.held for worker in await store.list_workers("default", now=clock.now()))
+        assert not any(worker.standby_reason for worker in await store.list_workers("default", now=clock.now()))
         assert await ticks(harness) == []
         assert (await harness.client.get("elsewhere")).state == "paused"
 

@@ -106,7 +106,7 @@ async def test_an_operators_pause_and_overrides_outlive_deploys(store: Store) ->
     assert schedule.definition is not None
     assert (schedule.definition.trigger, schedule.definition.priority) == (every(hours=2), 7)
     assert (schedule.state, schedule.pause and schedule.pause.by) == ("paused", "ana")
-    assert schedule.overrides == {"priority": 7}
+    assert schedule.field_overrides == {"priority": 7}
 
 
 async def test_the_same_code_changes_nothing(store: Store) -> None:

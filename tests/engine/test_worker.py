@@ -188,7 +188,7 @@ async def test_a_thread_past_its_timeout_keeps_its_slot_until_it_returns(bird: T
         assert (await client.run(behind)).status == "queued"
 
         async def told() -> bool:
-            stuck = [worker.vitals["stuck"] for worker in await client.workers()]
+            stuck = [worker.health["stuck"] for worker in await client.workers()]
             findings = [finding.text for finding in await client.doctor()]
             return stuck == [1] and any("keep 1 of its 1 slot." in text for text in findings)
 

@@ -25,13 +25,13 @@ def test_what_does_not_fit_between_question_and_answer_is_a_difference(
     asked_at: float, shown: float, answered_at: float, apart: float
 ) -> None:
     times = iter((asked_at, answered_at))
-    vitals = WorkerHealth(lambda: 3, lambda: next(times))
-    assert vitals.snapshot() == {"zones": str(zone_source().data), "stuck": 3}
-    vitals.see(datetime.fromtimestamp(shown, UTC), vitals.wall())
-    assert vitals.snapshot()["clock"] == apart
+    health = WorkerHealth(lambda: 3, lambda: next(times))
+    assert health.snapshot() == {"zones": str(zone_source().data), "stuck": 3}
+    health.see(datetime.fromtimestamp(shown, UTC), health.wall())
+    assert health.snapshot()["clock"] == apart
 
 
 def test_without_a_clock_of_its_own_there_is_nothing_to_compare() -> None:
-    vitals = WorkerHealth()
-    vitals.see(datetime.now(UTC), vitals.wall())
-    assert "clock" not in vitals.snapshot()
+    health = WorkerHealth()
+    health.see(datetime.now(UTC), health.wall())
+    assert "clock" not in health.snapshot()

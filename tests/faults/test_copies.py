@@ -81,7 +81,7 @@ async def test_a_copy_waits_for_a_person(copy: str, copied: Store, tmp_path: Pat
         await client.resume("clock", actor="ada")
 
         async def held() -> str:
-            return next((worker.held for worker in await client.workers()), "")
+            return next((worker.standby_reason for worker in await client.workers()), "")
 
         assert "does nothing: this store is a copy: it belongs to " in await until(held)
         assert await all_runs(copied, "clock") == []
@@ -118,13 +118,13 @@ async def test_only_a_copy_is_accepted(client: Client, copied: Store) -> None:
 async def test_a_file_that_was_moved_is_itself(tmp_path: Path) -> None:
     first = open_store(f"sqlite:///{tmp_path}/a.db")
     await first.open()
-    assert not (await first.check_identity()).copied
+    assert not (await first.check_identity()).copy_reason
     await first.close()
     (tmp_path / "a.db").rename(tmp_path / "b.db")
     for name in ("b.db", "b.db"):
         moved = open_store(f"sqlite:///{tmp_path}/{name}")
         await moved.open()
-        assert not (await moved.check_identity()).copied
+        assert not (await moved.check_identity()).copy_reason
         await moved.close()
     # A backup that is put in its place goes on as well; the same file elsewhere does not.
     shutil.copy(tmp_path / "b.db", tmp_path / "backup.db")
@@ -133,7 +133,7 @@ async def test_a_file_that_was_moved_is_itself(tmp_path: Path) -> None:
     for name, copied in (("b.db", False), ("backup.db", True)):
         store = open_store(f"sqlite:///{tmp_path}/{name}")
         await store.open()
-        assert bool((await store.check_identity()).copied) is copied
+        assert bool((await store.check_identity()).copy_reason) is copied
         await store.close()
 
 
@@ -153,10 +153,10 @@ async def test_a_server_that_hides_its_identity_is_told_by_the_database(
     try:
         place = await store.check_identity()
         assert set(place.here) == {"database", "oid"}
-        assert not place.copied
+        assert not place.copy_reason
         with psycopg.connect(postgres_url, autocommit=True) as connection:
             connection.execute('UPDATE tickbird.meta SET value = replace(value, \'"oid": "\', \'"oid": "9\')')
-        assert (await store.check_identity()).copied
+        assert (await store.check_identity()).copy_reason
     finally:
         await store.close()
         with psycopg.connect(postgres_url, autocommit=True) as connection:
@@ -200,7 +200,7 @@ async def test_a_dump_that_is_restored(
 ) -> None:
     """Under another name on the same server, or under the same name on another: it waits to be accepted."""
     await client.create("clock", every(seconds=1), "brief", actor="ada", unknown_task_ok=True, overlap="allow")
-    assert not (await client.identity()).copied
+    assert not (await client.identity()).copy_reason
     elsewhere = postgres_server.create_database()
     with PostgresServer() as other:
         name = urlsplit(url).path[1:]
@@ -211,7 +211,7 @@ async def test_a_dump_that_is_restored(
             _dump_and_restore(url, target)
             restored = open_store(target)
             await restored.open()
-            assert (await restored.check_identity()).copied
+            assert (await restored.check_identity()).copy_reason
             await restored.close()
         with Fleet(same_name, tmp_path) as fleet:
             fleet.start()
@@ -229,7 +229,7 @@ async def test_a_dump_that_is_restored(
                 await restored.close()
     postgres_server.drop_database(elsewhere)
     # Where it was dumped from, nothing has changed.
-    assert not (await client.identity()).copied
+    assert not (await client.identity()).copy_reason
 
 
 async def test_a_worker_that_is_not_to_plan(client: Client, store: Store, fleet: Fleet) -> None:
@@ -242,7 +242,7 @@ async def test_a_worker_that_is_not_to_plan(client: Client, store: Store, fleet:
     assert (await final(client, run)).status == "succeeded"
     assert await all_runs(store, "clock") == []
     [worker] = await client.workers()
-    assert (worker.kind, worker.held) == ("executor", "plans nothing: TICKBIRD_PLANNING is off")
+    assert (worker.kind, worker.standby_reason) == ("executor", "plans nothing: TICKBIRD_PLANNING is off")
     assert "this worker plans nothing: TICKBIRD_PLANNING is off" in fleet.logs()
     # It executes what another one plans.
     fleet.start(execute=False)

@@ -67,7 +67,7 @@ async def test_a_pause_and_a_deploy_while_it_works(client: Client, store: Store,
         process.drain()
         assert await process.ended() == 0
     changed = await client.get("changed")
-    assert changed.raw["trigger"] == every(seconds=2).to_json()
+    assert changed.definition_json["trigger"] == every(seconds=2).to_json()
     await until(lambda: max(n.tick or 0 for n in fleet.notes("done")) > (changed.cursor.planned_until or 0) + 3)
     for name in ("changed", "gone"):
         if (await client.get(name)).state == "active":

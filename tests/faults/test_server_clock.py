@@ -81,7 +81,7 @@ async def test_a_jump_and_back(
 
     async def held() -> bool:
         workers = await client.workers()
-        return len(workers) == 2 and all("the store's clock has jumped" in worker.held for worker in workers)
+        return len(workers) == 2 and all("the store's clock has jumped" in worker.standby_reason for worker in workers)
 
     await until(held)
     assert fleet.logs().count("nothing is planned or rescued until it is set right") == 2
@@ -101,7 +101,7 @@ async def test_a_jump_and_back(
 
     async def trusted() -> bool:
         workers = await client.workers()
-        return len(workers) == 3 and not any(worker.held for worker in workers)
+        return len(workers) == 3 and not any(worker.standby_reason for worker in workers)
 
     await until(trusted)
     await until(lambda: "has been set right" in fleet.logs())
@@ -135,7 +135,7 @@ async def test_nothing_starts_early_and_no_deadline_passes(
 
     async def held() -> bool:
         workers = await client.workers()
-        return len(workers) == 2 and all("the store's clock has jumped" in worker.held for worker in workers)
+        return len(workers) == 2 and all("the store's clock has jumped" in worker.standby_reason for worker in workers)
 
     await until(held)
     fleet.open("gate")
@@ -146,7 +146,7 @@ async def test_nothing_starts_early_and_no_deadline_passes(
     clock.set(0)
 
     async def trusted() -> bool:
-        return not any(worker.held for worker in await client.workers())
+        return not any(worker.standby_reason for worker in await client.workers())
 
     await until(trusted)
     assert (await final(client, await client.enqueue("brief", actor="ada"))).status == "succeeded"

@@ -56,7 +56,7 @@ async def test_a_country_abolishes_summer_time(client: Client, store: Store, fle
     )
 
     async def held() -> str:
-        return next((worker.held for worker in await client.workers() if worker.pid == old.pid), "")
+        return next((worker.standby_reason for worker in await client.workers() if worker.pid == old.pid), "")
 
     assert "plans only schedules in UTC" in await until(held)
     seen = await _newest(store, "zoned")
@@ -119,13 +119,13 @@ async def test_a_worker_without_the_zone_of_a_run_leaves_it_to_another(
     await until(lambda: any(note.schedule == "utc" for note in fleet.notes("done")))
 
     async def reported() -> bool:
-        return any(published(worker.vitals) for worker in await client.workers() if worker.pid == older.pid)
+        return any(published(worker.health) for worker in await client.workers() if worker.pid == older.pid)
 
     await until(reported)
     assert [note for note in fleet.notes("began") if note.schedule == "zoned"] == []
     runs = await all_runs(store, "zoned")
     assert {(run.status, run.attempt) for run in runs} == {("queued", 0)}
-    steps = await client.waits_for(runs[0].id)
+    steps = await client.waiting_for(runs[0].id)
     assert "No live worker can read it" in " ".join(step.text for step in steps)
     findings = [finding for finding in await client.doctor() if finding.check == "workers" and not finding.ok]
     assert any("revision 1 of zoned" in finding.text for finding in findings)

@@ -96,10 +96,10 @@ def document(text: str) -> Document:
     return read_bytes(text.encode(), "x.toml", "toml")
 
 
-def mistakes(text: str) -> list[str]:
+def diagnostics(text: str) -> list[str]:
     with pytest.raises(DocumentError) as caught:
         document(text)
-    return [str(each) for each in caught.value.mistakes]
+    return [str(each) for each in caught.value.diagnostics]
 
 
 def test_every_field_is_read() -> None:
@@ -215,7 +215,7 @@ task = "x"
 
 
 def test_a_file_with_many_mistakes_gives_a_message_for_each() -> None:
-    said = mistakes(TWENTY)
+    said = diagnostics(TWENTY)
     wanted = {
         "2:7": "app: expected a text, not a whole number; put it in quotes",
         "3:1": "'namepace' is not a field of a file of schedules; did you mean namespace?",
@@ -295,13 +295,13 @@ ONE = '[schedules.a]\ntask = "x"\n'
     ],
 )
 def test_a_mistake_is_one_sentence(text: str, said: str) -> None:
-    [mistake] = mistakes(text)
-    assert said in mistake
-    assert mistake.startswith("x.toml:")
+    [diagnostic] = diagnostics(text)
+    assert said in diagnostic
+    assert diagnostic.startswith("x.toml:")
 
 
 def test_what_relies_on_something_wrong_is_left_alone() -> None:
-    said = mistakes(f"{ONE}every = 5\ncatch_up = 'no'\nhold_above = 5\npayload = 5\nconcurrency_key = '{{a}}'")
+    said = diagnostics(f"{ONE}every = 5\ncatch_up = 'no'\nhold_above = 5\npayload = 5\nconcurrency_key = '{{a}}'")
     assert ["catch_up: 'no'" in said[0], "payload: expected" in said[1], len(said)] == [True, True, 2]
 
 
@@ -318,7 +318,7 @@ def test_a_name_in_two_files_is_told_with_both_places(tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text("app: other\nschedules:\n  a: {every: 10m, task: x}\n")
     with pytest.raises(DocumentError) as caught:
         read_files([tmp_path / "b.yaml", tmp_path / "a.toml"])
-    first, second = map(str, caught.value.mistakes)
+    first, second = map(str, caught.value.diagnostics)
     assert "a.toml:1:7: app: is 'ops' here and 'other' at" in first
     assert "a.toml:2:12: schedule a: 'a' is defined twice, here and at" in second
     assert second.endswith("b.yaml:3:3.")
@@ -350,7 +350,7 @@ def attempt(read: Callable[[], Document]) -> tuple[Document | None, Sequence[Dia
     try:
         return read(), ()
     except DocumentError as error:
-        return None, error.mistakes
+        return None, error.diagnostics
 
 
 @pytest.mark.parametrize("spelling", FORMATS)

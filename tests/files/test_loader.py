@@ -59,9 +59,9 @@ def places(node: Node, path: tuple[Any, ...] = ()) -> dict[tuple[Any, ...], Posi
 
 
 def read(text: str | bytes, spelling: Format) -> tuple[Source | None, list[str]]:
-    mistakes: list[Diagnostic] = []
+    diagnostics: list[Diagnostic] = []
     data = text if isinstance(text, bytes) else text.encode()
-    return read_text(data, f"x.{spelling}", spelling, mistakes), [str(each) for each in mistakes]
+    return read_text(data, f"x.{spelling}", spelling, diagnostics), [str(each) for each in diagnostics]
 
 
 def test_toml_has_the_values_of_the_standard_library_and_their_places() -> None:
@@ -77,9 +77,9 @@ def test_toml_has_the_values_of_the_standard_library_and_their_places() -> None:
 
 
 def test_yaml_has_places_and_the_scalars_of_its_newer_version() -> None:
-    source, mistakes = read(YAML, "yaml")
+    source, diagnostics = read(YAML, "yaml")
     assert source is not None
-    assert not mistakes
+    assert not diagnostics
     assert source.root.plain["schedules"]["nightly"]["no"] == [1, 2.5, None, "2026-01-01", "yes", 31]
     found = places(source.root)
     assert found["schedules", "nightly", "cron"] == (4, 11)
@@ -87,9 +87,9 @@ def test_yaml_has_places_and_the_scalars_of_its_newer_version() -> None:
 
 
 def test_json_has_places() -> None:
-    source, mistakes = read(JSON, "json")
+    source, diagnostics = read(JSON, "json")
     assert source is not None
-    assert not mistakes
+    assert not diagnostics
     assert source.root.plain == json.loads(JSON)
     assert places(source.root)["schedules", "nightly", "payload", "a", 1] == (3, 58)
 
@@ -119,12 +119,12 @@ def test_json_is_refused_where_the_standard_library_refuses_it(text: str) -> Non
         wanted = json.dumps(json.loads(text, parse_constant=refuse), sort_keys=True)
     except ValueError:
         wanted = None
-    source, mistakes = read(text, "json")
+    source, diagnostics = read(text, "json")
     if source is None:
         # A number that is too large becomes infinite there.
-        assert mistakes
+        assert diagnostics
         assert wanted is None or "Infinity" in wanted
-    elif not mistakes:
+    elif not diagnostics:
         assert json.dumps(source.root.plain, sort_keys=True) == wanted
 
 
@@ -187,18 +187,18 @@ def test_every_value_of_toml_is_found_where_it_stands(tables: dict[str, dict[str
 def test_what_cannot_be_read_is_one_sentence(spelling: Format, data: bytes, said: str) -> None:
     if spelling == "toml" and said.startswith("is nested"):
         data = data.replace(b'{"a": ', b"a = ")
-    source, mistakes = read(data, spelling)
+    source, diagnostics = read(data, spelling)
     assert source is None
-    [mistake] = mistakes
-    assert said in mistake
-    assert len(mistake) < 300
+    [diagnostic] = diagnostics
+    assert said in diagnostic
+    assert len(diagnostic) < 300
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     for spelling, text in (("toml", "a = 1"), ("yaml", "a: 1"), ("json", '{"a": 1}')):
-        source, mistakes = read(b"\xef\xbb\xbf" + text.encode(), spelling)  # type: ignore[arg-type]
+        source, diagnostics = read(b"\xef\xbb\xbf" + text.encode(), spelling)  # type: ignore[arg-type]
         assert source is not None
-        assert (source.root.plain, mistakes) == ({"a": 1}, [])
+        assert (source.root.plain, diagnostics) == ({"a": 1}, [])
 
 
 @pytest.mark.parametrize(
@@ -233,15 +233,15 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     ],
 )
 def test_a_mistake_is_told_where_it_stands(spelling: Format, text: str, said: str) -> None:
-    _, mistakes = read(text, spelling)
-    assert [said in mistake for mistake in mistakes] == [True], mistakes
+    _, diagnostics = read(text, spelling)
+    assert [said in diagnostic for diagnostic in diagnostics] == [True], diagnostics
 
 
 def test_without_its_library_yaml_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "yaml", None)
-    source, [mistake] = read("a: 1", "yaml")
+    source, [diagnostic] = read("a: 1", "yaml")
     assert source is None
-    assert "pip install 'tickbird[yaml]'" in mistake
+    assert "pip install 'tickbird[yaml]'" in diagnostic
 
 
 def test_files_of_folders_are_found_in_order(tmp_path: Path) -> None:
@@ -252,50 +252,50 @@ def test_files_of_folders_are_found_in_order(tmp_path: Path) -> None:
     (tmp_path / "link.toml").symlink_to(tmp_path / "b.toml")
     # Whoever opens it would wait for a writer.
     os.mkfifo(tmp_path / "pipe.toml")
-    mistakes: list[Diagnostic] = []
-    sources = read_paths([tmp_path, tmp_path / "b.toml"], mistakes)
+    diagnostics: list[Diagnostic] = []
+    sources = read_paths([tmp_path, tmp_path / "b.toml"], diagnostics)
     # A file is read once, by whatever name.
     assert [Path(source.file).relative_to(tmp_path).as_posix() for source in sources] == ["a/c.json", "b.toml", "z.YML"]
-    assert not mistakes
+    assert not diagnostics
 
 
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "notes.md").write_text("x")
-    mistakes: list[Diagnostic] = []
-    read_paths([tmp_path / "empty", tmp_path / "gone.toml", tmp_path / "notes.md"], mistakes)
-    said = [str(each) for each in mistakes]
+    diagnostics: list[Diagnostic] = []
+    read_paths([tmp_path / "empty", tmp_path / "gone.toml", tmp_path / "notes.md"], diagnostics)
+    said = [str(each) for each in diagnostics]
     assert "the folder holds no file that ends in *.toml" in said[0]
     assert "gone.toml: the file cannot be read (No such file or directory)." in said[1]
     assert "notes.md: its name ends in none of *.toml" in said[2]
     # Such as a variable that is not set; not this folder.
-    mistakes.clear()
-    assert read_paths([""], mistakes) == []
-    assert [str(each) for each in mistakes] == ["'': names no file; write . for this folder."]
+    diagnostics.clear()
+    assert read_paths([""], diagnostics) == []
+    assert [str(each) for each in diagnostics] == ["'': names no file; write . for this folder."]
 
 
 def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
     (tmp_path / "loop.toml").symlink_to(tmp_path / "loop.toml")
-    mistakes: list[Diagnostic] = []
-    read_paths([tmp_path / "loop.toml", f"{tmp_path}/a\0b.toml", "x" * 5_000 + ".toml"], mistakes)
-    assert ["the file cannot be read (" in str(each) for each in mistakes] == [True] * 3
+    diagnostics: list[Diagnostic] = []
+    read_paths([tmp_path / "loop.toml", f"{tmp_path}/a\0b.toml", "x" * 5_000 + ".toml"], diagnostics)
+    assert ["the file cannot be read (" in str(each) for each in diagnostics] == [True] * 3
 
 
 def test_a_tree_without_end_is_not_walked_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(5):
         (tmp_path / f"{number}.toml").write_text("a = 1")
     monkeypatch.setattr("tickbird.files.loader.MAX_ENTRIES", 4)
-    mistakes: list[Diagnostic] = []
-    assert read_paths([tmp_path], mistakes) == []
-    [said] = map(str, mistakes)
+    diagnostics: list[Diagnostic] = []
+    assert read_paths([tmp_path], diagnostics) == []
+    [said] = map(str, diagnostics)
     assert said.startswith(
         f"{tmp_path}: the folder and those in it hold more than 4 files and folders; name the folder"
     )
     # Files that are named are read, so long as they are not too much together.
     monkeypatch.setattr("tickbird.files.loader.MAX_DOCUMENT", 12)
-    mistakes.clear()
-    assert len(read_paths(sorted(tmp_path.iterdir()), mistakes)) == 3
-    [said] = map(str, mistakes)
+    diagnostics.clear()
+    assert len(read_paths(sorted(tmp_path.iterdir()), diagnostics)) == 3
+    [said] = map(str, diagnostics)
     assert said.startswith(f"{tmp_path}/2.toml: all files together are larger than")
 
 

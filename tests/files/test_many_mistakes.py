@@ -41,7 +41,7 @@ ODD = """{"schedules": {
 def test_each_mistake_of_a_command_is_told() -> None:
     with pytest.raises(DocumentError) as caught:
         read_bytes(ODD.replace("COMMAND", json.dumps(COMMAND, indent=1)).encode(), "x.json", "json")
-    told = [str(mistake) for mistake in caught.value.mistakes]
+    told = [str(diagnostic) for diagnostic in caught.value.diagnostics]
     for words in (
         "x.json:3:13: schedule a: command: program 'relative' is not a whole path",
         "x.json:6:3: schedule a: command: args: '5' is not text",
@@ -75,7 +75,7 @@ def test_each_mistake_of_a_command_is_told() -> None:
 def test_twenty_mistakes_are_twenty_messages(text: str, spelling: Format, first: tuple[int, int]) -> None:
     with pytest.raises(DocumentError) as caught:
         read_bytes(text.encode(), f"shop.{spelling}", spelling)
-    told = [str(mistake) for mistake in caught.value.mistakes]
+    told = [str(diagnostic) for diagnostic in caught.value.diagnostics]
     assert len(told) == 20
     places = [re.match(rf"shop\.{spelling}:(\d+):(\d+): schedule s(\d): ", line) for line in told]
     assert all(places), told

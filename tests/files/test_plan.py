@@ -55,7 +55,7 @@ def plan(document: Document, *known: AppSchedule, prune: bool = False, **options
 
 
 def only(found: FilePlan) -> ScheduleChange:
-    assert not found.mistakes
+    assert not found.diagnostics
     assert not found.conflicts
     [change] = found.schedules
     return change
@@ -132,11 +132,11 @@ def test_what_an_operator_has_set_is_kept_and_shown() -> None:
     known = stored("a", daily(), overrides={"retries": 9}, raw=raw, definition=daily(retries=9))
     assert plan(said(a={"cron": "0 3 * * *"}), known).is_empty
     change = only(plan(said(a={"cron": "0 3 * * *", "retries": 1, "priority": 1}), known))
-    assert change.kept == (KeptOverride("retries", 9, 1),)
+    assert change.kept_overrides == (KeptOverride("retries", 9, 1),)
     assert [field.name for field in change.fields] == ["priority"]
     # Only what stands under the override is another: it is written, for whoever takes the override back.
     change = only(plan(said(a={"cron": "0 3 * * *", "retries": 1}), known))
-    assert (change.fields, change.kept) == ((), (KeptOverride("retries", 9, 1),))
+    assert (change.fields, change.kept_overrides) == ((), (KeptOverride("retries", 9, 1),))
 
 
 def test_an_override_that_does_not_fit_is_told() -> None:
@@ -147,9 +147,9 @@ def test_an_override_that_does_not_fit_is_told() -> None:
         raw={**encode_definition(daily()), "hold_above": 5, "catch_up": "all"},
         definition=daily(hold_above=5, catch_up="all"),
     )
-    known = replace(known, schedule=replace(known.schedule, overrides={"hold_above": 5}))
-    [mistake] = plan(said(a={"cron": "0 4 * * *"}), known).mistakes
-    assert "tickbird set a --unset hold_above" in str(mistake)
+    known = replace(known, schedule=replace(known.schedule, field_overrides={"hold_above": 5}))
+    [diagnostic] = plan(said(a={"cron": "0 4 * * *"}), known).diagnostics
+    assert "tickbird set a --unset hold_above" in str(diagnostic)
 
 
 def test_an_edit_by_plain_sql_is_seen() -> None:
@@ -188,7 +188,7 @@ def test_what_is_gone_is_left_unless_pruned() -> None:
     known = (stored("a", daily()), stored("b", daily(), app="shop"), stored("c", daily(), app=None))
     document = said()
     found = plan(document, *known)
-    assert (found.is_empty, found.left) == (True, ["a"])
+    assert (found.is_empty, found.not_in_files) == (True, ["a"])
     change = only(plan(document, *known, prune=True))
     assert (change.name, change.kind, type(change.command)) == ("a", "delete", Delete)
     assert (change.ticks.vanish, change.ticks.after) == (7, 0)
@@ -234,15 +234,15 @@ def test_dependencies_that_cannot_be_are_told() -> None:
     def after(name: str) -> dict[str, Any]:
         return {"cron": "0 3 * * *", "depends_on": [{"after": name, "within": "1d"}]}
 
-    [mistake] = plan(said(a=after("nothing"))).mistakes
-    assert "depends_on: there is no schedule 'nothing'" in str(mistake)
+    [diagnostic] = plan(said(a=after("nothing"))).diagnostics
+    assert "depends_on: there is no schedule 'nothing'" in str(diagnostic)
     # Each of a circle once, where it stands.
-    circle = [str(each) for each in plan(said(a=after("b"), b=after("a"))).mistakes]
+    circle = [str(each) for each in plan(said(a=after("b"), b=after("a"))).diagnostics]
     assert ["would wait for itself: a → b → a" in each for each in circle] == [True, False]
     assert "would wait for itself: b → a → b" in circle[1]
-    [mistake] = plan(said(a=after("old")), stored("old", daily()), prune=True).mistakes
-    assert "'old' is in no file and would be deleted" in str(mistake)
-    assert not plan(said(a=after("old")), stored("old", daily())).mistakes
+    [diagnostic] = plan(said(a=after("old")), stored("old", daily()), prune=True).diagnostics
+    assert "'old' is in no file and would be deleted" in str(diagnostic)
+    assert not plan(said(a=after("old")), stored("old", daily())).diagnostics
 
 
 def test_a_calendar_that_says_something_else_concerns_all_who_name_it() -> None:
@@ -250,7 +250,7 @@ def test_a_calendar_that_says_something_else_concerns_all_who_name_it() -> None:
     closed = Calendar(dates=frozenset([at(3, 0).date()]))
     naming = stored("other", daily(), app="shop").schedule
     definition = daily(calendars=("fest",), closed={"fest": Calendar(dates=frozenset([at(2, 0).date()]))})
-    naming = replace(naming, definition=definition, raw=encode_definition(definition))
+    naming = replace(naming, definition=definition, definition_json=encode_definition(definition))
     known: dict[str, Any] = {
         "calendars": {"fest": {"dates": ["2026-06-02"]}},
         "closed": {"fest": closed},
@@ -266,8 +266,8 @@ def test_a_calendar_that_says_something_else_concerns_all_who_name_it() -> None:
         {"dates": ["2026-06-02"]},
         {"dates": ["2026-06-03"]},
     )
-    [mistake] = plan(said(a={"cron": "0 3 * * *", "calendars": "gone"})).mistakes
-    assert "there is no calendar 'gone'" in str(mistake)
+    [diagnostic] = plan(said(a={"cron": "0 3 * * *", "calendars": "gone"})).diagnostics
+    assert "there is no calendar 'gone'" in str(diagnostic)
 
 
 def test_limits_and_rates_are_compared() -> None:

@@ -67,8 +67,8 @@ def test_a_store_ticks_on_the_same_instants(origins: Origins, tmp_path: Path) ->
     fires = origins.ask("apscheduler", url=url, jobs=JOBS)
     made = made_of(read_jobs(url, "jobs.db", HORIZON, python=str(origins.python)))
     schedules = made.document.schedules
-    told = "\n".join(map(str, made.left))
-    assert [each.origin.partition(":")[0] for each in made.left] == ["and", "mixed", "week", "year"], told
+    told = "\n".join(map(str, made.not_imported))
+    assert [each.origin.partition(":")[0] for each in made.not_imported] == ["and", "mixed", "week", "year"], told
     assert "its trigger is of the kind AndTrigger, which cannot be said here" in told
     assert [each.name for each in made.off] == ["paused"]
     for name in ("and", "mixed", "week", "year", "paused"):
@@ -144,7 +144,7 @@ def test_a_process_that_a_pickle_has_taken_over_tells_nothing_that_is_believed(t
         return
     assert not made.document.schedules
     reasons = ("what was told of it makes no sense", "is not from 0 to 59", "invalid literal")
-    assert any(words in str(made.left[0]) for words in reasons)
+    assert any(words in str(made.not_imported[0]) for words in reasons)
 
 
 def test_a_pickle_gets_neither_secrets_nor_a_process_that_stays(
@@ -175,8 +175,8 @@ def test_pickles_are_opened_in_a_process_of_their_own(tmp_path: Path) -> None:
     bad = base64.b64decode(b"bm8gcGlja2xl")
     url = store(tmp_path / "bad.db", bad, pickle.dumps({"func": "x"}))
     made = made_of(read_jobs(url, "bad.db", HORIZON, python=sys.executable))
-    assert [str(each).partition(":")[0] for each in made.left] == ["job0", "job1"]
-    assert "cannot be read" in str(made.left[0])
+    assert [str(each).partition(":")[0] for each in made.not_imported] == ["job0", "job1"]
+    assert "cannot be read" in str(made.not_imported[0])
     deadly = store(tmp_path / "deadly.db", b"cos\n_exit\n(I3\ntR.")
     with pytest.raises(InvalidError, match="the process that opens the pickles ended with 3"):
         read_jobs(deadly, "deadly.db", HORIZON, python=sys.executable)

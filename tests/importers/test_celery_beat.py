@@ -43,7 +43,7 @@ ZONES = ("America/New_York", "Europe/Berlin", "Australia/Lord_Howe")
 def test_a_settings_file_ticks_on_the_same_instants(origins: Origins, zone: str) -> None:
     text = SETTINGS.format(zone=zone)
     made = made_of(read_settings(text, "settings.py"))
-    assert not made.left
+    assert not made.not_imported
     assert len(made.document.schedules) == 14
     check(made, origins.ask("celery", text=text))
 
@@ -97,7 +97,7 @@ def test_what_cannot_be_carried_over_says_why() -> None:
     made = made_of(read_settings(LEFT, "celery.py"))
     assert list(made.document.schedules) == ["fine"]
     assert made.document.schedules["fine"].trigger.tz == "Europe/Rome"
-    told = "\n".join(map(str, made.left))
+    told = "\n".join(map(str, made.not_imported))
     for words in (
         "line 2: dusk",
         "the sun's times are not a trigger here",
@@ -112,7 +112,7 @@ def test_what_cannot_be_carried_over_says_why() -> None:
     assert "never" in told
     with pytest.raises(InvalidError, match="is not a Python file"):
         read_settings("def (", "broken.py")
-    assert "it sets none of beat_schedule" in str(read_settings("x = 1", "empty.py").left[0])
+    assert "it sets none of beat_schedule" in str(read_settings("x = 1", "empty.py").not_imported[0])
 
 
 # The ways in which people write settings, beside one name and one dictionary.
@@ -142,7 +142,7 @@ def test_settings_are_found_however_they_are_written() -> None:
     assert (found["merged"].start_within, found["item"].start_within, found["item"].payload) == (120, 1, {"a": 1})
     [more] = [each for each in made.imported.entries if each.name == "more"]
     assert "a clock of its own there (nowfun)" in more.notes[0]
-    told = "\n".join(map(str, made.left))
+    told = "\n".join(map(str, made.not_imported))
     for words in (
         "line 9: twice: it stands again in line 9, which counts",
         "`OFTEN` is not written out",
@@ -150,7 +150,7 @@ def test_settings_are_found_however_they_are_written() -> None:
         "it is nested too deeply, or made of itself",
     ):
         assert words in told
-    assert len(made.left) == 4
+    assert len(made.not_imported) == 4
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_settings_are_found_however_they_are_written() -> None:
 def test_a_zone_is_never_guessed_in_silence(text: str, zone: str, words: str) -> None:
     made = made_of(read_settings(f'{text}\nbeat_schedule = {{"a": {{"task": "t", "schedule": crontab()}}}}', "s.py"))
     assert made.document.schedules["a"].trigger.tz == zone
-    assert [words in str(each) for each in made.left] == ([True] if words else [])
+    assert [words in str(each) for each in made.not_imported] == ([True] if words else [])
 
 
 COMPUTED = """
@@ -202,7 +202,7 @@ def test_what_a_trusted_file_computes_is_carried_over(origins: Origins, tmp_path
     assert sorted(made.document.schedules) == ["added", "odd", "shard-1", "shard-2"]
     assert made.document.schedules["shard-2"].trigger.to_json() == {"cron": "2 * * * *", "tz": "Europe/Berlin"}
     assert made.document.schedules["odd"].trigger.to_json()["cron"] == "1,3 * * * *"
-    assert "flood: work: its schedule is a Tides, which cannot be said here" in str(made.left[0])
+    assert "flood: work: its schedule is a Tides, which cannot be said here" in str(made.not_imported[0])
     [odd] = [each for each in made.imported.entries if each.name == "odd"]
     assert "kwargs are no JSON, and not carried over" in odd.notes[-1]
     file.write_text("raise RuntimeError('no')")
@@ -225,7 +225,7 @@ def test_what_would_take_all_memory_is_left_out() -> None:
     text = MONSTERS.replace("NINES", "9" * 4_000).replace("DEEP", "[" * 90 + "]" * 90)
     made = made_of(read_settings(text, "monsters.py"))
     assert not made.document.schedules
-    assert [each.line for each in made.left] == [3, 4, 5, 6, 7]
+    assert [each.line for each in made.not_imported] == [3, 4, 5, 6, 7]
     with pytest.raises(InvalidError, match="is nested too deeply to be read"):
         read_settings(f"a = {'-' * 200_000}1", "deep.py")
 
@@ -235,4 +235,4 @@ def test_a_zone_that_there_is_not_is_told() -> None:
         read_settings('timezone = "No/Where"\nbeat_schedule = {"a": {"task": "t", "schedule": crontab()}}', "s.py")
     )
     assert not made.document.schedules
-    assert "no zone is called 'No/Where'" in str(made.left[0])
+    assert "no zone is called 'No/Where'" in str(made.not_imported[0])

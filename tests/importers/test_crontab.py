@@ -65,7 +65,7 @@ def test_forty_lines_move_over() -> None:
     made = made_of(read_crontab(CRONTAB, "crontab"))
     schedules = made.document.schedules
     assert len(schedules) == 27
-    told = "\n".join(map(str, made.left))
+    told = "\n".join(map(str, made.not_imported))
     for words in (
         "line 5: MAILTO=ops@shop.example: nothing is mailed here",
         "line 18: @reboot /srv/shop/bin/start: it runs when the machine starts",
@@ -75,7 +75,7 @@ def test_forty_lines_move_over() -> None:
         "line 40: TICKBIRD_URL=nothing: Tickbird sets such variables itself",
     ):
         assert words in told
-    assert len(made.left) == 6
+    assert len(made.not_imported) == 6
     for name in ("backup", "rotate", "poll", "manage", "report", "mysql", "import_prices", "same", "same-2", "same-3"):
         assert name in schedules
     assert not made.differences, "clock changes are dealt with as cron does"
@@ -144,8 +144,8 @@ def test_twenty_mistakes_are_told_one_by_one() -> None:
     text = "".join(f"{60 + number} * * * * /bin/true\n" for number in range(20))
     made = made_of(read_crontab(f"{text}0 3 * * * /bin/good\n", "crontab"))
     assert list(made.document.schedules) == ["good"]
-    assert [each.line for each in made.left] == [*range(1, 21)]
-    assert all(str(60 + number) in each.reason for number, each in enumerate(made.left))
+    assert [each.line for each in made.not_imported] == [*range(1, 21)]
+    assert all(str(60 + number) in each.reason for number, each in enumerate(made.not_imported))
 
 
 # What stands in real crontabs and trips readers of lines.
@@ -176,7 +176,7 @@ def test_lines_end_and_settings_hold_as_in_cron() -> None:
         "Europe/Rome",
         "America/New_York",
     ]
-    assert [(each.line, each.reason[:23]) for each in made.left] == [
+    assert [(each.line, each.reason[:23]) for each in made.not_imported] == [
         (3, "that is not the name of"),
         (4, "that is not the name of"),
     ]
@@ -189,11 +189,11 @@ def test_a_line_that_is_no_text_is_left_out_alone() -> None:
     text = b"# caf\xe9\nNAME=caf\xe9\n0 1 * * * /bin/caf\xe9\n0 2 * * * /bin/true".decode(errors="surrogateescape")
     made = made_of(read_crontab(text, "crontab"))
     assert list(made.document.schedules) == ["true"]
-    assert [(each.line, each.reason.partition(";")[0]) for each in made.left] == [
+    assert [(each.line, each.reason.partition(";")[0]) for each in made.not_imported] == [
         (2, "it is not UTF-8"),
         (3, "it is not UTF-8"),
     ]
-    assert "caf?" in str(made.left[0])
+    assert "caf?" in str(made.not_imported[0])
 
 
 def test_a_program_that_is_called_like_a_user_is_a_program() -> None:
@@ -205,4 +205,4 @@ def test_a_program_that_is_called_like_a_user_is_a_program() -> None:
 
 def test_what_is_left_out_is_told_in_short_however_long_it_is() -> None:
     made = made_of(read_crontab(f"0 1 * * * /bin/x {'a' * 200_000}\n", "crontab"))
-    assert len(str(made.left[0])) < 500
+    assert len(str(made.not_imported[0])) < 500

@@ -84,7 +84,7 @@ def test_every_line_ticks_as_cron_has_it(text: str, source: str, tz: str) -> Non
     assert len(text.splitlines()) >= 40
     lines = lines_of(text, tz)
     # Entry by entry: each is a schedule or is left out, with the line that it stands in.
-    left = {each.line for each in made.left}
+    left = {each.line for each in made.not_imported}
     assert {*lines} <= {*schedules} | left
     assert not {*schedules} & left
     assert len(schedules) == len(made.document.schedules) >= 25

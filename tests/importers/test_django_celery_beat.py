@@ -86,7 +86,7 @@ def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path,
         "2027-03-01",
     )
     assert [each.name for each in made.off] == ["disabled"]
-    told = "\n".join(map(str, made.left))
+    told = "\n".join(map(str, made.not_imported))
     for words in (
         "sun: shop.tasks.work: the sun's times",
         "quick: shop.tasks.work: ticks lie",
@@ -99,8 +99,8 @@ def test_a_database_ticks_on_the_same_instants(origins: Origins, tmp_path: Path,
     assert "priority = 3 is not carried over" in notes["window"]
     copy_to_postgres(path, postgres_url)
     there = made_of(read_database(postgres_url, "postgres"))
-    assert there.document.schedules == schedules, there.left
-    assert [each.reason for each in there.left] == [each.reason for each in made.left]
+    assert there.document.schedules == schedules, there.not_imported
+    assert [each.reason for each in there.not_imported] == [each.reason for each in made.not_imported]
     with closing(sqlite3.connect(path)) as file, file:
         change = "SET last_run_at = NULL, start_time = '2027-02-01 00:00:30' WHERE name = 'interval'"
         file.execute(f"UPDATE django_celery_beat_periodictask {change}")

@@ -140,7 +140,7 @@ def test_what_does_not_run_there_is_a_remark() -> None:
         "asleep": "it is suspended",
         "image-only": "only its image says what it starts; name the program",
     }
-    told = "\n".join(map(str, made.left))
+    told = "\n".join(map(str, made.not_imported))
     assert "weekday: '7' is not from 0 to 6" in told
     assert "Deployment shop: it is no CronJob" in told
 
@@ -169,7 +169,7 @@ def test_what_stands_where_it_should_not_is_never_a_crash(odd: Any) -> None:
     specs = [{"schedule": "0 4 * * *", **each} for each in whole]
     documents = [{"kind": "CronJob", "metadata": {"name": f"j{n}"}, "spec": each} for n, each in enumerate(specs)]
     made = made_of(read_cronjobs(json.dumps([*documents, {"kind": "CronJob", "metadata": odd, "spec": odd}]), "odd"))
-    assert len(made.imported.entries) + len(made.imported.left) == len(documents) + 1
+    assert len(made.imported.entries) + len(made.imported.not_imported) == len(documents) + 1
 
 
 ODD = """
@@ -219,7 +219,7 @@ def test_zones_variables_and_documents_as_kubernetes_has_them() -> None:
     assert "POD came from fieldRef metadata.name" in notes
     assert "$(KEY) was filled in by Kubernetes" in notes
     assert [each.off.partition(",")[0] for each in made.off] == ["it is suspended"]
-    told = "\n".join(map(str, made.left))
+    told = "\n".join(map(str, made.not_imported))
     for words in (
         "CronJob both: TZ=Asia/Tokyo 0 4 * * *: it has a zone in its schedule beside timeZone",
         "no zone is called 'No/Where'",

@@ -216,8 +216,8 @@ OTHERS = (
     ),
     *(
         f"""INSERT INTO workers
-            (id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, vitals,
-            started_at, seen_at, live_until)
+            (id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, health,
+            started_at, last_seen_at, live_until)
         VALUES ('odd-{number}', 'default', 'shop', 'worker', 'host', 1, '0', NO_QUEUES, 1, {value}, {value}, FALSE,
             {value}, NOW, NOW, LATER)"""
         for number, value in enumerate((ODD, LONG, "'7'", "'{\"report\": 7}'"))

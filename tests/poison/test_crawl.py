@@ -153,7 +153,7 @@ async def test_every_verb_of_the_client_about_runs(store: Store, runs: list[int]
         client.logs,
         client.progress,
         client.turn,
-        client.waits_for,
+        client.waiting_for,
         lambda run_id: client.cancel(run_id, actor="ada"),
         lambda run_id: client.retry(run_id, actor="ada"),
     ]

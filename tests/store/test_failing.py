@@ -49,7 +49,7 @@ async def test_one_that_fails_all_the_time_hides_no_other(store: Store, monkeypa
     # None of the newest failures is theirs.
     assert await failing(client) == ["newer", "noisy", "rare"]
     found = await client.board.findings()
-    assert [(each.schedule, each.count) for each in found.found] == [("noisy", MAX_COUNT), ("newer", 1), ("rare", 1)]
+    assert [(each.schedule, each.count) for each in found.findings] == [("noisy", MAX_COUNT), ("newer", 1), ("rare", 1)]
     assert not found.capped
     assert await failing(other) == ["elsewhere"]
 

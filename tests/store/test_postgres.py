@@ -506,7 +506,7 @@ class TestLockOrder:
             await until(database.lock_waits)
             assert await database.one(free, key)
         await changing
-        assert (await store.list_limits("default"))[0].most == 2
+        assert (await store.list_limits("default"))[0].max_running == 2
 
 
 class TestBackfillRace:

@@ -11,7 +11,7 @@ import pytest
 from tests.upgrade.codes import PREVIOUS, Code, kind_of
 
 # Sentences for people may get better words from one version to the next; the clock goes on.
-WORDS = ("sentence", "steps", "problem", "problems", "what", "now")
+WORDS = ("sentence", "steps", "problem", "problems", "trigger_description", "now")
 
 
 def differences(old: Any, new: Any, path: str = "") -> list[str]:

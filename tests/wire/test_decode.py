@@ -70,7 +70,7 @@ RATES = st.builds(RateLimit, st.integers(1, 1_000), st.integers(1, 31 * 86_400))
 RUNS = records(
     RunRecord,
     target=TARGETS,
-    override=st.none() | records(AppliedOverride, made_at=SECONDS),
+    override=st.none() | records(AppliedOverride, created_at=SECONDS),
 )
 SKIPS = records(SkipRecord)
 TRIGGERS = st.sampled_from(
@@ -125,7 +125,11 @@ def stored(draw: Any) -> Schedule:
     if decided is not None:
         later = draw(st.sets(st.integers(decided + 1, decided + 10**7), max_size=4))
         made = records(
-            TickOverride, made_at=SECONDS, due_at=st.none() | SECONDS, payload=st.none() | OBJECTS, done=st.just(False)
+            TickOverride,
+            created_at=SECONDS,
+            due_at=st.none() | SECONDS,
+            payload=st.none() | OBJECTS,
+            done=st.just(False),
         )
         for place, tick in enumerate(sorted(later)):
             overrides.append(TickOverride(tick, done=True) if place == 2 else replace(draw(made), tick=tick))
@@ -152,8 +156,8 @@ def stored(draw: Any) -> Schedule:
         error=draw(optional),
         app=draw(optional),
         fingerprint=draw(optional),
-        raw=encode_definition(definition),
-        overrides=draw(OBJECTS),
+        definition_json=encode_definition(definition),
+        field_overrides=draw(OBJECTS),
         created_at=draw(any_of_type(datetime | None)),
         changed_at=draw(any_of_type(datetime | None)),
     )
@@ -244,7 +248,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "limit": (records(ConcurrencyLimit), encode.limit_document, concurrency.read_limit),
     "queue": (records(QueueStatus, rate=st.none() | RATES), encode.queue_document, concurrency.read_queue),
     "worker": (
-        records(Worker, tasks=OBJECTS, declares=st.dictionaries(st.text(), st.text(), max_size=2), vitals=OBJECTS),
+        records(Worker, tasks=OBJECTS, declares=st.dictionaries(st.text(), st.text(), max_size=2), health=OBJECTS),
         encode.worker_document,
         workers.read_worker,
     ),
@@ -280,16 +284,16 @@ def test_lines_are_those_of_their_run(line: LogLine) -> None:
 @thorough
 @given(DEFINITIONS)
 def test_every_definition_is_read_whole(definition: Definition) -> None:
-    made = Schedule(1, "shop", "report", 1, "active", definition, raw=encode_definition(definition))
+    made = Schedule(1, "shop", "report", 1, "active", definition, definition_json=encode_definition(definition))
     read = schedules.read_schedule(again(encode.schedule_document(made)))
     assert read.definition == definition
     assert read.grid.next(1_800_000_000) == made.grid.next(1_800_000_000)
 
 
 def test_a_definition_that_cannot_be_read_here_is_none() -> None:
-    made = Schedule(1, "shop", "report", 1, "parked", None, raw={"v": 1}, error="trigger: is missing.")
+    made = Schedule(1, "shop", "report", 1, "parked", None, definition_json={"v": 1}, error="trigger: is missing.")
     assert schedules.read_schedule(again(encode.schedule_document(made))) == made
     # One of a newer server: it works there, and here it is shown without what it means.
     newer = again(encode.schedule_document(replace(made, definition=None)))
-    newer |= {"what": "At dawn", "definition": {"v": 2}}
+    newer |= {"trigger_description": "At dawn", "definition": {"v": 2}}
     assert schedules.read_schedule(newer).definition is None

@@ -47,7 +47,7 @@ def _described(bird: Tickbird, url: str | None, said: int, folder: Path) -> Tick
     schedules = [
         {
             "name": name,
-            "what": each.trigger.describe(),
+            "trigger_description": each.trigger.describe(),
             "zone": each.trigger.tz,
             "next": _iso(each.trigger.next_after(now)),
         }

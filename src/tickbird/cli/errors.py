@@ -112,18 +112,18 @@ def _report(text: str, settings: GlobalOptions, code: int, error: Exception) -> 
 
 def _document(text: str, kind: str, code: int, error: Exception) -> dict[str, Any]:
     """What went wrong, for programs: the same fields whatever it is."""
-    mistakes = getattr(error, "mistakes", ())
-    if mistakes:
+    diagnostics = getattr(error, "diagnostics", ())
+    if diagnostics:
         from tickbird.wire.files import diagnostic_document
 
-        mistakes = [diagnostic_document(each) for each in mistakes]
+        diagnostics = [diagnostic_document(each) for each in diagnostics]
     return {
         "kind": kind,
         "exit_code": code,
         "text": text,
         "field": getattr(error, "field", "") or None,
         "hint": getattr(error, "hint", "") or None,
-        "mistakes": list(mistakes),
+        "diagnostics": list(diagnostics),
     }
 
 

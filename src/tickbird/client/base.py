@@ -116,11 +116,11 @@ class ClientBase:
     async def _check_clock(self) -> None:
         """Refuse to decide ticks by a clock that a worker has seen jump: that cannot be taken back."""
         workers = await self._store.list_workers(self._namespace)
-        if not any(worker.held for worker in workers):
+        if not any(worker.standby_reason for worker in workers):
             return
         if (worker := who_distrusts(workers, await self._store.now())) is not None:
             raise ConflictError(
-                f"nothing is changed now, since worker {worker.id} {worker.held};",
+                f"nothing is changed now, since worker {worker.id} {worker.standby_reason};",
                 hint="set that clock right, or wait five minutes until workers believe it.",
             )
 

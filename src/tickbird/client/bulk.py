@@ -114,7 +114,7 @@ class Bulk(ClientBase):
             verb=verb,
             matched=len(found),
             changed=[name for name in reasons if name in made],
-            left=[NotChanged(name, why) for name, why in reasons.items() if name not in made],
+            not_changed=[NotChanged(name, why) for name, why in reasons.items() if name not in made],
             runs={name: made[name].run_ids[0] for name in reasons if name in made and verb == "trigger"},
         )
 

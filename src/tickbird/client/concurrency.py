@@ -28,7 +28,7 @@ class Limits(ClientBase):
         """Go back to one run of this concurrency key at a time."""
         check_text(actor, "actor", least=1, most=200)
         check_text(key, "key", least=1, most=MAX_KEY_LENGTH)
-        if not any(limit.is_set for limit in await self._store.list_limits(self._namespace, key=key)):
+        if not any(limit.is_explicit for limit in await self._store.list_limits(self._namespace, key=key)):
             raise NotFoundError(f"there is no limit for {key!r};", hint="`tickbird limits` shows those that exist.")
         return await self._store.set_limit(self._namespace, key, None, actor)
 
@@ -65,7 +65,7 @@ def check_max_running(most: object) -> int:
     if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_LIMIT:
         raise InvalidError(
             f"most: {str(most)[:60]!r} is not a whole number from 1 to {MAX_LIMIT};",
-            field="most",
+            field="max_running",
             hint="to hold runs back altogether, pause their schedules.",
         )
     return most

@@ -97,12 +97,12 @@ class Files(ClientBase):
         stated = {name: record.definition for name, record in records.items()}
         changed = {name: said for name, said in document.calendars.items() if said != stated.get(name)}
         resolved: dict[str, CalendarUpdate] = {}
-        mistakes: list[Diagnostic] = []
+        diagnostics: list[Diagnostic] = []
         for name, said in changed.items():
             try:
                 found = await CalendarService(store, namespace).resolve(said)
             except TickbirdError as error:
-                mistakes.append(Diagnostic(document.location("calendars", name), f"calendar {name}: {error}"))
+                diagnostics.append(Diagnostic(document.location("calendars", name), f"calendar {name}: {error}"))
             else:
                 revision = records[name].revision if name in records else 0
                 resolved[name] = CalendarUpdate(name, found.definition, found.closed, found.source, revision)
@@ -114,7 +114,7 @@ class Files(ClientBase):
                 **{name: each.closed for name, each in resolved.items()},
             },
             naming=await self._naming(list(changed)),
-            limits={each.key: each.most for each in await store.list_limits(namespace) if each.is_set}
+            limits={each.key: each.max_running for each in await store.list_limits(namespace) if each.is_explicit}
             if document.limits
             else {},
             queues={each.name: each.rate for each in await store.list_queues(namespace) if each.rate is not None}
@@ -122,14 +122,14 @@ class Files(ClientBase):
             else {},
         )
         document, refused = await self._inherit(document, stored)
-        mistakes += refused
+        diagnostics += refused
         now = (await store.now()).timestamp()
         # Thousands are compared in seconds, in which a server serves others.
         plan = await compute_now(
             plan_files, document, known, namespace=namespace, actor=actor, now=now, prune=prune, adopt=adopt
         )
         wrong, unserved = await self._payloads(document, plan)
-        return replace(plan, mistakes=[*mistakes, *plan.mistakes, *wrong], unserved=unserved), resolved
+        return replace(plan, diagnostics=[*diagnostics, *plan.diagnostics, *wrong], unserved=unserved), resolved
 
     async def _inherit(
         self, document: Document, stored: Mapping[str, AppSchedule]
@@ -142,7 +142,7 @@ class Files(ClientBase):
 
         known = await self._task_settings(definition.target for definition in document.schedules.values())
         schedules: dict[str, Definition] = {}
-        mistakes: list[Diagnostic] = []
+        diagnostics: list[Diagnostic] = []
         for name, definition in document.schedules.items():
             settings = known.get(definition.target.name) if definition.target.kind == "task" else {}
             if settings is None and name in stored and stored[name].schedule.app == document.app:
@@ -155,8 +155,8 @@ class Files(ClientBase):
                 # A key of the task may need fields that the payload has not.
                 schedules[name] = definition
                 place = document.location("schedules", name)
-                mistakes.append(Diagnostic(place, f"schedule {name}: {error} Its task declares it."))
-        return replace(document, schedules=schedules), mistakes
+                diagnostics.append(Diagnostic(place, f"schedule {name}: {error} Its task declares it."))
+        return replace(document, schedules=schedules), diagnostics
 
     async def _naming(self, calendars: Sequence[str]) -> list[Schedule]:
         """The schedules that name one of these calendars."""
@@ -178,7 +178,7 @@ class Files(ClientBase):
         if not written:
             return [], []
         workers = await self._store.list_workers(self._namespace)
-        mistakes, unserved = [], set()
+        diagnostics, unserved = [], set()
         for name in written:
             definition = document.schedules[name]
             if definition.target.kind != "task":
@@ -191,10 +191,10 @@ class Files(ClientBase):
             try:
                 await asyncio.to_thread(check_by_schema, task, definition.payload, published, unknown_task_ok=True)
             except PayloadError as error:
-                mistakes.append(
+                diagnostics.append(
                     Diagnostic(document.location("schedules", name, "payload"), f"schedule {name}: {error}")
                 )
-        return mistakes, sorted(unserved)
+        return diagnostics, sorted(unserved)
 
     async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
         """What is stored of an app, as a document that applying changes nothing by; or of all owners with `everything`.
@@ -227,7 +227,11 @@ class Files(ClientBase):
         return replace(
             document,
             calendars={**document.calendars, **{record.name: dict(record.definition) for record in calendars}},
-            limits={each.key: each.most for each in await self._store.list_limits(self._namespace) if each.is_set},
+            limits={
+                each.key: each.max_running
+                for each in await self._store.list_limits(self._namespace)
+                if each.is_explicit
+            },
             queues={
                 each.name: each.rate for each in await self._store.list_queues(self._namespace) if each.rate is not None
             },
@@ -277,7 +281,7 @@ class Files(ClientBase):
     async def _as_declared(self, schedule: Schedule) -> Definition | None:
         """The definition without what operators have set over it; None where it cannot be read."""
         definition = schedule.definition
-        if schedule.overrides:
+        if schedule.field_overrides:
             declared = await self._declared(schedule)
             definition = decode_definition({name: value for name, value in declared.items() if name != "closed"})
         return replace(definition, closed={}) if definition is not None and definition.closed else definition
@@ -288,7 +292,7 @@ def remarks_of(schedule: Schedule, app: str) -> list[str]:
     said = []
     if schedule.app != app:
         said.append("made by a person" if schedule.app is None else f"of app {schedule.app}")
-    said += [f"{field} = {json.dumps(value)}: set by an operator" for field, value in schedule.overrides.items()]
+    said += [f"{field} = {json.dumps(value)}: set by an operator" for field, value in schedule.field_overrides.items()]
     if schedule.pause is not None:
         said.append(f"paused by {schedule.pause.by}: {schedule.pause.note}".rstrip(": "))
     return said
@@ -296,10 +300,10 @@ def remarks_of(schedule: Schedule, app: str) -> list[str]:
 
 def check_plan(plan: FilePlan) -> None:
     """Refuse a plan that cannot be carried out."""
-    if plan.mistakes:
+    if plan.diagnostics:
         from tickbird.files.diagnostics import DocumentError
 
-        raise DocumentError([*plan.mistakes, *plan.conflicts])
+        raise DocumentError([*plan.diagnostics, *plan.conflicts])
     if plan.conflicts:
         from tickbird.files.diagnostics import OwnedError
 

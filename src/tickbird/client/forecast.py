@@ -104,7 +104,7 @@ class Simulations(Files):
         """Schedules by name, limits of keys and rates of queues: as stored, or as a document would have them."""
         store, namespace = self._store, self._namespace
         schedules = {each.name: each for each in await self._all()}
-        limits = {each.key: each.most for each in await store.list_limits(namespace) if each.is_set}
+        limits = {each.key: each.max_running for each in await store.list_limits(namespace) if each.is_explicit}
         rates = {each.name: each.rate for each in await store.list_queues(namespace) if each.rate is not None}
         if document is not None:
             from tickbird.files.document import read_document

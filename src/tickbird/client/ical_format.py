@@ -77,7 +77,7 @@ def _tick_event(planned: AgendaEntry, tick: UpcomingTick) -> list[str]:
         words.append(_decided(tick.override.actor, tick.override.note))
     elif tick.skipped == "operator":
         words.append(_decided(schedule.cursor.skip_by or "", schedule.cursor.skip_note))
-    revised = max([_revised(schedule), *([tick.override.made_at] if tick.override is not None else [])])
+    revised = max([_revised(schedule), *([tick.override.created_at] if tick.override is not None else [])])
     return [
         # Whatever becomes of a tick, it is the same one; also when it is moved.
         f"UID:{_text(f'{_instant(tick.scheduled_for)}/{schedule.namespace}/{schedule.name}@tickbird')}",

@@ -180,7 +180,7 @@ class Runs(ClientBase):
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         return await self._store.turn_of((await self.run(run_id)).id)
 
-    async def waits_for(self, run_id: int, *, tz: str | None = None) -> Sequence[Step]:
+    async def waiting_for(self, run_id: int, *, tz: str | None = None) -> Sequence[Step]:
         """What keeps a run that has not begun from it, as `why` tells it; nothing where a worker should take it now."""
         run, store, namespace = await self.run(run_id), self._store, self._namespace
         if run.status not in ("waiting", "queued"):
@@ -201,7 +201,7 @@ class Runs(ClientBase):
             limit = next(iter(await store.list_limits(namespace, key=run.concurrency_key)), None)
             around = replace(around, limit=limit, holders=await store.runs_of_key(namespace, run.concurrency_key))
         shown = tz or (definition.trigger.tz if definition is not None else None) or "UTC"
-        return list(Course(run, definition, around, TimeFormatter(zone(shown).name)).waits_for())
+        return list(Course(run, definition, around, TimeFormatter(zone(shown).name)).waiting_for())
 
     async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop."""

@@ -109,4 +109,4 @@ class ScheduleSelection:
         found = await self.find()
         result = await self._client._change_matches(verb, found.schedules, expected, command)
         gone = [NotChanged(name, "is not there any more") for name in found.missing]
-        return replace(result, left=[*result.left, *gone])
+        return replace(result, not_changed=[*result.not_changed, *gone])

@@ -43,7 +43,7 @@ class System(ClientBase):
     async def accept_copy(self, *, actor: str) -> StoreIdentity:
         """Let a copy of a store go on where it is: from now on it plans and executes as a store of its own."""
         check_text(actor, "actor", least=1, most=200)
-        if not (await self._store.check_identity()).copied:
+        if not (await self._store.check_identity()).copy_reason:
             raise ConflictError("this store is no copy;", hint="there is nothing to accept.")
         return await self._store.accept_copy(self._namespace, actor)
 

@@ -33,11 +33,11 @@ class Worker:
     declares: Mapping[str, str] = field(default_factory=dict)
     draining: bool = False
     # What it does not do at present, and why; empty when nothing holds it back.
-    held: str = ""
+    standby_reason: str = ""
     # How it is: seconds by which its clock is ahead of the store's, its zone rules, slots that a stuck thread keeps.
-    vitals: Mapping[str, Any] = field(default_factory=dict)
+    health: Mapping[str, Any] = field(default_factory=dict)
     started_at: datetime | None = None
-    seen_at: datetime | None = None
+    last_seen_at: datetime | None = None
     # It counts as live until then.
     live_until: datetime | None = None
     # Since when somebody wants it to take nothing new, finish what it executes and end.
@@ -47,8 +47,10 @@ class Worker:
 
 def who_distrusts(workers: Iterable[Worker], now: datetime) -> Worker | None:
     """A worker that has seen the clock jump. One last seen at an instant to come was lost while the clock was ahead."""
-    found = (worker for worker in workers if CLOCK_JUMPED in worker.held)
-    return next((worker for worker in found if worker.seen_at is not None and worker.seen_at <= now + _CLOSE), None)
+    found = (worker for worker in workers if CLOCK_JUMPED in worker.standby_reason)
+    return next(
+        (worker for worker in found if worker.last_seen_at is not None and worker.last_seen_at <= now + _CLOSE), None
+    )
 
 
 def no_such_worker(worker_id: str) -> NotFoundError:

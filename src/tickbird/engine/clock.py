@@ -65,7 +65,7 @@ class ClockGuard:
         return self._jumped is not None
 
     @property
-    def held(self) -> str:
+    def standby_reason(self) -> str:
         """What an alarm holds this worker back from, in words; empty when there is none."""
         if self._jumped is None or self._offset is None:
             return ""

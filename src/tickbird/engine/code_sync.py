@@ -62,7 +62,7 @@ async def sync(
                 continue
             except DefinitionError as error:
                 # One override that does not fit must not keep a whole deploy from starting.
-                if not (isinstance(command, SyncFromCode) and stored[name].schedule.overrides):
+                if not (isinstance(command, SyncFromCode) and stored[name].schedule.field_overrides):
                     raise
                 log.error(
                     "schedule %s stays as it is, since what an operator has set does not fit its new code: %s"

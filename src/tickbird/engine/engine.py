@@ -94,7 +94,7 @@ class Engine:
             on_schedules=self._wake_plan,
             watch=watch,
             standing=self.standing,
-            vitals=WorkerHealth(lambda: self.execution.stuck, wall, lambda: self.execution.unreadable),
+            health=WorkerHealth(lambda: self.execution.stuck, wall, lambda: self.execution.unreadable),
         )
         poll = options.safety_poll
         self._claim = StepLoop("claim", self._unless_copied(self.execution.claim), poll)

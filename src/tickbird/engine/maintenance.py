@@ -48,7 +48,7 @@ class Maintenance:
         on_schedules: Callable[[], None] = lambda: None,
         watch: ClockGuard | None = None,
         standing: WorkerReadiness | None = None,
-        vitals: WorkerHealth | None = None,
+        health: WorkerHealth | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -62,7 +62,7 @@ class Maintenance:
         self._on_schedules = on_schedules
         self._watch = watch or ClockGuard(clock)
         self._standing = standing or WorkerReadiness(store, clock, plans=True)
-        self._vitals = vitals or WorkerHealth()
+        self._health = health or WorkerHealth()
         self._reported: HeartbeatResult | None = None
         # When definitions were last brought in step; None: they must be.
         self._in_step: datetime | None = None
@@ -98,13 +98,13 @@ class Maintenance:
             self._watch.forget()
 
     async def _report(self) -> HeartbeatResult:
-        began, asked_at = self._clock.monotonic(), self._vitals.wall()
-        held = "; ".join(filter(None, (self._standing.held, self._watch.held)))
-        self.worker = replace(self.worker, held=held, vitals=self._vitals.snapshot())
+        began, asked_at = self._clock.monotonic(), self._health.wall()
+        held = "; ".join(filter(None, (self._standing.standby_reason, self._watch.standby_reason)))
+        self.worker = replace(self.worker, standby_reason=held, health=self._health.snapshot())
         reported = await self._store.report_worker(self.worker, self._live_for, now=self._clock.now())
         if not self._standing.doubt:
             self._watch.see(reported.now, began)
-        self._vitals.see(reported.now, asked_at)
+        self._health.see(reported.now, asked_at)
         self._standing.see(reported)
         self._reported = reported
         return reported

@@ -52,7 +52,7 @@ class WorkerReadiness:
         return not self._copied and not self.outdated and not self.doubt
 
     @property
-    def held(self) -> str:
+    def standby_reason(self) -> str:
         """What holds this worker back, in words; empty when nothing does."""
         doubt = self.doubt and f"waits: worker {self.doubt} has seen the store's clock jump"
         reasons = [self._copied and f"does nothing: {self._copied}", doubt, self._off, self._other_zones()]
@@ -60,7 +60,7 @@ class WorkerReadiness:
 
     async def begin(self) -> None:
         """Compare before anything is planned or claimed."""
-        self._see_copy((await self._store.check_identity()).copied)
+        self._see_copy((await self._store.check_identity()).copy_reason)
         if self._off:
             log.warning("this worker %s", self._off)
         await self._compare()
@@ -80,11 +80,11 @@ class WorkerReadiness:
 
     def _is_silent(self, worker: Worker) -> bool:
         """Has it told nothing more for as long as an alarm lasts? Then it was lost before it believed the clock."""
-        if CLOCK_JUMPED not in worker.held:
+        if CLOCK_JUMPED not in worker.standby_reason:
             return False
-        seen_at, since = self._alarms.get(worker.id, (None, 0.0))
-        if seen_at != worker.seen_at or seen_at is None:
-            self._alarms[worker.id] = worker.seen_at, self._clock.monotonic()
+        last_seen_at, since = self._alarms.get(worker.id, (None, 0.0))
+        if last_seen_at != worker.last_seen_at or last_seen_at is None:
+            self._alarms[worker.id] = worker.last_seen_at, self._clock.monotonic()
             return False
         return self._clock.monotonic() - since >= PATIENCE
 
@@ -98,7 +98,7 @@ class WorkerReadiness:
             log.error("this worker takes nothing more and ends: %s", reported.outdated)
             self.outdated = reported.outdated
             self.on_outdated()
-        self._see_copy(reported.copied)
+        self._see_copy(reported.copy_reason)
         known = self._zones.stored.generation if self._zones is not None and self._zones.stored is not None else 0
         if self._plans and reported.zones != known:
             self._zones = None

@@ -23,17 +23,17 @@ class Diagnostic:
 class DocumentError(InvalidError):
     """Files, or a document, with mistakes: all of them, in the order in which they stand."""
 
-    def __init__(self, mistakes: Sequence[Diagnostic]) -> None:
-        self.mistakes = tuple(mistakes)
-        shown = "; ".join(map(str, self.mistakes[:3])) + ("; …" if len(self.mistakes) > 3 else "")
-        many = f"{len(self.mistakes):,} mistakes: " if len(self.mistakes) > 1 else ""
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        shown = "; ".join(map(str, self.diagnostics[:3])) + ("; …" if len(self.diagnostics) > 3 else "")
+        many = f"{len(self.diagnostics):,} mistakes: " if len(self.diagnostics) > 1 else ""
         super().__init__(f"{many}{shown}", field="document")
 
 
 class OwnedError(ConflictError):
     """A document with schedules that are somebody else's: all of them, each with whose it is."""
 
-    def __init__(self, mistakes: Sequence[Diagnostic]) -> None:
-        self.mistakes = tuple(mistakes)
-        more = f" And {len(mistakes) - 3:,} more like it." if len(mistakes) > 3 else ""
-        super().__init__(f"{' '.join(map(str, mistakes[:3]))}{more}")
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        more = f" And {len(diagnostics) - 3:,} more like it." if len(diagnostics) > 3 else ""
+        super().__init__(f"{' '.join(map(str, diagnostics[:3]))}{more}")

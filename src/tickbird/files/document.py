@@ -38,15 +38,15 @@ class Document:
 
 def read_files(paths: Iterable[str | Path]) -> Document:
     """The document of files and folders, or a DocumentError with all mistakes of all of them."""
-    mistakes: list[Diagnostic] = []
-    return _document(read_paths(paths, mistakes), mistakes)
+    diagnostics: list[Diagnostic] = []
+    return _document(read_paths(paths, diagnostics), diagnostics)
 
 
 def read_bytes(data: bytes, file: str, spelling: Format) -> Document:
     """The document of one text, which need not be a file."""
-    mistakes: list[Diagnostic] = []
-    source = read_text(data, file, spelling, mistakes)
-    return _document([] if source is None else [source], mistakes)
+    diagnostics: list[Diagnostic] = []
+    source = read_text(data, file, spelling, diagnostics)
+    return _document([] if source is None else [source], diagnostics)
 
 
 def read_document(value: object) -> Document:
@@ -60,15 +60,15 @@ def read_document(value: object) -> Document:
     return _document([Source("document", root)], [])
 
 
-def _document(sources: Sequence[Source], mistakes: list[Diagnostic]) -> Document:
-    parts = DocumentReader(mistakes)
+def _document(sources: Sequence[Source], diagnostics: list[Diagnostic]) -> Document:
+    parts = DocumentReader(diagnostics)
     for source in sources:
         parts.take(source)
-    if mistakes:
+    if diagnostics:
         order = {source.file: number for number, source in enumerate(sources)}
         raise DocumentError(
             sorted(
-                mistakes,
+                diagnostics,
                 key=lambda each: (order.get(each.place.file, -1), each.place.line or 0, each.place.column or 0),
             )
         )

@@ -35,8 +35,8 @@ _FIELD_OF: Final = {"tag": "tags", "calendar": "calendars", "task": "target"}
 class DocumentReader(Triggers, Policies):
     """Gathers what files say, and all that is wrong with it."""
 
-    def __init__(self, mistakes: list[Diagnostic]) -> None:
-        super().__init__(mistakes)
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        super().__init__(diagnostics)
         self.said: dict[str, str] = {}
         self.schedules: dict[str, Definition] = {}
         self.calendars: dict[str, Mapping[str, Any]] = {}
@@ -134,7 +134,7 @@ class DocumentReader(Triggers, Policies):
 
     def schedule(self, name: str, node: Node) -> None:
         """A definition, or all that is wrong with it."""
-        before = len(self.mistakes)
+        before = len(self.diagnostics)
         self.named(node, lambda: check_new_name(name, "schedule"))
         if not isinstance(node.value, dict):
             self.expected(node, "an object with a trigger and a target", "schedule")
@@ -150,7 +150,7 @@ class DocumentReader(Triggers, Policies):
             if each in POLICIES:
                 read[each] = self.policy(each, value, tz)
         definition = self.build_definition(read, fields, node)
-        if definition is not None and len(self.mistakes) == before:
+        if definition is not None and len(self.diagnostics) == before:
             if len(self.schedules) == MAX_SCHEDULES:
                 self.wrong(node.key, f"more than {MAX_SCHEDULES:,} schedules; split them into several apps.")
             self.schedules[name] = definition
@@ -191,7 +191,7 @@ class DocumentReader(Triggers, Policies):
         """A program, as a list of its path and arguments or as an object."""
         if not isinstance(node.value, dict | list):
             return self.expected(node, 'a list such as ["/usr/bin/rsync", "-a"], or an object', "command")
-        before = len(self.mistakes)
+        before = len(self.diagnostics)
         for name, each in node.value.items() if isinstance(node.value, dict) else ():
             if name not in PROGRAM:
                 self.unknown(name, each, PROGRAM, "a command")
@@ -200,7 +200,7 @@ class DocumentReader(Triggers, Policies):
             for place, value in _alone(name, each):
                 beside = {} if name == "shell" else {"program": SHELL}
                 self.checked(place, partial(program_from_json, {**beside, name: value}))
-        if len(self.mistakes) > before:
+        if len(self.diagnostics) > before:
             return WRONG
         return self.checked(node, lambda: command_target(program_from_json(node.plain)))
 

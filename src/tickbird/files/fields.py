@@ -101,7 +101,7 @@ POLICIES: Mapping[str, Field] = {field.name: field for field in TABLE}
 NAMES = (*TRIGGERS, *BESIDE, *TARGETS, *POLICIES)
 # Of `depends_on`, `backoff` and a trigger of `any_of`.
 DEPENDENCY = ("after", "within", "wait")
-BACKOFF = ("base", "most")
+BACKOFF = ("base", "max")
 MEMBER = (*TRIGGERS, *BESIDE)
 # Of the document.
 PARTS: Mapping[str, str] = {

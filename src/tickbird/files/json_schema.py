@@ -135,7 +135,7 @@ def _field(field: Field) -> Schema:
         "days": _one_or_more(_DAY),
         "instant": _INSTANT,
         "payload": {"type": ["object", "string"]},
-        "backoff": {"anyOf": [*_LENGTH["anyOf"], _object({"base": _LENGTH, "most": _LENGTH})]},
+        "backoff": {"anyOf": [*_LENGTH["anyOf"], _object({"base": _LENGTH, "max": _LENGTH})]},
     }
     found: Schema = kinds[field.kind]
     return found

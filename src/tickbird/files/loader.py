@@ -38,24 +38,24 @@ class Source:
         return SourceLocation(self.file) if at is None else SourceLocation(self.file, *at)
 
 
-def read_paths(paths: Iterable[str | Path], mistakes: list[Diagnostic]) -> list[Source]:
+def read_paths(paths: Iterable[str | Path], diagnostics: list[Diagnostic]) -> list[Source]:
     """Every file that is named, and every one in a folder that is named and in the folders within it."""
     seen: set[tuple[int, int]] = set()
     sources: list[Source] = []
     left = MAX_DOCUMENT
-    for file in (file for path in paths for file in _files(path, mistakes)):
-        source, size = _read_file(file, seen, mistakes)
+    for file in (file for path in paths for file in _files(path, diagnostics)):
+        source, size = _read_file(file, seen, diagnostics)
         if source is not None:
             sources.append(source)
         left -= size
         if left < 0:
             words = f"all files together are larger than {MAX_DOCUMENT // 2**20} MiB, and this is where that is reached"
-            mistakes.append(Diagnostic(SourceLocation(str(file)), f"{words}; name fewer of them at a time."))
+            diagnostics.append(Diagnostic(SourceLocation(str(file)), f"{words}; name fewer of them at a time."))
             break
     return sources
 
 
-def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Diagnostic]) -> Source | None:
+def read_text(data: bytes, file: str, spelling: Format, diagnostics: list[Diagnostic]) -> Source | None:
     """What stands in the bytes of a file."""
     remarks: list[Remark] = []
     try:
@@ -71,10 +71,10 @@ def read_text(data: bytes, file: str, spelling: Format, mistakes: list[Diagnosti
     except Unreadable as error:
         place = SourceLocation(file) if error.at is None else SourceLocation(file, *error.at)
         what = error.reason if error.at is None else f"cannot be read as {spelling.upper()}: {error.reason}"
-        mistakes.append(Diagnostic(place, what + ("" if what.endswith(".") else ".")))
+        diagnostics.append(Diagnostic(place, what + ("" if what.endswith(".") else ".")))
         return None
     source = Source(file, root)
-    mistakes += [Diagnostic(source.location(at), words) for at, words in remarks]
+    diagnostics += [Diagnostic(source.location(at), words) for at, words in remarks]
     return source
 
 
@@ -92,10 +92,10 @@ def _decoded(data: bytes) -> str:
         raise Unreadable("the text is not UTF-8 from here on; save it as UTF-8", (line, column)) from None
 
 
-def _files(named: str | Path, mistakes: list[Diagnostic]) -> Iterator[Path]:
+def _files(named: str | Path, diagnostics: list[Diagnostic]) -> Iterator[Path]:
     if not str(named):
         # A variable that is not set must not mean whatever lies about here.
-        mistakes.append(Diagnostic(SourceLocation("''"), "names no file; write . for this folder."))
+        diagnostics.append(Diagnostic(SourceLocation("''"), "names no file; write . for this folder."))
         return
     path = Path(named)
     # Unlike those of Path, these questions have an answer for every name.
@@ -108,13 +108,13 @@ def _files(named: str | Path, mistakes: list[Diagnostic]) -> Iterator[Path]:
     except _TooManyError:
         # Of what is amiss in such a tree nothing else is worth telling.
         words = f"the folder and those in it hold more than {MAX_ENTRIES:,} files and folders"
-        mistakes.append(
+        diagnostics.append(
             Diagnostic(SourceLocation(str(path)), f"{words}; name the folder that has the schedules alone, or files.")
         )
         return
-    mistakes += refused
+    diagnostics += refused
     if not found:
-        mistakes.append(Diagnostic(SourceLocation(str(path)), f"the folder holds no file that ends in {_ENDINGS}."))
+        diagnostics.append(Diagnostic(SourceLocation(str(path)), f"the folder holds no file that ends in {_ENDINGS}."))
     yield from found
 
 
@@ -122,11 +122,11 @@ class _TooManyError(Exception):
     """A folder with more in it than anybody keeps schedules beside."""
 
 
-def _within(folder: Path, mistakes: list[Diagnostic]) -> Iterator[Path]:
+def _within(folder: Path, diagnostics: list[Diagnostic]) -> Iterator[Path]:
     """The files of a folder and of those in it; not what begins with a dot, nor what lies behind links to folders."""
 
     def refused(error: OSError) -> None:
-        mistakes.append(
+        diagnostics.append(
             Diagnostic(SourceLocation(str(error.filename)), f"the folder cannot be read ({error.strerror}).")
         )
 
@@ -152,11 +152,11 @@ def _is_pipe(file: Path) -> bool:
         return False
 
 
-def _read_file(path: Path, seen: set[tuple[int, int]], mistakes: list[Diagnostic]) -> tuple[Source | None, int]:
+def _read_file(path: Path, seen: set[tuple[int, int]], diagnostics: list[Diagnostic]) -> tuple[Source | None, int]:
     """What stands in a file, if it can be read, and how many bytes that took."""
     spelling = ENDINGS.get(path.suffix.lower())
     if spelling is None and os.path.exists(path):  # noqa: PTH110
-        mistakes.append(
+        diagnostics.append(
             Diagnostic(SourceLocation(str(path)), f"its name ends in none of {_ENDINGS}, which tell how it is written.")
         )
         return None, 0
@@ -170,7 +170,7 @@ def _read_file(path: Path, seen: set[tuple[int, int]], mistakes: list[Diagnostic
             data = file.read(MAX_FILE + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        mistakes.append(Diagnostic(SourceLocation(str(path)), f"the file cannot be read ({reason})."))
+        diagnostics.append(Diagnostic(SourceLocation(str(path)), f"the file cannot be read ({reason})."))
         return None, 0
     assert spelling is not None
-    return read_text(data, str(path), spelling, mistakes), len(data)
+    return read_text(data, str(path), spelling, diagnostics), len(data)

@@ -66,7 +66,7 @@ class ScheduleChange:
     # As it will be; one that is deleted, as it was.
     schedule: Schedule
     fields: tuple[FieldChange, ...] = ()
-    kept: tuple[KeptOverride, ...] = ()
+    kept_overrides: tuple[KeptOverride, ...] = ()
     # A pause stays, whoever made it.
     pause: PauseState | None = None
     ticks: TickChanges = NO_CHANGES
@@ -81,7 +81,7 @@ class Unchanged:
     """A schedule that is as the files say, but for what people have done beside them, which stays."""
 
     name: str
-    kept: tuple[KeptOverride, ...] = ()
+    kept_overrides: tuple[KeptOverride, ...] = ()
     pause: PauseState | None = None
 
 
@@ -107,17 +107,17 @@ class FilePlan:
     unserved: Sequence[str] = ()
     # Schedules that are as the files say, and those of the app that no file has and that stay all the same.
     same: int = 0
-    left: Sequence[str] = ()
+    not_in_files: Sequence[str] = ()
     # Of those that are as the files say, the ones that are paused, or have fields that operators set.
     stays: Sequence[Unchanged] = ()
     crowds: Sequence[BusyMinute] = ()
-    mistakes: Sequence[Diagnostic] = ()
+    diagnostics: Sequence[Diagnostic] = ()
     conflicts: Sequence[Diagnostic] = ()
 
     @property
     def is_empty(self) -> bool:
         """Is there nothing to do?"""
-        return not (self.schedules or self.settings or self.mistakes or self.conflicts)
+        return not (self.schedules or self.settings or self.diagnostics or self.conflicts)
 
     @property
     def commands(self) -> list[tuple[str, Command]]:
@@ -164,7 +164,7 @@ class _Planner:
     ) -> None:
         self.document, self.known, self.namespace = document, known, namespace
         self.actor, self.now, self.adopt = actor, now, adopt
-        self.mistakes: list[Diagnostic] = []
+        self.diagnostics: list[Diagnostic] = []
         self.conflicts: list[Diagnostic] = []
         self.changes: list[ScheduleChange] = []
         self.circle = ""
@@ -187,7 +187,7 @@ class _Planner:
         ]
         for name in self._ordered():
             self._declare(name, self.document.schedules[name], frozenset(gone) if prune else frozenset())
-        if self.circle and not self.mistakes:
+        if self.circle and not self.diagnostics:
             # Each schedule of a circle tells of it, if it is to change.
             at = next((name for name in self.needs if f"{name} →" in self.circle), "")
             self.wrong(at, self.circle, "depends_on")
@@ -205,9 +205,9 @@ class _Planner:
             settings=settings,
             same=self.same,
             stays=self.stays,
-            left=() if prune else sorted(gone),
+            not_in_files=() if prune else sorted(gone),
             crowds=found,
-            mistakes=self.mistakes,
+            diagnostics=self.diagnostics,
             conflicts=self.conflicts,
         )
 
@@ -217,7 +217,7 @@ class _Planner:
             (each for each in _SAID.get(field_name, ()) if ("schedules", name, each) in self.document.places), ""
         )
         place = self.document.location("schedules", name, said or field_name)
-        self.mistakes.append(Diagnostic(place, f"schedule {name}: {text}"))
+        self.diagnostics.append(Diagnostic(place, f"schedule {name}: {text}"))
 
     def _settings(self) -> list[SettingChange]:
         document, known = self.document, self.known
@@ -302,7 +302,7 @@ class _Planner:
             self._resume(schedule, schedule.revision)
             return
         self.same += 1
-        if schedule.overrides or schedule.pause is not None:
+        if schedule.field_overrides or schedule.pause is not None:
             self.stays.append(Unchanged(schedule.name, _kept_overrides(schedule, encoded), schedule.pause))
 
     def _resume(self, schedule: Schedule, revision: int) -> None:
@@ -320,7 +320,7 @@ class _Planner:
             done = command.apply(before, name, facts, self.now)
         except (InvalidError, ConflictError, NotFoundError) as error:
             text, at = str(error), getattr(error, "field", "")
-            if schedule is not None and at in schedule.overrides:
+            if schedule is not None and at in schedule.field_overrides:
                 text += f" An operator has set it; `tickbird set {name} --unset {at}` takes that back."
             self.wrong(name, text, at)
             return None
@@ -362,7 +362,7 @@ class _Planner:
             command = RefreshCalendar(actor=self.actor, calendar=names[0])
             change = self._change(schedule.name, schedule, command, "calendar", {})
             if change is not None:
-                self.changes.append(replace(change, kept=(), fields=()))
+                self.changes.append(replace(change, kept_overrides=(), fields=()))
 
     def _delete(self, names: Sequence[str]) -> None:
         """Each before those that it depends on."""
@@ -394,11 +394,11 @@ def _is_same(schedule: Schedule, definition: Definition, encoded: Mapping[str, A
     stored = schedule.definition
     if stored is None:
         return False
-    if schedule.overrides:
+    if schedule.field_overrides:
         if schedule.fingerprint != fingerprint(definition):
             return False
         try:
-            encoded = encode_definition(decode_definition({**encoded, **schedule.overrides}))
+            encoded = encode_definition(decode_definition({**encoded, **schedule.field_overrides}))
         except InvalidError:
             return False
     found = encode_definition(replace(stored, closed={}) if stored.closed else stored)
@@ -421,13 +421,13 @@ def alike(one: Any, other: Any) -> bool:
 
 def _fields(before: Schedule, after: Schedule) -> tuple[FieldChange, ...]:
     """The fields that will be another; what calendars say is none of them."""
-    names = [name for name in {**before.raw, **after.raw} if name not in ("v", "closed")]
-    pairs = ((name, before.raw.get(name), after.raw.get(name)) for name in names)
+    names = [name for name in {**before.definition_json, **after.definition_json} if name not in ("v", "closed")]
+    pairs = ((name, before.definition_json.get(name), after.definition_json.get(name)) for name in names)
     return tuple(FieldChange(*each) for each in pairs if not alike(each[1], each[2]))
 
 
 def _kept_overrides(schedule: Schedule | None, encoded: Mapping[str, Any]) -> tuple[KeptOverride, ...]:
-    overrides = schedule.overrides if schedule else {}
+    overrides = schedule.field_overrides if schedule else {}
     return tuple(KeptOverride(name, overrides[name], encoded.get(name)) for name in sorted(overrides))
 
 

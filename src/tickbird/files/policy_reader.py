@@ -58,9 +58,9 @@ class Policies(Values):
             return WRONG if self.checked(node, lambda: check_payload(found)) is WRONG else found
         if not isinstance(value, dict):
             return self.expected(node, "an object, or a text that holds one as JSON", name)
-        before = len(self.mistakes)
+        before = len(self.diagnostics)
         self.only_json(node)
-        if len(self.mistakes) > before:
+        if len(self.diagnostics) > before:
             return WRONG
         found = node.plain
         return WRONG if self.checked(node, lambda: check_payload(found)) is WRONG else found
@@ -101,7 +101,7 @@ class Policies(Values):
         """One schedule, how recently it must have succeeded, and how long to wait for it."""
         if not isinstance(node.value, dict):
             return self.expected(node, 'objects such as { after = "load", within = "24h" }', name)
-        before = len(self.mistakes)
+        before = len(self.diagnostics)
         for each, value in node.value.items():
             if each not in DEPENDENCY:
                 self.unknown(each, value, DEPENDENCY, name)
@@ -111,6 +111,6 @@ class Policies(Values):
         values = node.value
         other = self.text(values["after"], f"{name}: after") if "after" in values else WRONG
         lengths = {each: self.length(values[each], f"{name}: {each}") for each in ("within", "wait") if each in values}
-        if len(self.mistakes) > before:
+        if len(self.diagnostics) > before:
             return WRONG
         return self.checked(node, lambda: after(check_name(other, name), lengths["within"], lengths.get("wait")))

@@ -24,15 +24,15 @@ WRONG: Final = object()
 class Values:
     """Reads values of one file, and gathers mistakes."""
 
-    def __init__(self, mistakes: list[Diagnostic]) -> None:
-        self.mistakes = mistakes
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        self.diagnostics = diagnostics
         self.source = Source("document", Node({}))
         # What a mistake is part of, in front of what is wrong.
         self.where = ""
 
     def wrong(self, at: Position | None, text: str) -> None:
         """Note a mistake."""
-        self.mistakes.append(Diagnostic(self.source.location(at), f"{self.where}{text}"))
+        self.diagnostics.append(Diagnostic(self.source.location(at), f"{self.where}{text}"))
 
     def unknown(self, name: str, node: Node, known: Iterable[str], what: str) -> None:
         """Note a name that nothing has, with the one that it is like."""

@@ -54,7 +54,7 @@ def read_settings(text: str, source: str, *, tz: str | None = None) -> Imported:
     reader.look(tree)
     zone = reader.named_zone() or tz or "UTC"
     found.notes.append(f"Times are those of {zone}.")
-    if not reader.entries and not found.left:
+    if not reader.entries and not found.not_imported:
         found.leave(source, f"it sets none of {', '.join(_SCHEDULES)}")
     for name, node in reader.entries.items():
         _entry(name, node, zone, reader, found)

@@ -51,7 +51,7 @@ class Imported:
     system: str
     source: str
     entries: list[ImportedSchedule] = field(default_factory=list)
-    left: list[NotImported] = field(default_factory=list)
+    not_imported: list[NotImported] = field(default_factory=list)
     # What holds for all of them.
     notes: list[str] = field(default_factory=list)
     _numbers: dict[str, int] = field(default_factory=dict, repr=False)
@@ -75,7 +75,7 @@ class Imported:
 
     def leave(self, origin: str, reason: str, line: int | None = None) -> None:
         """Leave something out."""
-        self.left.append(NotImported(short(origin), reason, line))
+        self.not_imported.append(NotImported(short(origin), reason, line))
 
 
 def name_of(text: str) -> str:

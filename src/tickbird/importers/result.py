@@ -22,20 +22,20 @@ class ImportResult:
     document: Document
     imported: Imported
     off: Sequence[ImportedSchedule]
-    left: Sequence[NotImported]
+    not_imported: Sequence[NotImported]
     differences: dict[str, list[Difference]]
 
 
 def make(imported: Imported, app: str, horizon: Horizon) -> ImportResult:
     """Read every entry as a file would be read; one that cannot be is left out, with the reason."""
     schedules: dict[str, Definition] = {}
-    off, left = [], list(imported.left)
+    off, left = [], list(imported.not_imported)
     found: dict[str, list[Difference]] = {}
     for entry in imported.entries:
         try:
             read = read_document({"app": app, "schedules": {entry.name: entry.fields}})
         except DocumentError as error:
-            reasons = "; ".join(mistake.text.rstrip(".") for mistake in error.mistakes)
+            reasons = "; ".join(diagnostic.text.rstrip(".") for diagnostic in error.diagnostics)
             left.append(NotImported(short(entry.origin), reasons, entry.line))
             continue
         if entry.off:
@@ -56,7 +56,7 @@ def text_of(made: ImportResult, spelling: Format) -> str:
 
 def remarks_of(made: ImportResult) -> list[str]:
     """All that a text with remarks has, in lines for where there are none."""
-    lines = [f"left out: {each}" for each in made.left]
+    lines = [f"left out: {each}" for each in made.not_imported]
     lines += [f"not written as a schedule, since {each.off}: {each.name}" for each in made.off]
     off = {each.name for each in made.off}
     for entry in made.imported.entries:
@@ -88,8 +88,8 @@ def _head(made: ImportResult) -> list[str]:
         if variables := _variables(made):
             allowed = " ".join(f"--allow-env {each}" for each in variables[:20])
             lines.append(f"and the variables that they set: {allowed}{' …' if len(variables) > 20 else ''}")
-    if made.left:
-        lines += ["", "Left out:", *(f"  {each}" for each in made.left)]
+    if made.not_imported:
+        lines += ["", "Left out:", *(f"  {each}" for each in made.not_imported)]
     for entry in made.off:
         lines += ["", f"Not written as a schedule, since {entry.off}:", *_remarks(made, entry)]
         single = read_document({"app": made.document.app, "schedules": {entry.name: entry.fields}})
@@ -113,7 +113,7 @@ def document_of(made: ImportResult) -> dict[str, Any]:
             {"name": each.name, "origin": each.origin, "line": each.line, "notes": each.notes, "off": each.off or None}
             for each in made.imported.entries
         ],
-        "left_out": [{"origin": each.origin, "line": each.line, "reason": each.reason} for each in made.left],
+        "left_out": [{"origin": each.origin, "line": each.line, "reason": each.reason} for each in made.not_imported],
         "differences": [
             {
                 "schedule": name,

@@ -87,7 +87,7 @@ def facts_of(schedule: Schedule, declared: Mapping[str, Any] | None) -> Sequence
             continue
         encoded, default = encode_field(name, getattr(definition, name)), default_field(name)
         over = None
-        if name in schedule.overrides:
+        if name in schedule.field_overrides:
             over = "(not known)" if declared is None else _text(name, declared.get(name, default))
         found.append(
             Fact(
@@ -103,7 +103,7 @@ def facts_of(schedule: Schedule, declared: Mapping[str, Any] | None) -> Sequence
 
 def overridden(schedule: Schedule, declared: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
     """What an operator set over the code among the fields that are told elsewhere, and what code declares."""
-    for name in sorted(_APART & set(schedule.overrides)):
+    for name in sorted(_APART & set(schedule.field_overrides)):
         yield name, "(not known)" if declared is None else value(declared.get(name, default_field(name)))
 
 
@@ -126,7 +126,7 @@ def _text(name: str, encoded: Any) -> str:
     if name in _LENGTHS and isinstance(encoded, int) and not isinstance(encoded, bool):
         return duration_text(encoded) if encoded else "none"
     if name == "backoff" and isinstance(encoded, Mapping):
-        base, most = encoded.get("base", 1), encoded.get("most", 300)
+        base, most = encoded.get("base", 1), encoded.get("max", 300)
         if isinstance(base, int) and isinstance(most, int):
             return f"up to {duration_text(base)}, twice as much each time, at most {duration_text(most)}"
     if isinstance(encoded, bool):

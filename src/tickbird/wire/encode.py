@@ -44,13 +44,13 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
         "namespace": schedule.namespace,
         "name": schedule.name,
         "state": schedule.state,
-        "what": None if definition is None else definition.trigger.describe(),
+        "trigger_description": None if definition is None else definition.trigger.describe(),
         "zone": None if definition is None else definition.trigger.tz,
-        "definition": dict(schedule.raw),
-        "overrides": dict(schedule.overrides),
+        "definition": dict(schedule.definition_json),
+        "field_overrides": dict(schedule.field_overrides),
         "tick_overrides": [override_document(each) for each in overrides_of(schedule)],
-        "decided_ahead": [iso(to_datetime(each.tick)) for each in cursor.tick_overrides if each.done],
-        "skipping": None
+        "early_ticks": [iso(to_datetime(each.tick)) for each in cursor.tick_overrides if each.done],
+        "skip": None
         if cursor.skip_until is None
         else {"until": iso(to_datetime(cursor.skip_until)), "by": cursor.skip_by, "note": cursor.skip_note},
         "revision": schedule.revision,
@@ -135,7 +135,7 @@ def run_document(run: RunRecord) -> dict[str, Any]:
             "payload": run.override.payload,
             "note": run.override.note,
             "actor": run.override.actor,
-            "made_at": iso(to_datetime(run.override.made_at)),
+            "created_at": iso(to_datetime(run.override.created_at)),
         },
     }
 
@@ -151,7 +151,7 @@ def override_document(override: OverrideRecord) -> dict[str, Any]:
         "payload": None if override.payload is None else dict(override.payload),
         "note": override.note,
         "actor": override.actor,
-        "made_at": iso(override.made_at),
+        "created_at": iso(override.created_at),
     }
 
 
@@ -210,8 +210,8 @@ def limit_document(limit: ConcurrencyLimit) -> dict[str, Any]:
     """A concurrency key, how many runs of it may go on and how many do."""
     return {
         "key": limit.key,
-        "most": limit.most,
-        "is_set": limit.is_set,
+        "max_running": limit.max_running,
+        "is_explicit": limit.is_explicit,
         "active": limit.active,
         "waiting": limit.waiting,
     }
@@ -235,7 +235,12 @@ def turn_document(turn: QueuePosition | None) -> dict[str, Any] | None:
     if turn is None:
         return None
     rate = None if turn.rate is None else str(turn.rate)
-    return {"rate": rate, "ahead": turn.ahead, "at": iso(turn.at), "behind_until": iso(turn.behind_until)}
+    return {
+        "rate": rate,
+        "runs_before": turn.runs_before,
+        "at": iso(turn.at),
+        "deferred_until": iso(turn.deferred_until),
+    }
 
 
 def worker_document(worker: Worker) -> dict[str, Any]:
@@ -255,10 +260,10 @@ def worker_document(worker: Worker) -> dict[str, Any]:
         "draining": worker.draining,
         "drain_requested_at": iso(worker.drain_requested_at),
         "drain_requested_by": worker.drain_requested_by,
-        "held": worker.held,
-        "vitals": dict(worker.vitals),
+        "standby_reason": worker.standby_reason,
+        "health": dict(worker.health),
         "started_at": iso(worker.started_at),
-        "seen_at": iso(worker.seen_at),
+        "last_seen_at": iso(worker.last_seen_at),
         "live_until": iso(worker.live_until),
     }
 
@@ -387,7 +392,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
     """What a definition would do; `local` is on the clock of its zone, `load` null where there is no store."""
     load = preview.load
     return {
-        "what": preview.what,
+        "trigger_description": preview.trigger_description,
         "zone": preview.zone,
         "definition": encode_definition(preview.definition),
         "after": iso(preview.after),
@@ -477,7 +482,7 @@ def decisions_document(decisions: TickDecisions) -> dict[str, Any]:
 
 def identity_document(place: StoreIdentity) -> dict[str, Any]:
     """Where a store is, where it says it is, and why it is taken for a copy; empty where it is none."""
-    return {"here": dict(place.here), "stored": dict(place.stored), "copied": place.copied}
+    return {"here": dict(place.here), "stored": dict(place.stored), "copy_reason": place.copy_reason}
 
 
 def zones_document(zones: Zones) -> dict[str, Any]:
@@ -507,10 +512,10 @@ def moves_document(moves: ZoneImpact) -> dict[str, Any]:
     return {
         "schedule": moves.schedule,
         "zone": moves.zone,
-        "gone": moves.gone,
-        "came": moves.came,
-        "first_gone": [iso(tick) for tick in moves.first_gone],
-        "first_came": [iso(tick) for tick in moves.first_came],
+        "removed": moves.removed,
+        "added": moves.added,
+        "first_removed": [iso(tick) for tick in moves.first_removed],
+        "first_added": [iso(tick) for tick in moves.first_added],
         "until": iso(moves.until),
     }
 
@@ -564,6 +569,6 @@ def bulk_document(result: BulkResult) -> dict[str, Any]:
         "verb": result.verb,
         "matched": result.matched,
         "changed": list(result.changed),
-        "left": [{"schedule": each.schedule, "why": each.why} for each in result.left],
+        "not_changed": [{"schedule": each.schedule, "why": each.why} for each in result.not_changed],
         "runs": dict(result.runs),
     }

@@ -22,9 +22,10 @@ def plan_document(plan: FilePlan, *, applied: bool) -> dict[str, Any]:
         "applied": applied,
         "changes": {kind: plan.count(kind) for kind in KINDS},
         "same": plan.same,
-        "left": list(plan.left),
+        "not_in_files": list(plan.not_in_files),
         "stays": [
-            {"name": each.name, "kept": _kept_overrides(each.kept), "pause": _pause(each.pause)} for each in plan.stays
+            {"name": each.name, "kept_overrides": _kept_overrides(each.kept_overrides), "pause": _pause(each.pause)}
+            for each in plan.stays
         ],
         "schedules": [_change(change) for change in plan.schedules],
         "settings": [
@@ -34,15 +35,15 @@ def plan_document(plan: FilePlan, *, applied: bool) -> dict[str, Any]:
             {"at": utc_text(each.at), "schedules": each.schedules, "names": list(each.names)} for each in plan.crowds
         ],
         "unserved": list(plan.unserved),
-        "mistakes": [diagnostic_document(each) for each in plan.mistakes],
+        "diagnostics": [diagnostic_document(each) for each in plan.diagnostics],
         "conflicts": [diagnostic_document(each) for each in plan.conflicts],
     }
 
 
-def diagnostic_document(mistake: Diagnostic) -> dict[str, Any]:
+def diagnostic_document(diagnostic: Diagnostic) -> dict[str, Any]:
     """Something that is wrong, and where it stands."""
-    place = mistake.place
-    return {"file": place.file, "line": place.line, "column": place.column, "text": mistake.text}
+    place = diagnostic.place
+    return {"file": place.file, "line": place.line, "column": place.column, "text": diagnostic.text}
 
 
 def _change(change: ScheduleChange) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def _change(change: ScheduleChange) -> dict[str, Any]:
         "name": change.name,
         "kind": change.kind,
         "fields": [{"name": each.name, "before": each.before, "after": each.after} for each in change.fields],
-        "kept": _kept_overrides(change.kept),
+        "kept_overrides": _kept_overrides(change.kept_overrides),
         "pause": _pause(change.pause),
         "ticks": _ticks(change.ticks),
         "late": None if late is None else {"ticks": late.ticks, "catch_up": late.catch_up},

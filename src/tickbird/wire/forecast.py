@@ -27,7 +27,7 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
         "cancelled": dict(found.cancelled),
         **{name: getattr(found, name) for name in after},
         "peak": {"busy": found.peak, "at": iso(found.peak_at)},
-        "longest_line": {"runs": found.longest_line, "at": iso(found.longest_line_at)},
+        "max_queued": {"runs": found.max_queued, "at": iso(found.max_queued_at)},
         "lateness": {
             **found.lateness,
             "schedule": None if found.latest is None else found.latest[0],
@@ -53,7 +53,7 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
                 "cancelled": each.cancelled,
                 "worst_lateness": each.worst_lateness,
                 "duration": each.duration,
-                "known": each.known,
+                "has_history": each.has_history,
             }
             for each in found.rows
         ],

@@ -101,7 +101,7 @@ async def test_runs_are_made_only_of_the_revision_that_was_seen(api: Api, path: 
     "method, path, body",
     [
         ("POST", "bulk/pause", {"filter": {}, "expected": 1}),
-        ("PUT", "limits/db", {"most": 2}),
+        ("PUT", "limits/db", {"max_running": 2}),
         ("POST", "runs", {"task": "report"}),
         ("DELETE", "queues/default/rate", None),
     ],

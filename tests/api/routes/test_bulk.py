@@ -49,7 +49,7 @@ async def test_those_that_match_are_paused_and_told_apart(api: Api) -> None:
         "verb": "pause",
         "matched": 3,
         "changed": ["mail-a", "mail-b"],
-        "left": [{"schedule": "mail-c", "why": "is paused already, by bo"}],
+        "not_changed": [{"schedule": "mail-c", "why": "is paused already, by bo"}],
         "runs": {},
     }
     paused = await api.get("/schedules/mail-a")
@@ -64,14 +64,14 @@ async def test_those_that_match_are_paused_and_told_apart(api: Api) -> None:
     ]
     resumed = (await bulk(api, "resume", 4, contains="mail", note="done")).json()
     assert (resumed["matched"], resumed["changed"]) == (4, ["mail-a", "mail-b", "mail-c"])
-    assert resumed["left"] == [{"schedule": "mail-less", "why": "is active, not paused"}]
+    assert resumed["not_changed"] == [{"schedule": "mail-less", "why": "is active, not paused"}]
     assert set((await states(api)).values()) == {"active"}
 
 
 async def test_those_that_match_are_triggered(api: Api) -> None:
     await many(api)
     found = (await bulk(api, "trigger", 2, contains="mail", state="active", tag="mail")).json()
-    assert (found["changed"], found["left"]) == (["mail-a", "mail-b"], [])
+    assert (found["changed"], found["not_changed"]) == (["mail-a", "mail-b"], [])
     runs = {run.schedule: run.id for run in await api.client().runs()}
     assert found["runs"] == runs
     assert found["runs"].keys() == {"mail-a", "mail-b"}
@@ -87,7 +87,7 @@ async def test_a_count_that_changed_is_refused_and_nothing_is_changed(api: Api) 
             words = refused(await bulk(api, verb, expected, tag="mail"), 409, "count-changed")
             assert words.startswith(f"3 schedules match, not {expected:,}: that is more than 10 % off")
         none = (await bulk(api, verb, 0, tag="nothing")).json()
-        assert (none["matched"], none["changed"], none["left"]) == (0, [], [])
+        assert (none["matched"], none["changed"], none["not_changed"]) == (0, [], [])
     assert await states(api) == before
     assert await api.client().runs() == []
 
@@ -139,8 +139,8 @@ async def test_what_the_code_no_longer_has_is_not_resumed_with_the_others(memory
     await memory.store.change_schedule("default", "gone", create)
     await memory.store.change_schedule("default", "gone", removed_from_code())
     found = (await bulk(memory, "resume", 2, state="paused")).json()
-    assert (found["changed"], [each["schedule"] for each in found["left"]]) == (["mail-c"], ["gone"])
-    assert "resume it by its name" in found["left"][0]["why"]
+    assert (found["changed"], [each["schedule"] for each in found["not_changed"]]) == (["mail-c"], ["gone"])
+    assert "resume it by its name" in found["not_changed"][0]["why"]
     await memory.store.change_schedule("default", "gone", Resume(actor="ana", note=""))
 
 
@@ -155,8 +155,8 @@ async def test_what_changes_after_it_was_read_is_left_alone(memory: Api, monkeyp
 
     monkeypatch.setattr(type(memory.store), "list_schedules", slowly)
     found = (await bulk(memory, "pause", 2, tag="mail", state="active")).json()
-    assert (found["changed"], [each["schedule"] for each in found["left"]]) == (["mail-a"], ["mail-b"])
-    assert "is at revision 2, not 1: it changed meanwhile" in found["left"][0]["why"]
+    assert (found["changed"], [each["schedule"] for each in found["not_changed"]]) == (["mail-a"], ["mail-b"])
+    assert "is at revision 2, not 1: it changed meanwhile" in found["not_changed"][0]["why"]
 
 
 async def test_what_is_refused_is_left_and_what_the_store_fails_is_told(
@@ -177,7 +177,7 @@ async def test_what_is_refused_is_left_and_what_the_store_fails_is_told(
     await memory.client().list()
     found = (await bulk(memory, "trigger", 5)).json()
     assert found["changed"] == ["mail-a", "mail-c", "mail-less"]
-    assert {each["schedule"]: each["why"] for each in found["left"]} == {
+    assert {each["schedule"]: each["why"] for each in found["not_changed"]} == {
         "mail-b": "schedule 'mail-b' is at revision 2, not 1: it changed meanwhile.",
         "other": "the store did not answer: it may have been changed, or not",
     }

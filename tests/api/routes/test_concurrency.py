@@ -22,11 +22,11 @@ async def send(api: Api, method: str, path: str, **request: Any) -> Any:
 @pytest.mark.parametrize("key", ["warehouse", "tenant:acme/1", "/", "a b?c#d%", "é“"])
 async def test_a_key_is_limited_and_let_go(api: Api, key: str) -> None:
     path = f"/limits/{quote(key, safe='')}"
-    limit = await send(api, "PUT", path, json={"most": 3})
+    limit = await send(api, "PUT", path, json={"max_running": 3})
     assert set(limit) == set(LimitModel.model_fields)
-    assert limit == {"key": key, "most": 3, "is_set": True, "active": 0, "waiting": 0}
+    assert limit == {"key": key, "max_running": 3, "is_explicit": True, "active": 0, "waiting": 0}
     assert (await api.get("/limits", "viewer"))["items"] == [limit]
-    assert await send(api, "DELETE", path) == {**limit, "most": 1, "is_set": False}
+    assert await send(api, "DELETE", path) == {**limit, "max_running": 1, "is_explicit": False}
     assert "there is no limit for" in refused(await api.ask("DELETE", f"/api/v1{path}", "editor"), 404, "not-found")
     told = [(each.action, each.detail["after"]) for each in await api.client().audit() if each.action == "limit"]
     assert told == [("limit", None), ("limit", 3)]
@@ -41,7 +41,7 @@ async def test_keys_come_in_pages_and_let_waiters_go(api: Api) -> None:
     rest = await api.get("/limits", "viewer", params={"limit": 2, "after": first["next"]})
     [last] = rest["items"]
     assert (last["key"], last["active"], last["waiting"], rest["next"]) == ("c", 1, 1, None)
-    assert (await send(api, "PUT", "/limits/c", json={"most": 2}))["active"] == 2
+    assert (await send(api, "PUT", "/limits/c", json={"max_running": 2}))["active"] == 2
 
 
 async def test_a_queue_has_a_rate_until_it_is_taken_back(api: Api) -> None:
@@ -69,22 +69,22 @@ async def test_limits_are_those_of_a_namespace(api: Api) -> None:
     assert (await api.get("/limits"))["items"] == (await api.get("/queues"))["items"] == []
     for path in ("limits/k", "queues/mail/rate"):
         refused(await api.ask("DELETE", f"/api/v1/{path}", "editor"), 404, "not-found")
-    await send(api, "PUT", "/limits/k", json={"most": 2})
-    assert [each.most for each in await client.limits()] == [5]
+    await send(api, "PUT", "/limits/k", json={"max_running": 2})
+    assert [each.max_running for each in await client.limits()] == [5]
 
 
 @pytest.mark.parametrize(
     "method, path, sent, status, code",
     [
         ("PUT", "limits/k", {}, 422, "invalid"),
-        ("PUT", "limits/k", {"most": 0}, 422, "invalid"),
-        ("PUT", "limits/k", {"most": 10**6}, 422, "invalid"),
-        ("PUT", "limits/k", {"most": "many"}, 422, "invalid"),
-        ("PUT", "limits/k", {"most": 1, "least": 1}, 422, "invalid"),
-        ("PUT", f"limits/{'k' * 201}", {"most": 1}, 422, "invalid"),
-        ("PUT", "limits/a%0Ab", {"most": 1}, 404, "no-such-path"),
-        ("PUT", "limits/%00", {"most": 1}, 422, "invalid"),
-        ("PUT", "limits/", {"most": 1}, 422, "invalid"),
+        ("PUT", "limits/k", {"max_running": 0}, 422, "invalid"),
+        ("PUT", "limits/k", {"max_running": 10**6}, 422, "invalid"),
+        ("PUT", "limits/k", {"max_running": "many"}, 422, "invalid"),
+        ("PUT", "limits/k", {"max_running": 1, "least": 1}, 422, "invalid"),
+        ("PUT", f"limits/{'k' * 201}", {"max_running": 1}, 422, "invalid"),
+        ("PUT", "limits/a%0Ab", {"max_running": 1}, 404, "no-such-path"),
+        ("PUT", "limits/%00", {"max_running": 1}, 422, "invalid"),
+        ("PUT", "limits/", {"max_running": 1}, 422, "invalid"),
         ("DELETE", "limits/%00", None, 422, "invalid"),
         ("GET", "limits?after=x", None, 400, "bad-page"),
         ("GET", "limits?limit=0", None, 422, "invalid"),

@@ -38,7 +38,11 @@ async def test_a_preview_has_ticks_words_warnings_and_load(api: Api) -> None:
     assert answer.status_code == 200, answer.text
     found = answer.json()
     assert set(found) == set(PreviewModel.model_fields)
-    assert (found["what"], found["zone"], found["after"]) == ("At 02:30 (Europe/Rome)", "Europe/Rome", AFTER)
+    assert (found["trigger_description"], found["zone"], found["after"]) == (
+        "At 02:30 (Europe/Rome)",
+        "Europe/Rome",
+        AFTER,
+    )
     assert set(found["ticks"][0]) == set(PreviewedTickModel.model_fields)
     assert [(tick["scheduled_for"], tick["local"]) for tick in found["ticks"]] == [
         ("2026-11-17T01:30:00Z", "2026-11-17T02:30:00+01:00"),
@@ -75,7 +79,7 @@ async def test_a_preview_takes_what_a_definition_has(api: Api) -> None:
         ({"at": "2027-01-01T09:00:00Z"}, "Once, at 2027-01-01 09:00:00 UTC"),
         ({"any_of": [{"cron": "0 9 * * *"}, {"every": {"days": 1}}]}, "At 09:00; or Every day"),
     ):
-        assert (await preview(api, trigger)).json()["what"] == what
+        assert (await preview(api, trigger)).json()["trigger_description"] == what
 
 
 @pytest.mark.parametrize(
@@ -221,7 +225,7 @@ async def test_500_odd_cron_expressions_are_right_or_refused_with_a_reason(memor
         found = answer.json()
         if answer.status_code == 200:
             ticks = [each["scheduled_for"] for each in found["ticks"]]
-            assert (found["what"], ticks) == expected(expr, tz)
+            assert (found["trigger_description"], ticks) == expected(expr, tz)
             assert all(matches(expr, each["local"]) for each in found["ticks"] if tz == "UTC"), expr
             right += 1
         else:

@@ -87,7 +87,7 @@ async def test_over_code_it_is_a_patch(api: Api) -> None:
     deploy = SyncFromCode(actor="sync", definition=two, app="shop", fingerprint="2")
     await api.store.change_schedule("default", "digest", deploy)
     answer = (await api.ask("POST", PATH, "editor", json={"to": 1})).json()
-    assert answer["schedule"]["overrides"] == {"retries": 1, "tags": ["a"], "trigger": {"every": {"hours": 1}}}
+    assert answer["schedule"]["field_overrides"] == {"retries": 1, "tags": ["a"], "trigger": {"every": {"hours": 1}}}
     assert "set over what app shop declares, also through deploys" in answer["warnings"][-1]
     # A deploy does not take it away; going back to what the code says does.
     three = SyncFromCode(
@@ -97,14 +97,14 @@ async def test_over_code_it_is_a_patch(api: Api) -> None:
         fingerprint="3",
     )
     kept = (await api.store.change_schedule("default", "digest", three)).schedule
-    assert kept.raw["retries"] == 1
+    assert kept.definition_json["retries"] == 1
     refused(await api.ask("POST", PATH, "editor", json={"to": 3}), 409, "conflict")
     items = (await api.get("/schedules/digest/revisions"))["items"]
     assert [each["origin"] for each in items] == ["code", "token", "code", "code"]
     unset = {"definition": {"retries": None, "tags": None}}
     await api.ask("PATCH", "/api/v1/schedules/digest", "editor", json=unset)
     found = await api.get("/schedules/digest")
-    assert (found["overrides"], "retries" in found["definition"]) == ({"trigger": {"every": {"hours": 1}}}, False)
+    assert (found["field_overrides"], "retries" in found["definition"]) == ({"trigger": {"every": {"hours": 1}}}, False)
 
 
 async def test_a_task_that_is_gone_is_a_warning_and_a_payload_that_no_longer_fits_is_refused(api: Api) -> None:

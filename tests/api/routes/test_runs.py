@@ -128,18 +128,18 @@ async def test_one_run_has_its_attempts_its_progress_and_its_turn(api: Api) -> N
     [attempt] = again["attempts"]
     assert set(attempt) == set(AttemptModel.model_fields)
     assert (attempt["attempt"], attempt["error"], attempt["worker"]) == (1, "Boom: no", WORKER.id)
-    assert (again["run"]["status"], again["turn"]) == ("queued", None)
+    assert (again["run"]["status"], again["queue_position"]) == ("queued", None)
     await api.client().limit_queue("default", "1/day", actor="ana")
     await start(api)
     second = (await send(api, json={"task": "report"}))["run"]
-    turn = (await api.get(f"/runs/{second['id']}", "viewer"))["turn"]
-    assert (turn["rate"], turn["ahead"]) == ("1/day", 0)
+    turn = (await api.get(f"/runs/{second['id']}", "viewer"))["queue_position"]
+    assert (turn["rate"], turn["runs_before"]) == ("1/day", 0)
     assert turn["at"] > second["created_at"]
 
 
 async def waits(api: Api, run_id: int, **query: str) -> list[tuple[str, str]]:
     """What a run waits for, by the names of the steps, and their texts."""
-    steps = (await api.get(f"/runs/{run_id}", "viewer", params=query))["waits_for"]
+    steps = (await api.get(f"/runs/{run_id}", "viewer", params=query))["waiting_for"]
     assert all(set(step) == set(StepModel.model_fields) for step in steps)
     return [(step["name"], step["text"]) for step in steps]
 

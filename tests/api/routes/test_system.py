@@ -52,7 +52,7 @@ async def test_the_ledger_is_that_of_the_namespace(memory: Api) -> None:
     assert {*decided} == {*DecisionsModel.model_fields}
     audit = await memory.get("/schedules/mine/audit", "viewer")
     assert {*audit} == {*TickAuditModel.model_fields}
-    assert audit["proven"]
+    assert audit["ok"]
     assert len((await memory.get("/schedules/mine/active-runs", "viewer"))["items"]) == 1
     for path in ("decisions", "audit", "active-runs"):
         query = {} if path == "active-runs" else span

@@ -22,7 +22,7 @@ def test_many_are_paused_resumed_and_triggered(shop: Cli) -> None:
     assert lines[:3] == ["1 of 4 schedules paused.", "", "Left alone"]
     assert lines[4].split(maxsplit=1) == ["digest", "is paused already, by ana"]
     document = shop.ok("resume", "--all", "--contains", "mail-", "--yes", "--expect", "2", "--json").json
-    assert (document["verb"], document["changed"], document["left"]) == ("resume", ["mail-a", "mail-b"], [])
+    assert (document["verb"], document["changed"], document["not_changed"]) == ("resume", ["mail-a", "mail-b"], [])
     lines = shop.ok("trigger", "--all", "--state", "active", "-y").out.splitlines()
     assert [line.split() for line in lines[:2]] == [["2", "of", "2", "schedules", "triggered."], ["SCHEDULE", "RUN"]]
     assert [line.split()[0] for line in lines[2:]] == ["mail-a", "mail-b"]

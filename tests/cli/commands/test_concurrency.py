@@ -26,9 +26,9 @@ def test_limits_are_listed_set_and_removed(cli: Cli) -> None:
     ]
     assert cli.ok("limit", "set", "warehouse", "3").out == "warehouse: 3 at once; 3 active, 1 waiting.\n"
     assert cli.ok("limits", "--json").json == {
-        "limits": [{"key": "warehouse", "most": 3, "is_set": True, "active": 3, "waiting": 1}]
+        "limits": [{"key": "warehouse", "max_running": 3, "is_explicit": True, "active": 3, "waiting": 1}]
     }
-    assert cli.ok("limit", "rm", "warehouse", "--json").json["is_set"] is False
+    assert cli.ok("limit", "rm", "warehouse", "--json").json["is_explicit"] is False
 
 
 def test_what_is_no_limit_is_refused(cli: Cli) -> None:

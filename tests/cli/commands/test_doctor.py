@@ -116,9 +116,9 @@ def test_zones_tells_what_moves(bare: Cli, tmp_path: Path) -> None:
     [moves] = document["moves"]
     assert (moves["schedule"], moves["zone"]) == ("daily", "Europe/Berlin")
     # Summer time lasts seven months.
-    assert 200 < moves["gone"] == moves["came"] < 230
-    assert moves["first_gone"][0][11:] == "07:00:00Z"
-    assert moves["first_came"][0][11:] == "08:00:00Z"
+    assert 200 < moves["removed"] == moves["added"] < 230
+    assert moves["first_removed"][0][11:] == "07:00:00Z"
+    assert moves["first_added"][0][11:] == "08:00:00Z"
     assert "Ticks move in 1 schedule:" in bare.ok("zones", "--against", folder).out
     assert bare.refused(4, "zones", "--adopt").startswith("the store goes by these zone rules already;")
     assert bare("zones", "--against", "nowhere").code == 2

@@ -56,7 +56,7 @@ def test_a_file_is_compared_applied_and_then_there_is_nothing_to_do(ops: Cli) ->
     assert ops.ok("ls", "--json").json["schedules"] == []
     assert "App ops: 2 created, 3 settings." in ops.ok("apply", "-f", "ops.toml").out
     assert ops.ok("show", "nightly", "--json").json["definition"]["payload"] == {"limit": 5}
-    assert ops.ok("limits", "--json").json["limits"][0]["most"] == 3
+    assert ops.ok("limits", "--json").json["limits"][0]["max_running"] == 3
     assert ops.ok("calendar", "show", "fest", "--json").json["changed_by"] == "ana"
     assert ops.ok("apply", "-f", "ops.toml").out == "Nothing to do: 2 schedules of app ops as the files say.\n"
     assert ops.ok("diff", "-f", "ops.toml").out.startswith("Nothing to do")

@@ -68,6 +68,6 @@ def test_a_run_says_that_it_waits_for_its_queue(cli: Cli) -> None:
     assert listed.count("waits for the rate of mail, 1/h, until ") == 1
     said = cli.ok("runs", "2")
     assert "1/h: it may begin at " in said.out
-    turn = cli.ok("runs", "2", "--json").json["turn"]
-    assert (turn["rate"], turn["ahead"]) == ("1/h", 0)
-    assert cli.ok("runs", "1", "--json").json["turn"] is None
+    turn = cli.ok("runs", "2", "--json").json["queue_position"]
+    assert (turn["rate"], turn["runs_before"]) == ("1/h", 0)
+    assert cli.ok("runs", "1", "--json").json["queue_position"] is None

@@ -53,4 +53,4 @@ def test_over_code_it_says_what_stays(shop: Cli) -> None:
     said = shop("roll-back", "digest", "--to", "2")
     assert said.code == 0
     assert "set over what app shop declares, also through deploys, until they are unset: retries" in said.err
-    assert shop.ok("show", "digest", "--json").json["overrides"] == {"retries": 5}
+    assert shop.ok("show", "digest", "--json").json["field_overrides"] == {"retries": 5}

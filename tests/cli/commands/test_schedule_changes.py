@@ -85,7 +85,7 @@ def test_set_patches_and_never_replaces(shop: Cli) -> None:
     ]
     changed = {"timeout": 1200, "payload": {"limit": 5}, "tags": ["mail", "eu"]}
     assert shown(shop, "digest")["definition"] == {**before, **changed}
-    assert shown(shop, "digest")["overrides"] == changed
+    assert shown(shop, "digest")["field_overrides"] == changed
     again = shop.ok("set", "digest", "timeout=1200").out
     assert again == "digest is so already; it stays at revision 2.\n"
 
@@ -100,8 +100,8 @@ def test_set_patches_and_never_replaces(shop: Cli) -> None:
         ("spread=10m", "spread", 600),
         ("exclude=sat,sun,2026-12-25", "exclude", ["sat", "sun", "2026-12-25"]),
         ("tags=", "tags", []),
-        ("backoff=5s", "backoff", {"base": 5, "most": 300}),
-        ("backoff=5s,10m", "backoff", {"base": 5, "most": 600}),
+        ("backoff=5s", "backoff", {"base": 5, "max": 300}),
+        ("backoff=5s,10m", "backoff", {"base": 5, "max": 600}),
         ("overlap=queue", "overlap", "queue"),
         ("description=a=b, c", "description", "a=b, c"),
         ("end_at=2999-01-01 00:00 Europe/Rome", "end_at", "2998-12-31T23:00:00Z"),
@@ -125,7 +125,7 @@ def test_unset_goes_back_to_the_code_or_the_default(shop: Cli) -> None:
         {"field": "grace", "before": 60, "after": None},
         {"field": "retries", "before": 9, "after": 3},
     ]
-    assert (document["schedule"]["overrides"], document["schedule"]["definition"]["retries"]) == ({}, 3)
+    assert (document["schedule"]["field_overrides"], document["schedule"]["definition"]["retries"]) == ({}, 3)
 
 
 def test_the_task_is_set_with_a_warning_where_no_worker_knows_it_and_unset(shop: Cli) -> None:

@@ -51,9 +51,9 @@ def test_what_can_be_counted_by_hand(bare: Cli) -> None:
     hourly = "".join(f'[schedules.{name}]\ncron = "0 * * * *"\ntask = "x"\n' for name in "abc")
     # One after the other, each 19 minutes: on time, 19 and 38 minutes late, and done before the hour is over.
     as_is, one = played(hourly, "--duration", "19m", "--slots", "1")
-    assert (as_is["peak"]["busy"], as_is["lateness"]["max"], as_is["longest_line"]["runs"]) == (3, 0.0, 0)
+    assert (as_is["peak"]["busy"], as_is["lateness"]["max"], as_is["max_queued"]["runs"]) == (3, 0.0, 0)
     assert (one["ticks"], one["runs"], one["skips"], one["left_over"]) == (72, 72, {}, 0)
-    assert (one["peak"]["busy"], one["slots"], one["longest_line"]["runs"]) == (1, 1, 2)
+    assert (one["peak"]["busy"], one["slots"], one["max_queued"]["runs"]) == (1, 1, 2)
     assert [one["lateness"][name] for name in ("p50", "p99", "max")] == [1140.0, 2280.0, 2280.0]
     assert {each["name"]: each["worst_lateness"] for each in one["by_schedule"]} == {"a": 0, "b": 1140, "c": 2280}
     assert {(each["ticks"], each["runs"]) for each in one["hours"]} == {(3, 3)}

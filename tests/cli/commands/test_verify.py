@@ -40,7 +40,7 @@ def test_an_audit_that_proves_all(hourly: Cli) -> None:
     assert row.split()[-4:] == ["24", "1", "23", "0"]
     document = hourly.ok("audit", "hourly", "--json").json
     [audit] = document["audits"]
-    assert (document["proven"], audit["expected"], audit["runs"], audit["skipped"]) == (True, 24, 1, 23)
+    assert (document["ok"], audit["expected"], audit["runs"], audit["skipped"]) == (True, 24, 1, 23)
     assert audit["complete_from"] == audit["first"]
     part = hourly.ok("audit", "hourly", "--from", "-5h", "--to", "now", "--json").json["audits"][0]
     assert (part["expected"], part["runs"], part["skipped"]) == (5, 0, 5)
@@ -61,7 +61,7 @@ def test_an_audit_names_the_tick_that_is_missing(hourly: Cli) -> None:
 
 def test_an_audit_of_a_deleted_schedule(hourly: Cli) -> None:
     hourly.ok("rm", "hourly", "-y", "--cancel-runs")
-    assert hourly.ok("audit", "hourly", "--json").json["proven"]
+    assert hourly.ok("audit", "hourly", "--json").json["ok"]
     assert [each["schedule"] for each in hourly.ok("audit", "--json").json["audits"]] == ["hourly"]
 
 

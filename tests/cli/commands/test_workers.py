@@ -24,7 +24,7 @@ def report(cli: Cli, name: str, **fields: Any) -> None:
 def test_workers_are_listed(cli: Cli) -> None:
     assert cli.ok("workers").out == "No worker is alive. Start one with `tickbird worker`.\n"
     newer = Unreadable("v: format 99 is not known.", "bill", 3)
-    report(cli, "web-1", vitals={"stuck": 2, **publish([newer])})
+    report(cli, "web-1", health={"stuck": 2, **publish([newer])})
     report(cli, "web-2", held="plans nothing: TICKBIRD_PLANNING is off", draining=True)
     shown = cli.ok("workers").out
     assert "WORKER" in shown

@@ -55,7 +55,7 @@ async def test_many_are_changed_at_once(both: Both) -> None:
     for name in ("a", "b"):
         await both.local.create(name, cron("0 9 * * *"), "report", actor="ana", unknown_task_ok=True, tags=["post"])
     paused = await both.remote.pause_all(actor="nobody", tag="post", expected=2, note="upgrade")
-    assert (paused.changed, paused.left) == (["a", "b"], [])
+    assert (paused.changed, paused.not_changed) == (["a", "b"], [])
     again = await both.remote.pause_all(actor="nobody", note="again")
     assert (again.matched, again.changed) == (2, [])
     assert again == await both.local.pause_all(actor="ana")
@@ -238,7 +238,7 @@ async def test_files_are_the_same(both: Both) -> None:
     for client in (both.local, both.remote):
         with pytest.raises(DocumentError) as caught:
             await client.apply(worse, actor="x")
-        told.append([each.text for each in caught.value.mistakes])
+        told.append([each.text for each in caught.value.diagnostics])
     assert told[0] == told[1] != []
 
 
@@ -336,10 +336,10 @@ async def test_limits_are_the_same(both: Both) -> None:
     odd = "ware/house: ü?#%"
     for key in (odd, "..", "b"):
         limit = await both.remote.set_limit(key, 3, actor="x")
-        assert (limit.key, limit.most, limit.is_set) == (key, 3, True)
+        assert (limit.key, limit.max_running, limit.is_explicit) == (key, 3, True)
     assert await both.remote.limits() == await both.local.limits()
     assert [each.key for each in await both.remote.limits(after="..", limit=1)] == ["b"]
-    assert (await both.remote.remove_limit(odd, actor="x")).is_set is False
+    assert (await both.remote.remove_limit(odd, actor="x")).is_explicit is False
     queue = await both.remote.limit_queue("mail", "100/min", actor="x")
     assert [queue] == await both.local.queues() == await both.remote.queues()
     assert (await both.remote.limit_queue("mail", None, actor="x")).rate is None

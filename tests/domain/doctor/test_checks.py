@@ -46,7 +46,7 @@ WORKER = Worker(
     queues=("default",),
     slots=10,
     tasks={"work": {}},
-    vitals={"clock": 0.1, "zones": "2026f (abcdef01)", "stuck": 0},
+    health={"clock": 0.1, "zones": "2026f (abcdef01)", "stuck": 0},
 )
 
 
@@ -195,7 +195,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
     "other version": (worker(version="2.0"), "versions", "warning", "workers have 2.0", "tickbird==2.0"),
     "clock ahead": (replace(WORKING, now=NOW + timedelta(seconds=9)), "clock", "problem", "9 s ahead of", "set-ntp"),
     "clock behind": (replace(WORKING, now=ago(9)), "clock", "problem", "9 s behind this machine", "set-ntp"),
-    "worker's clock": (worker(vitals={"clock": -3600.5}), "clock", "warning", "w1 is 1 h behind the store", "set-ntp"),
+    "worker's clock": (worker(health={"clock": -3600.5}), "clock", "warning", "w1 is 1 h behind the store", "set-ntp"),
     "no idle time-out": (
         setting("idle_in_transaction_session_timeout", "0"),
         "time-outs",
@@ -249,7 +249,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
     "log": (file(log_size=3 * 10**8), "disk", "warning", "300.0 MB", "fuser"),
     "unused": (file(size=4 * 10**8, free_pages=10**5), "disk", "warning", "409.6 MB of its 400.0 MB", "VACUUM"),
     "copy": (
-        replace(WORKING, copied="this store is a copy"),
+        replace(WORKING, copy_reason="this store is a copy"),
         "copy",
         "problem",
         "This store is a copy.",
@@ -263,7 +263,7 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "tzdata==2027.1",
     ),
     "zones elsewhere": (
-        worker(vitals={"zones": "2026a (11)"}),
+        worker(health={"zones": "2026a (11)"}),
         "zone data",
         "warning",
         "2026a (11) on 1 worker",
@@ -271,16 +271,16 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
     ),
     "nobody": (replace(WORKING, workers=[]), "workers", "problem", "3 active schedules", "tickbird worker"),
     "held back": (worker(held="plans nothing: off"), "workers", "problem", "it plans nothing: off", "goes on"),
-    "stuck": (worker(vitals={"stuck": 2}), "workers", "warning", "keep 2 of its 10 slots", 'isolation="process"'),
+    "stuck": (worker(health={"stuck": 2}), "workers", "warning", "keep 2 of its 10 slots", 'isolation="process"'),
     "unreadable": (
-        replace(WORKING, workers=[worker(vitals=publish([NEWER])).workers[0], replace(WORKER, id="w2")]),
+        replace(WORKING, workers=[worker(health=publish([NEWER])).workers[0], replace(WORKER, id="w2")]),
         "workers",
         "warning",
         "w1 cannot read revision 3 of bill (v: format 99 is not known), and leaves what is queued of it to others.",
         "--upgrade tickbird tzdata",
     ),
     "unreadable everywhere": (
-        worker(vitals=publish([NEWER])),
+        worker(health=publish([NEWER])),
         "workers",
         "problem",
         "; no live worker can read it.",

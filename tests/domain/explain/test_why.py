@@ -154,11 +154,11 @@ class TestWhoServesARun:
         run = a_run(status="queued")
         told = publish([Unreadable("v: format 99 is not known.", run.schedule, run.revision)])
         elsewhere = publish([Unreadable("v: format 99 is not known.", run.schedule, 99)])
-        unable = [a_worker(vitals=told), a_worker("w2", vitals=told)]
+        unable = [a_worker(health=told), a_worker("w2", health=told)]
         reason = unserved_reason("default", "work", unable, Counter(), run)
         assert reason.startswith("no live worker can read it: w1 reports revision 1 of")
         assert "v: format 99 is not known" in reason
-        assert unserved_reason("default", "work", [*unable, a_worker("w3", vitals=elsewhere)], Counter(), run) == ""
+        assert unserved_reason("default", "work", [*unable, a_worker("w3", health=elsewhere)], Counter(), run) == ""
 
 
 class TestARun:
@@ -280,12 +280,14 @@ class TestMissingRows:
         assert answer.sentence == "The definition of that time cannot be read, and no decision is stored."
 
     def test_a_newer_format_is_left_alone(self) -> None:
-        newer = replace(a_schedule(reached=None), definition=None, raw={"v": 99})
+        newer = replace(a_schedule(reached=None), definition=None, definition_json={"v": 99})
         answer = why(60, now=10, schedule=newer)
         assert (answer.verdict, "format 99, newer than" in answer.sentence) == ("undecided", True)
 
     def test_a_definition_that_cannot_be_read_is_parked(self) -> None:
-        broken = replace(a_schedule(), definition=None, raw={"v": 1}, state="parked", error="trigger: is missing.")
+        broken = replace(
+            a_schedule(), definition=None, definition_json={"v": 1}, state="parked", error="trigger: is missing."
+        )
         past, coming = why(60, now=100, schedule=broken), why(60, now=10, schedule=broken)
         assert (past.verdict, coming.verdict) == ("undecided", "will be skipped")
         assert why(60, now=60, schedule=broken).verdict == "undecided"

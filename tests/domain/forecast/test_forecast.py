@@ -103,7 +103,7 @@ def test_fewer_slots_make_runs_late() -> None:
     """Ten runs of a minute at one instant on two slots: the last begins after four."""
     ten = [schedule(f"s{number}", cron("0 * * * *"), number) for number in range(10)]
     found = expect(*ten, hours=1, what_if=WhatIf(slots=2), assumed=60)
-    assert (found.peak, found.slots, found.longest_line) == (2, 2, 8)
+    assert (found.peak, found.slots, found.max_queued) == (2, 2, 8)
     assert found.lateness["max"] == 240
     assert found.lateness["p50"] == pytest.approx(120, rel=0.01)
     found = expect(*ten, hours=1, what_if=WhatIf(slots=2, slower=2), assumed=60)

@@ -138,7 +138,7 @@ def test_the_ticks_of_a_preview() -> None:
         ("2026-11-18T09:00:00+01:00", None),
     ]
     assert found.ticks[0].scheduled_for == datetime(2026, 11, 16, 8, tzinfo=UTC)
-    assert (found.what, found.zone) == ("At 09:00 (Europe/Rome)", "Europe/Rome")
+    assert (found.trigger_description, found.zone) == ("At 09:00 (Europe/Rome)", "Europe/Rome")
 
 
 def test_a_spread_goes_by_the_name() -> None:

@@ -105,13 +105,13 @@ def test_choosing(case: tuple[list[WaitingRun], dict[int, int], dict[Key, int]])
     for key, number in taken.items():
         assert number <= room.get(key, 0)
     for waiter in gone:
-        if waiter.most is not None and waiter.schedule_id is not None:
-            assert busy[waiter.schedule_id] + started[waiter.schedule_id] <= waiter.most
+        if waiter.max_running is not None and waiter.schedule_id is not None:
+            assert busy[waiter.schedule_id] + started[waiter.schedule_id] <= waiter.max_running
     for waiter in waiters:
         ahead = [
             one
             for one in waiters
-            if one.schedule_id == waiter.schedule_id is not None and one.most is not None
+            if one.schedule_id == waiter.schedule_id is not None and one.max_running is not None
             if one.id < waiter.id and one.id not in chosen
         ]
         if waiter.id in chosen:
@@ -120,16 +120,16 @@ def test_choosing(case: tuple[list[WaitingRun], dict[int, int], dict[Key, int]])
             continue
         full = waiter.key is not None and taken[waiter.key] >= room.get(waiter.key, 0)
         stuck = (
-            waiter.most is not None
+            waiter.max_running is not None
             and waiter.schedule_id is not None
-            and busy[waiter.schedule_id] + started[waiter.schedule_id] >= waiter.most
+            and busy[waiter.schedule_id] + started[waiter.schedule_id] >= waiter.max_running
         )
         # No place is left empty that somebody could have had.
         assert full or stuck or ahead
         # A waiter without a slot of its key was passed by nobody, except while it waited for its own schedule.
         if waiter.key is not None and not ahead and not stuck:
             rank = (-waiter.priority, waiter.id)
-            older = [one.id for one in gone if one.schedule_id == waiter.schedule_id is not None and one.most]
+            older = [one.id for one in gone if one.schedule_id == waiter.schedule_id is not None and one.max_running]
             last = max((chosen.index(number) for number in older if number < waiter.id), default=-1)
             passed = [one for one in gone if one.key == waiter.key and (-one.priority, one.id) > rank]
             assert all(chosen.index(one.id) <= last for one in passed)
@@ -159,8 +159,8 @@ def test_backfills_come_behind(
         assert count <= room.get(key, 0)
     started = Counter(waiter.schedule_id for waiter in both)
     for waiter in both:
-        if waiter.most is not None and waiter.schedule_id is not None:
-            assert busy[waiter.schedule_id] + started[waiter.schedule_id] <= waiter.most
+        if waiter.max_running is not None and waiter.schedule_id is not None:
+            assert busy[waiter.schedule_id] + started[waiter.schedule_id] <= waiter.max_running
 
 
 def test_the_order_does_not_depend_on_how_they_are_given() -> None:

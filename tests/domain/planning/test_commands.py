@@ -53,7 +53,7 @@ def schedule(state: Any = "active", *, cursor: Cursor | None = None, **fields: A
     known = cursor or Cursor(planned_until=BASE, next_run_at=BASE + 60)
     pause = PauseState("eve", "moving") if state == "paused" else None
     raw = encode_definition(definition)
-    return Schedule(1, "default", "clock", 3, state, definition, known, pause, raw=raw)
+    return Schedule(1, "default", "clock", 3, state, definition, known, pause, definition_json=raw)
 
 
 def apply(command: Command, known: Schedule | None, seconds: float = 10, facts: Facts = NO_FACTS) -> Change:
@@ -103,7 +103,7 @@ def test_create() -> None:
     made = change.schedule
     assert (change.action, made.revision, made.state, made.app, made.fingerprint) == ("create", 1, "active", "a", "f")
     assert made.cursor == Cursor(planned_until=BASE + 30, next_run_at=BASE + 60)
-    assert made.raw == encode_definition(define())
+    assert made.definition_json == encode_definition(define())
     with pytest.raises(ConflictError):
         apply(Create(actor="ada", namespace="default", definition=define()), schedule())
 
@@ -144,7 +144,7 @@ def test_update_of_a_policy_keeps_the_cursor() -> None:
     change = apply(Update(actor="ada", fields={"priority": 4}), schedule(cursor=cursor))
     assert (change.schedule.cursor, change.schedule.definition) == (cursor, define(priority=4))
     assert change.detail == {"before": {"priority": None}, "after": {"priority": 4}}
-    assert change.schedule.overrides == {}
+    assert change.schedule.field_overrides == {}
 
 
 def test_update_of_the_trigger_begins_behind_now() -> None:
@@ -156,9 +156,9 @@ def test_update_of_the_trigger_begins_behind_now() -> None:
 
 
 def test_update_of_code_is_an_override() -> None:
-    known = replace(schedule(), app="a", fingerprint="f1", overrides={"grace": 5})
+    known = replace(schedule(), app="a", fingerprint="f1", field_overrides={"grace": 5})
     change = apply(Update(actor="ada", fields={"priority": 4}), known)
-    assert change.schedule.overrides == {"grace": 5, "priority": 4}
+    assert change.schedule.field_overrides == {"grace": 5, "priority": 4}
     deployed = apply(
         SyncFromCode(actor="sync", definition=define(retries=2), app="a", fingerprint="f2"), change.schedule
     )
@@ -182,7 +182,7 @@ def test_an_update_to_what_is_already_so_changes_nothing() -> None:
         assert apply(Update(actor="ada", fields={"payload": payload}), known, 100).revised
     # A person's word outlives the code's, also where both say the same.
     from_code = replace(known, app="a", fingerprint="f")
-    assert apply(Update(actor="ada", fields={"priority": 4}), from_code).schedule.overrides == {"priority": 4}
+    assert apply(Update(actor="ada", fields={"priority": 4}), from_code).schedule.field_overrides == {"priority": 4}
     # What a store refused may fit by now.
     assert apply(Update(actor="ada", fields={"priority": 4}), replace(known, state="parked")).revised
 
@@ -221,10 +221,12 @@ def test_an_ended_schedule_that_stays_so_is_left_where_it_ended() -> None:
 
 
 def test_delete_leaves_a_tombstone() -> None:
-    known = replace(schedule(cursor=Cursor(planned_until=BASE, runs_planned=5)), overrides={"a": 1}, fingerprint="f")
+    known = replace(
+        schedule(cursor=Cursor(planned_until=BASE, runs_planned=5)), field_overrides={"a": 1}, fingerprint="f"
+    )
     change = apply(Delete(actor="ada"), known, 100.5, TWO)
     gone = change.schedule
-    assert (gone.state, gone.cursor, gone.overrides, gone.fingerprint) == (
+    assert (gone.state, gone.cursor, gone.field_overrides, gone.fingerprint) == (
         "deleted",
         Cursor(planned_until=BASE + 100),
         {},

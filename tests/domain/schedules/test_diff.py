@@ -110,8 +110,8 @@ def back(schedule: Schedule, definition: Definition, declared: Definition | None
 def test_a_roll_back_takes_all_of_the_old_definition() -> None:
     old, new = define(retries=3, tags=("a",)), define(trigger=cron("0 10 * * *"), timeout=60)
     after = back(made(new), old)
-    assert (after.definition, after.revision, after.overrides) == (old, 2, {})
-    assert after.raw == encode_definition(old)
+    assert (after.definition, after.revision, after.field_overrides) == (old, 2, {})
+    assert after.definition_json == encode_definition(old)
 
 
 def test_over_code_only_what_differs_from_it_is_kept() -> None:
@@ -121,10 +121,10 @@ def test_over_code_only_what_differs_from_it_is_kept() -> None:
     after = back(schedule, old, code)
     assert after.definition == old
     # A default, too, where code says something else.
-    assert after.overrides == {"retries": 3, "tags": ["a"], "timeout": None, "catch_up": "one"}
+    assert after.field_overrides == {"retries": 3, "tags": ["a"], "timeout": None, "catch_up": "one"}
     assert override_notice(after).endswith("until they are unset: catch_up, retries, tags, timeout")
     again = back(after, code, code)
-    assert (again.definition, again.overrides, override_notice(again)) == (code, {}, "")
+    assert (again.definition, again.field_overrides, override_notice(again)) == (code, {}, "")
     assert override_notice(made(code)) == ""
 
 
@@ -153,7 +153,7 @@ def test_what_cannot_be_rolled_back() -> None:
 
 def test_a_paused_schedule_stays_paused_and_a_parked_one_is_repaired() -> None:
     schedule = made(define(retries=1))
-    parked = replace(schedule, state="parked", error="cannot be read", definition=None, raw={"v": 1})
+    parked = replace(schedule, state="parked", error="cannot be read", definition=None, definition_json={"v": 1})
     assert back(parked, define()).state == "active"
     assert back(replace(schedule, state="paused"), define()).state == "paused"
 

@@ -353,9 +353,9 @@ async def test_an_edit_makes_a_task_a_command_and_back(commands: Commands) -> No
     client = commands.client
     await client.create("either", DAILY, "digest", actor="test", unknown_task_ok=True)
     changed = await client.update("either", actor="test", command=["/bin/sh", "-c", "true"], payload={"any": "thing"})
-    assert changed.raw["v"] == 2
+    assert changed.definition_json["v"] == 2
     assert (await commands.place.final((await client.trigger("either", actor="test")).id)).status == "succeeded"
-    assert (await client.update("either", actor="test", task="digest")).raw["v"] == 1
+    assert (await client.update("either", actor="test", task="digest")).definition_json["v"] == 1
     with pytest.raises(InvalidError, match="task and command: a schedule has one target"):
         await client.update("either", actor="test", task="digest", command=["/bin/true"])
     with pytest.raises(InvalidError, match="target: set it or unset it"):

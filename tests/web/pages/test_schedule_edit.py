@@ -206,7 +206,7 @@ async def test_over_code_and_back(desk: Desk, served: Served) -> None:
     await expect(page.get_by_text("Set over what code declares")).to_be_visible()
     await page.get_by_role("button", name="Save it").click()
     await expect(page.get_by_text("declared is saved")).to_be_visible()
-    assert (await served.client.get("declared")).overrides == {"retries": 4}
+    assert (await served.client.get("declared")).field_overrides == {"retries": 4}
     page = await desk.open("/schedules/declared/edit")
     await page.get_by_label("back to code: retries").check()
     await desk.check("edit-code")
@@ -215,7 +215,7 @@ async def test_over_code_and_back(desk: Desk, served: Served) -> None:
     await page.get_by_role("button", name="Save it").click()
     await expect(page.get_by_text("declared is saved")).to_be_visible()
     after = await served.client.get("declared")
-    assert after.overrides == {}
+    assert after.field_overrides == {}
     assert after.definition is not None
     assert after.definition.retries == 1
 

@@ -57,5 +57,5 @@ class BulkModel(BaseModel):
     verb: BulkVerb
     matched: int
     changed: list[str]
-    left: list[LeftAloneModel]
+    not_changed: list[LeftAloneModel]
     runs: dict[str, int] = Field(description="Of a trigger: the id of each schedule's run.")

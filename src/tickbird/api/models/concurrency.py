@@ -14,8 +14,8 @@ class LimitModel(BaseModel):
     """A concurrency key: how many runs of it may go on at once, how many do, and how many wait."""
 
     key: str
-    most: int
-    is_set: bool = Field(description="By a person; else it is the default.")
+    max_running: int
+    is_explicit: bool = Field(description="By a person; else it is the default.")
     active: int
     waiting: int
 
@@ -30,7 +30,7 @@ class LimitPage(BaseModel):
 class LimitBody(Body):
     """How many runs of the key may go on at once."""
 
-    most: int = Field(ge=1, le=MAX_LIMIT)
+    max_running: int = Field(ge=1, le=MAX_LIMIT)
 
 
 class QueueModel(BaseModel):

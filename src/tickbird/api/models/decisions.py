@@ -35,7 +35,7 @@ class TickAuditModel(BaseModel):
     """What came of auditing one schedule over a range; `findings` are the first of `found`."""
 
     schedule: str
-    proven: bool
+    ok: bool
     first: Instant | None
     last: Instant | None
     complete_from: Instant | None
@@ -43,7 +43,7 @@ class TickAuditModel(BaseModel):
     runs: int
     skipped: int
     open: int
-    found: int
+    finding_count: int
     findings: list[AuditFindingModel]
 
 

@@ -83,7 +83,7 @@ class ScheduleChangeModel(BaseModel):
     name: str
     kind: Kind
     fields_: list[FieldChangeModel] = Field(alias="fields")
-    kept: list[KeptOverrideModel]
+    kept_overrides: list[KeptOverrideModel]
     pause: KeptPauseModel | None
     ticks: TickChangesModel
     late: LateModel | None
@@ -96,7 +96,7 @@ class StaysModel(BaseModel):
     """A schedule that is as the document says, but for what people have done beside it, which stays."""
 
     name: str
-    kept: list[KeptOverrideModel]
+    kept_overrides: list[KeptOverrideModel]
     pause: KeptPauseModel | None
 
 
@@ -134,13 +134,13 @@ class FilePlanModel(BaseModel):
     applied: bool
     changes: dict[str, int] = Field(description="How many schedules are changed in each way.")
     same: int
-    left: list[str]
+    not_in_files: list[str]
     stays: list[StaysModel]
     schedules: list[ScheduleChangeModel]
     settings: list[SettingChangeModel]
     crowds: list[CrowdModel]
     unserved: list[str]
-    mistakes: list[DiagnosticModel]
+    diagnostics: list[DiagnosticModel]
     conflicts: list[DiagnosticModel]
 
 

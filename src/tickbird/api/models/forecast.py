@@ -95,7 +95,7 @@ class ScheduleForecastModel(BaseModel):
     cancelled: int
     worst_lateness: float
     duration: float
-    known: bool
+    has_history: bool
 
 
 class SuggestionModel(BaseModel):
@@ -140,7 +140,7 @@ class ForecastModel(BaseModel):
     held: int
     left_over: int
     peak: PeakModel
-    longest_line: LineModel
+    max_queued: LineModel
     lateness: ExpectedLatenessModel
     busiest_minutes: list[BusyMinuteModel]
     queues: list[QueueForecastModel]

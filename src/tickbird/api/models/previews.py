@@ -71,7 +71,7 @@ class LoadModel(BaseModel):
 class PreviewModel(BaseModel):
     """The next ticks of a definition, in words, with what is unusual about them and what else goes on then."""
 
-    what: str
+    trigger_description: str
     zone: str
     definition: Json
     after: Instant

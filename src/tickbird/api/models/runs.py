@@ -102,9 +102,9 @@ class TurnModel(BaseModel):
     """What keeps a queued run back in its queue: a rate, so many before it, or others that may pass it."""
 
     rate: str | None
-    ahead: int
+    runs_before: int
     at: Instant | None
-    behind_until: Instant | None
+    deferred_until: Instant | None
 
 
 class ProgressModel(BaseModel):
@@ -121,8 +121,8 @@ class RunDetail(BaseModel):
     run: RunModel
     attempts: list[AttemptModel]
     progress: ProgressModel | None
-    turn: TurnModel | None
-    waits_for: list[StepModel] = Field(description="Empty where it has begun, or where a worker should take it now.")
+    queue_position: TurnModel | None
+    waiting_for: list[StepModel] = Field(description="Empty where it has begun, or where a worker should take it now.")
 
 
 class LogLineModel(BaseModel):

@@ -38,13 +38,13 @@ class ScheduleModel(BaseModel):
     namespace: str
     name: str
     state: State
-    what: str | None
+    trigger_description: str | None
     zone: str | None
     definition: Json
-    overrides: Json = Field(description="Fields that an operator set over what code declares.")
+    field_overrides: Json = Field(description="Fields that an operator set over what code declares.")
     tick_overrides: list[TickOverrideModel]
-    decided_ahead: list[Instant] = Field(description="Coming ticks that were decided before the trigger changed.")
-    skipping: SkippingModel | None
+    early_ticks: list[Instant] = Field(description="Coming ticks that were decided before the trigger changed.")
+    skip: SkippingModel | None
     revision: int
     fingerprint: str | None = Field(description="Of the definition that code declares.")
     app: str | None

@@ -36,7 +36,7 @@ class IdentityModel(BaseModel):
 
     here: dict[str, str]
     stored: dict[str, str]
-    copied: str
+    copy_reason: str
 
 
 class ZoneDataModel(BaseModel):
@@ -78,10 +78,10 @@ class TickMovesModel(BaseModel):
 
     schedule: str
     zone: str
-    gone: int
-    came: int
-    first_gone: list[Instant]
-    first_came: list[Instant]
+    removed: int
+    added: int
+    first_removed: list[Instant]
+    first_added: list[Instant]
     until: Instant
 
 

@@ -19,7 +19,7 @@ class TickOverrideModel(BaseModel):
     payload: Json | None
     note: str
     actor: str
-    made_at: Instant
+    created_at: Instant
 
 
 class OverriddenModel(BaseModel):
@@ -29,7 +29,7 @@ class OverriddenModel(BaseModel):
     payload: bool
     note: str
     actor: str
-    made_at: Instant
+    created_at: Instant
 
 
 class Overrides(BaseModel):

@@ -26,10 +26,10 @@ class WorkerModel(BaseModel):
     draining: bool
     drain_requested_at: Instant | None
     drain_requested_by: str | None
-    held: str
-    vitals: Json
+    standby_reason: str
+    health: Json
     started_at: Instant | None
-    seen_at: Instant | None
+    last_seen_at: Instant | None
     live_until: Instant | None
 
 

@@ -31,7 +31,7 @@ async def list_limits(access: Viewer, limit: Limit = 100, after: AfterName = Non
 @router.put("/limits/{key:path}", summary="Limit a key", operation_id="set_limit", response_model=LimitModel)
 async def set_limit(access: Editor, key: Key, body: LimitBody) -> Any:
     """Let so many runs of a concurrency key go on at once; a higher limit lets waiting ones go at once."""
-    return limit_document(await access.client.set_limit(key, body.most, actor=access.actor))
+    return limit_document(await access.client.set_limit(key, body.max_running, actor=access.actor))
 
 
 @router.delete(

@@ -90,7 +90,7 @@ async def get_run(
     id: Id,  # noqa: A002 - the name in the path
     wait: Annotated[int | None, Query(ge=1, le=300, description="Seconds until it is final, at most.")] = None,
     tz: Annotated[
-        str | None, Query(max_length=100, description="Tell times of `waits_for` on this zone's clock.")
+        str | None, Query(max_length=100, description="Tell times of `waiting_for` on this zone's clock.")
     ] = None,
 ) -> Any:
     """A run, the attempts that did not end it well, how far it is, its turn in its queue, and what it waits for.
@@ -104,8 +104,8 @@ async def get_run(
         "run": run_document(run),
         "attempts": [attempt_document(each) for each in await client.attempts(id)],
         "progress": None if progress is None else progress_document(progress),
-        "turn": turn_document(await client.turn(id)),
-        "waits_for": [step.to_json() for step in await client.waits_for(id, tz=tz)],
+        "queue_position": turn_document(await client.turn(id)),
+        "waiting_for": [step.to_json() for step in await client.waiting_for(id, tz=tz)],
     }
 
 

@@ -120,9 +120,9 @@ def change_many(
         screen.line(f"{len(result.changed):,} of {count(result.matched, 'schedule')} {_DONE[verb]}.")
         if result.runs:
             screen.table(("SCHEDULE", "RUN"), [(Cell(name, "bold"), str(run)) for name, run in result.runs.items()])
-        if result.left:
+        if result.not_changed:
             screen.title("Left alone")
-            rows: list[Sequence[Text]] = [(Cell(each.schedule, "bold"), each.why) for each in result.left]
+            rows: list[Sequence[Text]] = [(Cell(each.schedule, "bold"), each.why) for each in result.not_changed]
             screen.table(("SCHEDULE", "WHY"), rows)
 
     print_result(settings, lambda: bulk_document(result), show_result)

@@ -62,4 +62,4 @@ def _print(settings: GlobalOptions, changed: ConcurrencyLimit) -> None:
 
 
 def _limit_text(limit: ConcurrencyLimit) -> str:
-    return f"{limit.most}" if limit.is_set else f"{limit.most} (default)"
+    return f"{limit.max_running}" if limit.is_explicit else f"{limit.max_running} (default)"

@@ -312,7 +312,7 @@ class Dev:
         )
         screen.line()
         rows = [
-            (each["name"], each["what"], both(_at(each["next"]), now, self._settings.tz or each["zone"]))
+            (each["name"], each["trigger_description"], both(_at(each["next"]), now, self._settings.tz or each["zone"]))
             for each in document["schedules"]
         ]
         if rows:

@@ -215,40 +215,40 @@ def read_documents(files: Sequence[str], spelling: Format | None) -> Document:
             )
         return read_bytes(data, "stdin", found)
     except DocumentError as error:
-        _print_diagnostics(error.mistakes)
-        raise Mistaken(error.mistakes) from None
+        _print_diagnostics(error.diagnostics)
+        raise Mistaken(error.diagnostics) from None
 
 
 class Mistaken(InvalidError):
     """Files with mistakes, of which a person has been told each on a line of its own."""
 
-    def __init__(self, mistakes: Sequence[Diagnostic]) -> None:
-        super().__init__(f"{count(len(mistakes), 'mistake')}; nothing was changed.", field="file")
-        self.mistakes = tuple(mistakes)
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__(f"{count(len(diagnostics), 'mistake')}; nothing was changed.", field="file")
+        self.diagnostics = tuple(diagnostics)
 
 
 class Conflicts(ConflictError):
     """Schedules that are somebody else's, of which a person has been told each on a line of its own."""
 
-    def __init__(self, mistakes: Sequence[Diagnostic]) -> None:
-        super().__init__(f"{count(len(mistakes), 'conflict')}; nothing was changed.")
-        self.mistakes = tuple(mistakes)
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        super().__init__(f"{count(len(diagnostics), 'conflict')}; nothing was changed.")
+        self.diagnostics = tuple(diagnostics)
 
 
-def _print_diagnostics(mistakes: Sequence[Diagnostic]) -> None:
-    for mistake in mistakes[:_MISTAKES]:
-        click.echo(clean(str(mistake)), err=True)
-    if len(mistakes) > _MISTAKES:
-        click.echo(f"… and {len(mistakes) - _MISTAKES:,} more.", err=True)
+def _print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
+    for diagnostic in diagnostics[:_MISTAKES]:
+        click.echo(clean(str(diagnostic)), err=True)
+    if len(diagnostics) > _MISTAKES:
+        click.echo(f"… and {len(diagnostics) - _MISTAKES:,} more.", err=True)
 
 
 def _refuse(settings: GlobalOptions, plan: FilePlan) -> None:
     """Tell what keeps a plan from being applied; what would be done is only half of it, and for programs alone."""
-    if not plan.mistakes and not plan.conflicts:
+    if not plan.diagnostics and not plan.conflicts:
         return
     settings.beside = plan_document(plan, applied=False)
-    _print_diagnostics([*plan.mistakes, *plan.conflicts])
-    raise Mistaken([*plan.mistakes, *plan.conflicts]) if plan.mistakes else Conflicts(plan.conflicts)
+    _print_diagnostics([*plan.diagnostics, *plan.conflicts])
+    raise Mistaken([*plan.diagnostics, *plan.conflicts]) if plan.diagnostics else Conflicts(plan.conflicts)
 
 
 def _planned(
@@ -268,11 +268,11 @@ def _planned(
     try:
         return run_async(work(), settings)
     except DocumentError as error:
-        _print_diagnostics(error.mistakes)
-        raise Mistaken(error.mistakes) from None
+        _print_diagnostics(error.diagnostics)
+        raise Mistaken(error.diagnostics) from None
     except OwnedError as error:
-        _print_diagnostics(error.mistakes)
-        raise Conflicts(error.mistakes) from None
+        _print_diagnostics(error.diagnostics)
+        raise Conflicts(error.diagnostics) from None
 
 
 # What is shown
@@ -297,7 +297,7 @@ def _show(screen: Printer, plan: FilePlan, settings: GlobalOptions, *, applied: 
     if len(plan.schedules) > _SHOWN:
         screen.line(f"… and {count(len(plan.schedules) - _SHOWN, 'schedule')} more; --json has all.")
     for each in plan.stays[:_SHOWN]:
-        for line in _print_overrides(each.kept, each.pause):
+        for line in _print_overrides(each.kept_overrides, each.pause):
             screen.line(f"= {each.name}: {line}")
     if len(plan.stays) > _SHOWN:
         screen.line(f"… and {count(len(plan.stays) - _SHOWN, 'schedule')} more that stay so; --json has all.")
@@ -308,10 +308,10 @@ def _show(screen: Printer, plan: FilePlan, settings: GlobalOptions, *, applied: 
         at, names = clock(crowd.at, settings.tz or "UTC"), ", ".join(crowd.names)
         more = ", …" if crowd.schedules > len(crowd.names) else ""
         screen.line(f"! {crowd.schedules} schedules are due in the minute of {at}: {names}{more}; a spread parts them.")
-    if plan.left:
-        named = ", ".join(plan.left[:5]) + (", …" if len(plan.left) > 5 else "")
+    if plan.not_in_files:
+        named = ", ".join(plan.not_in_files[:5]) + (", …" if len(plan.not_in_files) > 5 else "")
         screen.line(
-            f"Left alone, though no file has {'it' if len(plan.left) == 1 else 'them'}: {named} (--prune deletes)."
+            f"Left alone, though no file has {'it' if len(plan.not_in_files) == 1 else 'them'}: {named} (--prune deletes)."
         )
     if not plan.is_empty:
         screen.line(_summary(plan, applied=applied))
@@ -350,7 +350,7 @@ def _show_change(screen: Printer, change: ScheduleChange, settings: GlobalOption
     screen.line(Cell(f"{mark.text} {change.name}: {done}{about}", mark.style))
     for each in change.fields:
         screen.line(f"    {each.name}: {_describe(each.name, each.before)} → {_describe(each.name, each.after)}")
-    for line in _print_overrides(change.kept, None if change.kind == "delete" else change.pause):
+    for line in _print_overrides(change.kept_overrides, None if change.kind == "delete" else change.pause):
         screen.line(f"    {line}")
     tz = settings.tz or ("UTC" if definition is None else definition.trigger.tz)
     for line in _ticks(change.ticks, tz):

@@ -231,9 +231,10 @@ def _summary(made: ImportResult) -> list[str]:
     lines = [f"{count(len(made.document.schedules), 'schedule')} from {made.imported.source}."]
     if made.off:
         lines.append(f"{count(len(made.off), 'schedule')} that it does not run now, only as remarks.")
-    if made.left:
+    if made.not_imported:
         lines.append(
-            f"{count(len(made.left), 'thing')} left out: {made.left[0]}" + (" …" if len(made.left) > 1 else "")
+            f"{count(len(made.not_imported), 'thing')} left out: {made.not_imported[0]}"
+            + (" …" if len(made.not_imported) > 1 else "")
         )
     if made.differences:
         which = sorted(made.differences)

@@ -33,7 +33,7 @@ def migrate(settings: GlobalOptions) -> None:
         try:
             done = list(await store.migrate())
             await store.open()
-            return store.url, done, (await store.check_identity()).copied
+            return store.url, done, (await store.check_identity()).copy_reason
         finally:
             await store.close()
 

@@ -105,7 +105,7 @@ def roll_back(settings: GlobalOptions, name: str, to: int, note: str, revision: 
         warn(f"{unserved}: its runs stay queued until one does.")
     if kept := override_notice(after):
         warn(f"{kept}.")
-    changes = differences(before.raw, after.raw)
+    changes = differences(before.definition_json, after.definition_json)
     document = {"schedule": schedule_document(after), "changes": [difference_document(each) for each in changes]}
 
     def show_changes(screen: Printer) -> None:

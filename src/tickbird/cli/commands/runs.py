@@ -194,7 +194,7 @@ class _Detail(NamedTuple):
     attempts: Sequence[AttemptRecord]
     turn: QueuePosition | None
     progress: Progress | None
-    waits_for: Sequence[Step]
+    waiting_for: Sequence[Step]
     now: datetime
 
 
@@ -206,18 +206,18 @@ def _detail(settings: GlobalOptions, run_id: int) -> None:
                 await client.attempts(run_id),
                 await client.turn(run_id),
                 await client.progress(run_id),
-                await client.waits_for(run_id, tz=settings.tz),
+                await client.waiting_for(run_id, tz=settings.tz),
                 await client.now(),
             )
 
-    run, attempts, turn, progress, waits_for, now = run_async(read(), settings)
+    run, attempts, turn, progress, waiting_for, now = run_async(read(), settings)
     tz = settings.tz or "UTC"
     document = {
         "run": run_document(run),
         "attempts": [attempt_document(attempt) for attempt in attempts],
-        "turn": turn_document(turn),
+        "queue_position": turn_document(turn),
         "progress": None if progress is None else progress_document(progress),
-        "waits_for": [step.to_json() for step in waits_for],
+        "waiting_for": [step.to_json() for step in waiting_for],
     }
 
     def show_run(screen: Printer) -> None:
@@ -225,14 +225,14 @@ def _detail(settings: GlobalOptions, run_id: int) -> None:
         screen.fields((name, value) for name, value in _facts(run, now, tz) if value)
         if turn is not None and turn.rate is not None:
             screen.fields([("rate", in_turn(turn, both(turn.at, now, tz)))])
-        if turn is not None and turn.behind_until is not None:
-            screen.fields([("line", deferral_reason(turn, both(turn.behind_until, now, tz)))])
+        if turn is not None and turn.deferred_until is not None:
+            screen.fields([("line", deferral_reason(turn, both(turn.deferred_until, now, tz)))])
         if progress is not None:
             screen.fields(
                 [("progress", f"{json.dumps(progress.value, ensure_ascii=False)} ({relative(progress.at, now)})")]
             )
         # A rate and a line have been told of above.
-        screen.fields(("waits", step.text) for step in waits_for if step.name not in ("rate", "line"))
+        screen.fields(("waits", step.text) for step in waiting_for if step.name not in ("rate", "line"))
         if run.error:
             screen.title("Error")
             screen.line(run.error, lines=True)

@@ -323,10 +323,17 @@ def set_(
     before, after, unserved = run_async(work(), settings)
     if unserved:
         warn(f"{unserved}: its runs stay queued until one does.")
-    changed = sorted(field for field in {*before.raw, *after.raw} if before.raw.get(field) != after.raw.get(field))
+    changed = sorted(
+        field
+        for field in {*before.definition_json, *after.definition_json}
+        if before.definition_json.get(field) != after.definition_json.get(field)
+    )
     document = {
         "schedule": schedule_document(after),
-        "changes": [{"field": each, "before": before.raw.get(each), "after": after.raw.get(each)} for each in changed],
+        "changes": [
+            {"field": each, "before": before.definition_json.get(each), "after": after.definition_json.get(each)}
+            for each in changed
+        ],
     }
 
     def show_changes(screen: Printer) -> None:
@@ -334,7 +341,7 @@ def set_(
             screen.line(f"{name} is so already; it stays at revision {after.revision}.")
             return
         screen.line(f"{name} is now at revision {after.revision}.")
-        rows = [(each, _shown(before.raw, each), _shown(after.raw, each)) for each in changed]
+        rows = [(each, _shown(before.definition_json, each), _shown(after.definition_json, each)) for each in changed]
         screen.table(("FIELD", "BEFORE", "AFTER"), rows)
 
     print_result(settings, lambda: document, show_changes)

@@ -192,7 +192,7 @@ def _next(schedule: Schedule, now: datetime, tz: str) -> Text:
 
 
 def _facts(schedule: Schedule, found: Sequence[str], now: datetime, tz: str) -> Sequence[tuple[str, Text]]:
-    raw = schedule.raw
+    raw = schedule.definition_json
     target, tags = raw.get("target"), raw.get("tags")
     facts: list[tuple[str, Text]] = [("state", state_text(schedule, tz))]
     facts += [("problem", Cell(each, "red")) for each in found]
@@ -219,8 +219,8 @@ def _facts(schedule: Schedule, found: Sequence[str], now: datetime, tz: str) -> 
 def _policies(schedule: Schedule) -> Sequence[tuple[str, Text]]:
     """Stored definitions leave defaults out; what an operator set over the code is marked."""
     shown: list[tuple[str, Text]] = []
-    for name, value in {**schedule.raw, **schedule.overrides}.items():
-        override = name in schedule.overrides
+    for name, value in {**schedule.definition_json, **schedule.field_overrides}.items():
+        override = name in schedule.field_overrides
         if name in _OWN_LINES and not override:
             continue
         is_length = name in _SECONDS and isinstance(value, int)

@@ -263,7 +263,7 @@ def _show_basis(screen: Printer, base: Forecast) -> None:
 def _numbers(found: Forecast, tz: str) -> dict[str, str]:
     slots = "any" if found.slots is None else f"{found.slots:,}"
     peak = f" · {clock(to_datetime(found.peak_at), tz)}" if found.peak else ""
-    line = f" · {clock(to_datetime(found.longest_line_at), tz)}" if found.longest_line else ""
+    line = f" · {clock(to_datetime(found.max_queued_at), tz)}" if found.max_queued else ""
     worst = "" if found.latest is None else f" · {found.latest[0]}, {clock(to_datetime(found.latest[1]), tz)}"
     hour = found.busiest_hour
     return {
@@ -276,7 +276,7 @@ def _numbers(found: Forecast, tz: str) -> dict[str, str]:
         "held": f"{found.held:,}" if found.held else "",
         "busiest hour": f"{hour.ticks:,} ticks · {clock(to_datetime(hour.at), tz)}" if hour and hour.ticks else "none",
         "slots busy": f"{found.peak:,} of {slots}{peak}",
-        "in line at most": f"{found.longest_line:,}{line}",
+        "in line at most": f"{found.max_queued:,}{line}",
         "late, half of all": _late(found.lateness["p50"]) or "on time",
         "late, 1 in 100": _late(found.lateness["p99"]) or "on time",
         "late at worst": f"{_late(found.lateness['max'])}{worst}" if found.latest else "on time",
@@ -327,7 +327,7 @@ def _show_schedules(screen: Printer, found: Forecast) -> None:
             _reasons(each.skips),
             f"{each.cancelled:,}" if each.cancelled else "",
             _late(each.worst_lateness),
-            f"{_late(each.duration)}{'' if each.known else ' (assumed)'}",
+            f"{_late(each.duration)}{'' if each.has_history else ' (assumed)'}",
         )
         for each in found.rows
     )

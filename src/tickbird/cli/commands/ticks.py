@@ -78,7 +78,9 @@ def override_table(screen: Printer, overrides: Sequence[OverrideRecord], tz: str
         payload = "" if each.payload is None else json.dumps(each.payload, ensure_ascii=False)
         passed = f"{each.passes_over:,} passed over" if each.passes_over else ""
         done = "; ".join(part for part in (what, passed, f"payload {payload}" if payload else "") if part)
-        rows.append((clock(each.scheduled_for, tz), done, each.actor, both(each.made_at, now, tz), folded(each.note)))
+        rows.append(
+            (clock(each.scheduled_for, tz), done, each.actor, both(each.created_at, now, tz), folded(each.note))
+        )
     screen.table(("TICK", "DECIDED", "BY", "WHEN", "NOTE"), rows)
 
 
@@ -130,7 +132,7 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
     document = {
         "schedule": name,
         "state": schedule.state,
-        "what": trigger.describe() if trigger else None,
+        "trigger_description": trigger.describe() if trigger else None,
         "zone": trigger.tz if trigger else None,
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
         "warnings": [warning_document(each) for each in found],
@@ -151,13 +153,13 @@ def _preview_cron(settings: GlobalOptions, expr: str, tz: str, after: str | None
     ticks = [(UpcomingTick(each.scheduled_for, each.due_at), each.notes) for each in found.ticks]
 
     def show_ticks(screen: Printer) -> None:
-        screen.line(Cell(f"{expr} · {found.what}", "bold"))
+        screen.line(Cell(f"{expr} · {found.trigger_description}", "bold"))
         tick_table(screen, ticks, found.zone, now)
         _print_warnings(screen, found.cautions)
 
     document = {
         "cron": expr,
-        "what": found.what,
+        "trigger_description": found.trigger_description,
         "zone": found.zone,
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
         "warnings": [warning_document(each) for each in found.cautions],

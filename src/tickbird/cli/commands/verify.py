@@ -50,14 +50,14 @@ def audit(settings: GlobalOptions, name: str | None, first: str | None, last: st
 
     audits, start, end = run_async(read(), settings)
     # Of those that did not exist in the range, nothing is to be told.
-    audits = [each for each in audits if name is not None or each.first is not None or each.found]
-    proven = all(each.proven for each in audits)
+    audits = [each for each in audits if name is not None or each.first is not None or each.finding_count]
+    ok = all(each.ok for each in audits)
 
     def document() -> dict[str, Any]:
-        return {"from": iso(start), "to": iso(end), "proven": proven, "audits": [each.to_json() for each in audits]}
+        return {"from": iso(start), "to": iso(end), "ok": ok, "audits": [each.to_json() for each in audits]}
 
     print_result(settings, document, lambda screen: _show(screen, audits, settings.tz or "UTC"))
-    return 0 if proven else FAILED
+    return 0 if ok else FAILED
 
 
 async def _zone(client: Client, name: str | None) -> str | None:
@@ -88,19 +88,19 @@ def _show(screen: Printer, audits: list[LedgerReport], tz: str) -> None:
         return
     rows: list[tuple[Text, ...]] = []
     for each in audits:
-        verdict = Cell("proven", "green") if each.proven else Cell(count(each.found, "finding"), "red")
+        verdict = Cell("proven", "green") if each.ok else Cell(count(each.finding_count, "finding"), "red")
         since, until = (_at(second, tz) for second in (each.first, each.last))
         numbers = (each.expected, each.runs, each.skipped, each.open)
         rows.append((Cell(each.schedule, "bold"), verdict, since, until, *(f"{number:,}" for number in numbers)))
     screen.table(("SCHEDULE", "VERDICT", "FROM", "TO", "EXPECTED", "RUNS", "SKIPPED", "OPEN"), rows)
     for each in audits:
-        if each.found:
+        if each.finding_count:
             screen.title(each.schedule)
             screen.table(
                 ("KIND", "FIRST", "LAST", "TICKS", "WHAT"), [_finding(finding, tz) for finding in each.findings]
             )
-            if each.found > len(each.findings):
-                screen.line(f"… and {each.found - len(each.findings):,} more.")
+            if each.finding_count > len(each.findings):
+                screen.line(f"… and {each.finding_count - len(each.findings):,} more.")
 
 
 def _finding(finding: Any, tz: str) -> tuple[Text, ...]:

@@ -66,7 +66,7 @@ def drain(settings: GlobalOptions, worker: str, note: str, actor: str) -> None:
 
 
 def _row(worker: Worker, now: datetime) -> Sequence[Text]:
-    started, seen = (relative(at, now) if at is not None else "" for at in (worker.started_at, worker.seen_at))
+    started, seen = (relative(at, now) if at is not None else "" for at in (worker.started_at, worker.last_seen_at))
     queues, slots = ", ".join(worker.queues), str(worker.slots)
     return (worker.id, worker.app, worker.kind, queues, slots, worker.version, started, seen, _note(worker))
 
@@ -77,10 +77,10 @@ def _note(worker: Worker) -> Text:
         said.append(f"{'draining' if worker.draining else 'is to drain'}, asked by {worker.drain_requested_by}")
     elif worker.draining:
         said.append("draining")
-    said += [worker.held] if worker.held else []
-    stuck = worker.vitals.get("stuck")
+    said += [worker.standby_reason] if worker.standby_reason else []
+    stuck = worker.health.get("stuck")
     said += [f"{count(stuck, 'slot')} stuck"] if isinstance(stuck, int) and stuck else []
-    if unreadable := published(worker.vitals):
-        number = published_count(worker.vitals)
+    if unreadable := published(worker.health):
+        number = published_count(worker.health)
         said.append(f"cannot read {unreadable[0]}" + (f" and {number - 1} more" if number > 1 else ""))
     return Cell("; ".join(said), "yellow" if said else "")

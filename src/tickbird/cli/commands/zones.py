@@ -57,8 +57,8 @@ def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, 
             (
                 each.schedule,
                 each.zone,
-                _first(each.first_gone, each.zone),
-                _first(each.first_came, each.zone),
+                _first(each.first_removed, each.zone),
+                _first(each.first_added, each.zone),
                 _sum(each),
             )
             for each in moves
@@ -89,4 +89,4 @@ def _first(ticks: Sequence[Any], zone: str) -> str:
 
 
 def _sum(moves: ZoneImpact) -> str:
-    return f"{moves.gone} go, {moves.came} come"
+    return f"{moves.removed} go, {moves.added} come"

@@ -21,7 +21,7 @@ class RemoteLimits(Remote, Limits):
 
     async def set_limit(self, key: str, most: int, *, actor: str) -> ConcurrencyLimit:
         """Let so many runs of a concurrency key go on at once; a higher limit lets waiting ones go at once."""
-        body = {"most": check_max_running(most)}
+        body = {"max_running": check_max_running(most)}
         return await self._other("PUT", _path(check_limit_key(key)), read_limit, body)
 
     async def remove_limit(self, key: str, *, actor: str) -> ConcurrencyLimit:

@@ -55,8 +55,8 @@ class RemoteFiles(Remote, Files):
                 raise
             # All of what is wrong, where it stands.
             plan = await self._planned("/diff", read, body)
-            if plan.mistakes:
-                raise DocumentError([*plan.mistakes, *plan.conflicts]) from error
+            if plan.diagnostics:
+                raise DocumentError([*plan.diagnostics, *plan.conflicts]) from error
             if plan.conflicts:
                 raise OwnedError(plan.conflicts) from error
             raise
@@ -67,7 +67,9 @@ class RemoteFiles(Remote, Files):
     async def _planned(self, path: str, document: Document, body: Mapping[str, Any]) -> FilePlan:
         question = HttpRequest("POST", path, self._query(), body, self._key(), _APPLY, repeatable=True)
         plan = await self._send(read_plan, question)
-        return replace(plan, mistakes=_placed(document, plan.mistakes), conflicts=_placed(document, plan.conflicts))
+        return replace(
+            plan, diagnostics=_placed(document, plan.diagnostics), conflicts=_placed(document, plan.conflicts)
+        )
 
     async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
         """What is stored of an app, as a document that applying changes nothing by; or of all owners with `everything`.
@@ -89,13 +91,13 @@ class RemoteFiles(Remote, Files):
         return found
 
 
-def _placed(document: Document, mistakes: Sequence[Diagnostic]) -> list[Diagnostic]:
+def _placed(document: Document, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     """With where they stand in the files, of which the server knows nothing."""
-    return [_in_file(document, mistake) for mistake in mistakes]
+    return [_in_file(document, diagnostic) for diagnostic in diagnostics]
 
 
-def _in_file(document: Document, mistake: Diagnostic) -> Diagnostic:
-    about = _ABOUT.match(mistake.text)
+def _in_file(document: Document, diagnostic: Diagnostic) -> Diagnostic:
+    about = _ABOUT.match(diagnostic.text)
     if about is None:
-        return mistake
-    return replace(mistake, place=document.location(f"{about[1]}s", about[2]))
+        return diagnostic
+    return replace(diagnostic, place=document.location(f"{about[1]}s", about[2]))

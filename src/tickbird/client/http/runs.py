@@ -190,12 +190,12 @@ class RemoteRuns(Remote, Runs):
 
     async def turn(self, run_id: int) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
-        return await self._get(_path(run_id), lambda found: maybe(read_turn, found["turn"]))
+        return await self._get(_path(run_id), lambda found: maybe(read_turn, found["queue_position"]))
 
-    async def waits_for(self, run_id: int, *, tz: str | None = None) -> Sequence[Step]:
+    async def waiting_for(self, run_id: int, *, tz: str | None = None) -> Sequence[Step]:
         """What keeps a run that has not begun from it, as `why` tells it; nothing where a worker should take it now."""
         query = {"tz": None if tz is None else zone(tz).name}
-        return await self._get(_path(run_id), lambda found: [*map(read_step, found["waits_for"])], query)
+        return await self._get(_path(run_id), lambda found: [*map(read_step, found["waiting_for"])], query)
 
     async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop."""

@@ -89,7 +89,7 @@ def _clock(condition: StoreSnapshot) -> Iterator[Finding]:
     if condition.asked_at is not None and condition.answered_at is not None:
         yield _own_clock(condition, condition.asked_at, condition.answered_at)
     for worker in condition.workers:
-        apart = worker.vitals.get("clock")
+        apart = worker.health.get("clock")
         if not isinstance(apart, int | float) or abs(apart) <= CLOCKS_APART:
             continue
         text = (
@@ -118,8 +118,8 @@ def _own_clock(condition: StoreSnapshot, asked_at: datetime, answered_at: dateti
 
 
 def _copy(condition: StoreSnapshot) -> Iterator[Finding]:
-    if condition.copied:
-        text = f"{_sentence(condition.copied.partition('; if it is to go on')[0])} Nothing is planned or executed here."
+    if condition.copy_reason:
+        text = f"{_sentence(condition.copy_reason.partition('; if it is to go on')[0])} Nothing is planned or executed here."
         yield problem("copy", text, "tickbird doctor --accept-copy   # only if it is to go on here")
     else:
         yield ok("copy", "The store is where it belongs.")
@@ -138,7 +138,7 @@ def _zones(condition: StoreSnapshot) -> Iterator[Finding]:
         fix = f"pip install tzdata=={_package(zones.version or '')}   # or: tickbird zones --adopt"
         yield problem("zone data", text, fix, **figures)
     others = Counter(
-        str(told) for worker in condition.workers if (told := worker.vitals.get("zones")) not in (None, stored)
+        str(told) for worker in condition.workers if (told := worker.health.get("zones")) not in (None, stored)
     )
     if zones.digest is not None and others:
         told = ", ".join(f"{version} on {count(number, 'worker')}" for version, number in sorted(others.items()))
@@ -166,17 +166,17 @@ def _workers(condition: StoreSnapshot) -> Iterator[Finding]:
         else:
             yield ok("workers", "None is alive, and none is needed yet.", live=0)
         return
-    held = [worker for worker in live if worker.held]
+    held = [worker for worker in live if worker.standby_reason]
     for worker in held:
-        text = f"{worker.id} is held back: it {worker.held}."
+        text = f"{worker.id} is held back: it {worker.standby_reason}."
         # Meant so, where others plan.
-        meant = worker.held.endswith("TICKBIRD_PLANNING is off") and condition.planners
+        meant = worker.standby_reason.endswith("TICKBIRD_PLANNING is off") and condition.planners
         yield (warning if meant else problem)(
             "workers", text, "Do what it says; it goes on by itself then.", worker=worker.id
         )
     stuck = 0
     for worker in live:
-        kept = worker.vitals.get("stuck")
+        kept = worker.health.get("stuck")
         number = kept if isinstance(kept, int) else 0
         if number > 0:
             stuck += number
@@ -186,7 +186,7 @@ def _workers(condition: StoreSnapshot) -> Iterator[Finding]:
             )
             fix = 'Give the task isolation="process", where it can be killed; start this worker anew to free the slots.'
             yield warning("workers", text, fix, worker=worker.id, stuck=number, slots=worker.slots)
-    unreadable = [worker for worker in live if published(worker.vitals)]
+    unreadable = [worker for worker in live if published(worker.health)]
     for worker in unreadable:
         yield _unreadable(worker, live)
     draining = sum(worker.draining for worker in live)
@@ -196,9 +196,9 @@ def _workers(condition: StoreSnapshot) -> Iterator[Finding]:
 
 
 def _unreadable(worker: Worker, live: Sequence[Worker]) -> Finding:
-    number, named = published_count(worker.vitals), published(worker.vitals)
+    number, named = published_count(worker.health), published(worker.health)
     # Without the errors, which each worker words for itself.
-    elsewhere = [{str(replace(runs, error="")) for runs in published(other.vitals)} for other in live]
+    elsewhere = [{str(replace(runs, error="")) for runs in published(other.health)} for other in live]
     nobody = any(all(str(replace(runs, error="")) in other for other in elsewhere) for runs in named)
     text = (
         f"{worker.id} cannot read {_names([str(runs) for runs in named])}, and leaves what is queued of it to others"

@@ -44,7 +44,7 @@ class OverviewFinding:
 class FindingsOverview:
     """The most serious ones, and how many more there are; `capped`: at least as many."""
 
-    found: Sequence[OverviewFinding] = ()
+    findings: Sequence[OverviewFinding] = ()
     more: int = 0
     capped: bool = False
 
@@ -76,17 +76,17 @@ def overview_findings(seen: FindingsInput, most: int) -> FindingsOverview:
 
 def _workers(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for worker in seen.workers:
-        if worker.held:
-            text = f"Worker {worker.id} is held back: it {worker.held}."
+        if worker.standby_reason:
+            text = f"Worker {worker.id} is held back: it {worker.standby_reason}."
             fix = "Do what it says; it goes on by itself then."
             yield OverviewFinding(kind="worker", severity="problem", text=text, fix=fix, worker=worker.id)
-        kept = worker.vitals.get("stuck")
+        kept = worker.health.get("stuck")
         if isinstance(kept, int) and kept > 0:
             text = f"Worker {worker.id}: {count(kept, 'function')} in threads did not stop when asked."
             fix = 'Give the task isolation="process", and start this worker anew to free the slots.'
             yield OverviewFinding(kind="worker", severity="warning", text=text, fix=fix, worker=worker.id, count=kept)
-        if unreadable := published(worker.vitals):
-            number = published_count(worker.vitals)
+        if unreadable := published(worker.health):
+            number = published_count(worker.health)
             others = f" and {number - 1} more" if number > 1 else ""
             text = f"Worker {worker.id} cannot read {unreadable[0]}{others}, and leaves the runs to other workers."
             fix = "pip install --upgrade tickbird tzdata   # on that machine; or repair the stored row"

@@ -20,7 +20,7 @@ def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime, held:
         return found
     if definition is None:
         # Whatever else cannot be read is parked as soon as it is planned.
-        version = schedule.raw.get("v")
+        version = schedule.definition_json.get("v")
         newer = isinstance(version, int) and version > FORMAT
         return [*found, "needs a newer version of tickbird; left alone" if newer else "cannot be read"]
     # A shadow runs nothing that anybody would have to serve.

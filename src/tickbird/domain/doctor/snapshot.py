@@ -204,7 +204,7 @@ class StoreSnapshot:
     now: datetime
     version: str
     schema: SchemaState
-    copied: str = ""
+    copy_reason: str = ""
     zones: ZoneDataStatus | None = None
     workers: Sequence[Worker] = ()
     # Live workers of all namespaces that plan.

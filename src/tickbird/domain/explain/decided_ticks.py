@@ -46,7 +46,7 @@ class RunExplainer(Explainer):
             self._move(self.evidence.moved(self.tick), to_seconds(run.due_at))
         override = run.override
         if override is not None and override.payload:
-            self._payload(override.actor, override.note, to_datetime(override.made_at))
+            self._payload(override.actor, override.note, to_datetime(override.created_at))
         self._caught_up(run)
         progress = RunHistory(run, definition, self.evidence, self.times)
         self.steps += progress.steps()

@@ -56,14 +56,14 @@ class RunHistory:
             if pace := self.rate_limit_reason():
                 yield Step(False, "rate", f"{_capital(pace)}.", self.run.id, turn.at)
             if line := self.line():
-                yield Step(None, "line", f"{_capital(line)}.", self.run.id, turn.behind_until)
+                yield Step(None, "line", f"{_capital(line)}.", self.run.id, turn.deferred_until)
         if step := self._worker():
             yield step
         yield from self._tried()
         if step := self._end():
             yield step
 
-    def waits_for(self) -> Iterator[Step]:
+    def waiting_for(self) -> Iterator[Step]:
         """What keeps a run that has not begun from it, as things stand; nothing where a worker should take it now."""
         run, turn = self.run, self.evidence.turn
         if run.held and (held := self._held()):
@@ -76,7 +76,7 @@ class RunHistory:
             if turn is not None and (pace := self.rate_limit_reason()):
                 yield Step(False, "rate", f"{_capital(pace)}.", run.id, turn.at)
             if turn is not None and (line := self.line()):
-                yield Step(None, "line", f"{_capital(line)}.", run.id, turn.behind_until)
+                yield Step(None, "line", f"{_capital(line)}.", run.id, turn.deferred_until)
             if obstacle := self.unserved_reason():
                 yield Step(False, "worker", f"{_capital(obstacle)}.", run.id)
 
@@ -191,7 +191,7 @@ class RunHistory:
         limit, definition = self.evidence.limit, self.definition
         if self.run.awaiting:
             return self.dependencies.waiting(self.run)
-        if limit is None or limit.active < limit.most:
+        if limit is None or limit.active < limit.max_running:
             return self._waits_for_its_own()
         text = self._waits_for_slot(limit)
         going = sum(other.status != "waiting" for other in self.evidence.active if other.id != self.run.id)
@@ -206,7 +206,7 @@ class RunHistory:
         named = ", ".join(self.active_run_text(other, whose=True) for other in holders[:3])
         more = f" and {limit.active - 3} more" if limit.active > 3 else ""
         others = f"; {count(limit.waiting, 'run')} wait for one" if limit.waiting > 1 else ""
-        most = f"all {limit.most} places" if limit.most > 1 else "the only place"
+        most = f"all {limit.max_running} places" if limit.max_running > 1 else "the only place"
         return f"Waits for a place of concurrency key {limit.key!r}: {most} taken by {named}{more}{others}."
 
     def _waits_for_its_own(self) -> Step:
@@ -302,9 +302,9 @@ class RunHistory:
     def line(self) -> str:
         """That the queued run stands behind the line of its queue, in words; nothing when it does not."""
         turn, run = self.evidence.turn, self.run
-        if turn is None or run.status != "queued" or turn.behind_until is None:
+        if turn is None or run.status != "queued" or turn.deferred_until is None:
             return ""
-        return f"in queue {run.queue!r} it {deferral_reason(turn, self.times(turn.behind_until))}"
+        return f"in queue {run.queue!r} it {deferral_reason(turn, self.times(turn.deferred_until))}"
 
     def unserved_reason(self) -> str:
         """Why no worker takes the queued run, in words; nothing when one should."""
@@ -434,7 +434,7 @@ def unserved_reason(
 
 
 def _unreadable(worker: Worker, run: RunRecord) -> list[Unreadable]:
-    return [runs for runs in published(worker.vitals) if runs.covers(run)]
+    return [runs for runs in published(worker.health) if runs.covers(run)]
 
 
 def is_program(target: str) -> bool:
@@ -466,14 +466,16 @@ def executes(worker: Worker) -> bool:
 def in_turn(turn: QueuePosition, at: str) -> str:
     """A rate and when a run may begin by it, in words."""
     before = (
-        f": {count(turn.ahead, 'run')} {'comes' if turn.ahead == 1 else 'come'} before it, and" if turn.ahead else ":"
+        f": {count(turn.runs_before, 'run')} {'comes' if turn.runs_before == 1 else 'come'} before it, and"
+        if turn.runs_before
+        else ":"
     )
     return f"{turn.rate}{before} it may begin at {at} at the earliest"
 
 
 def deferral_reason(turn: QueuePosition, until: str) -> str:
     """Until when others may pass a run, in words."""
-    before = f"; {count(turn.ahead, 'run')} {'comes' if turn.ahead == 1 else 'come'} before it now"
+    before = f"; {count(turn.runs_before, 'run')} {'comes' if turn.runs_before == 1 else 'come'} before it now"
     return f"lets runs of others pass until {until}, since its schedule made many at once{before}"
 
 

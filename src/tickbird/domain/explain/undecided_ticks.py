@@ -82,7 +82,7 @@ class UndecidedTickExplainer(Explainer):
         return self._explanation("no such schedule then", text)
 
     def _unreadable(self, open_: bool) -> Explanation:
-        version = self.schedule.raw.get("v")
+        version = self.schedule.definition_json.get("v")
         if open_ and isinstance(version, int) and version > FORMAT:
             text = f"its definition has format {version}, newer than this version of tickbird reads ({FORMAT})"
             self._step(None, "state", f"{capital(text)}.")
@@ -210,8 +210,8 @@ class UndecidedTickExplainer(Explainer):
             why = f"it was due {late} ago, and no worker is alive to plan it"
         if self.schedule.error:
             why = f"it was due {late} ago, and it cannot be planned: {reason(self.schedule.error)}"
-        elif held := next((worker for worker in self.evidence.workers if worker.held), None):
-            why += f"; worker {held.id} {held.held}"
+        elif held := next((worker for worker in self.evidence.workers if worker.standby_reason), None):
+            why += f"; worker {held.id} {held.standby_reason}"
         self._step(False, "late", f"{capital(why)}.", at=due_at)
         name, fate = self._projected(definition)
         self._step(None, name, f"{capital(fate)}.")
@@ -282,7 +282,7 @@ class UndecidedTickExplainer(Explainer):
         moved = override is not None and override.due_at is not None
         text = self._move(self.evidence.moved(self.tick) if moved else None, due_at)
         if override is not None and override.payload is not None:
-            text += self._payload(override.actor, override.note, to_datetime(override.made_at))
+            text += self._payload(override.actor, override.note, to_datetime(override.created_at))
         return text
 
     def _used_up_before(self, definition: Definition, tick: int) -> str:

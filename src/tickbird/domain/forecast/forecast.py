@@ -125,7 +125,7 @@ class ScheduleForecast:
     cancelled: int
     worst_lateness: float
     duration: float
-    known: bool
+    has_history: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,8 +151,8 @@ class Forecast:
     left_over: int
     peak: int
     peak_at: int
-    longest_line: int
-    longest_line_at: int
+    max_queued: int
+    max_queued_at: int
     lateness: Mapping[str, float]
     latest: tuple[str, int] | None
     hours: Sequence[HourStats]
@@ -367,8 +367,8 @@ def _forecast(
         left_over=tally.left_over,
         peak=tally.peak,
         peak_at=tally.peak_at // MICROS,
-        longest_line=tally.longest,
-        longest_line_at=tally.longest_at // MICROS,
+        max_queued=tally.longest,
+        max_queued_at=tally.longest_at // MICROS,
         lateness={
             "p50": tally.percentile(0.5) / MICROS,
             "p99": tally.percentile(0.99) / MICROS,

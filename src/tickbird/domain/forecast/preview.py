@@ -42,7 +42,7 @@ class Preview:
     load: TickLoad | None = None
 
     @property
-    def what(self) -> str:
+    def trigger_description(self) -> str:
         """The trigger in words."""
         return self.definition.trigger.describe()
 

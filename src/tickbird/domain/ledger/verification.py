@@ -95,18 +95,18 @@ class LedgerReport:
     # Ticks of the range that are not to be decided yet: paused, or not due.
     open: int
     findings: tuple[LedgerError, ...]
-    found: int
+    finding_count: int
 
     @property
-    def proven(self) -> bool:
+    def ok(self) -> bool:
         """Does every expected tick have one decision, and no decision lack its tick?"""
-        return not self.found
+        return not self.finding_count
 
     def to_json(self) -> dict[str, Any]:
         """The audit as plain JSON values."""
         return {
             "schedule": self.schedule,
-            "proven": self.proven,
+            "ok": self.ok,
             "first": _iso(self.first),
             "last": _iso(self.last),
             "complete_from": _iso(self.complete_from),
@@ -114,7 +114,7 @@ class LedgerReport:
             "runs": self.runs,
             "skipped": self.skipped,
             "open": self.open,
-            "found": self.found,
+            "finding_count": self.finding_count,
             "findings": [finding.to_json() for finding in self.findings],
         }
 
@@ -233,7 +233,7 @@ class LedgerVerifier:
             skipped=fold.skipped,
             open=waiting,
             findings=tuple(fold.findings),
-            found=fold.found,
+            finding_count=fold.found,
         )
 
     def _undecided(self) -> int:

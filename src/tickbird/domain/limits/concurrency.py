@@ -63,8 +63,8 @@ class ConcurrencyLimit:
     """How many runs of a key may go on at once, how many do, and how many wait; `is_set`: by a person."""
 
     key: str
-    most: int
-    is_set: bool
+    max_running: int
+    is_explicit: bool
     active: int
     waiting: int
 
@@ -86,7 +86,7 @@ class WaitingRun:
     id: int
     schedule_id: int | None
     priority: int
-    most: int | None = None
+    max_running: int | None = None
     key: Key | None = None
     # Of a backfill: it comes behind all other waiters of its schedule, and so many of it go on at once.
     backfill_id: int | None = None
@@ -111,7 +111,7 @@ def pick_releasable(
     for waiter in sorted(waiters, key=lambda one: one.id):
         if waiter.backfill_id is not None:
             aside.append(waiter)
-        elif waiter.schedule_id is None or waiter.most is None:
+        elif waiter.schedule_id is None or waiter.max_running is None:
             heads.append((-waiter.priority, waiter.id, waiter))
         else:
             lines[waiter.schedule_id].append(waiter)
@@ -128,7 +128,7 @@ def pick_releasable(
             stuck.add(waiter.schedule_id)
             continue
         chosen.append(waiter.id)
-        if waiter.schedule_id is not None and waiter.most is not None and (line := lines[waiter.schedule_id]):
+        if waiter.schedule_id is not None and waiter.max_running is not None and (line := lines[waiter.schedule_id]):
             heappush(heads, _head(line))
     aside.sort(key=lambda one: (one.backfill_id, one.id))
     return chosen + [one.id for one in aside if one.schedule_id not in stuck and places.take(one)]
@@ -152,7 +152,7 @@ class _Slots:
         schedule_id, key, backfill_id = waiter.schedule_id, waiter.key, waiter.backfill_id
         if key is not None and self.room[key] <= 0:
             return False
-        if schedule_id is not None and waiter.most is not None and self.busy[schedule_id] >= waiter.most:
+        if schedule_id is not None and waiter.max_running is not None and self.busy[schedule_id] >= waiter.max_running:
             return False
         if backfill_id is not None and self.of_backfills[backfill_id] >= waiter.concurrency:
             return False

@@ -40,7 +40,7 @@ def defer_released(released: Iterable[WaitingRun], of_backfills: Mapping[int, in
     for waiter in released:
         if waiter.backfill_id is not None:
             crowd = ("backfill", waiter.backfill_id)
-        elif waiter.schedule_id is not None and waiter.most is None:
+        elif waiter.schedule_id is not None and waiter.max_running is None:
             crowd = ("schedule", waiter.schedule_id)
         else:
             continue

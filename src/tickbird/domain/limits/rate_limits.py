@@ -148,14 +148,14 @@ class QueueStatus:
 class QueuePosition:
     """What keeps a queued run back in its queue, and how many come before it.
 
-    Until `at` by the rate of its queue, if it has one; and until `behind_until` others of its queue may pass it, since
+    Until `at` by the rate of its queue, if it has one; and until `deferred_until` others of its queue may pass it, since
     its schedule has made many at once.
     """
 
     rate: RateLimit | None
-    ahead: int
+    runs_before: int
     at: datetime | None = None
-    behind_until: datetime | None = None
+    deferred_until: datetime | None = None
 
 
 # A queue's rate, and what has begun in it.

@@ -47,7 +47,7 @@ class BulkResult:
     verb: BulkVerb
     matched: int
     changed: Sequence[str]
-    left: Sequence[NotChanged] = ()
+    not_changed: Sequence[NotChanged] = ()
     # Of a trigger: the run of each schedule that was changed.
     runs: Mapping[str, int] = field(default_factory=dict)
 

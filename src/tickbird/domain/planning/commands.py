@@ -159,7 +159,7 @@ class Create(Command):
             cursor=Cursor(tick_overrides=anew.tick_overrides),
             app=self.app,
             fingerprint=self.fingerprint,
-            raw=encode_stated(definition),
+            definition_json=encode_stated(definition),
             created_at=tombstone.created_at,
         )
         if self.app is None and fresh.grid.next(floor(now)) is None:
@@ -179,7 +179,7 @@ class Create(Command):
         if self.first == "now":
             check_runs(fresh)
             plan = replace(plan, runs=(_manual_run(fresh, facts),))
-        return _revised("create", fresh, plan, definition=dict(fresh.raw))
+        return _revised("create", fresh, plan, definition=dict(fresh.definition_json))
 
     def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
         """Those that the definition names."""
@@ -208,16 +208,16 @@ class Update(Command):
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Validate the whole definition that results; one that is the same makes no revision."""
-        raw = _with_calendars(self._updated(schedule.raw), facts)
-        overrides = {**schedule.overrides, **self.fields} if schedule.app else schedule.overrides
+        raw = _with_calendars(self._updated(schedule.definition_json), facts)
+        overrides = {**schedule.field_overrides, **self.fields} if schedule.app else schedule.field_overrides
         overrides = {name: value for name, value in overrides.items() if name not in self.unset}
-        settled = schedule.state != "parked" and overrides == schedule.overrides
+        settled = schedule.state != "parked" and overrides == schedule.field_overrides
         if settled and _is_same(schedule.definition, decode_definition(raw)):
             same = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
             return Change("update", schedule, same, revised=False)
         names = [*self.fields, *sorted(self.unset)]
-        before, after = ({name: each.get(name) for name in names} for each in (schedule.raw, raw))
-        changed = replace(schedule, raw=raw, overrides=overrides)
+        before, after = ({name: each.get(name) for name in names} for each in (schedule.definition_json, raw))
+        changed = replace(schedule, definition_json=raw, field_overrides=overrides)
         return _redefine("update", schedule, changed, facts, now, {"before": before, "after": after})
 
     def _updated(self, raw: Mapping[str, Any]) -> dict[str, Any]:
@@ -226,7 +226,7 @@ class Update(Command):
 
     def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
         """Those that the schedule will name."""
-        return _names(self._updated(schedule.raw if schedule else {}))
+        return _names(self._updated(schedule.definition_json if schedule else {}))
 
     @property
     def ties(self) -> bool:
@@ -235,7 +235,7 @@ class Update(Command):
 
     def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
         """Those that the schedule will name."""
-        return needed_by(self._updated(schedule.raw if schedule else {}))
+        return needed_by(self._updated(schedule.definition_json if schedule else {}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +249,7 @@ class RollBack(Command):
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """A new revision; the state, the cursor and what was decided for single ticks go on as with any edit."""
-        overrides = self._over_code() if schedule.app else schedule.overrides
+        overrides = self._over_code() if schedule.app else schedule.field_overrides
         wanted = {"v": self.definition.get("v"), **self.declared, **overrides} if schedule.app else self.definition
         raw = _with_calendars(wanted, facts)
         try:
@@ -259,15 +259,17 @@ class RollBack(Command):
                 f"schedule {schedule.name!r} cannot go back to revision {self.to}: {error.message}",
                 hint=error.hint or "Set its fields one by one instead.",
             ) from error
-        settled = schedule.state != "parked" and overrides == schedule.overrides
+        settled = schedule.state != "parked" and overrides == schedule.field_overrides
         if settled and _is_same(schedule.definition, definition):
             raise ConflictError(
                 f"schedule {schedule.name!r} is already as it was at revision {self.to};",
                 hint="there is nothing to roll back.",
             )
-        names = sorted(name for name in {*schedule.raw, *raw} if schedule.raw.get(name) != raw.get(name))
-        before, after = ({name: each.get(name) for name in names} for each in (schedule.raw, raw))
-        changed = replace(schedule, raw=raw, overrides=overrides)
+        names = sorted(
+            name for name in {*schedule.definition_json, *raw} if schedule.definition_json.get(name) != raw.get(name)
+        )
+        before, after = ({name: each.get(name) for name in names} for each in (schedule.definition_json, raw))
+        changed = replace(schedule, definition_json=raw, field_overrides=overrides)
         detail = {"to": self.to, "note": self.note, "before": before, "after": after}
         return _redefine("roll_back", schedule, changed, facts, now, detail)
 
@@ -301,16 +303,16 @@ class SyncFromCode(Command):
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Take the code's definition, with the overrides over it."""
         declared = encode_stated(self.definition)
-        raw = _with_calendars({**declared, **schedule.overrides}, facts)
-        changed = replace(schedule, raw=raw, app=self.app, fingerprint=self.fingerprint)
-        detail: dict[str, Any] = {"before": dict(schedule.raw), "after": raw}
+        raw = _with_calendars({**declared, **schedule.field_overrides}, facts)
+        changed = replace(schedule, definition_json=raw, app=self.app, fingerprint=self.fingerprint)
+        detail: dict[str, Any] = {"before": dict(schedule.definition_json), "after": raw}
         # Whoever takes an override back later must know what stood under it.
-        detail |= {"declared": declared} if schedule.overrides else {}
+        detail |= {"declared": declared} if schedule.field_overrides else {}
         return _redefine("sync", schedule, changed, facts, now, detail)
 
     def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
         """Those that an operator has set, else the code's."""
-        return _names({"calendars": list(self.definition.calendars), **(schedule.overrides if schedule else {})})
+        return _names({"calendars": list(self.definition.calendars), **(schedule.field_overrides if schedule else {})})
 
     @property
     def ties(self) -> bool:
@@ -319,7 +321,7 @@ class SyncFromCode(Command):
 
     def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
         """Those that an operator has set, else the code's."""
-        return needed_by({**encode_definition(self.definition), **(schedule.overrides if schedule else {})})
+        return needed_by({**encode_definition(self.definition), **(schedule.field_overrides if schedule else {})})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,15 +332,17 @@ class RefreshCalendar(Command):
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """Take what all its calendars say now; when that is what it has, it makes no revision."""
-        raw = _with_calendars(schedule.raw, facts)
-        if raw == schedule.raw:
+        raw = _with_calendars(schedule.definition_json, facts)
+        if raw == schedule.definition_json:
             same = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
             return Change("calendar", schedule, same, revised=False)
-        return _redefine("calendar", schedule, replace(schedule, raw=raw), facts, now, {"calendar": self.calendar})
+        return _redefine(
+            "calendar", schedule, replace(schedule, definition_json=raw), facts, now, {"calendar": self.calendar}
+        )
 
     def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
         """All that it names."""
-        return _names(schedule.raw if schedule else {})
+        return _names(schedule.definition_json if schedule else {})
 
 
 def _names(raw: Mapping[str, Any]) -> tuple[str, ...]:
@@ -380,7 +384,7 @@ def _is_same(before: Definition | None, after: Definition) -> bool:
 def _redefine(
     action: str, before: Schedule, after: Schedule, facts: Facts, now: float, detail: dict[str, Any]
 ) -> Change:
-    definition = decode_definition(after.raw)
+    definition = decode_definition(after.definition_json)
     if facts.needs is not None:
         check_dependencies(after.name, definition.depends_on, facts.needs)
     after = replace(after, definition=definition, error=None)
@@ -408,8 +412,8 @@ class Delete(Command):
         plan = Plan(cursor, "deleted", schedule.revision, skips=leave_grid(schedule, now, "deleted"), void=void)
         if self.cancel_runs:
             plan = _cancel_runs(plan, facts)
-        gone = replace(schedule, overrides={}, fingerprint=None)
-        return _revised("delete", gone, plan, definition=dict(schedule.raw))
+        gone = replace(schedule, field_overrides={}, fingerprint=None)
+        return _revised("delete", gone, plan, definition=dict(schedule.definition_json))
 
     @property
     def ties(self) -> bool:
@@ -731,9 +735,9 @@ class Trigger(Command):
 
 def override_notice(schedule: Schedule) -> str:
     """What a person who changed a schedule from code must know; empty where nothing is set over it."""
-    if not schedule.app or not schedule.overrides:
+    if not schedule.app or not schedule.field_overrides:
         return ""
-    names = ", ".join(sorted(schedule.overrides))
+    names = ", ".join(sorted(schedule.field_overrides))
     return f"set over what app {schedule.app} declares, also through deploys, until they are unset: {names}"
 
 

@@ -275,7 +275,7 @@ def _in_order(schedule: Schedule, cursor: Cursor, overrides: Sequence[TickOverri
         try:
             PendingTicks(schedule, replace(cursor, tick_overrides=_sorted([*cursor.tick_overrides, *left]))).check()
         except (ConflictError, InvalidError):
-            left.remove(max((each for each in left if each.due_at is not None), key=lambda each: each.made_at))
+            left.remove(max((each for each in left if each.due_at is not None), key=lambda each: each.created_at))
         else:
             break
     return tuple(left)

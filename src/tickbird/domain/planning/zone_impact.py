@@ -27,10 +27,10 @@ class ZoneImpact:
 
     schedule: str
     zone: str
-    gone: int
-    came: int
-    first_gone: tuple[datetime, ...]
-    first_came: tuple[datetime, ...]
+    removed: int
+    added: int
+    first_removed: tuple[datetime, ...]
+    first_added: tuple[datetime, ...]
     # Beyond this instant nothing was compared.
     until: datetime
 
@@ -76,14 +76,14 @@ def all_moves(schedules: Iterable[Schedule], folder: str | Path, since: int, unt
     with zones_of(folder):
         for schedule in schedules:
             if schedule.definition is not None:
-                other = decode_definition(schedule.raw)
+                other = decode_definition(schedule.definition_json)
                 yield tick_moves(schedule.name, schedule.definition, other, since, until)
 
 
 def by_instant(moves: Iterable[ZoneImpact | None]) -> list[ZoneImpact]:
     """Those that there are, the nearest first."""
     found = [each for each in moves if each is not None]
-    return sorted(found, key=lambda each: min(each.first_gone + each.first_came))
+    return sorted(found, key=lambda each: min(each.first_removed + each.first_added))
 
 
 def next_moves(schedule: Schedule) -> ZoneImpact | None:

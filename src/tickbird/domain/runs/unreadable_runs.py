@@ -36,7 +36,7 @@ class Unreadable:
 
 
 def publish(unreadable: Sequence[Unreadable]) -> dict[str, Any]:
-    """The part of a worker's vitals that names them; empty if there are none."""
+    """The part of a worker's health that names them; empty if there are none."""
     if not unreadable:
         return {}
     named = [
@@ -51,9 +51,9 @@ def publish(unreadable: Sequence[Unreadable]) -> dict[str, Any]:
     return {"unreadable": named, "unreadable_count": len(unreadable)}
 
 
-def published(vitals: Mapping[str, Any]) -> tuple[Unreadable, ...]:
+def published(health: Mapping[str, Any]) -> tuple[Unreadable, ...]:
     """What a worker has published with `publish`; other versions of tickbird may publish something else."""
-    told = vitals.get("unreadable")
+    told = health.get("unreadable")
     named: Iterable[Any] = told if isinstance(told, list) else ()
     return tuple(
         Unreadable(str(runs.get("error")), runs.get("schedule"), runs.get("revision"), runs.get("run_id"))
@@ -62,7 +62,7 @@ def published(vitals: Mapping[str, Any]) -> tuple[Unreadable, ...]:
     )
 
 
-def published_count(vitals: Mapping[str, Any]) -> int:
+def published_count(health: Mapping[str, Any]) -> int:
     """How many a worker has, also of those that it does not name."""
-    count = vitals.get("unreadable_count")
-    return max(len(published(vitals)), count if isinstance(count, int) else 0)
+    count = health.get("unreadable_count")
+    return max(len(published(health)), count if isinstance(count, int) else 0)

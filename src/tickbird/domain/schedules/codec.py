@@ -64,7 +64,7 @@ def encode_field(name: str, value: Any) -> Any:
     if isinstance(value, Calendar):
         return calendar_to_json(value)
     if isinstance(value, Backoff):
-        return {"base": value.base, "most": value.most}
+        return {"base": value.base, "max": value.max}
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise DefinitionError(f"{name}: {value.isoformat()} has no time zone.", field=name)
@@ -124,7 +124,7 @@ def decode_field(name: str, value: Any) -> Any:
         if not isinstance(value, Mapping) or not all(
             isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= 10**9 for n in value.values()
         ):
-            raise DefinitionError("backoff: must be an object of whole seconds, base and most.", field="backoff")
+            raise DefinitionError("backoff: must be an object of whole seconds, base and max.", field="backoff")
         return Backoff(**value)
     if name in ("start_at", "end_at") and value is not None:
         return parse_iso(value, name)

@@ -56,11 +56,11 @@ class Backoff:
     """Seconds before another attempt: full jitter below `base * 2 ** failures`, at most `most`."""
 
     base: int = 1
-    most: int = 300
+    max: int = 300
 
     def delay(self, failures: int, chance: float) -> float:
         """The wait before the next attempt after so many failures; `chance` is uniform in [0, 1)."""
-        return chance * float(min(self.most, self.base * 2 ** min(failures - 1, 40)))
+        return chance * float(min(self.max, self.base * 2 ** min(failures - 1, 40)))
 
 
 @dataclass(frozen=True, kw_only=True)

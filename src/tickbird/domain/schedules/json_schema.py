@@ -137,7 +137,7 @@ def target_schema() -> Schema:
 def _backoff() -> Schema:
     seconds = _number(0, 10**9)
     described = "Seconds before another attempt: jitter below base * 2 ** failures, at most `most`."
-    return _object({"base": seconds, "most": seconds}, described, needed=())
+    return _object({"base": seconds, "max": seconds}, described, needed=())
 
 
 def _dependency() -> Schema:

@@ -66,8 +66,8 @@ class Schedule:
     app: str | None = None
     fingerprint: str | None = None
     # The definition as stored, and the fields of it that an operator set over what code declares.
-    raw: Mapping[str, Any] = field(default_factory=dict)
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    definition_json: Mapping[str, Any] = field(default_factory=dict)
+    field_overrides: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime | None = None
     changed_at: datetime | None = None
 

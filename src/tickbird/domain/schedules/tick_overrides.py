@@ -23,7 +23,7 @@ class TickOverride:
 
     tick: int
     actor: str = ""
-    made_at: int = 0
+    created_at: int = 0
     skip: bool = False
     # It is due at that instant instead of its own.
     due_at: int | None = None
@@ -36,7 +36,7 @@ class TickOverride:
         """As the store keeps it: what is not set is left out."""
         if self.done:
             return {"tick": self.tick, "done": True}
-        encoded: dict[str, Any] = {"tick": self.tick, "actor": self.actor, "made_at": self.made_at}
+        encoded: dict[str, Any] = {"tick": self.tick, "actor": self.actor, "created_at": self.created_at}
         if self.skip:
             encoded["skip"] = True
         if self.due_at is not None:
@@ -68,7 +68,7 @@ def read_overrides(stored: str | Sequence[Mapping[str, Any]] | None) -> tuple[Ti
 
 
 def _is_sound(override: TickOverride) -> bool:
-    seconds = (override.tick, override.made_at, 0 if override.due_at is None else override.due_at)
+    seconds = (override.tick, override.created_at, 0 if override.due_at is None else override.due_at)
     return (
         all(type(instant) is int and clamp_seconds(instant) == instant for instant in seconds)
         and isinstance(override.actor, str)
@@ -82,7 +82,7 @@ class AppliedOverride:
     """What an override had to say about a run: who moved it or gave it another payload, and why."""
 
     actor: str
-    made_at: int
+    created_at: int
     moved: bool = False
     payload: bool = False
     note: str = ""
@@ -92,7 +92,7 @@ def overridden_text(override: TickOverride) -> str:
     """What is kept with the run of an overridden tick."""
     kept = {
         "actor": override.actor,
-        "made_at": override.made_at,
+        "created_at": override.created_at,
         "moved": override.due_at is not None,
         "payload": override.payload is not None,
         "note": override.note,
@@ -133,7 +133,7 @@ class OverrideRecord:
     payload: Mapping[str, Any] | None
     note: str
     actor: str
-    made_at: datetime
+    created_at: datetime
     passes_over: int = 0
 
 
@@ -147,6 +147,6 @@ def override_record(override: TickOverride, due_at: int, passes_over: int) -> Ov
         payload=override.payload,
         note=override.note,
         actor=override.actor,
-        made_at=to_datetime(override.made_at),
+        created_at=to_datetime(override.created_at),
         passes_over=passes_over,
     )

@@ -155,7 +155,7 @@ async def _write(
     """Schedules, their cursors, revisions and audit rows; then what was decided of their ticks."""
     changes = list(made)
     after = [done.schedule for _, done, _ in changes]
-    definitions = {each.name: json_text(dict(each.raw)) for each in after}
+    definitions = {each.name: json_text(dict(each.definition_json)) for each in after}
     if new := [each for each in after if each.name not in stored]:
         rows = await db.fetch(
             "insert_schedules",
@@ -179,7 +179,7 @@ async def _write(
         **columns,
         apps=texts([each.app for each in after]),
         fingerprints=marks,
-        overrides=texts([json_text(dict(each.overrides)) for each in after]),
+        overrides=texts([json_text(dict(each.field_overrides)) for each in after]),
         paused_by=texts([pause.by if pause else None for pause in pauses]),
         pause_notes=texts([pause.note if pause else None for pause in pauses]),
         paused_until=numbers(pause.until if pause else None for pause in pauses),

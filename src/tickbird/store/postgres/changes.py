@@ -88,7 +88,7 @@ async def change(
             "insert_schedule",
             namespace=namespace,
             name=name,
-            definition=Jsonb(dict(after.raw)),
+            definition=Jsonb(dict(after.definition_json)),
             revision=after.revision,
             now=now,
         )
@@ -261,7 +261,7 @@ async def _write_revision(
 ) -> None:
     pause = after.pause
     # One that cannot be read stays as it is stored.
-    raw = None if after.definition is None else dict(after.raw)
+    raw = None if after.definition is None else dict(after.definition_json)
     definition = None if raw is None else Jsonb(raw)
     await db.execute(
         "write_schedule",
@@ -270,7 +270,7 @@ async def _write_revision(
         definition=definition,
         revision=after.revision,
         fingerprint=after.fingerprint,
-        overrides=Jsonb(dict(after.overrides)),
+        overrides=Jsonb(dict(after.field_overrides)),
         paused_by=pause.by if pause else None,
         pause_note=pause.note if pause else None,
         paused_until=pause.until if pause else None,

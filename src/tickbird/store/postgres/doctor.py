@@ -101,7 +101,7 @@ async def examine(
     async with connections.dedicated() as connection:
         looker = _Looker(connection, Session(connection, connections.schema), connections.display_name)
         asked_at = datetime.now(UTC)
-        [(seen_at,)] = await looker.rows("clock", "clock", now=now) or [(asked_at,)]
+        [(last_seen_at,)] = await looker.rows("clock", "clock", now=now) or [(asked_at,)]
         answered_at = datetime.now(UTC)
         server = await _server(looker, connections)
         if server is not None and not server.standby:
@@ -116,10 +116,10 @@ async def examine(
         return StoreSnapshot(
             kind="postgresql",
             namespace=namespace,
-            now=seen_at,
+            now=last_seen_at,
             version=VERSION,
             schema=schema,
-            copied=await _copied(looker) if known else "",
+            copy_reason=await _copied(looker) if known else "",
             zones=await _zones(looker) if known else None,
             workers=[worker_record(row) for row in workers],
             planners=planners[0][0] if planners else 0,
@@ -190,7 +190,7 @@ async def _copied(looker: _Looker) -> str:
     except psycopg.Error as error:
         looker.note("copy", error)
         return ""
-    return compare(place, stored[0][0] if stored else None, same_database).copied
+    return compare(place, stored[0][0] if stored else None, same_database).copy_reason
 
 
 async def _unbuilt(looker: _Looker) -> Sequence[str]:

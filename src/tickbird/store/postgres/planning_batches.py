@@ -42,13 +42,13 @@ class Step:
 
     async def plan(self, limit: int, hand_off: HandOff | None, wake: Callable[[], None]) -> PlanResult:
         """Plan up to `limit` due schedules, then refused ones whose backoff is over."""
-        seen_at, next_at, due = await self._peek()
-        retries = self.backoff.due(seen_at, _MAX_RETRIES)
+        now, next_at, due = await self._peek()
+        retries = self.backoff.due(now, _MAX_RETRIES)
         if not due and not retries:
-            return PlanResult(seen_at, next_at=self.backoff.next_at(next_at))
-        if not self._is_expected(seen_at):
-            return PlanResult(seen_at)
-        batch, more = Batch(now=seen_at), False
+            return PlanResult(now, next_at=self.backoff.next_at(next_at))
+        if not self._is_expected(now):
+            return PlanResult(now)
+        batch, more = Batch(now=now), False
         if due:
             ids = await self._plan_due(limit, hand_off, batch)
             more = len(ids) >= limit
@@ -66,7 +66,7 @@ class Step:
             if due:
                 next_at = min(filter(None, (next_at, looked_at + _LOOK_AGAIN)))
         return PlanResult(
-            batch.now or seen_at,
+            batch.now or now,
             batch.schedules,
             batch.runs,
             batch.skips,

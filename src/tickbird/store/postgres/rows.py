@@ -95,8 +95,8 @@ def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:
         error=unreadable if explain and unreadable else row["error"],
         app=row["app"],
         fingerprint=row["fingerprint"],
-        raw=as_object(row["definition"]),
-        overrides=as_object(row["overrides"]),
+        definition_json=as_object(row["definition"]),
+        field_overrides=as_object(row["overrides"]),
         created_at=row["created_at"],
         changed_at=row["changed_at"],
     )

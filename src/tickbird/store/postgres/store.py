@@ -281,7 +281,7 @@ class PostgresStore:
         return await self.check_zones(adopt=adopt) if self._zones is UNKNOWN else self._zones
 
     async def _may_plan(self) -> PlanningPermission:
-        copied = (await self._identity_checked()).copied
+        copied = (await self._identity_checked()).copy_reason
         return PlanningPermission(await self._zones_checked(adopt=False), self.plans and not copied)
 
     async def follow_zones(
@@ -375,12 +375,12 @@ class PostgresStore:
         self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
     ) -> RescueResult:
         """Take runs whose lease has expired from their worker; cancel those not started in time."""
-        [(seen_at, next_at, waiting)] = await self._statement(lambda db: db.fetch("next_rescue", now=now))
-        if not waiting and (next_at is None or next_at >= seen_at):
-            return RescueResult(seen_at, next_at=next_at)
-        if expected is not None and not expected[0] <= seen_at <= expected[1]:
-            return RescueResult(seen_at)
-        rescued = await self._transact(lambda db: rescue(db, self._known, limit, seen_at))
+        [(last_seen_at, next_at, waiting)] = await self._statement(lambda db: db.fetch("next_rescue", now=now))
+        if not waiting and (next_at is None or next_at >= last_seen_at):
+            return RescueResult(last_seen_at, next_at=next_at)
+        if expected is not None and not expected[0] <= last_seen_at <= expected[1]:
+            return RescueResult(last_seen_at)
+        rescued = await self._transact(lambda db: rescue(db, self._known, limit, last_seen_at))
         if rescued.requeued or rescued.released:
             self._bell.notify()
         return rescued
@@ -507,7 +507,7 @@ class PostgresStore:
     async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh this worker's row; it counts as live for so long."""
         here = (await self._identity_checked()).here
-        [(seen_at, peers, generation, stored, version, compatible, drained_by)] = await self._statement(
+        [(last_seen_at, peers, generation, stored, version, compatible, drained_by)] = await self._statement(
             lambda db: db.fetch(
                 "report_worker",
                 id=worker.id,
@@ -522,8 +522,8 @@ class PostgresStore:
                 tasks=Jsonb(dict(worker.tasks)),
                 declares=Jsonb(dict(worker.declares)),
                 draining=worker.draining,
-                held=worker.held,
-                vitals=Jsonb(dict(worker.vitals)),
+                held=worker.standby_reason,
+                health=Jsonb(dict(worker.health)),
                 started_at=worker.started_at,
                 live_for=live_for,
                 now=now,
@@ -531,8 +531,8 @@ class PostgresStore:
         )
         self._place = compare(here, stored, same_database)
         meta = {"version": version or 0, "min_compatible": compatible or 0}
-        too_old, copied = outdated(schema.MIGRATIONS, meta), self._place.copied
-        return HeartbeatResult(seen_at, frozenset(peers), generation, copied, too_old, drained_by)
+        too_old, copied = outdated(schema.MIGRATIONS, meta), self._place.copy_reason
+        return HeartbeatResult(last_seen_at, frozenset(peers), generation, copied, too_old, drained_by)
 
     async def drain_worker(
         self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None

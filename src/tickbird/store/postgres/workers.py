@@ -41,6 +41,6 @@ async def drain(db: Session, namespace: str, worker_id: str, actor: str, note: s
 
 def record(row: Mapping[str, Any]) -> Worker:
     """A row of `workers`."""
-    kinds = {"tasks": dict, "declares": str, "vitals": object}
+    kinds = {"tasks": dict, "declares": str, "health": object}
     objects = {name: as_object(row[name], kind) for name, kind in kinds.items()}
     return Worker(**{**row, **objects, "queues": tuple(row["queues"])})

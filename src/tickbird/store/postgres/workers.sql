@@ -3,11 +3,11 @@
 -- name: report_worker
 INSERT INTO tickbird.workers AS w (
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
-    vitals, started_at, seen_at, live_until
+    health, started_at, last_seen_at, live_until
 )
 SELECT
     %(id)s, %(namespace)s, %(app)s, %(kind)s, %(host)s, %(pid)s, %(version)s, %(queues)s::text[], %(slots)s,
-    %(tasks)s, %(declares)s, %(draining)s, %(held)s, %(vitals)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
+    %(tasks)s, %(declares)s, %(draining)s, %(held)s, %(health)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
     c.now + make_interval(secs => %(live_for)s)
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 ON CONFLICT (id) DO UPDATE
@@ -23,14 +23,14 @@ SET namespace = excluded.namespace,
     declares = excluded.declares,
     draining = excluded.draining,
     held = excluded.held,
-    vitals = excluded.vitals,
-    seen_at = excluded.seen_at,
+    health = excluded.health,
+    last_seen_at = excluded.last_seen_at,
     live_until = excluded.live_until
 RETURNING
-    seen_at,
+    last_seen_at,
     ARRAY(
         SELECT o.id FROM tickbird.workers AS o
-        WHERE o.namespace = w.namespace AND o.app = w.app AND o.id <> w.id AND o.live_until > w.seen_at
+        WHERE o.namespace = w.namespace AND o.app = w.app AND o.id <> w.id AND o.live_until > w.last_seen_at
     ),
     coalesce((SELECT max(generation) FROM tickbird.zone_data), 0),
     (SELECT value FROM tickbird.meta WHERE key = 'place'),
@@ -41,7 +41,7 @@ RETURNING
 -- name: find_worker
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
-    vitals, started_at, seen_at, live_until, drain_requested_at, drain_requested_by
+    health, started_at, last_seen_at, live_until, drain_requested_at, drain_requested_by
 FROM tickbird.workers
 WHERE id = %(id)s AND namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
 FOR UPDATE;
@@ -72,7 +72,7 @@ LIMIT 1;
 -- name: list_workers
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
-    vitals, started_at, seen_at, live_until, drain_requested_at, drain_requested_by
+    health, started_at, last_seen_at, live_until, drain_requested_at, drain_requested_by
 FROM tickbird.workers
 WHERE namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
 ORDER BY started_at, id;

@@ -144,7 +144,7 @@ class HeartbeatResult:
     # The generation of the zone rules that the store goes by.
     zones: int = 0
     # Why the store is taken for a copy; empty when it is not.
-    copied: str = ""
+    copy_reason: str = ""
     # Why this code may no longer work on the store, whose schema was migrated meanwhile; empty when it may.
     outdated: str = ""
     # Who wants this worker to drain; empty when nobody does.
@@ -238,7 +238,7 @@ class StoreIdentity:
 
     here: Mapping[str, str]
     stored: Mapping[str, str]
-    copied: str = ""
+    copy_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ def _insert(db: sqlite3.Connection, schedule: Schedule, now: int) -> int:
         "namespace": schedule.namespace,
         "name": schedule.name,
         "app": schedule.app,
-        "definition": definition_text(schedule.raw),
+        "definition": definition_text(schedule.definition_json),
         "revision": schedule.revision,
         "fingerprint": schedule.fingerprint,
         "now": now,
@@ -150,10 +150,10 @@ def _revise(
         "id": schedule.id,
         "app": schedule.app,
         # One that cannot be read stays as it is stored.
-        "definition": definition_text(schedule.raw) if is_readable else None,
+        "definition": definition_text(schedule.definition_json) if is_readable else None,
         "revision": schedule.revision,
         "fingerprint": schedule.fingerprint,
-        "overrides": dump(dict(schedule.overrides)),
+        "overrides": dump(dict(schedule.field_overrides)),
         "paused_by": pause.by if pause else None,
         "pause_note": pause.note if pause else None,
         "paused_until": pause.until if pause else None,
@@ -161,7 +161,7 @@ def _revise(
         "now": now,
     }
     db.execute(SQL["update_schedule"], row)
-    version = schedule.raw["v"] if is_readable else None
+    version = schedule.definition_json["v"] if is_readable else None
     db.execute(SQL["revise_cursor"], {"id": schedule.id, "revision": schedule.revision, "format": version})
     db.execute(SQL["stamp_revised"], {"id": schedule.id, "zones": may.zones.cursor_generation})
     db.execute(SQL["write_revision"], {**row, "action": done.action, "actor": actor, "detail": dump(done.detail)})

@@ -65,7 +65,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Stor
         stored = records(db, 1)
         return replace(
             seen,
-            copied=identity.stored(db, identity.here(path)).copied,
+            copy_reason=identity.stored(db, identity.here(path)).copy_reason,
             zones=ZoneDataStatus(
                 zone_source().data, stored[0].version if stored else None, stored[0].digest if stored else None
             ),

@@ -31,7 +31,7 @@ def stored(db: sqlite3.Connection, place: Mapping[str, str]) -> StoreIdentity:
 def check(db: sqlite3.Connection, path: str) -> StoreIdentity:
     """Compare with what the store says; a store that says nothing yet belongs here, and so does one that was moved."""
     place = stored(db, here(path))
-    if place.here and not place.copied and place.here != place.stored:
+    if place.here and not place.copy_reason and place.here != place.stored:
         db.execute(SQL["accept_place"], {"place": encode(place.here)})
     return place
 

@@ -328,7 +328,7 @@ class SqliteStore:
         return await self.check_zones(adopt=adopt) if self._zones is UNKNOWN else self._zones
 
     async def _may_plan(self) -> PlanningPermission:
-        copied = (await self._identity_checked()).copied
+        copied = (await self._identity_checked()).copy_reason
         return PlanningPermission(await self._zones_checked(adopt=False), self.plans and not copied)
 
     async def follow_zones(
@@ -560,7 +560,7 @@ class SqliteStore:
             peers, generation, drained_by = workers.report(db, worker, live_for, at)
             self._place = identity.stored(db, here)
             return HeartbeatResult(
-                to_instant(at), peers, generation, self._place.copied, schema.changed(db), drained_by
+                to_instant(at), peers, generation, self._place.copy_reason, schema.changed(db), drained_by
             )
 
         return await self._write(report)

@@ -2,11 +2,11 @@
 
 -- name: report_worker
 INSERT INTO workers (
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held, vitals,
-    started_at, seen_at, live_until
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held, health,
+    started_at, last_seen_at, live_until
 )
 VALUES (
-    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declares, :draining, :held, :vitals,
+    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declares, :draining, :held, :health,
     coalesce(:started_at, :now), :now, :live_until
 )
 ON CONFLICT (id) DO UPDATE
@@ -16,15 +16,15 @@ SET queues = excluded.queues,
     declares = excluded.declares,
     draining = excluded.draining,
     held = excluded.held,
-    vitals = excluded.vitals,
-    seen_at = excluded.seen_at,
+    health = excluded.health,
+    last_seen_at = excluded.last_seen_at,
     live_until = excluded.live_until
 RETURNING coalesce(drain_requested_by, '');
 
 -- name: find_worker
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, seen_at,
-    live_until, held, vitals, drain_requested_at, drain_requested_by
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, last_seen_at,
+    live_until, held, health, drain_requested_at, drain_requested_by
 FROM workers
 WHERE id = :id AND namespace = :namespace AND live_until > :now;
 
@@ -49,8 +49,8 @@ SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORD
 
 -- name: list_workers
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, seen_at,
-    live_until, held, vitals, drain_requested_at, drain_requested_by
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, last_seen_at,
+    live_until, held, health, drain_requested_at, drain_requested_by
 FROM workers
 WHERE namespace = :namespace AND live_until > :now
 ORDER BY started_at, id;

@@ -67,7 +67,7 @@ class RollBack(Action):
     async def context(self) -> dict[str, Any]:
         """What going back changes."""
         record = await self._record()
-        return {"record": record, "changes": differences(self.schedule.raw, record.definition)}
+        return {"record": record, "changes": differences(self.schedule.definition_json, record.definition)}
 
 
 DOORS: Final = routes_of("/revisions/{to}/roll-back", RollBack, "editor")

@@ -115,7 +115,7 @@ GROUPS: Final = (
         "When it fails",
         (
             FormField("retries", "Retries", "Attempts after the first, when it raised or timed out.", "number"),
-            FormField("backoff", "Backoff", 'JSON in seconds: {"base": 1, "most": 300}; doubled each time.', "json"),
+            FormField("backoff", "Backoff", 'JSON in seconds: {"base": 1, "max": 300}; doubled each time.', "json"),
             FormField("timeout", "Time-out", "An attempt that takes longer is stopped.", "length"),
             FormField(
                 "on_crash", "Worker lost", "Try again, or fail and never start twice.", "choice", get_args(OnCrash)

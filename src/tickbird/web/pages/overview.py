@@ -76,7 +76,7 @@ async def now(visit: PageRequest) -> Response:
         p99=p99,
         ranges=RANGES,
         range=asked,
-        links=[(each, _link(visit, each)) for each in board.troubles.found],
+        links=[(each, _link(visit, each)) for each in board.troubles.findings],
     )
 
 

@@ -44,7 +44,7 @@ class RunPageData:
     schedule: Schedule | None
     attempts: Sequence[AttemptRecord]
     progress: Progress | None
-    waits_for: Sequence[Step]
+    waiting_for: Sequence[Step]
     retries: Sequence[RunRecord]
 
     @property
@@ -97,14 +97,14 @@ async def _read(visit: PageRequest, run_id: int, zone: str | None) -> RunPageDat
     if found.schedule is not None:
         with suppress(NotFoundError):
             schedule = await client.get(found.schedule)
-    waits_for = await client.waits_for(run_id, tz=zone) if found.status in ("waiting", "queued") else ()
+    waiting_for = await client.waiting_for(run_id, tz=zone) if found.status in ("waiting", "queued") else ()
     retries: Sequence[RunRecord] = ()
     if found.status in FINAL:
         wanted = RunFilter(schedule=found.schedule, target=found.target.name, origin="retry")
         page = await client.board.runs(wanted, after=run_id, limit=_MAX_RETRIES)
         retries = [each for each in page.rows if each.retry_of == run_id]
     return RunPageData(
-        found, schedule, await client.attempts(run_id), await client.progress(run_id), waits_for, retries
+        found, schedule, await client.attempts(run_id), await client.progress(run_id), waiting_for, retries
     )
 
 

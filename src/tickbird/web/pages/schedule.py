@@ -71,7 +71,7 @@ async def schedule(visit: PageRequest) -> Response:
 async def _read(client: Client, found: Schedule, now: datetime) -> SchedulePageData:
     board, name = client.board, found.name
     records = await board.revisions(found.id, limit=_REVISIONS + 1)
-    if found.overrides and declared_by(records) is None:
+    if found.field_overrides and declared_by(records) is None:
         records = await board.revisions(found.id, limit=1_000)
     first = records[-1] if records and records[-1].revision == 1 else None
     if first is None:

@@ -61,7 +61,7 @@ class Sheet:
     @property
     def unset(self) -> list[str]:
         """Fields that go back to what code declares."""
-        known = self.schedule.overrides if self.schedule is not None else {}
+        known = self.schedule.field_overrides if self.schedule is not None else {}
         return [name for name in self.visit.form.all("unset") if name in known]
 
     @property
@@ -116,7 +116,9 @@ async def new(visit: PageRequest) -> Response:
     texts = {name: visit.query[name] for name in ("name", "when", "tz", "task") if visit.query.get(name)}
     if source := visit.query.get("from"):
         base = {
-            name: value for name, value in (await visit.client.get(source)).raw.items() if name not in ("v", "closed")
+            name: value
+            for name, value in (await visit.client.get(source)).definition_json.items()
+            if name not in ("v", "closed")
         }
         texts = {"name": f"{source}-copy", **texts}
     draft = await drawn(visit, base, {"name": "", **texts})
@@ -128,11 +130,11 @@ async def edit(visit: PageRequest) -> Response:
     schedule = await visit.client.get(visit.schedule_name)
     if visit.request.method != "POST":
         texts = {name: visit.query[name] for name in ("when", "tz") if visit.query.get(name)}
-        draft = await drawn(visit, schedule.raw, texts)
+        draft = await drawn(visit, schedule.definition_json, texts)
         return await _show(Sheet(visit=visit, draft=draft, schedule=schedule, revision=schedule.revision))
     text = visit.form.text("revision")
     seen = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else schedule.revision
-    base = schedule.raw if seen >= schedule.revision else await _definition_at(visit, schedule, seen)
+    base = schedule.definition_json if seen >= schedule.revision else await _definition_at(visit, schedule, seen)
     sheet = Sheet(visit=visit, draft=await sent(visit, base), schedule=schedule, revision=seen)
     return await _posted(sheet)
 
@@ -142,7 +144,7 @@ async def preview(visit: PageRequest) -> Response:
     name, schedule = visit.form.text("of"), None
     if name:
         schedule = await visit.client.get(name)
-    draft = await sent(visit, schedule.raw if schedule is not None else {})
+    draft = await sent(visit, schedule.definition_json if schedule is not None else {})
     sheet = Sheet(visit=visit, draft=draft, schedule=schedule)
     found = await outlook(visit, draft, sheet.name, schedule)
     draft.wrong.clear()
@@ -151,7 +153,7 @@ async def preview(visit: PageRequest) -> Response:
 
 async def _definition_at(visit: PageRequest, schedule: Schedule, revision: int) -> Mapping[str, Any]:
     found = await visit.client.revisions(schedule.name, before=revision + 1, limit=1)
-    return found[0].definition if found else schedule.raw
+    return found[0].definition if found else schedule.definition_json
 
 
 async def _posted(sheet: Sheet) -> Response:
@@ -259,8 +261,8 @@ async def _conflict(sheet: Sheet) -> Response:
     entries = await visit.client.history(schedule.name, limit=_MAX_SHOWN)
     meanwhile = [each for each in entries if each.revision.revision > sheet.revision]
     theirs = {each.path[0] for entry in meanwhile for each in entry.changes or ()}
-    draft = await merged(visit, sheet.draft, current.raw)
-    stored = {name: value for name, value in current.raw.items() if name in FIELDS}
+    draft = await merged(visit, sheet.draft, current.definition_json)
+    stored = {name: value for name, value in current.definition_json.items() if name in FIELDS}
     if meanwhile and not sheet.unset and sheet.draft.encoded == stored:
         # Sent twice, or two people of one mind: it is as it was asked for.
         where = visit.schedule(schedule.name)

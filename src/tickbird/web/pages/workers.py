@@ -28,7 +28,7 @@ async def _read(visit: PageRequest) -> dict[str, Any]:
     workers = sorted(await client.workers(), key=lambda worker: (worker.app, worker.host, worker.id))
     return {
         "workers": workers,
-        "unreadable": {worker.id: [str(runs) for runs in published(worker.vitals)] for worker in workers},
+        "unreadable": {worker.id: [str(runs) for runs in published(worker.health)] for worker in workers},
         "busy": Counter(run.worker for run in running),
         "capped": len(running) == _RUNNING,
         "queues": await client.queues(),

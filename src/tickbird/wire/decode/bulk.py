@@ -12,6 +12,6 @@ def read_bulk(document: Document) -> BulkResult:
         verb=document["verb"],
         matched=document["matched"],
         changed=list(document["changed"]),
-        left=[NotChanged(each["schedule"], each["why"]) for each in document["left"]],
+        not_changed=[NotChanged(each["schedule"], each["why"]) for each in document["not_changed"]],
         runs=dict(document["runs"]),
     )

@@ -10,7 +10,7 @@ from tickbird.wire.decode.parts import Document, instant, maybe
 def read_limit(document: Document) -> ConcurrencyLimit:
     """A concurrency key."""
     return ConcurrencyLimit(
-        document["key"], document["most"], document["is_set"], document["active"], document["waiting"]
+        document["key"], document["max_running"], document["is_explicit"], document["active"], document["waiting"]
     )
 
 

@@ -22,13 +22,13 @@ def read_plan(document: Document) -> FilePlan:
         ],
         unserved=document["unserved"],
         same=document["same"],
-        left=document["left"],
+        not_in_files=document["not_in_files"],
         # One that does not tell of them is older.
         stays=[Unchanged(each["name"], _kept_overrides(each), _pause(each)) for each in document.get("stays", ())],
         crowds=[
             BusyMinute(instant(each["at"]), each["schedules"], tuple(each["names"])) for each in document["crowds"]
         ],
-        mistakes=[*map(_diagnostic, document["mistakes"])],
+        diagnostics=[*map(_diagnostic, document["diagnostics"])],
         conflicts=[*map(_diagnostic, document["conflicts"])],
     )
 
@@ -40,7 +40,7 @@ def _change(document: Document) -> ScheduleChange:
         command=None,
         schedule=read_schedule(document["schedule"]),
         fields=tuple(FieldChange(each["name"], each["before"], each["after"]) for each in document["fields"]),
-        kept=_kept_overrides(document),
+        kept_overrides=_kept_overrides(document),
         pause=_pause(document),
         ticks=_ticks(document["ticks"]),
         late=maybe(lambda each: Late(each["ticks"], each["catch_up"]), document["late"]),
@@ -50,7 +50,7 @@ def _change(document: Document) -> ScheduleChange:
 
 
 def _kept_overrides(document: Document) -> tuple[KeptOverride, ...]:
-    return tuple(KeptOverride(each["name"], each["value"], each["declared"]) for each in document["kept"])
+    return tuple(KeptOverride(each["name"], each["value"], each["declared"]) for each in document["kept_overrides"])
 
 
 def _pause(document: Document) -> PauseState | None:

@@ -22,8 +22,8 @@ def _forecast(document: Document) -> Forecast:
         **{name: document[name] for name in (*plain, *after)},
         peak=document["peak"]["busy"],
         peak_at=second(document["peak"]["at"]),
-        longest_line=document["longest_line"]["runs"],
-        longest_line_at=second(document["longest_line"]["at"]),
+        max_queued=document["max_queued"]["runs"],
+        max_queued_at=second(document["max_queued"]["at"]),
         lateness={name: lateness[name] for name in ("p50", "p99", "max")},
         latest=None if lateness["schedule"] is None else (lateness["schedule"], second(lateness["at"])),
         hours=[HourStats(second(each["at"]), each["ticks"], each["runs"], each["busy"]) for each in document["hours"]],
@@ -47,7 +47,7 @@ def _forecast(document: Document) -> Forecast:
                 each["cancelled"],
                 each["worst_lateness"],
                 each["duration"],
-                each["known"],
+                each["has_history"],
             )
             for each in document["by_schedule"]
         ],

@@ -66,7 +66,7 @@ def _covers(document: Document) -> Covers:
 def _overridden(document: Document) -> AppliedOverride:
     return AppliedOverride(
         actor=document["actor"],
-        made_at=second(document["made_at"]),
+        created_at=second(document["created_at"]),
         moved=document["moved"],
         payload=document["payload"],
         note=document["note"],
@@ -94,9 +94,9 @@ def read_turn(document: Document) -> QueuePosition:
     """What keeps a queued run back in its queue."""
     return QueuePosition(
         rate=maybe(read_rate, document["rate"]),
-        ahead=document["ahead"],
+        runs_before=document["runs_before"],
         at=maybe(instant, document["at"]),
-        behind_until=maybe(instant, document["behind_until"]),
+        deferred_until=maybe(instant, document["deferred_until"]),
     )
 
 

@@ -22,14 +22,14 @@ def read_schedule(document: Document) -> Schedule:
         name=document["name"],
         revision=document["revision"],
         state=document["state"],
-        definition=None if document["what"] is None else _definition(document["definition"]),
+        definition=None if document["trigger_description"] is None else _definition(document["definition"]),
         cursor=_cursor(document),
         pause=maybe(_pause, document["paused"]),
         error=document["error"],
         app=document["app"],
         fingerprint=document["fingerprint"],
-        raw=document["definition"],
-        overrides=document["overrides"],
+        definition_json=document["definition"],
+        field_overrides=document["field_overrides"],
         created_at=maybe(instant, document["created_at"]),
         changed_at=maybe(instant, document["changed_at"]),
     )
@@ -43,10 +43,10 @@ def _definition(encoded: Document) -> Definition | None:
 
 
 def _cursor(document: Document) -> Cursor:
-    skipping = document["skipping"] or {"until": None, "by": None, "note": ""}
+    skipping = document["skip"] or {"until": None, "by": None, "note": ""}
     overrides = [
         *map(_tick_override, document["tick_overrides"]),
-        *(TickOverride(second(tick), done=True) for tick in document["decided_ahead"]),
+        *(TickOverride(second(tick), done=True) for tick in document["early_ticks"]),
     ]
     return Cursor(
         planned_until=maybe(second, document["planned_until"]),
@@ -63,7 +63,7 @@ def _tick_override(document: Document) -> TickOverride:
     return TickOverride(
         tick=second(document["tick"]),
         actor=document["actor"],
-        made_at=second(document["made_at"]),
+        created_at=second(document["created_at"]),
         skip=document["skip"],
         due_at=second(document["due_at"]) if document["moved"] else None,
         payload=document["payload"],
@@ -85,7 +85,7 @@ def read_override(document: Document) -> OverrideRecord:
         payload=document["payload"],
         note=document["note"],
         actor=document["actor"],
-        made_at=instant(document["made_at"]),
+        created_at=instant(document["created_at"]),
         passes_over=document["passes_over"],
     )
 

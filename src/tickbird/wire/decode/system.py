@@ -35,7 +35,7 @@ def read_finding(document: Document) -> Finding:
 
 def read_identity(document: Document) -> StoreIdentity:
     """Where a store is, and whether it is a copy."""
-    return StoreIdentity(document["here"], document["stored"], document["copied"])
+    return StoreIdentity(document["here"], document["stored"], document["copy_reason"])
 
 
 def read_zones(document: Document) -> Zones:
@@ -65,9 +65,9 @@ def read_moves(document: Document) -> ZoneImpact:
     return ZoneImpact(
         schedule=document["schedule"],
         zone=document["zone"],
-        gone=document["gone"],
-        came=document["came"],
-        first_gone=tuple(map(instant, document["first_gone"])),
-        first_came=tuple(map(instant, document["first_came"])),
+        removed=document["removed"],
+        added=document["added"],
+        first_removed=tuple(map(instant, document["first_removed"])),
+        first_added=tuple(map(instant, document["first_added"])),
         until=instant(document["until"]),
     )

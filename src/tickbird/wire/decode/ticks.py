@@ -88,7 +88,7 @@ def read_audit(document: Document) -> LedgerReport:
         skipped=document["skipped"],
         open=document["open"],
         findings=tuple(map(_finding, document["findings"])),
-        found=document["found"],
+        finding_count=document["finding_count"],
     )
 
 

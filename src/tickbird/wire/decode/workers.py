@@ -23,9 +23,9 @@ def read_worker(document: Document) -> Worker:
         draining=document["draining"],
         drain_requested_at=maybe(instant, document["drain_requested_at"]),
         drain_requested_by=document["drain_requested_by"],
-        held=document["held"],
-        vitals=document["vitals"],
+        standby_reason=document["standby_reason"],
+        health=document["health"],
         started_at=maybe(instant, document["started_at"]),
-        seen_at=maybe(instant, document["seen_at"]),
+        last_seen_at=maybe(instant, document["last_seen_at"]),
         live_until=maybe(instant, document["live_until"]),
     )
