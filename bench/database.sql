@@ -9,8 +9,8 @@ WITH s AS (
     RETURNING id, namespace, name, definition
 ),
 l AS (
-    INSERT INTO tickbird.listed (namespace, name, schedule_id, queue, words)
-    SELECT namespace, name, id, coalesce(definition ->> 'queue', 'default'), tickbird.schedule_words(name, definition)
+    INSERT INTO tickbird.schedule_search (namespace, name, schedule_id, queue, search_text)
+    SELECT namespace, name, id, coalesce(definition ->> 'queue', 'default'), tickbird.schedule_search_text(name, definition)
     FROM s
 ),
 c AS (

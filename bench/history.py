@@ -249,7 +249,7 @@ async def _show(side: Side) -> None:
 
 
 QUESTIONS: Final[dict[str, Callable[[Side], Awaitable[Any]]]] = {
-    "doctor": lambda side: side.store.examine("default"),
+    "doctor": lambda side: side.store.inspect("default"),
     "ls": lambda side: side.client.list(limit=100),
     "show": _show,
     "runs, first page": _runs(),
@@ -268,14 +268,16 @@ QUESTIONS: Final[dict[str, Callable[[Side], Awaitable[Any]]]] = {
     "a run": lambda side: side.client.run(side.runs // 2),
     "why of an old tick": lambda side: side.client.why(OTHER, side.middle),
     "why of an old tick of the busy schedule": lambda side: side.client.why(BUSY, side.middle + timedelta(seconds=10)),
-    "decisions of an hour": lambda side: side.client.decisions(BUSY, side.middle, side.middle + timedelta(hours=1)),
-    "audit of two hours": lambda side: side.client.audit_ticks(
+    "decisions of an hour": lambda side: side.client.tick_decisions(
+        BUSY, side.middle, side.middle + timedelta(hours=1)
+    ),
+    "audit of two hours": lambda side: side.client.verify_ledger(
         OTHER, side.middle - timedelta(hours=1), side.middle + timedelta(hours=1)
     ),
-    "audit of two hours of the busy schedule": lambda side: side.client.audit_ticks(
+    "audit of two hours of the busy schedule": lambda side: side.client.verify_ledger(
         BUSY, side.middle - timedelta(hours=1), side.middle + timedelta(hours=1)
     ),
-    "tail since ten minutes": lambda side: side.store.recent(
+    "tail since ten minutes": lambda side: side.store.recent_outcomes(
         "default", DUE + timedelta(seconds=SLOT * side.round), 100
     ),
 }

@@ -82,7 +82,7 @@ async def _workers(store: PostgresStore) -> None:
     """Four that live for as long as this takes."""
     for number in range(4):
         worker = _worker(number)
-        await store.report_worker(worker, live_for=86_400.0)
+        await store.heartbeat(worker, live_for=86_400.0)
 
 
 def _worker(number: int) -> Worker:

@@ -50,9 +50,9 @@ def declare_anew(revision: int | None, trigger: Trigger = MINUTE, **policies: An
     )
 
 
-async def change_all(store: Store, at: float, *commands: tuple[str, Command], **others: Any) -> None:
+async def apply_changes(store: Store, at: float, *commands: tuple[str, Command], **others: Any) -> None:
     """All of these, so many seconds after T0."""
-    await store.change_all(NAMESPACE, ChangeSet(commands=commands, **others), "bo", now=later(at))
+    await store.apply_changes(NAMESPACE, ChangeSet(commands=commands, **others), "bo", now=later(at))
 
 
 async def actions(store: Store) -> list[tuple[str | None, str, str]]:
@@ -62,11 +62,11 @@ async def actions(store: Store) -> list[tuple[str | None, str, str]]:
 
 
 class Together:
-    """change_all."""
+    """apply_changes."""
 
     async def test_many_schedules_are_created_at_once_and_tick(self, store: Store) -> None:
         names = [f"s{number:03}" for number in range(120)]
-        await change_all(store, 0, *((name, declare(payload={"n": name}, priority=3)) for name in names))
+        await apply_changes(store, 0, *((name, declare(payload={"n": name}, priority=3)) for name in names))
         first = await get(store, "s000")
         assert (first.revision, first.state, first.app, first.fingerprint) == (
             1,
@@ -87,7 +87,7 @@ class Together:
     async def test_what_is_changed_goes_on_as_if_it_had_been_changed_alone(self, store: Store) -> None:
         for name in ("kept", "moved", "gone", "paused"):
             await create(store, name, app="files")
-        await change_all(
+        await apply_changes(
             store,
             90,
             ("kept", declare_anew(1, retries=2)),
@@ -119,7 +119,7 @@ class Together:
     async def test_several_changes_of_one_schedule_come_in_their_order(self, store: Store) -> None:
         await create(store, "a", app="files")
         await change(store, Pause(actor="ada"), 1, name="a")
-        await change_all(store, 5, ("a", declare_anew(2, HOUR)), ("a", Resume(actor="bo", revision=3)))
+        await apply_changes(store, 5, ("a", declare_anew(2, HOUR)), ("a", Resume(actor="bo", revision=3)))
         schedule = await get(store, "a")
         assert (schedule.revision, schedule.state, schedule.pause) == (4, "active", None)
         assert schedule.definition_json["trigger"] == {"every": {"hours": 1}}
@@ -128,7 +128,7 @@ class Together:
         await create(store, "a", app="files")
         await change(store, Update(actor="ada", fields={"retries": 7}), 1, name="a")
         await change(store, Pause(actor="ada", note="broken"), 2, name="a")
-        await change_all(store, 5, ("a", declare_anew(3, retries=1, priority=4)), ("b", declare()))
+        await apply_changes(store, 5, ("a", declare_anew(3, retries=1, priority=4)), ("b", declare()))
         schedule = await get(store, "a")
         assert (
             schedule.definition_json["retries"],
@@ -155,7 +155,7 @@ class Together:
         calendar = CalendarUpdate("fest", {"weekdays": ["sun"]}, Calendar(weekdays=frozenset({6})), {})
         commands = [*((f"s{n}", declare()) for n in range(3)), ("there", command), ("z", declare())]
         with pytest.raises(error):
-            await change_all(
+            await apply_changes(
                 store, 90, *commands, calendars=[calendar], limits={"k": 2}, queues={"mail": RateLimit(1, 60)}
             )
         assert [row.schedule.name for row in await store.list_schedules(NAMESPACE)] == ["there"]
@@ -169,12 +169,12 @@ class Together:
 
     async def test_a_schedule_that_is_not_there_keeps_all_from_being_made(self, store: Store) -> None:
         with pytest.raises(NotFoundError):
-            await change_all(store, 0, ("a", declare()), ("b", declare_anew(1)))
+            await apply_changes(store, 0, ("a", declare()), ("b", declare_anew(1)))
         assert await store.get_schedule(NAMESPACE, "a") is None
 
     async def test_settings_come_before_the_schedules_that_need_them(self, store: Store) -> None:
         calendar = CalendarUpdate("fest", {"weekdays": ["thu"]}, Calendar(weekdays=frozenset({3})), {})
-        await change_all(
+        await apply_changes(
             store,
             0,
             ("a", declare(calendars=("fest",))),
@@ -192,15 +192,15 @@ class Together:
 
     async def test_schedules_may_depend_on_each_other(self, store: Store) -> None:
         needing: dict[str, Any] = {"depends_on": (After("load", 3_600),)}
-        await change_all(store, 0, ("load", declare()), ("report", declare(**needing)))
+        await apply_changes(store, 0, ("load", declare()), ("report", declare(**needing)))
         assert await plan_all(store, 60) == (1, 1)
         assert [reason for reason, *_ in await ranges(store, "report")] == ["dependency"]
         with pytest.raises(ConflictError, match="report depends on it"):
-            await change_all(store, 70, ("load", Delete(actor="bo")), ("report", Delete(actor="bo")))
-        await change_all(store, 70, ("report", Delete(actor="bo")), ("load", Delete(actor="bo")))
+            await apply_changes(store, 70, ("load", Delete(actor="bo")), ("report", Delete(actor="bo")))
+        await apply_changes(store, 70, ("report", Delete(actor="bo")), ("load", Delete(actor="bo")))
         assert await store.list_schedules(NAMESPACE) == []
         with pytest.raises(DefinitionError, match="wait for itself"):
-            await change_all(
+            await apply_changes(
                 store,
                 80,
                 ("a", declare()),
@@ -211,7 +211,7 @@ class Together:
     async def test_what_is_not_due_goes_on_from_where_it_is(self, store: Store) -> None:
         for name in ("kept", "moved", "gone"):
             await create(store, name, HOUR, app="files")
-        await change_all(
+        await apply_changes(
             store,
             90,
             ("kept", declare_anew(1, HOUR, retries=2)),
@@ -236,23 +236,23 @@ class Together:
         await create(store, "a", app="files")
         await plan_all(store, 60)
         await change(store, Delete(actor="ada"), 70, name="a")
-        await change_all(store, 80, ("a", declare(overlap="allow")), ("b", declare()))
+        await apply_changes(store, 80, ("a", declare(overlap="allow")), ("b", declare()))
         again = await get(store, "a")
         assert (again.state, again.revision, since(again.cursor.planned_until)) == ("active", 3, 80)
         await plan_all(store, 120)
         assert [since(run.scheduled_for) for run in await runs_of(store, "a")] == [60, 120]
 
     async def test_one_that_is_over_is_recorded_as_missed(self, store: Store) -> None:
-        await change_all(store, 100, ("once", declare(at(later(50)))), ("next", declare(at(later(150)))))
+        await apply_changes(store, 100, ("once", declare(at(later(50)))), ("next", declare(at(later(150)))))
         assert (await get(store, "once")).state == "ended"
         assert [reason for reason, *_ in await ranges(store, "once")] == ["misfire"]
         assert await plan_all(store, 150) == (1, 0)
 
     async def test_places_of_a_key_are_kept(self, store: Store) -> None:
         both: dict[str, Any] = {"concurrency_key": "k", "overlap": "allow"}
-        await change_all(store, 0, ("a", declare(**both)), ("b", declare(**both)))
+        await apply_changes(store, 0, ("a", declare(**both)), ("b", declare(**both)))
         await plan_all(store, 60)
-        await change_all(
+        await apply_changes(
             store, 120, ("a", declare_anew(1, retries=1, **both)), ("b", declare_anew(1, retries=1, **both))
         )
         statuses = sorted(run.status for run in [*await runs_of(store, "a"), *await runs_of(store, "b")])
@@ -261,8 +261,8 @@ class Together:
     async def test_two_at_once_do_not_mix(self, store: Store, other: Store) -> None:
         names = [f"s{number:02}" for number in range(40)]
         done = await asyncio.gather(
-            change_all(store, 0, *((name, declare(priority=1)) for name in names)),
-            change_all(other, 0, *((name, declare(priority=2)) for name in reversed(names))),
+            apply_changes(store, 0, *((name, declare(priority=1)) for name in names)),
+            apply_changes(other, 0, *((name, declare(priority=2)) for name in reversed(names))),
             return_exceptions=True,
         )
         assert sorted(type(each).__name__ for each in done) == ["ConflictError", "NoneType"]
@@ -273,7 +273,7 @@ class Together:
         # Whoever plans meanwhile is in nobody's way.
         planned, changed = await asyncio.gather(
             plan_all(other, 60),
-            change_all(store, 60, *((name, declare_anew(1, retries=1)) for name in names)),
+            apply_changes(store, 60, *((name, declare_anew(1, retries=1)) for name in names)),
             return_exceptions=True,
         )
         assert (isinstance(planned, tuple), changed) == (True, None)
@@ -284,11 +284,11 @@ class Together:
     async def test_it_is_told_how_far_it_is(self, store: Store) -> None:
         told: list[int] = []
         changes = ChangeSet(commands=[(f"s{number}", declare()) for number in range(7)])
-        await store.change_all(NAMESPACE, changes, "bo", counted=told.append, now=later(0))
+        await store.apply_changes(NAMESPACE, changes, "bo", counted=told.append, now=later(0))
         assert told
         assert told == sorted(told)
         assert told[-1] == 7
 
     async def test_nothing_at_all_is_no_change(self, store: Store) -> None:
-        await change_all(store, 0)
+        await apply_changes(store, 0)
         assert await actions(store) == []

@@ -101,7 +101,7 @@ class ClockAlarms:
         assert [run.id for run in await _claim(store, -DAY + 10, 10)] == [ready]
 
     async def test_rates_go_by_the_clock_that_others_may_believe(self, store: Store) -> None:
-        await store.limit_queue(NAMESPACE, "default", RateLimit(2, 60), "ada", now=later(0))
+        await store.set_queue_rate(NAMESPACE, "default", RateLimit(2, 60), "ada", now=later(0))
         for _ in range(5):
             await enqueue(store)
         assert len(await _claim(store, DAY, 10)) == 2

@@ -50,7 +50,7 @@ async def all_statuses(store: Store) -> Counter[str]:
 
 async def going(store: Store, key: str = KEY) -> int:
     """How many runs of the key are queued or running."""
-    return len(await store.runs_of_key(NAMESPACE, key, limit=1_000))
+    return len(await store.list_runs_of_key(NAMESPACE, key, limit=1_000))
 
 
 class Limits:

@@ -196,7 +196,7 @@ class DashboardReadings:
         [mark], _ = await store.readings.newest_points([schedule.id])
         for seen in (timing, same, mark):
             assert (seen.due_at, seen.started_at, seen.finished_at) == (later(60), later(161), later(365))
-        assert (await store.durations(NAMESPACE, [schedule.name]))[schedule.name].median == 204.0
+        assert (await store.duration_stats(NAMESPACE, [schedule.name]))[schedule.name].median == 204.0
         [load] = await store.readings.load(NAMESPACE)
         assert load.duration == 204.0
         # While it waits for another attempt, too.

@@ -32,7 +32,7 @@ FRIDAY, SATURDAY = (Calendar(frozenset({date(2026, 1, day)})) for day in (2, 3))
 
 async def look(store: Store, at: float, namespace: str = NAMESPACE) -> StoreSnapshot:
     """The condition so many seconds after T0."""
-    condition = await store.examine(namespace, now=later(at))
+    condition = await store.inspect(namespace, now=later(at))
     assert condition.unseen == {}
     return condition
 
@@ -60,11 +60,11 @@ class Doctors:
 
     async def test_live_workers_are_told_and_those_who_plan_are_counted(self, store: Store) -> None:
         health = {"clock": -3.5, "zones": "2026f (abc)", "stuck": 2}
-        await store.report_worker(a_worker("a", health=health), 30, now=later(0))
-        await store.report_worker(a_worker("b", kind="executor"), 30, now=later(0))
-        await store.report_worker(a_worker("c", draining=True), 30, now=later(0))
-        await store.report_worker(a_worker("d", kind="planner", namespace="elsewhere"), 30, now=later(0))
-        await store.report_worker(a_worker("e"), 5, now=later(0))
+        await store.heartbeat(a_worker("a", health=health), 30, now=later(0))
+        await store.heartbeat(a_worker("b", kind="executor"), 30, now=later(0))
+        await store.heartbeat(a_worker("c", draining=True), 30, now=later(0))
+        await store.heartbeat(a_worker("d", kind="planner", namespace="elsewhere"), 30, now=later(0))
+        await store.heartbeat(a_worker("e"), 5, now=later(0))
         condition = await look(store, 10)
         assert {worker.id: dict(worker.health) for worker in condition.workers} == {"a": health, "b": {}, "c": {}}
         assert condition.planners == 2
@@ -83,8 +83,8 @@ class Doctors:
             ("gpu", "mail", 1, later(4)),
             ("gpu", "report", 2, later(3)),
         ]
-        await store.limit_queue(NAMESPACE, "gpu", RateLimit(5, 60), "ada", now=later(9))
-        await store.limit_queue("elsewhere", "gpu", RateLimit(7, 60), "ada", now=later(9))
+        await store.set_queue_rate(NAMESPACE, "gpu", RateLimit(5, 60), "ada", now=later(9))
+        await store.set_queue_rate("elsewhere", "gpu", RateLimit(7, 60), "ada", now=later(9))
         assert (await work(store, 10)).rates == {"gpu": RateLimit(5, 60)}
         await claim(store, 10)
         assert {each.queue for each in (await work(store, 10)).waiting} == {"gpu"}
@@ -186,12 +186,12 @@ class Doctors:
         assert (await work(store, 3, "elsewhere")).old_calendars == []
 
     async def test_zone_rules_are_told_and_none_are_adopted_by_looking(self, store: Store) -> None:
-        before = [record.generation for record in await store.list_zones()]
+        before = [record.generation for record in await store.list_zone_data()]
         zones = (await look(store, 0)).zones
         assert zones is not None
         assert (zones.digest is None) is (not before)
-        assert [record.generation for record in await store.list_zones()] == before
-        await store.check_zones(adopt=True, now=later(0))
+        assert [record.generation for record in await store.list_zone_data()] == before
+        await store.check_zone_data(adopt=True, now=later(0))
         seen = (await look(store, 0)).zones
         assert seen is not None
         assert seen.digest == seen.here.digest

@@ -145,16 +145,16 @@ class Fairness:
         for _ in range(3):
             await change(store, Trigger(actor="ada"), 1, name="many")
         other = await enqueue(store, 2)
-        turns = [await store.turn_of(run.id, now=later(3)) for run in await runs_of(store, "many")]
+        turns = [await store.queue_position(run.id, now=later(3)) for run in await runs_of(store, "many")]
         assert turns == [
             None,
             QueuePosition(None, 2, deferred_until=later(MINUTE)),
             QueuePosition(None, 3, deferred_until=later(2 * MINUTE)),
         ]
-        assert await store.turn_of(other, now=later(3)) is None
-        await store.limit_queue(NAMESPACE, "default", RateLimit(1, HOUR), "ada", now=later(4))
+        assert await store.queue_position(other, now=later(3)) is None
+        await store.set_queue_rate(NAMESPACE, "default", RateLimit(1, HOUR), "ada", now=later(4))
         last = (await runs_of(store, "many"))[-1]
-        assert await store.turn_of(last.id, now=later(5)) == QueuePosition(
+        assert await store.queue_position(last.id, now=later(5)) == QueuePosition(
             RateLimit(1, HOUR), 3, later(5 + 3 * HOUR), later(2 * MINUTE)
         )
 
@@ -194,7 +194,7 @@ class Fairness:
         for number in range(1, 51):
             [run] = await serve(store, 1 + number, 1, slots=1)
             ran[run.schedule] += 1
-            assert len(await store.runs_of_key(NAMESPACE, KEY, limit=9)) <= 3
+            assert len(await store.list_runs_of_key(NAMESPACE, KEY, limit=9)) <= 3
             # Nobody has had a place twice more often than another who wants one.
             assert max(ran.values()) - min(ran[name] for name in names) <= 1, ran
         assert ran == dict.fromkeys(names, 5)
@@ -256,7 +256,7 @@ class Fairness:
         assert found[7:] == ["c"] * 3
 
     async def test_a_rate_is_shared_too(self, store: Store) -> None:
-        await store.limit_queue(NAMESPACE, "default", RateLimit(4, 60), "ada", now=later(0))
+        await store.set_queue_rate(NAMESPACE, "default", RateLimit(4, 60), "ada", now=later(0))
         await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}) for _ in range(50)], "ada", now=later(0))
         for _ in range(2):
             await enqueue(store, 1, task="other")

@@ -95,14 +95,14 @@ class Ledger:
         for at_ in (300, 360, 420, 480):
             await plan(store, at_)
         await change(store, Trigger(actor="ada"), 490)
-        found = await store.decisions(schedule.id, later(120), later(240))
+        found = await store.tick_decisions(schedule.id, later(120), later(240))
         assert [since(run.scheduled_for) for run in found.runs] == [120, 180, 240]
         assert list(found.skips) == []
-        inside = await store.decisions(schedule.id, later(350), later(370))
+        inside = await store.tick_decisions(schedule.id, later(350), later(370))
         assert (list(inside.runs), [skip.count for skip in inside.skips]) == ([], [3])
-        everything = await store.decisions(schedule.id, later(0), later(10_000))
+        everything = await store.tick_decisions(schedule.id, later(0), later(10_000))
         assert [since(run.scheduled_for) for run in everything.runs] == [60, 120, 180, 240, 480]
-        nothing = await store.decisions(schedule.id, later(481), later(10_000))
+        nothing = await store.tick_decisions(schedule.id, later(481), later(10_000))
         assert (list(nothing.runs), list(nothing.skips)) == ([], [])
 
     async def test_every_tick_is_accounted_for_once(self, store: Store) -> None:
@@ -172,19 +172,19 @@ class Ledger:
             await plan(store, at_)
         await work_off(store, 190)
         await plan(store, 240)
-        recent = await store.recent(NAMESPACE, later(0))
+        recent = await store.recent_outcomes(NAMESPACE, later(0))
         [ended] = recent.ended
         assert (since(ended.scheduled_for), since(ended.finished_at)) == (60, 190)
         [(name, skip)] = recent.skips
         assert (name, skip.reason, since(skip.first), since(skip.last)) == (NAME, "overlap", 120, 180)
-        assert list((await store.recent(NAMESPACE, later(191))).ended) == []
+        assert list((await store.recent_outcomes(NAMESPACE, later(191))).ended) == []
         # Dated by when it was extended last.
-        assert len((await store.recent(NAMESPACE, later(180))).skips) == 1
-        assert list((await store.recent(NAMESPACE, later(181))).skips) == []
+        assert len((await store.recent_outcomes(NAMESPACE, later(180))).skips) == 1
+        assert list((await store.recent_outcomes(NAMESPACE, later(181))).skips) == []
         await work_off(store, 250)
-        newest = await store.recent(NAMESPACE, later(0), limit=1)
+        newest = await store.recent_outcomes(NAMESPACE, later(0), limit=1)
         assert [since(run.finished_at) for run in newest.ended] == [250]
-        nothing = await store.recent("elsewhere", later(0))
+        nothing = await store.recent_outcomes("elsewhere", later(0))
         assert (list(nothing.ended), list(nothing.skips)) == ([], [])
 
     async def test_skips_outlive_a_lost_worker(self, store: Store) -> None:

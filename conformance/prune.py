@@ -182,5 +182,5 @@ class Prune:
         await prune(store, YEAR)
         kept = [each.revision for each in await store.list_revisions(schedule.id, limit=1_000)]
         assert kept == [*range(2 * REVISIONS_KEPT + 2, REVISIONS_KEPT + 2, -1), 2, 1]
-        [stored] = (await store.app_schedules(NAMESPACE, "app", ())).values()
+        [stored] = (await store.list_app_schedules(NAMESPACE, "app", ())).values()
         assert stored.seen == {"one", "two"}

@@ -32,7 +32,7 @@ BOTH = ("default", MAIL)
 
 async def rate(store: Store, text: str | None, at: float = 0, queue: str = MAIL) -> QueueStatus:
     """Let runs of the queue begin at this rate."""
-    return await store.limit_queue(NAMESPACE, queue, None if text is None else read_rate(text), "ada", now=later(at))
+    return await store.set_queue_rate(NAMESPACE, queue, None if text is None else read_rate(text), "ada", now=later(at))
 
 
 async def mails(store: Store, count: int, at: float = 0, **run: Any) -> list[int]:
@@ -243,11 +243,11 @@ class Rates:
 
     async def test_a_run_knows_its_turn(self, store: Store) -> None:
         ids = await mails(store, 6)
-        assert await store.turn_of(ids[0], now=later(1)) is None
+        assert await store.queue_position(ids[0], now=later(1)) is None
         await rate(store, "2/min")
         await begin(store, 1, 1)
         await begin(store, 11, 1)
-        turns = [await store.turn_of(run_id, now=later(20)) for run_id in ids]
+        turns = [await store.queue_position(run_id, now=later(20)) for run_id in ids]
         assert turns[:2] == [None, None]
         assert [turn and (turn.runs_before, since(turn.at)) for turn in turns[2:]] == [
             (0, 61),
@@ -257,10 +257,10 @@ class Rates:
         ]
         [urgent] = await mails(store, 1, 20, priority=1)
         [delayed] = await mails(store, 1, 20, delay=3_600)
-        assert await store.turn_of(urgent, now=later(20)) == QueuePosition(RateLimit(2, 60), 0, later(61))
-        assert await store.turn_of(ids[2], now=later(20)) == QueuePosition(RateLimit(2, 60), 1, later(71))
-        assert await store.turn_of(delayed, now=later(20)) == QueuePosition(RateLimit(2, 60), 5, later(3_620))
-        assert await store.turn_of(10**9) is None
+        assert await store.queue_position(urgent, now=later(20)) == QueuePosition(RateLimit(2, 60), 0, later(61))
+        assert await store.queue_position(ids[2], now=later(20)) == QueuePosition(RateLimit(2, 60), 1, later(71))
+        assert await store.queue_position(delayed, now=later(20)) == QueuePosition(RateLimit(2, 60), 5, later(3_620))
+        assert await store.queue_position(10**9) is None
 
     async def test_a_change_of_a_rate_is_audited(self, store: Store) -> None:
         await rate(store, "2/min", 1)

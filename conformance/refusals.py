@@ -134,7 +134,7 @@ class Refusals:
         await create(store, "healthy")
         await plain.refuse_rows("runs", schedule.id, MESSAGE)
         await plan(store, 60)
-        condition = await store.examine(NAMESPACE, now=later(600))
+        condition = await store.inspect(NAMESPACE, now=later(600))
         assert condition.work is not None
         assert [(refused.name, refused.error) for refused in condition.work.refused] == [("clock", MESSAGE)]
         # That others are planned must not be doubted for it.

@@ -32,7 +32,7 @@ async def begin(
 async def state(store: Store, at: float, letter: str = "s") -> str | None:
     """What a session is at an instant; a stream that is open with it must see the same."""
     found = await store.find_session(named(letter), now=later(at))
-    live = await store.live_tokens([named(letter)], now=later(at))
+    live = await store.filter_live_tokens([named(letter)], now=later(at))
     listed = await store.list_sessions(live=True, limit=1_000, now=later(at))
     is_live = found is not None and found.state == "live"
     assert (live == {named(letter)}) == (named(letter) in [each.id for each in listed]) == is_live
@@ -73,7 +73,10 @@ class Sessions:
         # Neither is ever found as the other.
         assert await store.find_token(named("s")) is None
         assert await store.find_session("aaaaaaaa") is None
-        assert await store.live_tokens(["aaaaaaaa", named("s"), named("x")], now=later(6)) == {"aaaaaaaa", named("s")}
+        assert await store.filter_live_tokens(["aaaaaaaa", named("s"), named("x")], now=later(6)) == {
+            "aaaaaaaa",
+            named("s"),
+        }
         assert await store.list_tokens(after="aaaaaaaa") == []
 
     async def test_a_session_ends_by_itself_and_never_after_its_token(self, store: Store) -> None:
@@ -141,7 +144,7 @@ class Sessions:
         with pytest.raises(NotFoundError, match="no token"):
             await store.close_sessions(NAMESPACE, "zzzzzzzz", "bo")
         # The token itself stays.
-        assert await store.live_tokens(["aaaaaaaa"], now=later(62)) == {"aaaaaaaa"}
+        assert await store.filter_live_tokens(["aaaaaaaa"], now=later(62)) == {"aaaaaaaa"}
 
     async def test_a_token_has_only_so_many_and_the_oldest_goes(self, store: Store, other: Store) -> None:
         await make(store)
@@ -211,11 +214,11 @@ class Sessions:
         await make(store)
         await begin(store)
         for second, used in ((10, 10), (69.9, 10), (70, 70), (20, 70)):
-            await store.note_session_use(named("s"), now=later(second))
+            await store.touch_session(named("s"), now=later(second))
             found = await store.find_session(named("s"), now=later(100))
             assert found is not None
             assert found.last_used_at == later(used)
-        await store.note_session_use(named("x"))
+        await store.touch_session(named("x"))
 
     async def test_sessions_are_audited_where_their_token_opens(self, store: Store) -> None:
         await make(store, namespaces=("x", "y"))

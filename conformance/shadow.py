@@ -157,6 +157,6 @@ class Shadows:
         await create(store, "report", depends_on=(After("load", 60),))
         # A shadow itself depends on nothing.
         await create(store, "mail", shadow=True, depends_on=(After("load", 60),))
-        seen = (await store.examine(NAMESPACE, now=later(10))).work
+        seen = (await store.inspect(NAMESPACE, now=later(10))).work
         assert seen is not None
         assert list(seen.stuck) == [("report", "load", "a shadow")]

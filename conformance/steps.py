@@ -160,7 +160,7 @@ async def runs_of(store: Store, name: str = NAME, namespace: str = NAMESPACE) ->
 async def skips_of(store: Store, name: str = NAME, namespace: str = NAMESPACE) -> Sequence[SkipRecord]:
     """Every skip of a schedule, oldest first."""
     schedule = await get(store, name, namespace)
-    return (await store.decisions(schedule.id, later(-10 * YEAR), later(10 * YEAR))).skips
+    return (await store.tick_decisions(schedule.id, later(-10 * YEAR), later(10 * YEAR))).skips
 
 
 async def ticks(store: Store, name: str = NAME, namespace: str = NAMESPACE) -> list[tuple[int | None, str, str]]:

@@ -81,6 +81,6 @@ class Targets:
     async def test_schedules_of_commands_are_told_by_their_programs(self, store: Store) -> None:
         await create_command(store)
         await create(store, "task")
-        seen = (await store.examine(NAMESPACE, now=later(10))).work
+        seen = (await store.inspect(NAMESPACE, now=later(10))).work
         assert seen is not None
         assert {each.task for each in seen.scheduled} == {PROGRAM, "work"}

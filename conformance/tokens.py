@@ -97,14 +97,14 @@ class Tokens:
         await make(store)
         await make(store, "bbbbbbbb")
         for second, used in ((10, 10), (69.9, 10), (70, 70), (20, 70)):
-            await store.note_token_use("aaaaaaaa", now=later(second))
+            await store.touch_token("aaaaaaaa", now=later(second))
             found = await store.find_token("aaaaaaaa", now=later(100))
             assert found is not None
             assert found.last_used_at == later(used)
         unused = await store.find_token("bbbbbbbb", now=later(100))
         assert unused is not None
         assert unused.last_used_at is None
-        await store.note_token_use("cccccccc")
+        await store.touch_token("cccccccc")
 
     async def test_what_is_done_to_a_token_is_audited_where_it_opens(self, store: Store) -> None:
         await make(store, "aaaaaaaa", namespaces=("x", "y"), role="operator", expires_at=later(60))

@@ -24,10 +24,10 @@ class Workers:
             tasks={"work": {"queue": "a", "schema": {"type": "object", "title": "“é”"}}},
             declares={"nightly": "f1"},
             draining=True,
-            held="plans nothing",
+            standby_reason="plans nothing",
             health={"stuck": 1},
         )
-        reported = await store.report_worker(worker, 30, now=later(5))
+        reported = await store.heartbeat(worker, 30, now=later(5))
         assert (reported.now, reported.peers) == (later(5), frozenset())
         [found] = await store.list_workers(NAMESPACE, now=later(6))
         for name in (
@@ -49,48 +49,48 @@ class Workers:
         assert (found.started_at, found.last_seen_at, found.live_until) == (later(5), later(5), later(35))
 
     async def test_a_report_refreshes_the_row(self, store: Store) -> None:
-        await store.report_worker(a_worker(slots=1), 30, now=later(0))
-        await store.report_worker(a_worker(slots=9, draining=True), 30, now=later(20))
+        await store.heartbeat(a_worker(slots=1), 30, now=later(0))
+        await store.heartbeat(a_worker(slots=9, draining=True), 30, now=later(20))
         [found] = await store.list_workers(NAMESPACE, now=later(40))
         assert (found.slots, found.draining) == (9, True)
         assert (found.started_at, found.last_seen_at, found.live_until) == (later(0), later(20), later(50))
 
     async def test_only_live_workers_of_the_namespace_are_listed(self, store: Store) -> None:
-        await store.report_worker(a_worker("a"), 30, now=later(0))
-        await store.report_worker(a_worker("b"), 60, now=later(0))
-        await store.report_worker(a_worker("c", namespace="elsewhere"), 600, now=later(0))
+        await store.heartbeat(a_worker("a"), 30, now=later(0))
+        await store.heartbeat(a_worker("b"), 60, now=later(0))
+        await store.heartbeat(a_worker("c", namespace="elsewhere"), 600, now=later(0))
         assert {found.id for found in await store.list_workers(NAMESPACE, now=later(10))} == {"a", "b"}
         assert {found.id for found in await store.list_workers(NAMESPACE, now=later(31))} == {"b"}
         assert list(await store.list_workers(NAMESPACE, now=later(61))) == []
-        await store.report_worker(a_worker("a"), 30, now=later(100))
+        await store.heartbeat(a_worker("a"), 30, now=later(100))
         assert {found.id for found in await store.list_workers(NAMESPACE, now=later(101))} == {"a"}
 
     async def test_a_report_names_the_other_live_workers_of_the_app(self, store: Store) -> None:
-        await store.report_worker(a_worker("a"), 30, now=later(0))
-        await store.report_worker(a_worker("b"), 60, now=later(0))
-        await store.report_worker(replace(a_worker("c"), app="other"), 60, now=later(0))
-        await store.report_worker(a_worker("d", namespace="elsewhere"), 60, now=later(0))
-        assert (await store.report_worker(a_worker("e"), 60, now=later(10))).peers == {"a", "b"}
-        assert (await store.report_worker(a_worker("e"), 60, now=later(31))).peers == {"b"}
-        await store.retire_worker("b")
-        assert (await store.report_worker(a_worker("e"), 60, now=later(32))).peers == set()
+        await store.heartbeat(a_worker("a"), 30, now=later(0))
+        await store.heartbeat(a_worker("b"), 60, now=later(0))
+        await store.heartbeat(replace(a_worker("c"), app="other"), 60, now=later(0))
+        await store.heartbeat(a_worker("d", namespace="elsewhere"), 60, now=later(0))
+        assert (await store.heartbeat(a_worker("e"), 60, now=later(10))).peers == {"a", "b"}
+        assert (await store.heartbeat(a_worker("e"), 60, now=later(31))).peers == {"b"}
+        await store.remove_worker("b")
+        assert (await store.heartbeat(a_worker("e"), 60, now=later(32))).peers == set()
 
     async def test_a_retired_worker_is_gone(self, store: Store) -> None:
-        await store.report_worker(a_worker("a"), 30, now=later(0))
-        await store.retire_worker("a")
-        await store.retire_worker("never-seen")
+        await store.heartbeat(a_worker("a"), 30, now=later(0))
+        await store.remove_worker("a")
+        await store.remove_worker("never-seen")
         assert list(await store.list_workers(NAMESPACE, now=later(1))) == []
 
     async def test_a_worker_hears_with_its_heartbeat_that_it_is_to_drain(self, store: Store) -> None:
-        await store.report_worker(a_worker("a"), 30, now=later(0))
-        await store.report_worker(a_worker("b"), 30, now=later(0))
+        await store.heartbeat(a_worker("a"), 30, now=later(0))
+        await store.heartbeat(a_worker("b"), 30, now=later(0))
         asked = await store.drain_worker(NAMESPACE, "a", "ada", note="new kernel", now=later(5))
         assert (asked.id, asked.drain_requested_at, asked.drain_requested_by) == ("a", later(5), "ada")
         # Asking again changes nothing, and nothing takes it back: not even who reports on.
         assert await store.drain_worker(NAMESPACE, "a", "bo", now=later(6)) == asked
         for _ in range(2):
-            assert (await store.report_worker(a_worker("a"), 30, now=later(10))).drained_by == "ada"
-        assert (await store.report_worker(a_worker("b"), 30, now=later(10))).drained_by == ""
+            assert (await store.heartbeat(a_worker("a"), 30, now=later(10))).drained_by == "ada"
+        assert (await store.heartbeat(a_worker("b"), 30, now=later(10))).drained_by == ""
         listed = {found.id: found.drain_requested_by for found in await store.list_workers(NAMESPACE, now=later(11))}
         assert listed == {"a": "ada", "b": None}
         [told] = await store.list_audit(NAMESPACE)
@@ -98,9 +98,9 @@ class Workers:
         assert dict(told.detail) == {"worker": "a", "note": "new kernel"}
 
     async def test_only_a_live_worker_of_the_namespace_is_drained(self, store: Store) -> None:
-        await store.report_worker(a_worker("gone"), 30, now=later(0))
-        await store.report_worker(a_worker("there", namespace="elsewhere"), 600, now=later(0))
-        await store.report_worker(a_worker("step", kind="sync"), 600, now=later(0))
+        await store.heartbeat(a_worker("gone"), 30, now=later(0))
+        await store.heartbeat(a_worker("there", namespace="elsewhere"), 600, now=later(0))
+        await store.heartbeat(a_worker("step", kind="sync"), 600, now=later(0))
         for name in ("gone", "there", "never-seen"):
             with pytest.raises(NotFoundError, match=f"there is no live worker '{name}'"):
                 await store.drain_worker(NAMESPACE, name, "ada", now=later(40))
@@ -109,7 +109,7 @@ class Workers:
         assert await store.list_audit(NAMESPACE) == []
 
     async def test_a_drain_calls_for_heartbeats(self, store: Store, other: Store) -> None:
-        await store.report_worker(a_worker("a"), 600)
+        await store.heartbeat(a_worker("a"), 600)
         async with store.wakeups() as wakeups:
             await other.drain_worker(NAMESPACE, "a", "ada")
             async with asyncio.timeout(30):
@@ -119,7 +119,7 @@ class Workers:
 
     async def test_reports_use_the_stores_clock(self, store: Store) -> None:
         before = await store.now()
-        seen = await store.report_worker(a_worker(), 60)
+        seen = await store.heartbeat(a_worker(), 60)
         assert before <= seen.now <= await store.now()
         assert [found.id for found in await store.list_workers(NAMESPACE)] == ["w1"]
 
@@ -131,13 +131,13 @@ class Workers:
         await create(store, "unnamed", app="other", fingerprint="f1")
         await create(store, "by-hand")
         await create(store, "mine", namespace="elsewhere", app="app", fingerprint="f9")
-        found = await store.app_schedules(NAMESPACE, "app", ("theirs", "by-hand", "unknown"))
+        found = await store.list_app_schedules(NAMESPACE, "app", ("theirs", "by-hand", "unknown"))
         assert set(found) == {"mine", "gone", "theirs", "by-hand"}
         assert (found["mine"].schedule.app, found["theirs"].schedule.app) == ("app", "other")
         assert (found["gone"].schedule.state, found["by-hand"].schedule.app) == ("deleted", None)
         assert found["mine"].schedule == await store.get_schedule(NAMESPACE, "mine")
-        assert set(await store.app_schedules(NAMESPACE, "app", ())) == {"mine", "gone"}
-        assert dict(await store.app_schedules(NAMESPACE, "nobody", ())) == {}
+        assert set(await store.list_app_schedules(NAMESPACE, "app", ())) == {"mine", "gone"}
+        assert dict(await store.list_app_schedules(NAMESPACE, "nobody", ())) == {}
 
     async def test_every_fingerprint_ever_declared_is_remembered(self, store: Store) -> None:
         await create(store, "mine", app="app", fingerprint="f1")
@@ -147,7 +147,7 @@ class Workers:
             )
             await change(store, redefine, number, name="mine")
         await change(store, Update(actor="ada", fields={"retries": 1}), 5, name="mine")
-        [stored] = (await store.app_schedules(NAMESPACE, "app", ())).values()
+        [stored] = (await store.list_app_schedules(NAMESPACE, "app", ())).values()
         assert (set(stored.seen), stored.schedule.fingerprint) == ({"f1", "f2", "f3"}, "f3")
         await create(store, "by-hand")
-        assert set((await store.app_schedules(NAMESPACE, "app", ("by-hand",)))["by-hand"].seen) == set()
+        assert set((await store.list_app_schedules(NAMESPACE, "app", ("by-hand",)))["by-hand"].seen) == set()

@@ -21,7 +21,10 @@ from tickbird.testing.servers import PostgresServer, ServerMissing
 T = TypeVar("T")
 
 # Folders whose tests play many seeds, start processes, or wait for them.
-LONG = ("bench", "demo", "faults", "isolation", "simulation", "upgrade")
+LONG = ("bench", "examples", "faults", "processes", "simulation", "upgrade")
+
+# So that its failed asserts show their values.
+pytest.register_assert_rewrite("conformance")
 
 # Python's own zones are to be those that Tickbird uses, whatever the system has.
 zoneinfo.reset_tzpath(())

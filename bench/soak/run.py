@@ -259,7 +259,7 @@ class Soak:
             await until(at_rest, 60.0)
         except TimeoutError:
             return ["not every run came to its end within a minute"]
-        audits = [await client.audit_ticks(row.schedule.name) for row in rows]
+        audits = [await client.verify_ledger(row.schedule.name) for row in rows]
         return [
             f"{audit.schedule}: {audit.finding_count} ticks without their decision" for audit in audits if not audit.ok
         ]

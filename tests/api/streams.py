@@ -22,8 +22,8 @@ class Listener:
         self.scope = {
             "type": "http",
             "method": "GET",
-            "path": "/api/v1/events",
-            "raw_path": b"/api/v1/events",
+            "path": "/api/v1/activity/stream",
+            "raw_path": b"/api/v1/activity/stream",
             "root_path": "",
             "query_string": urlencode(query, doseq=True).encode(),
             "headers": headers,

@@ -72,7 +72,7 @@ async def test_what_exists_is_not_created_again(api: Api) -> None:
 
 
 async def test_a_task_that_is_served_gives_no_warning_and_its_payload_is_checked(api: Api) -> None:
-    await api.store.report_worker(WORKER, 600)
+    await api.store.heartbeat(WORKER, 600)
     assert (await make(api))["warnings"] == []
     for method, path, body in (
         ("POST", "", {"name": "other", "definition": {**DIGEST, "payload": {"n": "x"}}}),

@@ -61,7 +61,7 @@ QUERIES = {
 }
 # The rest of a long computation is given up, so that the test goes on.
 LIMITS = RequestLimits(answer_within=0.5, per_second=1_000)
-STREAMS = ("/live", "/api/v1/events", "/runs/{id}/lines")
+STREAMS = ("/live", "/api/v1/activity/stream", "/runs/{id}/lines")
 # A callback may take as long as checking the largest payload of a schedule ten times.
 MAX_COUNT = 10
 

@@ -12,7 +12,7 @@ from tests.api.conftest import Api
 from tests.api.test_routes import walk
 
 # Streams have tests of their own; they do not end.
-STREAMS = ("/api/v1/events",)
+STREAMS = ("/api/v1/activity/stream",)
 # Of the store as a whole, with sizes and ages in it: only looked through.
 WHOLE = ("/api/v1/doctor", "/metrics")
 SECRET = "zebra"
@@ -28,10 +28,10 @@ async def fill(api: Api) -> dict[str, str]:
     await client.cancel(run.id, actor=SECRET, reason=SECRET)
     await client.put_calendar(SECRET, {"weekdays": ["sat"], "description": SECRET}, actor=SECRET)
     await client.set_limit(SECRET, 3, actor=SECRET)
-    await client.limit_queue(SECRET, "5/min", actor=SECRET)
+    await client.set_queue_rate(SECRET, "5/min", actor=SECRET)
     token, _ = await client.create_token(SECRET, "admin", actor=SECRET)
     session, _ = await client.open_session(token.id, agent=SECRET)
-    await api.store.report_worker(a_worker(SECRET, namespace="stable", queues=(SECRET,)), 600)
+    await api.store.heartbeat(a_worker(SECRET, namespace="stable", queues=(SECRET,)), 600)
     return {"id": str(run.id), "token_id": token.id, "session_id": session.id, "tick": "2026-01-01T00:00:00Z"}
 
 

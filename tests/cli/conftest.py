@@ -156,7 +156,7 @@ class Cli:
         worker = Worker(
             id="w1", namespace="default", app="shop", host="h", pid=1, version="0", queues=queues, slots=1, tasks=tasks
         )
-        self.store(lambda _, store: store.report_worker(worker, 3_600))
+        self.store(lambda _, store: store.heartbeat(worker, 3_600))
 
     def start(self, *args: str, **env: str) -> subprocess.Popen[str]:
         """A process of its own, in the same folder."""

@@ -172,7 +172,7 @@ def test_an_operators_day(shop: Cli) -> None:
         assert [each for each in mine if each in WANTED] == WANTED
         with pytest.raises(AccessError, match="needs the role admin"):
             client.create_token("other", "viewer", actor="me")
-        audited = shop.ok("audit", "--json", *remote, **away).json
+        audited = shop.ok("verify", "--json", *remote, **away).json
         assert audited["ok"]
         processes.close()
 

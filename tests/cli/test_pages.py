@@ -113,7 +113,7 @@ async def fill(client: Client, store: Store) -> dict[str, str]:
     """Something of everything that examples speak of; what stands for it in them."""
     await client.put_calendar("holidays", {"weekdays": ["sat"]}, actor="ana")
     await client.set_limit("warehouse", 2, actor="ana")
-    await client.limit_queue("gpu", "5/min", actor="ana")
+    await client.set_queue_rate("gpu", "5/min", actor="ana")
     await client.create_token("phone", "viewer", actor="ana")
     run = await client.trigger("digest", actor="ana")
     now = await client.now()

@@ -56,8 +56,8 @@ async def test_nothing_needs_a_person(store: Store) -> None:
 
 async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None:
     board = Client(store).board
-    await store.report_worker(WORKER, 600)
-    await store.report_worker(replace(WORKER, id="w2", standby_reason="waits for its clock", queues=()), 600)
+    await store.heartbeat(WORKER, 600)
+    await store.heartbeat(replace(WORKER, id="w2", standby_reason="waits for its clock", queues=()), 600)
     await made(store, "bad", overlap="allow")
     await made(store, "gpu-work", queue="gpu", overlap="allow", catch_up="all")
     await store.plan_due()
@@ -81,14 +81,14 @@ async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None
 
 async def test_late_runs_say_what_holds_them(store: Store) -> None:
     board = Client(store).board
-    await store.report_worker(WORKER, 600)
+    await store.heartbeat(WORKER, 600)
     for queue in ("default", "default"):
         await Client(store).enqueue("work", actor="ada", queue=queue, unknown_task_ok=True)
     assert (await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
     [busy] = (await board.findings(late=-5)).findings
     assert "all slots of the workers that could take it are busy (1 slot on 1)" in busy.text
-    await store.report_worker(replace(WORKER, slots=5), 600)
-    await store.limit_queue("default", "default", RateLimit(1, 3_600), "ada")
+    await store.heartbeat(replace(WORKER, slots=5), 600)
+    await store.set_queue_rate("default", "default", RateLimit(1, 3_600), "ada")
     [rated] = (await board.findings(late=-5)).findings
     assert "the rate of queue 'default' is 1/h" in rated.text
 

@@ -63,7 +63,7 @@ async def test_every_tick_of_the_new_grid_is_decided_once(
     await edit(client)
     assert (await client.next_ticks("s", 1))[0].scheduled_for == START.replace(hour=6, minute=0)
     await time.advance(days=10)
-    audit = await client.audit_ticks("s")
+    audit = await client.verify_ledger("s")
     assert (audit.ok, audit.expected, audit.runs) == (True, 40, 40)
     told = await client.why("s", datetime(2026, 1, 7, 6, tzinfo=UTC))
     assert told.sentence.startswith("Ran as run")
@@ -71,7 +71,7 @@ async def test_every_tick_of_the_new_grid_is_decided_once(
     await time.advance(days=20)
     ran = sorted(run.scheduled_for for run in await time.runs("s") if run.scheduled_for is not None)
     assert ran == [START.replace(hour=0, minute=0) + timedelta(hours=6 * number) for number in range(1, 121)]
-    audit = await client.audit_ticks("s")
+    audit = await client.verify_ledger("s")
     assert (audit.ok, audit.expected, audit.runs, audit.skipped) == (True, 120, 120, 0)
     assert await time.skips("s") == []
 
@@ -102,7 +102,7 @@ async def test_what_was_skipped_before_it_is_told_too(time: Harness) -> None:
     await time.advance(days=70)
     assert (await client.why("s", FEBRUARY)).sentence == "Skipped (operator): ada told it to skip this tick: “closed”."
     assert (await client.why("s", march)).verdict == "ran"
-    audit = await client.audit_ticks("s")
+    audit = await client.verify_ledger("s")
     assert (audit.ok, audit.expected, audit.skipped) == (True, 70, 1)
     ran = [run.scheduled_for for run in await time.runs("s")]
     assert (len(ran), len(set(ran)), FEBRUARY in ran) == (69, 69, False)
@@ -122,7 +122,7 @@ async def test_an_operator_sees_that_it_was_pruned(time: Harness) -> None:
     ran = [run.scheduled_for for run in await time.runs("s")]
     assert FEBRUARY not in ran
     assert FEBRUARY + timedelta(days=1) in ran
-    assert (await client.audit_ticks("s")).ok
+    assert (await client.verify_ledger("s")).ok
 
 
 async def test_the_audit_finds_what_is_lost_or_doubled_around_it(tmp_path: Path) -> None:
@@ -147,5 +147,5 @@ async def test_the_audit_finds_what_is_lost_or_doubled_around_it(tmp_path: Path)
                 (int(FEBRUARY.timestamp()) * micros,),
             )
         db.close()
-        found = [(each.kind, to_datetime(each.first)) for each in (await client.audit_ticks("s")).findings]
+        found = [(each.kind, to_datetime(each.first)) for each in (await client.verify_ledger("s")).findings]
         assert found == [("missing", lost), ("doubled", FEBRUARY)]

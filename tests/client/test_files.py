@@ -24,7 +24,7 @@ class Busy(SqliteStore):
         super().__init__(":memory:")
         self.quicker = 0
 
-    async def change_all(
+    async def apply_changes(
         self,
         namespace: str,
         changes: ChangeSet,
@@ -36,7 +36,7 @@ class Busy(SqliteStore):
         if self.quicker:
             self.quicker -= 1
             await Client(self, namespace).update("a", priority=self.quicker + 1, actor="ana")
-        await super().change_all(namespace, changes, actor, counted=counted, now=now)
+        await super().apply_changes(namespace, changes, actor, counted=counted, now=now)
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ async def test_an_export_has_what_is_declared_and_not_what_operators_set(client:
         document.limits,
         document.queues,
     )
-    assert await client.remarks(exported) == {
+    assert await client.operator_notes(exported) == {
         "a": ["retries = 9: set by an operator", 'calendars = ["fest"]: set by an operator']
     }
     assert (await client.apply(exported, actor="me")).is_empty

@@ -74,13 +74,13 @@ async def test_why_and_audit_of_a_time_whose_revisions_were_pruned(store: Store)
         await edit(hour, Update(actor="ana", fields={"trigger": trigger.to_json()}))
     # Up to there all ticks are decided.
     last = START + timedelta(hours=2 * REVISIONS_KEPT - 1)
-    before = await client.audit_ticks("report", last=last)
+    before = await client.verify_ledger("report", last=last)
     assert (before.ok, before.expected > REVISIONS_KEPT) == (True, True)
     while await store.prune(older_than=3_600, keep=0, now=last + timedelta(hours=2)):
         pass
     history = await client.history("report", limit=1_000)
     assert [entry.revision.revision for entry in history] == [*range(2 * REVISIONS_KEPT, REVISIONS_KEPT, -1), 1]
-    after = await client.audit_ticks("report", last=last)
+    after = await client.verify_ledger("report", last=last)
     assert after.ok
     assert after.complete_from is not None
     assert after.complete_from > START.timestamp()

@@ -33,23 +33,23 @@ def client(store: SqliteStore) -> Client:
 @pytest.mark.parametrize("wrong", ["0/min", "abc", "5/fortnight", 7, "", "5"])
 async def test_a_rate_is_checked(client: Client, wrong: Any) -> None:
     with pytest.raises(InvalidError, match="rate: "):
-        await client.limit_queue("mail", wrong, actor="ada")
+        await client.set_queue_rate("mail", wrong, actor="ada")
     assert await client.queues() == []
 
 
 @pytest.mark.parametrize("queue", ["", "a b", 7, "x" * 300])
 async def test_a_rate_is_for_a_queue(client: Client, queue: Any) -> None:
     with pytest.raises(DefinitionError, match="queue"):
-        await client.limit_queue(queue, "5/s", actor="ada")
+        await client.set_queue_rate(queue, "5/s", actor="ada")
 
 
 async def test_who_changes_a_rate_says_so(client: Client) -> None:
     with pytest.raises(DefinitionError, match="actor"):
-        await client.limit_queue("mail", "5/s", actor="")
+        await client.set_queue_rate("mail", "5/s", actor="")
     with pytest.raises(NotFoundError, match="queue 'mail' has no rate; `tickbird queues` shows those that have one"):
-        await client.limit_queue("mail", None, actor="ada")
-    await client.limit_queue("mail", RateLimit(5, 1), actor="ada")
-    await client.limit_queue("mail", None, actor="bo")
+        await client.set_queue_rate("mail", None, actor="ada")
+    await client.set_queue_rate("mail", RateLimit(5, 1), actor="ada")
+    await client.set_queue_rate("mail", None, actor="bo")
     assert [(record.actor, record.detail) for record in await client.audit()] == [
         ("bo", {"queue": "mail", "before": "5/s", "after": None}),
         ("ada", {"queue": "mail", "before": None, "after": "5/s"}),
@@ -57,11 +57,11 @@ async def test_who_changes_a_rate_says_so(client: Client) -> None:
 
 
 async def test_queues_tell_who_serves_them(client: Client, store: SqliteStore) -> None:
-    await store.report_worker(WORKER, 60)
-    await store.report_worker(a_worker("w2", kind="executor", queues=("mail",), slots=1), 60)
-    await store.report_worker(a_worker("p", kind="planner", queues=(), slots=0), 60)
+    await store.heartbeat(WORKER, 60)
+    await store.heartbeat(a_worker("w2", kind="executor", queues=("mail",), slots=1), 60)
+    await store.heartbeat(a_worker("p", kind="planner", queues=(), slots=0), 60)
     await client.enqueue("work", actor="ada", queue="calls", unknown_task_ok=True)
-    assert (await client.limit_queue("mail", "5/s", actor="ada")).workers == 2
+    assert (await client.set_queue_rate("mail", "5/s", actor="ada")).workers == 2
     assert await client.queues() == [
         QueueStatus("calls", None, None, 0, 1, 0, 0),
         QueueStatus("default", None, None, 0, 0, 0, 1),
@@ -70,19 +70,19 @@ async def test_queues_tell_who_serves_them(client: Client, store: SqliteStore) -
 
 
 async def test_why_says_that_a_run_waits_for_the_rate_of_its_queue(client: Client, store: SqliteStore) -> None:
-    await store.report_worker(WORKER, 3_600)
-    await client.limit_queue("mail", "1/h", actor="ada")
+    await store.heartbeat(WORKER, 3_600)
+    await client.set_queue_rate("mail", "1/h", actor="ada")
     for _ in range(2):
         await enqueue(store, queue="mail")
     await create(store, "letters", queue="mail")
     await plan(store, 60)
     [begun] = (await store.claim_runs(WORKER, 5, 60, queues=["mail"], tasks=["work"])).runs
     [run] = await client.runs(schedule="letters")
-    turn, started_at = await client.turn(run.id), (await client.run(begun.id)).started_at
+    turn, started_at = await client.queue_position(run.id), (await client.run(begun.id)).started_at
     assert turn is not None
     assert started_at is not None
     assert (turn.runs_before, turn.at) == (1, started_at + timedelta(hours=2))
-    assert await client.turn(begun.id) is None
+    assert await client.queue_position(begun.id) is None
     answer = await client.why("letters", later(60))
     assert answer.verdict == "queued"
     assert "it waits for the rate of queue 'mail', 1/h: 1 run comes before it, and it may begin at " in answer.sentence
@@ -91,7 +91,7 @@ async def test_why_says_that_a_run_waits_for_the_rate_of_its_queue(client: Clien
 
 
 async def test_why_says_that_a_run_lets_others_pass(client: Client, store: SqliteStore) -> None:
-    await store.report_worker(WORKER, 3_600)
+    await store.heartbeat(WORKER, 3_600)
     await create(store, "many", overlap="allow", catch_up="all")
     # Planned by the store's own clock, since that is what the answer is told by.
     await store.plan_due()

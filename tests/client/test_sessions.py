@@ -36,7 +36,7 @@ async def test_a_session_is_opened_used_and_closed(client: Client) -> None:
     assert await client.find_session(session.id) == session
     assert await client.sessions() == await client.sessions(token_id=token.id, within=["shop"]) == [session]
     assert await client.sessions(within=["bank"]) == []
-    await client.note_session_use(session.id)
+    await client.touch_session(session.id)
     [used] = await client.sessions(live=True)
     assert used.last_used_at is not None
     closed = await client.close_session(session.id, actor="ana")

@@ -49,7 +49,7 @@ async def test_skipped_moved_and_with_another_payload(hourly: Made) -> None:
     await time.advance(hours=6)
     assert called == [(hour(2), 100), (hour(3), 5), (hour(6), 100)]
     assert await client.overrides("work") == []
-    audit = await client.audit_ticks("work")
+    audit = await client.verify_ledger("work")
     assert (audit.ok, audit.runs, audit.skipped) == (True, 3, 3)
     rows = [(row.action, row.actor) for row in await client.audit(schedule="work")]
     assert rows[:2] == [("override", "ben"), ("override", "ana")]
@@ -60,9 +60,9 @@ async def test_a_tick_moved_to_an_earlier_instant_is_proven_too(hourly: Made) ->
     await time.client.override("work", hour(3), move_to=hour(2) + timedelta(minutes=1), actor="ana")
     await time.advance_to(hour(2) + timedelta(minutes=30))
     assert called == [(hour(1), 100), (hour(2), 100), (hour(3), 100)]
-    assert (await time.client.audit_ticks("work")).ok
+    assert (await time.client.verify_ledger("work")).ok
     await time.advance(hours=2)
-    assert (await time.client.audit_ticks("work")).ok
+    assert (await time.client.verify_ledger("work")).ok
     assert len(called) == 4
 
 
@@ -74,7 +74,7 @@ async def test_what_was_decided_early_is_proven_after_an_edit(hourly: Made) -> N
     assert called == [(hour(1), 100), (hour(2), 100), (hour(4), 100)]
     await time.client.update("work", trigger=cron("15 * * * *"), actor="ana")
     await time.advance_to(hour(6))
-    audit = await time.client.audit_ticks("work")
+    audit = await time.client.verify_ledger("work")
     assert (audit.ok, audit.findings) == (True, ())
     assert called[3:] == [(hour(number) + timedelta(minutes=15), 100) for number in (3, 4, 5)]
 

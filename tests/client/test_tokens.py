@@ -45,7 +45,7 @@ async def test_a_revoked_token_is_no_longer_live(client: Client) -> None:
     end = await client.now() + timedelta(days=1)
     made, _ = await client.create_token("ci", "viewer", actor="ada", expires_at=end)
     assert [each.id for each in await client.tokens(live=True)] == [made.id]
-    await client.note_token_use(made.id)
+    await client.touch_token(made.id)
     assert (await client.revoke_token(made.id, actor="bo")).state == "revoked"
     assert await client.tokens(live=True) == []
     [listed] = await client.tokens()

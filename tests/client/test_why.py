@@ -77,7 +77,7 @@ async def ask(store: Store, tick: float, *, now: float, name: str = NAME) -> Exp
 async def alive(store: Store, now: float, *workers: Any) -> None:
     """These workers are live for a minute from then."""
     for worker in workers or (W1,):
-        await store.report_worker(worker, 60, now=later(now))
+        await store.heartbeat(worker, 60, now=later(now))
 
 
 def break_by_sql(path: Path, now: float) -> None:
@@ -908,5 +908,5 @@ async def test_a_shadow_says_so_of_past_and_future(store: Store) -> None:
         "Will be skipped: it is a shadow (shadow=true), which records its ticks and runs nothing.",
     )
     assert {tick.skipped for tick in upcoming_ticks(await get(store), later(125), 3)} == {"shadow"}
-    audit = await Client(cast(Store, AtTime(store, later(125)))).audit_ticks(NAME)
+    audit = await Client(cast(Store, AtTime(store, later(125)))).verify_ledger(NAME)
     assert (audit.ok, audit.skipped, audit.runs) == (True, 2, 0)

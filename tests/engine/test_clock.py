@@ -236,7 +236,7 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
             retention=Retention(3_600, keep=0),
             on_runs=lambda: None,
         )
-        await store.report_worker(describe_worker(other), 45, now=clock.now())
+        await store.heartbeat(describe_worker(other), 45, now=clock.now())
         await upkeep.heartbeat()
         clock.jump(days=1)
         clock.move_to(clock.now() + timedelta(minutes=2))

@@ -43,7 +43,7 @@ def code(app: str = "shop", **schedules: Any) -> Tickbird:
 async def start(store: Store, bird: Tickbird, now: datetime = START) -> Worker:
     """A worker that starts, stays live for a minute, and brings the store to its code."""
     worker = describe_worker(bird)
-    await store.report_worker(worker, 60, now=now)
+    await store.heartbeat(worker, 60, now=now)
     await sync(store, bird.declarations, worker, now=now)
     return worker
 

@@ -26,9 +26,9 @@ class Counting(SqliteStore):
 
     looks = 0
 
-    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
+    async def list_app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         self.looks += 1
-        return await super().app_schedules(namespace, app, names)
+        return await super().list_app_schedules(namespace, app, names)
 
 
 class Fleet:
@@ -149,7 +149,7 @@ async def test_a_sync_that_failed_is_repeated(fleet: Fleet, monkeypatch: pytest.
         raise OSError("the answer is lost")
 
     with monkeypatch.context() as patch:
-        patch.setattr(fleet.store, "app_schedules", lost)
+        patch.setattr(fleet.store, "list_app_schedules", lost)
         with pytest.raises(OSError, match="lost"):
             await beat(fleet, stays)
     assert await fleet.state("b") == "active"

@@ -381,7 +381,7 @@ async def test_a_rate_is_kept_and_reached(bird: Tickbird) -> None:
     async def letter() -> None: ...
 
     async with working(bird) as (client, _):
-        await client.limit_queue("mail", "5/s", actor="ada")
+        await client.set_queue_rate("mail", "5/s", actor="ada")
         ids = [await letter.enqueue() for _ in range(12)]
         runs = [await final(client, run_id) for run_id in ids]
     begun = sorted(run.started_at for run in runs if run.started_at is not None)

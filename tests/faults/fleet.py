@@ -35,7 +35,7 @@ async def all_skips(store: Store, schedule: str) -> Sequence[SkipRecord]:
     stored = await store.get_schedule("default", schedule)
     assert stored is not None
     far = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-    return (await store.decisions(stored.id, *far, limit=100_000)).skips
+    return (await store.tick_decisions(stored.id, *far, limit=100_000)).skips
 
 
 async def at_rest(store: Store) -> list[RunRecord]:

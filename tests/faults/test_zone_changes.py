@@ -89,7 +89,7 @@ async def test_a_worker_with_older_rules_comes_second(
     await _create(client, "zoned", every(seconds=1, tz=ZONE))
     _start(fleet, write_zone(tmp_path / "old", ZONE, "CET-1", "1999a"))
     await fleet.started(1)
-    assert [zones.version for zones in await client.zone_history()] != ["1999a"]
+    assert [zones.version for zones in await client.zone_data_history()] != ["1999a"]
     run = await client.enqueue("brief", actor="ada")
 
     async def done() -> bool:

@@ -129,7 +129,7 @@ def test_a_pause_is_kept_and_shown_and_nothing_appears_meanwhile() -> None:
 
 def test_what_an_operator_has_set_is_kept_and_shown() -> None:
     raw = {**encode_definition(daily()), "retries": 9}
-    known = stored("a", daily(), overrides={"retries": 9}, raw=raw, definition=daily(retries=9))
+    known = stored("a", daily(), field_overrides={"retries": 9}, definition_json=raw, definition=daily(retries=9))
     assert plan(said(a={"cron": "0 3 * * *"}), known).is_empty
     change = only(plan(said(a={"cron": "0 3 * * *", "retries": 1, "priority": 1}), known))
     assert change.kept_overrides == (KeptOverride("retries", 9, 1),)
@@ -143,8 +143,8 @@ def test_an_override_that_does_not_fit_is_told() -> None:
     known = stored(
         "a",
         daily(),
-        overrides={"hold_above": 5, "catch_up": "all"},
-        raw={**encode_definition(daily()), "hold_above": 5, "catch_up": "all"},
+        field_overrides={"hold_above": 5, "catch_up": "all"},
+        definition_json={**encode_definition(daily()), "hold_above": 5, "catch_up": "all"},
         definition=daily(hold_above=5, catch_up="all"),
     )
     known = replace(known, schedule=replace(known.schedule, field_overrides={"hold_above": 5}))
@@ -153,13 +153,13 @@ def test_an_override_that_does_not_fit_is_told() -> None:
 
 
 def test_an_edit_by_plain_sql_is_seen() -> None:
-    known = stored("a", daily(), definition=daily(priority=3), raw=encode_definition(daily(priority=3)))
+    known = stored("a", daily(), definition=daily(priority=3), definition_json=encode_definition(daily(priority=3)))
     change = only(plan(said(a={"cron": "0 3 * * *"}), known))
     assert [(field.name, field.before, field.after) for field in change.fields] == [("priority", 3, None)]
 
 
 def test_an_unreadable_row_is_written_anew() -> None:
-    known = stored("a", daily(), definition=None, state="parked", error="bad cron", raw={"v": 1})
+    known = stored("a", daily(), definition=None, state="parked", error="bad cron", definition_json={"v": 1})
     change = only(plan(said(a={"cron": "0 3 * * *"}), known))
     assert (change.kind, change.notes) == ("change", ("it was parked (bad cron), and goes on",))
 

@@ -269,8 +269,8 @@ async def _hold(client: Client, store: Store) -> None:
 async def _start(_: Client, store: Store) -> None:
     """Report a worker, and no other one: `sync` may still be listed as one, or not any more."""
     for worker in await store.list_workers("default"):
-        await store.retire_worker(worker.id)
-    await store.report_worker(W1, 3_600)
+        await store.remove_worker(worker.id)
+    await store.heartbeat(W1, 3_600)
 
 
 WORKER = {"WORK": _work, "HOLD": _hold, "START": _start}

@@ -128,10 +128,10 @@ COLUMNS: dict[str, Column] = {
     "paused-until-before": Column(
         {"paused_by": "'ada'", "paused_until": str(-FAR)}, {"paused_by": "'ada'", "paused_until": "'-infinity'"}
     ),
-    "overrides-list": both(overrides="'[1]'"),
-    "overrides-text": both(overrides="'\"hello\"'"),
-    "overrides-long": both(overrides='\'{"grace": ' + "1" * 5_000 + "}'"),
-    "overrides-of-app": both(app="'shop'", overrides="'[1]'"),
+    "overrides-list": both(field_overrides="'[1]'"),
+    "overrides-text": both(field_overrides="'\"hello\"'"),
+    "overrides-long": both(field_overrides='\'{"grace": ' + "1" * 5_000 + "}'"),
+    "overrides-of-app": both(app="'shop'", field_overrides="'[1]'"),
     "revision-negative": both(revision="-5"),
     "revision-zero": both(revision="0"),
     "revision-most": both(revision="2147483647"),
@@ -175,8 +175,8 @@ CURSORS: dict[str, Mapping[str, Mapping[str, str]]] = {
 RECORDS: tuple[tuple[str, Column], ...] = (
     ("runs", both(result=f"'{'1' * 5_000}'")),
     ("runs", both(result=f"'{deep(3_000)}'")),
-    ("runs", both(overridden="'[1]'")),
-    ("runs", both(overridden="'{\"made_by\": 1}'")),
+    ("runs", both(applied_override="'[1]'")),
+    ("runs", both(applied_override="'{\"made_by\": 1}'")),
     ("runs", both(error=f"'{'x' * 100_000}'", actor=f"'{'y' * 10_000}'")),
     ("runs", Column({"error": "CAST(x'ff' AS TEXT)"}, {"error": "E'\\x01'"})),
     *(
@@ -210,7 +210,7 @@ OTHERS = (
         for number, value in enumerate((ODD, LONG, "'7'", "'{}'"))
     ),
     *(
-        f"""INSERT INTO rates (namespace, queue, count, seconds, starts)
+        f"""INSERT INTO queue_rates (namespace, queue, count, seconds, starts)
         VALUES ('default', 'odd-{number}', 1, 1, {value})"""
         for number, value in enumerate((ODD, LONG, "'7'", "'{}'", "'[[1, 2, 3]]'"))
     ),

@@ -155,11 +155,11 @@ def test_commands_about_the_store(cli: PoisonedCli) -> None:
 
 
 def test_audit_of_all_schedules_covers_the_healthy_one(cli: PoisonedCli) -> None:
-    said = cli("audit", "--to", "2100-01-01T00:00:00Z", "--json")
+    said = cli("verify", "--to", "2100-01-01T00:00:00Z", "--json")
     assert said.code in (0, FAILED), said
-    assert "healthy" in {audit["schedule"] for audit in said.json["audits"]}
+    assert "healthy" in {audit["schedule"] for audit in said.json["reports"]}
     # For people, in a table.
-    assert "healthy" in cli("audit", "--to", "2100-01-01T00:00:00Z").out
+    assert "healthy" in cli("verify", "--to", "2100-01-01T00:00:00Z").out
 
 
 def test_commands_about_one_schedule(cli: PoisonedCli) -> None:

@@ -18,8 +18,6 @@ from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.servers import PostgresServer
 
-pytest.register_assert_rewrite("conformance")
-
 Pair = tuple[Store, Store]
 
 INSERT = "INSERT INTO schedules (namespace, name, definition) VALUES ({0}, {0}, {0})"
@@ -194,7 +192,7 @@ async def postgres_pair(exercise: tuple[str, Pair]) -> Pair:
         await delete_rows(connection)
         await connection.execute("DROP FUNCTION IF EXISTS tickbird.refuse() CASCADE")
     for store in stores:
-        await store.check_zones()
+        await store.check_zone_data()
     return stores
 
 

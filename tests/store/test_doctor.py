@@ -37,7 +37,7 @@ async def findings(store: Store) -> Sequence[Finding]:
 
 async def server_of(store: Store) -> PostgresSnapshot:
     """What is seen of its server."""
-    server = (await store.examine("default")).server
+    server = (await store.inspect("default")).server
     assert server is not None
     return server
 
@@ -113,7 +113,7 @@ class TestPostgres:
     ) -> None:
         async with await psycopg.AsyncConnection.connect(postgres_url, application_name="forgotten") as idler:
             await idler.execute("LOCK TABLE tickbird.runs IN ROW EXCLUSIVE MODE")
-            condition = await store.examine("default")
+            condition = await store.inspect("default")
             assert condition.server is not None
             [seen] = [each for each in condition.server.sessions if each.program == "forgotten"]
             assert (seen.pid, seen.state, seen.locks) == (idler.info.backend_pid, "idle in transaction", True)
@@ -167,7 +167,7 @@ class TestPostgres:
         self, postgres_url: str, store: PostgresStore, admin: psycopg.AsyncConnection[tuple[object, ...]]
     ) -> None:
         await admin.execute("ALTER TABLE tickbird.calendars RENAME TO elsewhere")
-        condition = await store.examine("default")
+        condition = await store.inspect("default")
         assert set(condition.unseen) == {"calendars"}
         assert 'relation "tickbird.calendars" does not exist' in condition.unseen["calendars"]
 
@@ -188,7 +188,7 @@ class TestPostgres:
         await other.open()
         await store.open()
         try:
-            await other.report_worker(_worker(), 60)
+            await other.heartbeat(_worker(), 60)
             assert [worker.id for worker in await other.list_workers("default")] == ["w"]
             assert await store.list_workers("default") == []
             found = await admin.execute(

@@ -152,7 +152,7 @@ class Played:
             stored = await self.store.get_schedule("default", each.name)
             assert stored is not None
             first = to_datetime(self.stage.start)
-            found = await self.store.decisions(stored.id, first, to_datetime(self.stage.end - 1), limit=100_000)
+            found = await self.store.tick_decisions(stored.id, first, to_datetime(self.stage.end - 1), limit=100_000)
             for skip in found.skips:
                 came.skips[each.name, skip.reason] += skip.count
             for run in found.runs:
@@ -174,7 +174,7 @@ async def compare(
             options = {field: value for field, value in given.items() if field != "trigger"}
             await client.create(name, given["trigger"], "t", actor="test", unknown_task_ok=True, **options)
         for queue, rate in (rates or {}).items():
-            await client.limit_queue(queue, str(rate), actor="test")
+            await client.set_queue_rate(queue, str(rate), actor="test")
         schedules: list[Schedule] = [await client.get(name) for name in definitions]
         rng = random.Random(len(definitions))
         durations = stage.pop("durations", None) or [rng.randrange(1, 400) * 10**6 + 3 for _ in schedules]

@@ -217,7 +217,7 @@ async def look(store: Store) -> Seen:
         schedule = await store.get_schedule(NAMESPACE, each)
         if schedule is not None:
             schedules[each] = schedule
-            decided = await store.decisions(schedule.id, *FAR, limit=100_000)
+            decided = await store.tick_decisions(schedule.id, *FAR, limit=100_000)
             skips[each] = sorted(decided.skips, key=lambda skip: skip.id)
     return Seen(runs, schedules, skips)
 

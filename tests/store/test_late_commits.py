@@ -61,7 +61,7 @@ class Reader:
         self.marks: list[ActivityCursor] = []
 
     async def look(self) -> None:
-        horizon = await self.store.settle(self.horizon)
+        horizon = await self.store.activity_watermark(self.horizon)
         if self.horizon is None:
             self.begun = horizon.cursor
         else:

@@ -502,7 +502,7 @@ class TestLockOrder:
         free = "SELECT bool_and(pg_try_advisory_xact_lock(1413694530, stripe)) FROM unnest(%s::int[]) AS stripe"
         async with await psycopg.AsyncConnection.connect(database.url) as person:
             await person.execute(statements[held].encode())
-            changing = asyncio.create_task(store.change_all("default", changes, "ada", now=later(2)))
+            changing = asyncio.create_task(store.apply_changes("default", changes, "ada", now=later(2)))
             await until(database.lock_waits)
             assert await database.one(free, key)
         await changing
@@ -1157,7 +1157,7 @@ class TestMigrations:
         database = Database(postgres_url)
         await database.execute("DROP INDEX tickbird.runs_unwell")
         async with opened(postgres_url) as store, await psycopg.AsyncConnection.connect(postgres_url) as other:
-            await other.execute("INSERT INTO tickbird.limits VALUES ('default', 'open', 1)")
+            await other.execute("INSERT INTO tickbird.concurrency_limits VALUES ('default', 'open', 1)")
             building = asyncio.create_task(PostgresStore(postgres_url).migrate())
             for _ in range(5):
                 await store.enqueue("default", [NewRun(Target("work"), {})], "ada")

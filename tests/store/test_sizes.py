@@ -36,7 +36,8 @@ CROWDS = (
 )
 
 EMPTY = (
-    "TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.runs, tickbird.audit, tickbird.rates"
+    "TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.runs, tickbird.audit, "
+    "tickbird.queue_rates"
 )
 
 Verb = Callable[[Store], Awaitable[Any]]
@@ -75,10 +76,10 @@ VERBS: dict[str, Verb] = {
     "timings": lambda store: store.readings.timings("third", since=later(-DAY)),
     "streaks": lambda store: store.readings.streaks("third"),
     "late runs": lambda store: store.readings.late_runs("third", later(1)),
-    "recent": lambda store: store.recent("third", later(-DAY)),
-    "measure": lambda store: store.measure("third", now=later(1)),
+    "recent": lambda store: store.recent_outcomes("third", later(-DAY)),
+    "measure": lambda store: store.read_metrics("third", now=later(1)),
     "queues": lambda store: store.list_queues("third", now=later(1)),
-    "examine": lambda store: store.examine("third", now=later(1)),
+    "examine": lambda store: store.inspect("third", now=later(1)),
     "late runs of many": lambda store: store.readings.late_runs(NAMESPACE, later(1)),
     "rescue": lambda store: store.rescue(now=later(1)),
     "plan": lambda store: store.plan_due(now=later(1)),
@@ -88,7 +89,7 @@ VERBS: dict[str, Verb] = {
 async def _prepare(store: Store, name: str) -> None:
     await enqueue(store, namespace="third")
     if name == "claim by a rate":
-        await store.limit_queue(NAMESPACE, "default", RateLimit(1_000, 60), "ada", now=later(0))
+        await store.set_queue_rate(NAMESPACE, "default", RateLimit(1_000, 60), "ada", now=later(0))
 
 
 def _postgres_rows(size: int) -> str:

@@ -189,7 +189,7 @@ def test_what_was_left_is_cleaned_unless_it_is_alive(url: str, tmp_path: Path) -
                 store = open_store(address)
                 await store.open()
                 worker = Worker(id="w", namespace="default", app="app", host="h", pid=1, version="0")
-                await store.report_worker(worker, 600)
+                await store.heartbeat(worker, 600)
                 await store.close()
         return names
 

@@ -52,7 +52,7 @@ async def populate(url: str) -> None:
     await store.migrate()
     await store.open()
     try:
-        await store.check_zones(adopt=True, now=later(0))
+        await store.check_zone_data(adopt=True, now=later(0))
         await _kinds(store)
         await _code(store)
         await _overlaps(store)
@@ -64,7 +64,7 @@ async def populate(url: str) -> None:
         _insert_broken(url)
         await plan_all(store, 12 * DAY)
         await store.prune(older_than=11 * DAY, keep=2, limit=3, now=later(12 * DAY))
-        await store.report_worker(a_worker("w9", tasks={"work": {"queue": "default"}}), 60, now=later(12 * DAY))
+        await store.heartbeat(a_worker("w9", tasks={"work": {"queue": "default"}}), 60, now=later(12 * DAY))
     finally:
         await store.close()
     # So that wherever it is restored it is no copy of something else.
@@ -128,8 +128,8 @@ async def _outages(store: Store) -> None:
         await create(store, f"late-{policy}", every(hours=1), task="late", at=begin, catch_up=policy, catch_up_limit=3)
     await create(store, "held", every(hours=1), task="late", at=begin, catch_up="all", hold_above=2)
     await plan_all(store, begin + 8 * HOUR + 30)
-    await store.decide_held(NAMESPACE, "held", Release(actor="ada", count=2), now=later(begin + 9 * HOUR))
-    await store.decide_held(NAMESPACE, "held", Drop(actor="ada", count=1, note="no"), now=later(begin + 9 * HOUR))
+    await store.resolve_held(NAMESPACE, "held", Release(actor="ada", count=2), now=later(begin + 9 * HOUR))
+    await store.resolve_held(NAMESPACE, "held", Drop(actor="ada", count=1, note="no"), now=later(begin + 9 * HOUR))
 
 
 async def _changes(store: Store) -> None:

@@ -67,7 +67,7 @@ async def make(
 
 async def a_worker(served: Served, **fields: Any) -> None:
     """One that is live, and tells what its task takes."""
-    await served.store.report_worker(replace(WORKER, **fields), live_for=3_600)
+    await served.store.heartbeat(replace(WORKER, **fields), live_for=3_600)
 
 
 async def run_tick(served: Served, tick: datetime, *, takes: float = 4, error: str | None = None) -> None:

@@ -118,7 +118,7 @@ class Past:
     async def _after(self) -> None:
         """How it stands now: workers that live, leases that last, and one schedule that somebody has paused."""
         for worker in self.workers:
-            await self._store.report_worker(worker, live_for=86_400.0)
+            await self._store.heartbeat(worker, live_for=86_400.0)
             held = [LeaseRef(run.id, run.attempt) for _, _, run, whose in self._ends if whose is worker]
             await self._store.renew(worker, held, 86_400.0)
         until = to_seconds(self._end + timedelta(hours=2))

@@ -39,7 +39,7 @@ TASKS = ("digest", "report")
 async def a_worker(served: Served, schema: dict[str, Any] | None = None) -> None:
     """One that knows the tasks."""
     tasks = {name: {"queue": "default", "schema": schema or {}} for name in TASKS}
-    await served.store.report_worker(replace(W1, tasks=tasks), live_for=600)
+    await served.store.heartbeat(replace(W1, tasks=tasks), live_for=600)
 
 
 async def a_schedule(served: Served, name: str = "nightly", task: str = "digest", **options: Any) -> None:

@@ -119,4 +119,4 @@ async def test_held_runs_are_told_where_their_schedule_is(desk: Desk, served: Se
     dialog = page.get_by_role("dialog", name="Action")
     await dialog.get_by_role("button", name="Release").click()
     await page.wait_for_url("**/held")
-    assert await served.client.held("nightly") == []
+    assert await served.client.list_held_schedules("nightly") == []

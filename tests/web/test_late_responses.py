@@ -203,7 +203,7 @@ async def newest_payload(served: Served) -> object:
 
 
 async def left_held(served: Served) -> object:
-    return [standing.count for standing in await served.client.held()]
+    return [standing.count for standing in await served.client.list_held_schedules()]
 
 
 async def drain_note(served: Served) -> object:

@@ -25,7 +25,7 @@ from tickbird.web.query_cache import MAX_BYTES, QueryCache
 PAGES = 50
 PATIENCE = 60.0
 # Asked by the one who follows the store for all pages, as often as time passes; and once by whoever begins to listen.
-BY_THE_CLOCK = {"settle", "read_activity", "wakeups"}
+BY_THE_CLOCK = {"activity_watermark", "read_activity", "wakeups"}
 
 
 class Counted:
@@ -139,7 +139,7 @@ async def test_while_a_word_waits_nothing_more_is_read(store: Store) -> None:
         asked.clear()
         await client.pause(name, actor="ana", note="more of it")
         await asyncio.sleep(0.1)
-        assert asked["settle"] == asked["read_activity"] == 0
+        assert asked["activity_watermark"] == asked["read_activity"] == 0
         # Once it is heard, what happened meanwhile is found as well.
         assert (await anext(events)).startswith(b"event: changed")
         assert (await anext(events)).startswith(b"event: changed")

@@ -17,7 +17,7 @@ from tickbird.api.auth.auth import AnyViewer, Authority
 from tickbird.api.auth.local import LocalAuthority
 from tickbird.api.middleware.guard import RequestGuard, RequestLimits
 from tickbird.api.middleware.idempotency import DESCRIBED, IdempotencyMiddleware, repeatable
-from tickbird.api.models.activity import EventModel
+from tickbird.api.models.activity import StreamedActivityModel
 from tickbird.api.models.problems import ProblemDocument
 from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
 from tickbird.api.routes import (
@@ -148,8 +148,8 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
     """Everything that is refused is a problem, on every path."""
     schemas = document["components"]["schemas"]
     schemas["Problem"] = ProblemDocument.model_json_schema()
-    event = EventModel.model_json_schema(ref_template="#/components/schemas/{model}")
-    schemas.update({**event.pop("$defs", {}), "Event": event})
+    event = StreamedActivityModel.model_json_schema(ref_template="#/components/schemas/{model}")
+    schemas.update({**event.pop("$defs", {}), "Activity": event})
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     problem = {

@@ -34,7 +34,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "preview": ("ticks", "Show the next ticks of a schedule or of a cron expression."),
         "simulate": ("simulate", "Show what the next days bring, and what would be if: an outage, fewer workers."),
         "revisions": ("revisions", "Show what each revision of a schedule changed, who made it and when."),
-        "audit": ("verify", "Prove that every expected tick has one decision, or name those that do not."),
+        "verify": ("verify", "Prove that every expected tick has one decision, or name those that do not."),
         "zones": ("zones", "Compare zone data with the store's, and tell which ticks it moves."),
         "runs": ("runs", "List runs, newest first, or show one by its id."),
         "logs": ("logs", "Show what a run has logged."),

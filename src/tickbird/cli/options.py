@@ -207,7 +207,7 @@ class Group(_Paged, click.Group):
 
 
 def login_name() -> str:
-    """Who is at the keyboard, for the audit."""
+    """Who is at the keyboard, for the audit log."""
     import getpass
 
     try:
@@ -237,5 +237,5 @@ def actor_option(command: Any) -> Any:
         metavar="NAME",
         envvar="TICKBIRD_ACTOR",
         default=login_name,
-        help="Who does this, for the audit; else TICKBIRD_ACTOR, else the login name.",
+        help="Who does this, for the audit log; else TICKBIRD_ACTOR, else the login name.",
     )(command)

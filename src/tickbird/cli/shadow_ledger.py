@@ -154,7 +154,7 @@ async def _skips(client: Client, name: str, first: int, last: int) -> AsyncItera
     seen: set[int] = set()
     start = to_datetime(first)
     while True:
-        page = (await client.decisions(name, start, to_datetime(last), limit=_PAGE)).skips
+        page = (await client.tick_decisions(name, start, to_datetime(last), limit=_PAGE)).skips
         fresh = [skip for skip in page if skip.id not in seen]
         for skip in fresh:
             yield skip

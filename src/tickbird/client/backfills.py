@@ -74,11 +74,11 @@ class Backfills(ClientBase):
             self._namespace, backfill_id, actor, note=check_text(note, "note"), stop_running=stop_running
         )
 
-    async def held(self, name: str | None = None) -> Sequence[HeldSchedule]:
+    async def list_held_schedules(self, name: str | None = None) -> Sequence[HeldSchedule]:
         """The schedules of which runs are held after an outage, or one of them: how many, and of which ticks."""
         if name is not None:
             await self._find(name)
-        return await self._store.held_schedules(self._namespace, schedule=name)
+        return await self._store.list_held_schedules(self._namespace, schedule=name)
 
     async def list_held(self, name: str, *, after: int = 0, limit: int = 100) -> Sequence[RunRecord]:
         """The held runs of a schedule, oldest first, a page at a time: `after` is the last id of the page before."""
@@ -90,9 +90,9 @@ class Backfills(ClientBase):
     ) -> int:
         """Let the oldest held runs of a schedule run, or all of them, at most so many a minute; how many that were."""
         decision = Release(actor=actor, count=count, per_minute=per_minute, note=note)
-        return await self._store.decide_held(self._namespace, check_text(name, "schedule"), decision)
+        return await self._store.resolve_held(self._namespace, check_text(name, "schedule"), decision)
 
     async def drop_held(self, name: str, *, actor: str, count: int | None = None, note: str = "") -> int:
         """Cancel the oldest held runs of a schedule, or all of them; how many that were."""
         decision = Drop(actor=actor, count=count, note=note)
-        return await self._store.decide_held(self._namespace, check_text(name, "schedule"), decision)
+        return await self._store.resolve_held(self._namespace, check_text(name, "schedule"), decision)

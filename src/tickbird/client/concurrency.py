@@ -38,7 +38,7 @@ class Limits(ClientBase):
         most = None if limit is None else page_size(limit)
         return await self._store.list_limits(self._namespace, after=after, limit=most)
 
-    async def limit_queue(self, queue: str, rate: RateLimit | str | None, *, actor: str) -> QueueStatus:
+    async def set_queue_rate(self, queue: str, rate: RateLimit | str | None, *, actor: str) -> QueueStatus:
         """Let at most so many runs of a queue begin within so long, such as "100/min"; with None, as they come."""
         check_text(actor, "actor", least=1, most=200)
         # One that is there by any name can lose its rate.
@@ -48,7 +48,7 @@ class Limits(ClientBase):
         before = await self._store.list_queues(self._namespace, queue=queue)
         if rate is None and not any(each.rate for each in before):
             raise NotFoundError(f"queue {queue!r} has no rate;", hint="`tickbird queues` shows those that have one.")
-        limited = await self._store.limit_queue(self._namespace, queue, rate, actor)
+        limited = await self._store.set_queue_rate(self._namespace, queue, rate, actor)
         return _served([limited], await self._store.list_workers(self._namespace))[0]
 
     async def queues(self) -> Sequence[QueueStatus]:

@@ -108,7 +108,7 @@ class DashboardReads:
         waiting, more_waiting = await readings.late_runs(namespace, before, _LATE_RUNS)
         parked = await readings.schedules(namespace, ScheduleFilter(states=["parked"]), limit=most + 1)
         overdue = await readings.overdue(namespace, before, most + 1)
-        held = await store.held_schedules(namespace)
+        held = await store.list_held_schedules(namespace)
         queues = sorted({run.queue for run in waiting})[:_QUEUES]
         found = [queue for name in queues for queue in await store.list_queues(namespace, queue=name)]
         seen = FindingsInput(

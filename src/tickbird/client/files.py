@@ -64,7 +64,7 @@ class Files(ClientBase):
                 return plan
             await self._check_clock()
             try:
-                await self._store.change_all(
+                await self._store.apply_changes(
                     self._namespace, _changes(read, plan, resolved), actor, counted=_counted(plan, counted)
                 )
             except (ConflictError, NotFoundError):
@@ -92,7 +92,7 @@ class Files(ClientBase):
         store, namespace = self._store, self._namespace
         definitions = document.schedules.values()
         named = {each.schedule for definition in definitions for each in definition.depends_on}
-        stored = await store.app_schedules(namespace, document.app, [*document.schedules, *named])
+        stored = await store.list_app_schedules(namespace, document.app, [*document.schedules, *named])
         records = {record.name: record for record in await store.list_calendars(namespace)}
         stated = {name: record.definition for name, record in records.items()}
         changed = {name: said for name, said in document.calendars.items() if said != stated.get(name)}
@@ -258,9 +258,9 @@ class Files(ClientBase):
             },
         )
 
-    async def remarks(self, document: Document) -> dict[str, list[str]]:
+    async def operator_notes(self, document: Document) -> dict[str, list[str]]:
         """What stands in the store beside a document's schedules: pauses, and what operators have set over them."""
-        stored = await self._store.app_schedules(self._namespace, document.app, list(document.schedules))
+        stored = await self._store.list_app_schedules(self._namespace, document.app, list(document.schedules))
         found: dict[str, list[str]] = {}
         for name in document.schedules:
             if name not in stored:

@@ -63,7 +63,7 @@ class Simulations(Files):
         found = [each.name for each in schedules if each.definition is not None]
         lengths: dict[str, DurationStats] = {}
         for place in range(0, len(found), _PAGE):
-            lengths |= await self._store.durations(self._namespace, found[place : place + _PAGE])
+            lengths |= await self._store.duration_stats(self._namespace, found[place : place + _PAGE])
         needed = {each.schedule for one in schedules if one.definition for each in one.definition.depends_on}
         successes = await self._store.last_successes(self._namespace, needed) if needed else {}
         ground = ForecastInput(

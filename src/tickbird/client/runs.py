@@ -176,9 +176,9 @@ class Runs(ClientBase):
         await self.run(run_id)
         return await self._store.read_progress(run_id)
 
-    async def turn(self, run_id: int) -> QueuePosition | None:
+    async def queue_position(self, run_id: int) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
-        return await self._store.turn_of((await self.run(run_id)).id)
+        return await self._store.queue_position((await self.run(run_id)).id)
 
     async def waiting_for(self, run_id: int, *, tz: str | None = None) -> Sequence[Step]:
         """What keeps a run that has not begun from it, as `why` tells it; nothing where a worker should take it now."""
@@ -196,10 +196,10 @@ class Runs(ClientBase):
             around = replace(around, successes=successes, shadows=await self._shadows(successes))
         if run.status == "queued":
             running = await store.list_runs(namespace, status="running", limit=_RUNNING)
-            around = replace(around, turn=await store.turn_of(run_id), running=running)
+            around = replace(around, turn=await store.queue_position(run_id), running=running)
         elif run.concurrency_key is not None:
             limit = next(iter(await store.list_limits(namespace, key=run.concurrency_key)), None)
-            around = replace(around, limit=limit, holders=await store.runs_of_key(namespace, run.concurrency_key))
+            around = replace(around, limit=limit, holders=await store.list_runs_of_key(namespace, run.concurrency_key))
         shown = tz or (definition.trigger.tz if definition is not None else None) or "UTC"
         return list(Course(run, definition, around, TimeFormatter(zone(shown).name)).waiting_for())
 

@@ -25,9 +25,9 @@ class ServerReads:
         """The number of the newest migration that was applied to it."""
         return await self._store.schema_version()
 
-    async def settle(self, before: Watermark | None = None) -> Watermark:
+    async def activity_watermark(self, before: Watermark | None = None) -> Watermark:
         """Up to where everything can be seen that has happened in the store; `before` is what the look before found."""
-        return await self._store.settle(before)
+        return await self._store.activity_watermark(before)
 
     async def read_activity(self, namespaces: Collection[str], after: ActivityCursor, until: Watermark) -> ActivityPage:
         """What happened in these namespaces behind a place, in an order that everybody sees alike."""
@@ -37,10 +37,10 @@ class ServerReads:
         """Yields when something may have happened; not whenever it has."""
         return self._store.wakeups()
 
-    async def live_tokens(self, ids: Collection[str]) -> frozenset[str]:
+    async def filter_live_tokens(self, ids: Collection[str]) -> frozenset[str]:
         """Those of these tokens and sessions that can be used."""
-        return await self._store.live_tokens(ids)
+        return await self._store.filter_live_tokens(ids)
 
-    async def measure(self, namespace: str, *, most: int = MAX_COUNTED) -> NamespaceMetrics:
+    async def read_metrics(self, namespace: str, *, most: int = MAX_COUNTED) -> NamespaceMetrics:
         """How much there is of everything in a namespace, each counted up to `most`."""
-        return await self._store.measure(namespace, most=most)
+        return await self._store.read_metrics(namespace, most=most)

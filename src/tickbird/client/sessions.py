@@ -74,6 +74,6 @@ class Sessions(ClientBase):
             raise no_such_token(str(token_id))
         return await self._store.close_sessions(self._namespace, token_id, actor)
 
-    async def note_session_use(self, session_id: str) -> None:
+    async def touch_session(self, session_id: str) -> None:
         """Write that a session was used, at most once a minute."""
-        await self._store.note_session_use(session_id)
+        await self._store.touch_session(session_id)

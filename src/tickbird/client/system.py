@@ -34,7 +34,7 @@ class System(ClientBase):
 
     async def doctor(self) -> Sequence[Finding]:
         """Everything that was looked at in the store: how it is, and what to do about it."""
-        return run_checks(await self._store.examine(self._namespace))
+        return run_checks(await self._store.inspect(self._namespace))
 
     async def identity(self) -> StoreIdentity:
         """Where the store is, and whether it is a copy."""
@@ -47,23 +47,23 @@ class System(ClientBase):
             raise ConflictError("this store is no copy;", hint="there is nothing to accept.")
         return await self._store.accept_copy(self._namespace, actor)
 
-    async def zones(self) -> Zones:
+    async def zone_data(self) -> Zones:
         """The zone rules of this process beside those that the store goes by."""
-        return await self._store.check_zones()
+        return await self._store.check_zone_data()
 
-    async def zone_history(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
+    async def zone_data_history(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
         """The zone rules that the store has gone by, newest first."""
-        return await self._store.list_zones(limit=page_size(limit))
+        return await self._store.list_zone_data(limit=page_size(limit))
 
-    async def adopt_zones(self, *, actor: str) -> Zones:
+    async def adopt_zone_data(self, *, actor: str) -> Zones:
         """Let the store go by the zone rules of this process, also by older ones; workers then follow."""
         check_text(actor, "actor", least=1, most=200)
-        zones = await self._store.check_zones(adopt=True, actor=actor)
+        zones = await self._store.check_zone_data(adopt=True, actor=actor)
         if not zones.adopted:
             raise ConflictError("the store goes by these zone rules already;", hint="there is nothing to adopt.")
         return zones
 
-    async def zone_moves(self, days: int = 400, against: str | Path | None = None) -> Sequence[ZoneImpact]:
+    async def zone_impact(self, days: int = 400, against: str | Path | None = None) -> Sequence[ZoneImpact]:
         """The ticks that a change of zone rules moves, from the stored next ones to those of today.
 
         With `against`, a folder of zone files: every tick within so many days that its rules move.

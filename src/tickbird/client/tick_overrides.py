@@ -71,7 +71,7 @@ class Overrides(Ticks):
             raise
 
     async def _what_became(self, name: str, tick: int) -> ConflictError | None:
-        found = await self.decisions(name, to_datetime(tick), to_datetime(tick))
+        found = await self.tick_decisions(name, to_datetime(tick), to_datetime(tick))
         hint = f"only ticks to come can be overridden; `tickbird why {name} {iso(tick)}` tells more."
         for run in found.runs:
             if run.scheduled_for == to_datetime(tick):

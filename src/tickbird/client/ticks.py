@@ -47,7 +47,7 @@ class Ticks(ClientBase):
         """The rows that concern one instant of a schedule, and those that they name."""
         store, namespace, name = self._store, self._namespace, schedule.name
         tick = to_datetime(to_seconds(at))
-        decided = await store.decisions(schedule.id, tick, tick)
+        decided = await store.tick_decisions(schedule.id, tick, tick)
         named = {run.revision for run in decided.runs} | {skip.revision for skip in decided.skips}
         evidence = ExplainContext(
             schedule=schedule,
@@ -70,16 +70,16 @@ class Ticks(ClientBase):
             others += await store.list_runs(namespace, schedule=name, before=run.id, limit=50)
         if run.status == "cancelled" and run.finished_at is not None:
             # One of these may have replaced it.
-            others += (await store.decisions(schedule.id, tick, run.finished_at, limit=50)).runs
+            others += (await store.tick_decisions(schedule.id, tick, run.finished_at, limit=50)).runs
         if run.status in ("failed", "cancelled"):
             newest = await store.list_runs(namespace, schedule=name, limit=100)
             others += [other for other in newest if other.retry_of == run.id]
         if run.status == "waiting" and run.concurrency_key is not None:
             key = run.concurrency_key
             limit = next(iter(await store.list_limits(namespace, key=key)), None)
-            evidence = replace(evidence, limit=limit, holders=await store.runs_of_key(namespace, key))
+            evidence = replace(evidence, limit=limit, holders=await store.list_runs_of_key(namespace, key))
         if run.status == "queued":
-            evidence = replace(evidence, turn=await store.turn_of(run.id))
+            evidence = replace(evidence, turn=await store.queue_position(run.id))
         return replace(
             evidence,
             attempts=await store.list_attempts(run.id) if run.attempt else (),
@@ -120,11 +120,11 @@ class Ticks(ClientBase):
             needed += await self._store.list_runs(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
         return replace(evidence, successes=successes, needed=needed, shadows=await self._shadows(successes))
 
-    async def decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> TickDecisions:
+    async def tick_decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> TickDecisions:
         """The runs and skips whose ticks touch a range."""
-        return await self._store.decisions((await self._find(name)).id, first, last, limit)
+        return await self._store.tick_decisions((await self._find(name)).id, first, last, limit)
 
-    async def audit_ticks(
+    async def verify_ledger(
         self, name: str, first: datetime | None = None, last: datetime | None = None, *, page: int = 10_000
     ) -> LedgerReport:
         """Do the ticks that were to be expected in a range have one decision each, and no decision lacks its tick?"""
@@ -197,7 +197,7 @@ class Ticks(ClientBase):
             if not made:
                 break
             before = page[-1].id
-        recent = await self._store.recent(self._namespace, since, limit)
+        recent = await self._store.recent_outcomes(self._namespace, since, limit)
         found += [Activity(run.finished_at or since, "ended", run.schedule, run) for run in recent.ended]
         found += [Activity(skip.decided_at, "skipped", name, skip=skip) for name, skip in recent.skips]
         mine = [each for each in found if schedule in (None, each.schedule)]

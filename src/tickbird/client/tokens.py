@@ -66,6 +66,6 @@ class Tokens(ClientBase):
             raise no_such_token(str(token_id))
         return await self._store.revoke_token(self._namespace, token_id, actor)
 
-    async def note_token_use(self, token_id: str) -> None:
+    async def touch_token(self, token_id: str) -> None:
         """Write that a token was used, at most once a minute."""
-        await self._store.note_token_use(token_id)
+        await self._store.touch_token(token_id)

@@ -39,7 +39,7 @@ async def sync(
     """Write what must change, and tell what was done: a line for each change."""
     done: list[str] = []
     for tries in range(_TRIES):
-        stored = await store.app_schedules(declarations.namespace, declarations.app, list(declarations.schedules))
+        stored = await store.list_app_schedules(declarations.namespace, declarations.app, list(declarations.schedules))
         live: dict[str, set[str]] = {}
         for other in await store.list_workers(declarations.namespace, now=now):
             if other.app == declarations.app and (worker is None or other.id != worker.id):

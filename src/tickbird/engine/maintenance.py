@@ -101,7 +101,7 @@ class Maintenance:
         began, asked_at = self._clock.monotonic(), self._health.wall()
         held = "; ".join(filter(None, (self._standing.standby_reason, self._watch.standby_reason)))
         self.worker = replace(self.worker, standby_reason=held, health=self._health.snapshot())
-        reported = await self._store.report_worker(self.worker, self._live_for, now=self._clock.now())
+        reported = await self._store.heartbeat(self.worker, self._live_for, now=self._clock.now())
         if not self._standing.doubt:
             self._watch.see(reported.now, began)
         self._health.see(reported.now, asked_at)
@@ -159,4 +159,4 @@ class Maintenance:
 
     async def end(self) -> None:
         """Take this worker off the list."""
-        await self._store.retire_worker(self.worker.id)
+        await self._store.remove_worker(self.worker.id)

@@ -111,7 +111,7 @@ class WorkerReadiness:
         await self._compare()
         if self._reached is None:
             return None
-        followed = await self._store.follow_zones(self._reached, now=self._clock.now())
+        followed = await self._store.recompute_for_zone_data(self._reached, now=self._clock.now())
         self._log_moves(followed.moved)
         self._reached = followed.reached
         if self._reached is not None:
@@ -123,7 +123,7 @@ class WorkerReadiness:
     async def _compare(self) -> None:
         if not self._plans or self._copied or self._zones is not None:
             return
-        zones = self._zones = await self._store.check_zones(adopt=True, now=self._clock.now())
+        zones = self._zones = await self._store.check_zone_data(adopt=True, now=self._clock.now())
         if zones.adopted:
             # Of a new store it is no news.
             level = logging.INFO if zones.generation == 1 else logging.WARNING

@@ -134,7 +134,7 @@ class Harness:
         """Every skip of a schedule so far, oldest first."""
         stored = await self.client.get(schedule)
         first, last = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
-        return (await self.store.decisions(stored.id, first, last, limit=100_000)).skips
+        return (await self.store.tick_decisions(stored.id, first, last, limit=100_000)).skips
 
 
 # The verbs of a client that ask the store for its time.
@@ -144,12 +144,12 @@ _TIMED = {
     "cancel_run",
     "backfill",
     "cancel_backfill",
-    "decide_held",
+    "resolve_held",
     "list_workers",
-    "examine",
-    "limit_queue",
+    "inspect",
+    "set_queue_rate",
     "list_queues",
-    "turn_of",
+    "queue_position",
     "drain_worker",
     "ping",
 }

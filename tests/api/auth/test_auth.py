@@ -35,9 +35,9 @@ class Counting(Client):
         self.looked += 1
         return await super().find_token(token_id)
 
-    async def note_token_use(self, token_id: str) -> None:
+    async def touch_token(self, token_id: str) -> None:
         self.noted += 1
-        await super().note_token_use(token_id)
+        await super().touch_token(token_id)
 
 
 async def test_a_token_opens_until_it_is_revoked_and_a_second_more(api: Api) -> None:

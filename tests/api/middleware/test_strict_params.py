@@ -166,7 +166,7 @@ async def test_names_that_no_address_can_have_are_not_given(memory: Api, name: s
     with pytest.raises(DefinitionError, match=r"calendar: .* cannot be part of an address"):
         await memory.client().put_calendar(name, {"weekdays": ["sat"]}, actor="ana")
     with pytest.raises(DefinitionError, match=r"queue: .* cannot be part of an address"):
-        await memory.client().limit_queue(name, "1/s", actor="ana")
+        await memory.client().set_queue_rate(name, "1/s", actor="ana")
     # One that is there by other ways can be looked at.
     command = Create(
         actor="ana", namespace="default", definition=Definition(trigger=every(hours=1), target=Target("x"))

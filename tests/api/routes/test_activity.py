@@ -14,7 +14,7 @@ from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
 from tests.api.streams import Listener
 from tickbird.api.middleware.guard import RequestLimits
-from tickbird.api.models.activity import EventModel
+from tickbird.api.models.activity import StreamedActivityModel
 from tickbird.api.streams.activity_feed import FeedOptions
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.runs.run import NewRun, Outcome
@@ -57,7 +57,7 @@ async def test_everything_that_changes_is_told(api: Api) -> None:
         [run] = await work(api.store)
         events = await listener.hears("changed", "changed", "planned", "started", "ended")
         for kind, data in events:
-            EventModel.model_validate(data)
+            StreamedActivityModel.model_validate(data)
             assert kind == data["kind"]
         done = [data["audit"] for kind, data in events if kind == "changed" and data["schedule"] == "digest"]
         assert [each["action"] for each in done] == ["create", "pause"]
@@ -133,9 +133,9 @@ async def test_filters(api: Api) -> None:
     "bad", ["x", "1.2.3", "-1.0.0.0", "1.1.1.9999999999999999999", "01.1.1.1", "1.1.1.1\n", "1.0.0.0~1", "1" * 2_500]
 )
 async def test_a_bad_id_is_refused(memory: Api, bad: str) -> None:
-    answer = await memory.ask("GET", "/api/v1/events", headers={"Last-Event-ID": bad})
+    answer = await memory.ask("GET", "/api/v1/activity/stream", headers={"Last-Event-ID": bad})
     refused(answer, 422, "invalid")
-    refused(await memory.ask("GET", "/api/v1/events", params={"kind": "planed"}), 422, "invalid")
+    refused(await memory.ask("GET", "/api/v1/activity/stream", params={"kind": "planed"}), 422, "invalid")
 
 
 async def test_an_id_from_too_long_ago_or_ahead_tells_to_look_anew(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,8 +211,8 @@ async def test_only_so_many_may_follow(api: Api) -> None:
     async with AsyncExitStack() as stack:
         for role in ("viewer", "viewer", "operator"):
             await stack.enter_async_context(Listener(api, await api.token(role)))
-        refused(await api.ask("GET", "/api/v1/events", "viewer"), 429, "too-many")
-        answer = await api.ask("GET", "/api/v1/events", "editor")
+        refused(await api.ask("GET", "/api/v1/activity/stream", "viewer"), 429, "too-many")
+        answer = await api.ask("GET", "/api/v1/activity/stream", "editor")
         refused(answer, 503, "too-many-streams")
         assert answer.headers["retry-after"]
     async with Listener(api, await api.token("viewer")) as listener:
@@ -223,7 +223,7 @@ async def test_shutting_down_ends_all_streams_at_once(api: Api) -> None:
     async with Listener(api, await api.token("viewer")) as listener:
         api.app.state.streams.close()
         await listener.until(lambda: listener.ended)
-    refused(await api.ask("GET", "/api/v1/events", "viewer"), 503, "too-many-streams")
+    refused(await api.ask("GET", "/api/v1/activity/stream", "viewer"), 503, "too-many-streams")
 
 
 async def test_nothing_is_read_for_nobody(api: Api) -> None:
@@ -238,20 +238,20 @@ async def test_nothing_is_read_for_nobody(api: Api) -> None:
 
 async def test_a_store_that_is_lost_for_a_while_loses_nothing(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = asyncio.Event()
-    real = type(api.store).settle
+    real = type(api.store).activity_watermark
 
     async def fail(*_: Any, **__: Any) -> Any:
         failed.set()
         raise StoreUnavailableError("gone")
 
     async with Listener(api, await api.token("viewer")) as listener:
-        monkeypatch.setattr(type(api.store), "settle", fail)
+        monkeypatch.setattr(type(api.store), "activity_watermark", fail)
         await asyncio.wait_for(failed.wait(), 60)
         await work(api.store)
-        monkeypatch.setattr(type(api.store), "settle", real)
+        monkeypatch.setattr(type(api.store), "activity_watermark", real)
         await listener.hears("planned", "started", "ended")
-    monkeypatch.setattr(type(api.store), "settle", fail)
-    refused(await api.ask("GET", "/api/v1/events", "viewer"), 503, "store-unavailable")
+    monkeypatch.setattr(type(api.store), "activity_watermark", fail)
+    refused(await api.ask("GET", "/api/v1/activity/stream", "viewer"), 503, "store-unavailable")
 
 
 async def test_two_hundred_clients_cost_one_query_stream(
@@ -285,4 +285,4 @@ async def test_two_hundred_clients_cost_one_query_stream(
         assert looks >= 1
         assert max(reading.values()) <= looks + 1, sent
         # What is asked about tokens is one question for all of them.
-        assert sent["live_tokens"] + sent["find_token"] <= looks + 20, sent
+        assert sent["filter_live_tokens"] + sent["find_token"] <= looks + 20, sent

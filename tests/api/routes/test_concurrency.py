@@ -51,7 +51,7 @@ async def test_a_queue_has_a_rate_until_it_is_taken_back(api: Api) -> None:
     queue = changed["queue"]
     assert set(queue) == set(QueueModel.model_fields)
     assert (queue["queue"], queue["rate"], queue["queued"], queue["workers"]) == ("mail", "100/min", 1, 0)
-    await api.store.report_worker(a_worker(queues=("default", "mail"), slots=2, tasks={"report": {}}), 600)
+    await api.store.heartbeat(a_worker(queues=("default", "mail"), slots=2, tasks={"report": {}}), 600)
     first = await api.get("/queues?limit=1", "viewer")
     assert [each["queue"] for each in first["items"]] == ["default"]
     rest = await api.get("/queues", "viewer", params={"after": first["next"]})
@@ -65,7 +65,7 @@ async def test_a_queue_has_a_rate_until_it_is_taken_back(api: Api) -> None:
 async def test_limits_are_those_of_a_namespace(api: Api) -> None:
     client = api.client("elsewhere")
     await client.set_limit("k", 5, actor="ana")
-    await client.limit_queue("mail", "1/s", actor="ana")
+    await client.set_queue_rate("mail", "1/s", actor="ana")
     assert (await api.get("/limits"))["items"] == (await api.get("/queues"))["items"] == []
     for path in ("limits/k", "queues/mail/rate"):
         refused(await api.ask("DELETE", f"/api/v1/{path}", "editor"), 404, "not-found")

@@ -40,7 +40,7 @@ async def test_it_is_not_ready_when_nobody_plans_what_is_due(api: Api) -> None:
     assert (await api.plain("HEAD", "/readyz")).status_code == 503
     # Once somebody has planned it, at the next look.
     await api.store.plan_due()
-    await api.store.report_worker(a_worker(namespace="shop"), 600)
+    await api.store.heartbeat(a_worker(namespace="shop"), 600)
     api.app.state.readiness._until = 0.0
     assert (await api.plain("GET", "/readyz")).status_code == 200
     assert (await api.plain("GET", "/healthz")).status_code == 200
@@ -53,7 +53,7 @@ async def test_it_is_not_ready_without_its_store(
     async def fail(*_: Any, **__: Any) -> Any:
         raise error("the database at 10.0.0.7 does not answer")
 
-    monkeypatch.setattr(type(api.store), "examine", fail)
+    monkeypatch.setattr(type(api.store), "inspect", fail)
     answer = await api.plain("GET", "/readyz")
     refused(answer, 503, code)
     assert "10.0.0.7" not in answer.text

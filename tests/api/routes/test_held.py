@@ -77,7 +77,7 @@ async def test_what_is_held_elsewhere_stays_so(api: Api) -> None:
         said = refused(await api.ask(method, f"/api/v1/{path}"), 404, "not-found")
         other = refused(await api.ask(method, f"/api/v1/{path.replace('hourly', 'nothing')}"), 404, "not-found")
         assert said.replace("'hourly'", "'nothing'") == other
-    assert (await api.client("elsewhere").held())[0].count == 5
+    assert (await api.client("elsewhere").list_held_schedules())[0].count == 5
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ async def test_a_task_that_is_gone_is_a_warning_and_a_payload_that_no_longer_fit
     worker = Worker(
         id="w", namespace="default", app="a", host="h", pid=1, version="0", queues=("default",), slots=1, tasks=tasks
     )
-    await api.store.report_worker(worker, 60)
+    await api.store.heartbeat(worker, 60)
     answer = await api.ask("POST", PATH, "editor", json={"to": 3})
     assert (answer.status_code, answer.json()["warnings"]) == (200, [])
     answer = await api.ask("POST", PATH, "editor", json={"to": 1})

@@ -58,7 +58,7 @@ async def test_a_task_is_run_without_a_schedule(api: Api) -> None:
     assert run["actor"].startswith("editor (token ")
     [audited] = [each for each in await api.client().audit() if each.run_id == run["id"]]
     assert (audited.action, audited.actor) == ("enqueue", run["actor"])
-    await api.store.report_worker(WORKER, 600)
+    await api.store.heartbeat(WORKER, 600)
     served = await send(api, json={"task": "report"})
     assert served["warnings"] == []
     elsewhere = await send(api, json={"task": "report", "queue": "nowhere"})
@@ -129,7 +129,7 @@ async def test_one_run_has_its_attempts_its_progress_and_its_turn(api: Api) -> N
     assert set(attempt) == set(AttemptModel.model_fields)
     assert (attempt["attempt"], attempt["error"], attempt["worker"]) == (1, "Boom: no", WORKER.id)
     assert (again["run"]["status"], again["queue_position"]) == ("queued", None)
-    await api.client().limit_queue("default", "1/day", actor="ana")
+    await api.client().set_queue_rate("default", "1/day", actor="ana")
     await start(api)
     second = (await send(api, json={"task": "report"}))["run"]
     turn = (await api.get(f"/runs/{second['id']}", "viewer"))["queue_position"]
@@ -152,7 +152,7 @@ async def test_a_run_tells_what_it_waits_for(api: Api) -> None:
     [(name, words)] = await waits(api, second)
     assert name == "limit"
     assert words.startswith(f"Waits for a place of concurrency key 'one': the only place taken by manual run {first}, ")
-    await api.store.report_worker(WORKER, 600)
+    await api.store.heartbeat(WORKER, 600)
     assert await waits(api, first) == []
     later = (await send(api, json={"task": "report", "at": "2100-01-01T00:00:00Z"}))["run"]["id"]
     assert await waits(api, later) == [("queue", "Attempt 1 may begin at 2100-01-01 00:00:00 UTC.")]
@@ -214,7 +214,7 @@ async def test_a_final_run_is_repeated(api: Api) -> None:
     other = await send(api, f"/{run.id}/retry", "operator", json={"payload": {"n": 2}, "wait": 1})
     assert other["run"]["payload"] == {"n": 2}
     assert "stays queued until one does" in other["warnings"][0]
-    await api.store.report_worker(WORKER, 600)
+    await api.store.heartbeat(WORKER, 600)
     wrong = await api.ask("POST", f"{PATH}/{run.id}/retry", "operator", json={"payload": {"n": "x"}})
     refused(wrong, 422, "invalid")
 

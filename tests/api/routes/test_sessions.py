@@ -30,9 +30,9 @@ class Counting(Client):
         self.looked += 1
         return await super().find_session(session_id)
 
-    async def note_session_use(self, session_id: str) -> None:
+    async def touch_session(self, session_id: str) -> None:
         self.noted += 1
-        await super().note_session_use(session_id)
+        await super().touch_session(session_id)
 
 
 async def opened(api: Api, *namespaces: str, name: str = "ana", **options: Any) -> tuple[SessionRecord, str, str]:

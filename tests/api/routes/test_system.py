@@ -7,11 +7,17 @@ from datetime import timedelta
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.models.decisions import ActivityModel, DecisionsModel, TickAuditModel
+from tickbird.api.models.activity import ActivityModel
+from tickbird.api.models.decisions import DecisionsModel, TickAuditModel
 from tickbird.api.models.system import FindingModel, IdentityModel, ZonesModel
 from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
 
-WHOLE = [("GET", "doctor"), ("GET", "place"), ("POST", "place/accept-copy"), ("POST", "zones/adopt")]
+WHOLE = [
+    ("GET", "doctor"),
+    ("GET", "system/identity"),
+    ("POST", "system/accept-copy"),
+    ("POST", "system/zone-data/adopt"),
+]
 
 
 @pytest.mark.parametrize("method, path", WHOLE)
@@ -29,11 +35,11 @@ async def test_what_is_told_of_the_store(memory: Api) -> None:
     everything = ("admin", "*")
     [*found] = (await memory.get("/doctor?namespace=default", *everything))["items"]
     assert {*found[0]} == {*FindingModel.model_fields}
-    assert {*await memory.get("/place?namespace=default", *everything)} == {*IdentityModel.model_fields}
-    zones = await memory.get("/zones", "viewer")
+    assert {*await memory.get("/system/identity?namespace=default", *everything)} == {*IdentityModel.model_fields}
+    zones = await memory.get("/system/zone-data", "viewer")
     assert {*zones} == {*ZonesModel.model_fields}
-    assert zones["store"] in (await memory.get("/zones/history", "viewer"))["items"]
-    assert (await memory.get("/zones/moves", "viewer"))["items"] == []
+    assert zones["store"] in (await memory.get("/system/zone-data/history", "viewer"))["items"]
+    assert (await memory.get("/system/zone-data/impact", "viewer"))["items"] == []
     assert (await memory.get("/now", "viewer"))["now"].endswith("Z")
 
 
@@ -42,10 +48,10 @@ async def test_the_ledger_is_that_of_the_namespace(memory: Api) -> None:
     await memory.create("theirs", "shop", first="now")
     now = await memory.client().now()
     since = utc_text(to_datetime(to_seconds(now - timedelta(hours=1))))
-    [mine] = (await memory.get(f"/happenings?since={since}", "viewer"))["items"]
+    [mine] = (await memory.get(f"/activity?since={since}", "viewer"))["items"]
     assert {*mine} == {*ActivityModel.model_fields}
     assert (mine["kind"], mine["schedule"]) == ("planned", "mine")
-    [theirs] = (await memory.get(f"/happenings?since={since}", "viewer", "shop"))["items"]
+    [theirs] = (await memory.get(f"/activity?since={since}", "viewer", "shop"))["items"]
     assert theirs["schedule"] == "theirs"
     span = {"first": since, "last": utc_text(to_datetime(to_seconds(now)))}
     decided = await memory.get("/schedules/mine/decisions", "viewer", params=span)
@@ -54,11 +60,11 @@ async def test_the_ledger_is_that_of_the_namespace(memory: Api) -> None:
     assert {*audit} == {*TickAuditModel.model_fields}
     assert audit["ok"]
     assert len((await memory.get("/schedules/mine/active-runs", "viewer"))["items"]) == 1
-    for path in ("decisions", "audit", "active-runs"):
+    for path in ("decisions", "verify", "active-runs"):
         query = {} if path == "active-runs" else span
         asked = await memory.ask("GET", f"/api/v1/schedules/theirs/{path}", "viewer", params=query)
         assert refused(asked, 404, "not-found").startswith("there is no schedule 'theirs';")
-    refused(await memory.ask("GET", "/api/v1/happenings?since=2026-01-01T00:00:00", "viewer"), 422, "invalid")
+    refused(await memory.ask("GET", "/api/v1/activity?since=2026-01-01T00:00:00", "viewer"), 422, "invalid")
 
 
 async def test_a_run_that_is_waited_for(memory: Api) -> None:

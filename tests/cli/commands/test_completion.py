@@ -105,7 +105,7 @@ async def fill(client: Client, store: Store) -> dict[str, str]:
     """Something of everything that has a name."""
     await client.put_calendar("holidays", {"weekdays": ["sat"]}, actor="ana")
     await client.set_limit("warehouse", 2, actor="ana")
-    await client.limit_queue("press", "5/min", actor="ana")
+    await client.set_queue_rate("press", "5/min", actor="ana")
     token, _ = await client.create_token("phone", "viewer", actor="ana")
     run = await client.trigger("digest", actor="ana")
     await client.update("digest", actor="ana", timeout="9m")

@@ -41,7 +41,7 @@ def test_queues_are_listed_and_given_rates(cli: Cli) -> None:
 
 def test_a_queue_that_nobody_serves_is_said_so(cli: Cli) -> None:
     async def live(_: Client, store: Store) -> None:
-        await store.report_worker(WORKER, 600)
+        await store.heartbeat(WORKER, 600)
 
     cli.store(live)
     said = cli("queue", "mail", "--rate", "1/s")

@@ -33,36 +33,36 @@ def hourly(cli: Cli) -> Cli:
 
 def test_an_audit_that_proves_all(hourly: Cli) -> None:
     hourly.create("fresh")
-    head, *rows = hourly.ok("audit").out.splitlines()
+    head, *rows = hourly.ok("verify").out.splitlines()
     assert head.split() == ["SCHEDULE", "VERDICT", "FROM", "TO", "EXPECTED", "RUNS", "SKIPPED", "OPEN"]
     [row] = [row for row in rows if row.startswith("hourly")]
     assert row.split()[1] == "proven"
     assert row.split()[-4:] == ["24", "1", "23", "0"]
-    document = hourly.ok("audit", "hourly", "--json").json
-    [audit] = document["audits"]
+    document = hourly.ok("verify", "hourly", "--json").json
+    [audit] = document["reports"]
     assert (document["ok"], audit["expected"], audit["runs"], audit["skipped"]) == (True, 24, 1, 23)
     assert audit["complete_from"] == audit["first"]
-    part = hourly.ok("audit", "hourly", "--from", "-5h", "--to", "now", "--json").json["audits"][0]
+    part = hourly.ok("verify", "hourly", "--from", "-5h", "--to", "now", "--json").json["reports"][0]
     assert (part["expected"], part["runs"], part["skipped"]) == (5, 0, 5)
 
 
 def test_an_audit_names_the_tick_that_is_missing(hourly: Cli) -> None:
     first = hourly.ok("runs", "--json").json["runs"][0]["scheduled_for"]
     tamper(hourly, "DELETE FROM runs")
-    said = hourly("audit")
+    said = hourly("verify")
     assert (said.code, said.err) == (1, "")
     assert "1 finding" in said.out
     assert "no decision was recorded for 1 tick" in said.out
-    answer = hourly("audit", "hourly", "--json")
+    answer = hourly("verify", "hourly", "--json")
     assert answer.code == 1
-    [finding] = answer.json["audits"][0]["findings"]
+    [finding] = answer.json["reports"][0]["findings"]
     assert (finding["kind"], finding["first"], finding["count"]) == ("missing", first, 1)
 
 
 def test_an_audit_of_a_deleted_schedule(hourly: Cli) -> None:
     hourly.ok("rm", "hourly", "-y", "--cancel-runs")
-    assert hourly.ok("audit", "hourly", "--json").json["ok"]
-    assert [each["schedule"] for each in hourly.ok("audit", "--json").json["audits"]] == ["hourly"]
+    assert hourly.ok("verify", "hourly", "--json").json["ok"]
+    assert [each["schedule"] for each in hourly.ok("verify", "--json").json["reports"]] == ["hourly"]
 
 
 def test_an_audit_reads_every_page(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,13 +70,13 @@ def test_an_audit_reads_every_page(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
     for number in range(5):
         cli.create_yesterday(f"s{number}")
     cli.store(lambda _, store: store.plan_due())
-    found = [each["schedule"] for each in cli.ok("audit", "--json").json["audits"]]
+    found = [each["schedule"] for each in cli.ok("verify", "--json").json["reports"]]
     assert found == ["s0", "s1", "s2", "s3", "s4"]
 
 
 def test_an_audit_of_nothing(cli: Cli) -> None:
-    assert cli.ok("audit").out == "No schedule had a tick to be decided in that time.\n"
-    assert cli.ok("audit", "--json").json["audits"] == []
+    assert cli.ok("verify").out == "No schedule had a tick to be decided in that time.\n"
+    assert cli.ok("verify", "--json").json["reports"] == []
 
 
 @pytest.mark.parametrize(
@@ -90,4 +90,4 @@ def test_an_audit_of_nothing(cli: Cli) -> None:
     ],
 )
 def test_an_audit_refuses(hourly: Cli, args: tuple[str, ...], code: int, words: str) -> None:
-    assert words in hourly.refused(code, "audit", *args)
+    assert words in hourly.refused(code, "verify", *args)

@@ -16,7 +16,7 @@ def report(cli: Cli, name: str, **fields: Any) -> None:
     """A worker that says how it is."""
 
     async def work(_: Client, store: Store) -> None:
-        await store.report_worker(a_worker(name, queues=("default", "mail"), slots=4, **fields), 600)
+        await store.heartbeat(a_worker(name, queues=("default", "mail"), slots=4, **fields), 600)
 
     cli.store(work)
 
@@ -25,7 +25,7 @@ def test_workers_are_listed(cli: Cli) -> None:
     assert cli.ok("workers").out == "No worker is alive. Start one with `tickbird worker`.\n"
     newer = Unreadable("v: format 99 is not known.", "bill", 3)
     report(cli, "web-1", health={"stuck": 2, **publish([newer])})
-    report(cli, "web-2", held="plans nothing: TICKBIRD_PLANNING is off", draining=True)
+    report(cli, "web-2", standby_reason="plans nothing: TICKBIRD_PLANNING is off", draining=True)
     shown = cli.ok("workers").out
     assert "WORKER" in shown
     assert "default, mail" in shown

@@ -66,7 +66,7 @@ REFUSED: dict[str, Callable[[Client], Awaitable[Any]]] = {
     "runs of nothing": lambda client: client.runs(schedule="reprot"),
     "a zone that is none": lambda client: client.why("report", THEN, tz="Mars/Olympus"),
     "why without a zone": lambda client: client.why("report", NAIVE),
-    "an audit backwards": lambda client: client.audit_ticks("report", datetime(2026, 2, 1, tzinfo=UTC), THEN),
+    "an audit backwards": lambda client: client.verify_ledger("report", datetime(2026, 2, 1, tzinfo=UTC), THEN),
     "a backfill backwards": lambda client: client.backfill("report", datetime(2026, 2, 1, tzinfo=UTC), THEN, **WHO),
     "no backfill": lambda client: client.get_backfill(7),
     "no backfill at all": lambda client: client.get_backfill(2**70),
@@ -85,21 +85,21 @@ REFUSED: dict[str, Callable[[Client], Awaitable[Any]]] = {
     "nothing to undo": lambda client: client.undo_override("report", datetime(2100, 1, 1, tzinfo=UTC), **WHO),
     "nothing held": lambda client: client.release_held("report", **WHO),
     "none of nothing": lambda client: client.drop_held("report", count=0, **WHO),
-    "held of nothing": lambda client: client.held("reprot"),
+    "held of nothing": lambda client: client.list_held_schedules("reprot"),
     "a limit of none": lambda client: client.set_limit("a", 0, **WHO),
     "a key of two lines": lambda client: client.set_limit("a\nb", 1, **WHO),
     "no limit": lambda client: client.remove_limit("a", **WHO),
     "no key": lambda client: client.remove_limit("", **WHO),
-    "a rate that is none": lambda client: client.limit_queue("mail", "often", **WHO),
-    "a queue that is none": lambda client: client.limit_queue("a b", "1/s", **WHO),
-    "no rate": lambda client: client.limit_queue("mail", None, **WHO),
+    "a rate that is none": lambda client: client.set_queue_rate("mail", "often", **WHO),
+    "a queue that is none": lambda client: client.set_queue_rate("a b", "1/s", **WHO),
+    "no rate": lambda client: client.set_queue_rate("mail", None, **WHO),
     "a role that is none": lambda client: client.create_token("x", "king", **WHO),  # type: ignore[arg-type]
     "a token of the past": lambda client: client.create_token("x", "viewer", expires_at=THEN, **WHO),
     "no token": lambda client: client.revoke_token("aaaaaaaa", **WHO),
     "nothing of a token": lambda client: client.revoke_token("a/b", **WHO),
     "no copy": lambda client: client.accept_copy(**WHO),
-    "nothing to adopt": lambda client: client.adopt_zones(**WHO),
-    "too many days": lambda client: client.zone_moves(0),
+    "nothing to adopt": lambda client: client.adopt_zone_data(**WHO),
+    "too many days": lambda client: client.zone_impact(0),
     "too many ticks": lambda client: client.next_ticks("report", 0),
 }
 
@@ -110,9 +110,9 @@ async def shop(both: Both) -> Both:
     await both.create("report")
     tasks = {"report": {"queue": "default", "schema": SCHEMA}}
     worker = Worker(id="w", namespace="default", app="shop", host="h", pid=1, version="0", slots=1, tasks=tasks)
-    await both.store.report_worker(worker, 600)
+    await both.store.heartbeat(worker, 600)
     # Zone rules are first adopted by a look at them.
-    await both.local.zones()
+    await both.local.zone_data()
     return both
 
 

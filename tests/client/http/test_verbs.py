@@ -45,8 +45,8 @@ def test_every_verb_is_there() -> None:
 
 
 async def test_what_needs_the_store_says_so(both: Both) -> None:
-    told = (both.remote.settle(), both.remote.live_tokens([]), both.remote.note_token_use("x"))
-    for asked in (*told, both.remote.open_session("aaaaaaaa"), both.remote.note_session_use("x")):
+    told = (both.remote.activity_watermark(), both.remote.filter_live_tokens([]), both.remote.touch_token("x"))
+    for asked in (*told, both.remote.open_session("aaaaaaaa"), both.remote.touch_session("x")):
         with pytest.raises(StoreError, match="on the store itself, not through a server; do it where the store"):
             await asked
 
@@ -145,7 +145,7 @@ async def test_more_than_a_page_takes_several(both: Both, monkeypatch: pytest.Mo
 
 async def ran(both: Both, *statuses: str) -> list[int]:
     """Runs that ended so; and their ids."""
-    await both.store.report_worker(WORKER, 60)
+    await both.store.heartbeat(WORKER, 60)
     claimed = await both.store.claim_runs(WORKER, 10, 60, queues=["default"], tasks=["report"])
     ended = [
         Outcome(run.id, run.attempt, status, error="it broke" if status == "failed" else None)  # type: ignore[arg-type]
@@ -168,7 +168,7 @@ async def test_runs_are_the_same(both: Both) -> None:
     assert [each.id for each in await both.remote.runs(limit=2)] == [adhoc, other.id]
     assert await both.remote.runs(before=adhoc) == await both.local.runs(before=adhoc)
     assert await both.remote.runs(schedule="report", status="queued") == [other, run]
-    assert await both.remote.turn(run.id) == await both.local.turn(run.id)
+    assert await both.remote.queue_position(run.id) == await both.local.queue_position(run.id)
     assert [*await ran(both, "succeeded", "failed")] == [run.id, other.id]
     assert (await both.remote.wait(other.id, timeout=1)).error == "it broke"
     assert await both.remote.attempts(other.id) == await both.local.attempts(other.id)
@@ -188,7 +188,7 @@ async def test_a_log_is_followed_to_its_end(both: Both, monkeypatch: pytest.Monk
     monkeypatch.setattr("tickbird.client.http.runs._REST", 0.0)
     await both.create("report")
     run = await both.remote.trigger("report", actor="x")
-    await both.store.report_worker(WORKER, 60)
+    await both.store.heartbeat(WORKER, 60)
     [claimed] = (await both.store.claim_runs(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
     lines = [LogLine(run.id, claimed.attempt, number, NOW, 25, f"line {number}\n“it”") for number in range(1, 5)]
     await both.store.write_logs(lines, [])
@@ -227,12 +227,12 @@ async def test_files_are_the_same(both: Both) -> None:
     assert await both.remote.export() == await both.local.export() == await both.remote.export(app="shop")
     await both.remote.pause("digest", actor="x", note="quiet")
     stored = await both.remote.export()
-    assert await both.remote.remarks(stored) == await both.local.remarks(stored)
+    assert await both.remote.operator_notes(stored) == await both.local.operator_notes(stored)
     fewer = {**document, "schedules": {"digest": document["schedules"]["digest"]}}
     pruned = await both.remote.apply(fewer, actor="x", prune=True)
     assert [(each.name, each.kind) for each in pruned.schedules] == [("cleanup", "delete")]
     # What a worker publishes refuses a payload, where it stands.
-    await both.store.report_worker(replace(WORKER, tasks={"report": {"schema": {"maxProperties": 0}}}), 60)
+    await both.store.heartbeat(replace(WORKER, tasks={"report": {"schema": {"maxProperties": 0}}}), 60)
     worse = {**fewer, "schedules": {"digest": {**document["schedules"]["digest"], "retries": 2}}}
     told = []
     for client in (both.local, both.remote):
@@ -256,18 +256,18 @@ async def test_ticks_are_the_same(both: Both) -> None:
     )
     await both.store.plan_due()
     now = await both.local.now()
-    decided = await both.local.decisions("old", begun, now)
+    decided = await both.local.tick_decisions("old", begun, now)
     assert decided.runs
     assert decided.skips
-    assert await both.remote.decisions("old", begun, now) == decided
-    assert len((await both.remote.decisions("old", begun, now, limit=1)).runs) == 1
+    assert await both.remote.tick_decisions("old", begun, now) == decided
+    assert len((await both.remote.tick_decisions("old", begun, now, limit=1)).runs) == 1
     tick = decided.runs[0].scheduled_for
     assert tick is not None
     # What begins behind a tick does not touch it, be it by half a second.
     assert decided.runs[0].covers is not None
     behind = decided.runs[0].covers.last + timedelta(seconds=0.5)
-    assert await both.remote.decisions("old", behind, now) == await both.local.decisions("old", behind, now)
-    assert decided.runs[0] not in (await both.remote.decisions("old", behind, now)).runs
+    assert await both.remote.tick_decisions("old", behind, now) == await both.local.tick_decisions("old", behind, now)
+    assert decided.runs[0] not in (await both.remote.tick_decisions("old", behind, now)).runs
     for at in (tick, decided.skips[0].first, now + timedelta(days=3), now):
         there, here = [await client.why("old", at, tz="Asia/Tokyo") for client in (both.remote, both.local)]
         # How long something waits is another with each look.
@@ -275,7 +275,7 @@ async def test_ticks_are_the_same(both: Both) -> None:
         assert [(each.ok, each.name, each.at) for each in there.steps] == [
             (each.ok, each.name, each.at) for each in here.steps
         ]
-    assert await both.remote.audit_ticks("old", begun, now) == await both.local.audit_ticks("old", begun, now)
+    assert await both.remote.verify_ledger("old", begun, now) == await both.local.verify_ledger("old", begun, now)
     first = begun - timedelta(days=2)
     planned = await both.remote.backfill("old", begun, now, actor="x", dry_run=True)
     assert planned == await both.local.backfill("old", begun, now, actor="x", dry_run=True)
@@ -318,8 +318,8 @@ async def test_held_runs_are_the_same(both: Both) -> None:
     command = Create(actor="ana", namespace="default", definition=definition)
     await both.store.change_schedule("default", "late", command, now=await soon(both, days=-1))
     await both.store.plan_due()
-    [held] = await both.local.held()
-    assert [held] == await both.remote.held() == await both.remote.held("late")
+    [held] = await both.local.list_held_schedules()
+    assert [held] == await both.remote.list_held_schedules() == await both.remote.list_held_schedules("late")
     assert held.count > 10
     assert await both.remote.list_held("late") == await both.local.list_held("late")
     page = await both.remote.list_held("late", limit=2)
@@ -329,7 +329,7 @@ async def test_held_runs_are_the_same(both: Both) -> None:
     )
     assert await both.remote.release_held("late", actor="x", count=2, per_minute=60, note="slowly") == 2
     assert await both.remote.drop_held("late", actor="x") == held.count - 2
-    assert await both.remote.held() == []
+    assert await both.remote.list_held_schedules() == []
 
 
 async def test_limits_are_the_same(both: Both) -> None:
@@ -340,9 +340,9 @@ async def test_limits_are_the_same(both: Both) -> None:
     assert await both.remote.limits() == await both.local.limits()
     assert [each.key for each in await both.remote.limits(after="..", limit=1)] == ["b"]
     assert (await both.remote.remove_limit(odd, actor="x")).is_explicit is False
-    queue = await both.remote.limit_queue("mail", "100/min", actor="x")
+    queue = await both.remote.set_queue_rate("mail", "100/min", actor="x")
     assert [queue] == await both.local.queues() == await both.remote.queues()
-    assert (await both.remote.limit_queue("mail", None, actor="x")).rate is None
+    assert (await both.remote.set_queue_rate("mail", None, actor="x")).rate is None
 
 
 async def test_calendars_are_the_same(both: Both) -> None:
@@ -419,16 +419,16 @@ async def test_the_store_as_a_whole_is_the_same(both: Both) -> None:
     before = await both.local.now()
     assert before <= await both.remote.now() <= await both.local.now()
     for number in range(3):
-        await both.store.report_worker(replace(WORKER, id=f"w{number}", tasks={"report": {"schema": {}}}), 60)
+        await both.store.heartbeat(replace(WORKER, id=f"w{number}", tasks={"report": {"schema": {}}}), 60)
     assert await both.remote.workers() == await both.local.workers()
     drained = await both.remote.drain_worker("w1", actor="x", note="old")
     assert drained.drain_requested_by is not None
     assert drained in await both.local.workers()
     assert [each.check for each in await both.remote.doctor()] == [each.check for each in await both.local.doctor()]
     assert await both.remote.identity() == await both.local.identity()
-    assert await both.remote.zones() == await both.local.zones()
-    assert await both.remote.zone_history() == await both.local.zone_history()
-    assert await both.remote.zone_moves() == await both.local.zone_moves() == []
+    assert await both.remote.zone_data() == await both.local.zone_data()
+    assert await both.remote.zone_data_history() == await both.local.zone_data_history()
+    assert await both.remote.zone_impact() == await both.local.zone_impact() == []
 
 
 async def test_pings_are_told_and_read(both: Both) -> None:

@@ -270,7 +270,13 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "tzdata==2026.6",
     ),
     "nobody": (replace(WORKING, workers=[]), "workers", "problem", "3 active schedules", "tickbird worker"),
-    "held back": (worker(held="plans nothing: off"), "workers", "problem", "it plans nothing: off", "goes on"),
+    "held back": (
+        worker(standby_reason="plans nothing: off"),
+        "workers",
+        "problem",
+        "it plans nothing: off",
+        "goes on",
+    ),
     "stuck": (worker(health={"stuck": 2}), "workers", "warning", "keep 2 of its 10 slots", 'isolation="process"'),
     "unreadable": (
         replace(WORKING, workers=[worker(health=publish([NEWER])).workers[0], replace(WORKER, id="w2")]),
@@ -420,7 +426,7 @@ def test_a_schedule_with_an_odd_name_is_quoted() -> None:
 
 
 def test_planning_that_is_off_is_meant_so_where_others_plan() -> None:
-    off = worker(held="plans nothing: TICKBIRD_PLANNING is off", kind="executor")
+    off = worker(standby_reason="plans nothing: TICKBIRD_PLANNING is off", kind="executor")
     assert [finding.severity for finding in bad(off)] == ["warning"]
     assert [finding.severity for finding in bad(replace(off, planners=0))] == ["problem"]
 

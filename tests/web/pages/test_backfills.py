@@ -83,7 +83,7 @@ async def test_held_runs_are_released_and_dropped(desk: Desk, served: Served) ->
     page = await desk.open("/held")
     await expect(page.get_by_text("Nothing is held.")).to_be_visible()
     await missed(served, "orders", 5, catch_up="all", hold_above=2)
-    [standing] = await served.client.held()
+    [standing] = await served.client.list_held_schedules()
     held = standing.count
     await expect(page.get_by_role("cell", name=str(held), exact=True)).to_be_visible()
     await desk.check("held")

@@ -52,7 +52,7 @@ def test_times_of_one_shots_that_the_clock_leaves_out_or_repeats() -> None:
 @looked_at
 async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
     """In words, next ticks in the zone, clock changes, dates that never come, and a crowd at the same minute."""
-    await served.store.report_worker(WORKER, live_for=600)
+    await served.store.heartbeat(WORKER, live_for=600)
     for number in range(4):
         await served.client.create(f"at-three-{number}", cron("0 3 * * *", tz="Europe/Rome"), "report", actor="ana")
     page = await desk.open("/schedules/new")
@@ -267,7 +267,7 @@ async def test_a_new_schedule_shows_and_gets_the_settings_of_its_task(desk: Desk
     """Beside the form, in the review, and in what is saved; what is typed is kept, be it the default."""
     settings = {"queue": "reports", "retries": 5, "timeout": 600, "on_crash": "fail", "concurrency_key": "k"}
     tasks = {"report": {"schema": {}, **settings}}
-    await served.store.report_worker(replace(WORKER, queues=("default", "reports"), tasks=tasks), live_for=600)
+    await served.store.heartbeat(replace(WORKER, queues=("default", "reports"), tasks=tasks), live_for=600)
     page = await desk.open("/schedules/new")
     await page.get_by_label("Name").fill("fresh")
     await page.get_by_label("Cron, every or at").fill("every 1h")

@@ -41,7 +41,7 @@ async def test_what_a_row_tells(desk: Desk, served: Served) -> None:
     page = await desk.open("/schedules")
     await expect(page.get_by_text("No schedules yet.")).to_be_visible()
     client, store = served.client, served.store
-    await store.report_worker(WORKER, live_for=600)
+    await store.heartbeat(WORKER, live_for=600)
     for name, trigger in (("prices", cron("*/10 9-17 * * mon-fri", tz="Asia/Tokyo")), ("heartbeat", every(minutes=1))):
         await client.create(name, trigger, "report", actor="ana", tags=["money", "data"])
     for number in range(7):

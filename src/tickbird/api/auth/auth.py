@@ -91,7 +91,7 @@ class Authority:
         token = None if parsed is None else await self._tokens.find(parsed[0], self._client.find_token)
         if parsed is None or token is None or not token.matches(parsed[1]) or token.state != "live":
             raise unauthorized()
-        self._note_use(token.id, self._client.note_token_use)
+        self._note_use(token.id, self._client.touch_token)
         return Caller(token.id, token.name, token.role, token.namespaces)
 
     def remembers_session(self, text: str | None) -> bool:
@@ -105,7 +105,7 @@ class Authority:
         session = None if parsed is None else await self._sessions.find(parsed[0], self._client.find_session)
         if parsed is None or session is None or not session.matches(parsed[1]) or session.state != "live":
             raise logged_out()
-        self._note_use(session.id, self._client.note_session_use)
+        self._note_use(session.id, self._client.touch_session)
         return Caller(session.token_id, session.name, session.role, session.namespaces, session.id)
 
     async def close(self, caller: Caller) -> None:
@@ -132,7 +132,7 @@ class Authority:
         Nobody needs to ask for each of them then: whoever was found stays known until the next such question.
         """
         until = self._clock() + _ASKED_AGAIN
-        live = await self._client.source.live_tokens(ids)
+        live = await self._client.source.filter_live_tokens(ids)
         for key in ids:
             if key in live:
                 self._tokens.renew(key, until)

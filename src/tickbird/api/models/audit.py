@@ -20,7 +20,7 @@ class AuditModel(BaseModel):
 
 
 class AuditPage(BaseModel):
-    """A page of the audit, newest first."""
+    """A page of the audit log, newest first."""
 
     items: list[AuditModel]
     next: str | None

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from tickbird.api.models.audit import AuditModel
 from tickbird.api.models.parts import Instant
 from tickbird.api.models.runs import RunModel
 from tickbird.api.models.ticks import SkipModel
-from tickbird.domain.ledger.activity import ActivityKind
 from tickbird.domain.ledger.verification import Kind
 
 
@@ -45,20 +43,3 @@ class TickAuditModel(BaseModel):
     open: int
     finding_count: int
     findings: list[AuditFindingModel]
-
-
-class ActivityModel(BaseModel):
-    """A run that was planned or has ended, or ticks that were skipped; `audit` is what somebody did, of other kinds."""
-
-    at: Instant
-    kind: ActivityKind
-    schedule: str | None
-    run: RunModel | None
-    skip: SkipModel | None
-    audit: AuditModel | None
-
-
-class ActivityPage(BaseModel):
-    """What happened, oldest first."""
-
-    items: list[ActivityModel]

@@ -11,7 +11,9 @@ Instant = Annotated[str, Field(json_schema_extra={"format": "date-time"}, descri
 Json = dict[str, Any]
 # No NUL, which databases refuse.
 TEXT = r"^[^\u0000]*$"
-Note = Annotated[str, Field(max_length=2_000, description="Why, for the audit.", json_schema_extra={"pattern": TEXT})]
+Note = Annotated[
+    str, Field(max_length=2_000, description="Why, for the audit log.", json_schema_extra={"pattern": TEXT})
+]
 
 
 class Body(BaseModel):

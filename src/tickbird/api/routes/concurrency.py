@@ -53,7 +53,7 @@ async def list_queues(access: Viewer, limit: Limit = 100, after: AfterName = Non
 @router.put("/queues/{queue}/rate", summary="Set a rate", operation_id="set_rate", response_model=ChangedQueue)
 async def set_rate(access: Editor, queue: QueueName, body: RateBody) -> Any:
     """Let at most so many runs of a queue begin within so long; what has begun counts."""
-    return await _changed(access, await access.client.limit_queue(queue, body.rate, actor=access.actor))
+    return await _changed(access, await access.client.set_queue_rate(queue, body.rate, actor=access.actor))
 
 
 @router.delete(
@@ -61,7 +61,7 @@ async def set_rate(access: Editor, queue: QueueName, body: RateBody) -> Any:
 )
 async def remove_rate(access: Editor, queue: QueueName) -> Any:
     """Let the runs of a queue begin as they come; 404 where it has no rate."""
-    return await _changed(access, await access.client.limit_queue(queue, None, actor=access.actor))
+    return await _changed(access, await access.client.set_queue_rate(queue, None, actor=access.actor))
 
 
 async def _changed(access: Access, queue: QueueStatus) -> dict[str, Any]:

@@ -10,16 +10,16 @@ from fastapi import APIRouter, Query, Request
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Viewer
 from tickbird.api.middleware.timeouts import extend_timeout
-from tickbird.api.models.decisions import ActivityPage, DecisionsModel, TickAuditModel
+from tickbird.api.models.decisions import DecisionsModel, TickAuditModel
 from tickbird.api.models.runs import RunList
 from tickbird.api.paging import write_items
 from tickbird.api.query_types import InstantText, read_instant
-from tickbird.wire.encode import activity_document, decisions_document, run_document
+from tickbird.wire.encode import decisions_document, run_document
 
 router = APIRouter(prefix=PREFIX, tags=["ticks"])
 Many = Annotated[int, Query(ge=1, le=10_000, description="At most so many of each kind.")]
-# An audit goes through all that was ever decided for a schedule.
-_AUDIT = 300
+# It goes through all that was ever decided for a schedule.
+_VERIFY_TIMEOUT = 300
 
 
 @router.get(
@@ -37,16 +37,18 @@ async def list_decisions(
 ) -> Any:
     """The runs and the skips whose ticks touch a range, oldest first; `/ticks` has them in one order, page by page."""
     begin, end = read_instant(first, "first"), read_instant(last, "last")
-    return await asyncio.to_thread(decisions_document, await access.client.decisions(name, begin, end, limit=limit))
+    return await asyncio.to_thread(
+        decisions_document, await access.client.tick_decisions(name, begin, end, limit=limit)
+    )
 
 
 @router.get(
-    "/schedules/{name}/audit",
-    summary="Has every tick its decision?",
-    operation_id="audit_ticks",
+    "/schedules/{name}/verify",
+    summary="Verify the ledger of a schedule",
+    operation_id="verify_ledger",
     response_model=TickAuditModel,
 )
-async def audit_ticks(
+async def verify_ledger(
     request: Request,
     access: Viewer,
     name: str,
@@ -54,10 +56,10 @@ async def audit_ticks(
     last: Annotated[InstantText | None, Query(description="Up to here; else up to now.")] = None,
 ) -> Any:
     """Whether each tick that was to be expected has one decision, and no decision lacks its tick."""
-    extend_timeout(request, _AUDIT)
+    extend_timeout(request, _VERIFY_TIMEOUT)
     begin = None if first is None else read_instant(first, "first")
     end = None if last is None else read_instant(last, "last")
-    return (await access.client.audit_ticks(name, begin, end)).to_json()
+    return (await access.client.verify_ledger(name, begin, end)).to_json()
 
 
 @router.get(
@@ -69,15 +71,3 @@ async def audit_ticks(
 async def list_active_runs(access: Viewer, name: str) -> Any:
     """The runs of a schedule that wait, are queued or are running, oldest first; also of one that is deleted."""
     return {"items": await write_items(await access.client.active_runs(name), run_document)}
-
-
-@router.get("/happenings", summary="What happened lately", operation_id="list_happenings", response_model=ActivityPage)
-async def list_activity(
-    access: Viewer,
-    since: Annotated[InstantText, Query(description="What happened since then.")],
-    schedule: Annotated[str | None, Query(max_length=200, description="Only of this schedule.")] = None,
-    limit: Many = 1_000,
-) -> Any:
-    """Runs that were planned, runs that ended and ticks that were skipped, oldest first; of each kind the newest."""
-    found = await access.client.activity(read_instant(since, "since"), schedule=schedule, limit=limit)
-    return {"items": await write_items(found, activity_document)}

@@ -26,7 +26,7 @@ async def list_held(
 ) -> Any:
     """The schedules of which runs are held until a person lets them run, or drops them; by name."""
     behind = read_name(after)
-    found = [each for each in await access.client.held(schedule) if each.schedule > behind]
+    found = [each for each in await access.client.list_held_schedules(schedule) if each.schedule > behind]
     return await page(sorted(found, key=lambda each: each.schedule), limit, lambda each: each.schedule, held_document)
 
 
@@ -63,4 +63,4 @@ async def drop_held(access: Operator, name: str, body: DropBody | None = None) -
 
 
 async def _left(client: Client, name: str) -> int:
-    return sum(each.count for each in await client.held(name))
+    return sum(each.count for each in await client.list_held_schedules(name))

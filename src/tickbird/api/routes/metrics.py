@@ -38,7 +38,7 @@ class MetricsCache:
         """Those of a namespace."""
         until, found = self._measured.get(namespace, (0.0, None))
         if found is None or self._clock() >= until:
-            found = await self._client.source.measure(namespace)
+            found = await self._client.source.read_metrics(namespace)
             if len(self._measured) >= _MAX_NAMESPACES:
                 self._measured.clear()
             self._measured[namespace] = (self._clock() + LOOK_EVERY, found)

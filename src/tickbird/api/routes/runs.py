@@ -104,7 +104,7 @@ async def get_run(
         "run": run_document(run),
         "attempts": [attempt_document(each) for each in await client.attempts(id)],
         "progress": None if progress is None else progress_document(progress),
-        "queue_position": turn_document(await client.turn(id)),
+        "queue_position": turn_document(await client.queue_position(id)),
         "waiting_for": [step.to_json() for step in await client.waiting_for(id, tz=tz)],
     }
 

@@ -22,7 +22,7 @@ from tickbird.domain.doctor.checks import to_json
 from tickbird.domain.time.instants import utc_text
 from tickbird.wire.encode import identity_document, moves_document, zone_record_document, zones_document
 
-router = APIRouter(prefix=PREFIX, tags=["store"])
+router = APIRouter(prefix=PREFIX, tags=["system"])
 # It looks at everything.
 _DOCTOR = 60
 
@@ -40,40 +40,52 @@ async def doctor(request: Request, access: Keeper) -> Any:
     return {"items": [to_json(finding) for finding in await access.client.doctor()]}
 
 
-@router.get("/place", summary="Where the store is", operation_id="place", response_model=IdentityModel)
-async def place(access: Keeper) -> Any:
-    """Where the store is and where it says it is; `copied` tells why it is taken for a copy."""
+@router.get("/system/identity", summary="Where the store is", operation_id="identity", response_model=IdentityModel)
+async def identity(access: Keeper) -> Any:
+    """Where the store is and where it says it is; `copy_reason` tells why it is taken for a copy."""
     return identity_document(await access.client.identity())
 
 
-@router.post("/place/accept-copy", summary="Accept a copy", operation_id="accept_copy", response_model=IdentityModel)
+@router.post("/system/accept-copy", summary="Accept a copy", operation_id="accept_copy", response_model=IdentityModel)
 async def accept_copy(access: Keeper) -> Any:
     """Let a copy of a store go on where it is, as a store of its own; 409 where it is none."""
     return identity_document(await access.client.accept_copy(actor=access.actor))
 
 
-@router.get("/zones", summary="Zone rules", operation_id="zones", response_model=ZonesModel)
-async def zones(access: Viewer) -> Any:
+@router.get("/system/zone-data", summary="Zone rules", operation_id="zone_data", response_model=ZonesModel)
+async def zone_data(access: Viewer) -> Any:
     """The zone rules of the server's process beside those that the store goes by."""
-    return zones_document(await access.client.zones())
+    return zones_document(await access.client.zone_data())
 
 
-@router.get("/zones/history", summary="Zone rules so far", operation_id="zone_history", response_model=ZoneHistory)
-async def zone_history(access: Viewer, limit: Limit = 100) -> Any:
+@router.get(
+    "/system/zone-data/history",
+    summary="Zone rules so far",
+    operation_id="zone_data_history",
+    response_model=ZoneHistory,
+)
+async def zone_data_history(access: Viewer, limit: Limit = 100) -> Any:
     """The zone rules that the store has gone by, newest first."""
-    return {"items": [zone_record_document(each) for each in await access.client.zone_history(limit=limit)]}
+    return {"items": [zone_record_document(each) for each in await access.client.zone_data_history(limit=limit)]}
 
 
-@router.get("/zones/moves", summary="Ticks that zone rules move", operation_id="zone_moves", response_model=MovesModel)
-async def zone_moves(
+@router.get(
+    "/system/zone-data/impact",
+    summary="Ticks that zone rules move",
+    operation_id="zone_impact",
+    response_model=MovesModel,
+)
+async def zone_impact(
     access: Viewer,
     days: Annotated[int, Query(ge=1, le=36_500, description="Within so many days.")] = 400,
 ) -> Any:
     """The next ticks as stored that the rules of the server's process put elsewhere, the nearest first."""
-    return {"items": [moves_document(each) for each in await access.client.zone_moves(days)]}
+    return {"items": [moves_document(each) for each in await access.client.zone_impact(days)]}
 
 
-@router.post("/zones/adopt", summary="Adopt zone rules", operation_id="adopt_zones", response_model=ZonesModel)
-async def adopt_zones(access: Keeper) -> Any:
+@router.post(
+    "/system/zone-data/adopt", summary="Adopt zone rules", operation_id="adopt_zone_data", response_model=ZonesModel
+)
+async def adopt_zone_data(access: Keeper) -> Any:
     """Let the store go by the zone rules of the server's process, also by older ones; 409 where it does already."""
-    return zones_document(await access.client.adopt_zones(actor=access.actor))
+    return zones_document(await access.client.adopt_zone_data(actor=access.actor))

@@ -60,7 +60,7 @@ async def list_ticks(
     )
     if start > end:
         return {"items": [], "next": None}
-    found = await access.client.decisions(name, start, end, limit=limit + 1)
+    found = await access.client.tick_decisions(name, start, end, limit=limit + 1)
     runs: list[Decision] = [(run.scheduled_for or run.due_at, run, None) for run in found.runs]
     skips: list[Decision] = [(skip.first, None, skip) for skip in found.skips]
     # What reaches into this page from the one before was there already.

@@ -87,13 +87,13 @@ class ActivityFeed:
 
     async def check(self) -> None:
         """Raise where nothing could be told."""
-        await self._client.source.settle()
+        await self._client.source.activity_watermark()
 
     async def follow(self, follower: Subscriber, after: ActivityCursor | None) -> Events:
         """What happens behind a place, or from now on, as it comes."""
         try:
             async with self._lock:
-                horizon = self._horizon = self._horizon or await self._client.source.settle()
+                horizon = self._horizon = self._horizon or await self._client.source.activity_watermark()
                 self._followers.add(follower)
                 self._wanted.set()
                 self._start()
@@ -179,7 +179,7 @@ class ActivityFeed:
     async def _poll(self) -> None:
         before = self._horizon
         assert before is not None
-        horizon = await self._client.source.settle(before)
+        horizon = await self._client.source.activity_watermark(before)
         if horizon is before:
             return
         found = ActivityPage(more=True)

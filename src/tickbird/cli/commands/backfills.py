@@ -44,7 +44,7 @@ _PAUSE = 0.5
 )
 @click.option("--payload", metavar="JSON|@FILE|-", help="The payload, from here, a file or stdin; else the schedule's.")
 @click.option(
-    "--note", type=storable_text, default="", metavar="TEXT", help="Why; shown with the backfill and in the audit."
+    "--note", type=storable_text, default="", metavar="TEXT", help="Why; shown with the backfill and in the audit log."
 )
 @click.option("--dry-run", is_flag=True, help="Only tell what would run.")
 @click.option("--detach", is_flag=True, help="Do not wait for the end.")

@@ -170,7 +170,7 @@ def export(
     async def work() -> tuple[Document, dict[str, list[str]]]:
         async with connect(settings) as client:
             document = await client.export(app=app, everything=everything)
-            return document, await client.remarks(document)
+            return document, await client.operator_notes(document)
 
     document, remarks = run_async(work(), settings)
     from tickbird.files.writer import write
@@ -310,9 +310,8 @@ def _show(screen: Printer, plan: FilePlan, settings: GlobalOptions, *, applied: 
         screen.line(f"! {crowd.schedules} schedules are due in the minute of {at}: {names}{more}; a spread parts them.")
     if plan.not_in_files:
         named = ", ".join(plan.not_in_files[:5]) + (", …" if len(plan.not_in_files) > 5 else "")
-        screen.line(
-            f"Left alone, though no file has {'it' if len(plan.not_in_files) == 1 else 'them'}: {named} (--prune deletes)."
-        )
+        them = "it" if len(plan.not_in_files) == 1 else "them"
+        screen.line(f"Left alone, though no file has {them}: {named} (--prune deletes).")
     if not plan.is_empty:
         screen.line(_summary(plan, applied=applied))
 

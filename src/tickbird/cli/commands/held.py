@@ -24,7 +24,7 @@ from tickbird.wire.encode import held_document, run_document
 _count_option = click.option(
     "--count", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Only so many, the oldest; else all."
 )
-_note_option = click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit.")
+_note_option = click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit log.")
 
 
 @click.command(cls=Command)
@@ -38,7 +38,7 @@ def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
 
     async def read() -> tuple[Sequence[HeldSchedule], Sequence[RunRecord], str, datetime]:
         async with connect(settings) as client:
-            found, now = await client.held(name), await client.now()
+            found, now = await client.list_held_schedules(name), await client.now()
             if name is None or not found:
                 return found, [], "UTC", now
             return found, await client.list_held(name, limit=wanted), zone_of(await client.get(name), settings), now
@@ -91,7 +91,7 @@ def release(
     async def work() -> tuple[int, int]:
         async with connect(settings) as client:
             done = await client.release_held(name, count=count, per_minute=per_minute, note=note, actor=actor)
-            return done, sum(each.count for each in await client.held(name))
+            return done, sum(each.count for each in await client.list_held_schedules(name))
 
     done, left = run_async(work(), settings)
     rate = f", {per_minute:,} a minute" if per_minute else ""
@@ -118,7 +118,7 @@ def drop(settings: GlobalOptions, name: str, count: int | None, note: str, yes: 
     async def work() -> tuple[int, int]:
         async with connect(settings) as client:
             done = await client.drop_held(name, count=count, note=note, actor=actor)
-            return done, sum(each.count for each in await client.held(name))
+            return done, sum(each.count for each in await client.list_held_schedules(name))
 
     done, left = run_async(work(), settings)
     _report(settings, name, "dropped", done, left, "")

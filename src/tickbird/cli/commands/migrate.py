@@ -90,18 +90,18 @@ async def _declare(store: Store, bird: Tickbird) -> tuple[list[str], list[str]]:
     from tickbird.worker import describe_worker
 
     worker: Worker = replace(describe_worker(bird), kind="sync", queues=(), slots=0, tasks={})
-    await store.report_worker(worker, _DECLARED_FOR)
+    await store.heartbeat(worker, _DECLARED_FOR)
     try:
         for other in await store.list_workers(bird.namespace):
             # An earlier sync is superseded; left alone, it would keep a rollback from winning.
             if other.kind == "sync" and other.app == bird.app and other.id != worker.id:
-                await store.retire_worker(other.id)
+                await store.remove_worker(other.id)
         changes = await write_declarations(store, bird.declarations, worker)
     except BaseException:
         # What was not written must not count as declared.
-        await store.retire_worker(worker.id)
+        await store.remove_worker(worker.id)
         raise
-    stored = await store.app_schedules(bird.namespace, bird.app, list(bird.declarations.schedules))
+    stored = await store.list_app_schedules(bird.namespace, bird.app, list(bird.declarations.schedules))
     declared = bird.declarations.schedules.items()
     kept = [name for name, each in declared if stored[name].schedule.fingerprint != fingerprint(each)]
     return changes, kept

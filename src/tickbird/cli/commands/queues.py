@@ -52,7 +52,7 @@ def queue(settings: GlobalOptions, name: str, rate: str | None, actor: str) -> N
     async def work() -> tuple[QueueStatus, Sequence[Worker], datetime]:
         async with connect(settings) as client:
             if rate is not None:
-                found = await client.limit_queue(name, None if rate.lower() == "none" else rate, actor=actor)
+                found = await client.set_queue_rate(name, None if rate.lower() == "none" else rate, actor=actor)
             else:
                 known = {each.name: each for each in await client.queues()}
                 found = known.get(name) or QueueStatus(name, None, None, 0, 0, 0)

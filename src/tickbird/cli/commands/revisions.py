@@ -80,7 +80,7 @@ def _text(value: Any) -> str:
     metavar="N",
     help="The revision to go back to.",
 )
-@click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit.")
+@click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit log.")
 @revision_option
 @actor_option
 @click.pass_obj

@@ -204,7 +204,7 @@ def _detail(settings: GlobalOptions, run_id: int) -> None:
             return _Detail(
                 await client.run(run_id),
                 await client.attempts(run_id),
-                await client.turn(run_id),
+                await client.queue_position(run_id),
                 await client.progress(run_id),
                 await client.waiting_for(run_id, tz=settings.tz),
                 await client.now(),

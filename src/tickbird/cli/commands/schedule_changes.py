@@ -34,7 +34,7 @@ from tickbird.domain.time.instants import to_datetime
 from tickbird.wire.encode import run_document, schedule_document
 
 _name_or_many = click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
-_note = click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit.")
+_note = click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit log.")
 # So many runs are looked through for those that a deletion cancelled.
 _NEWEST = 1_000
 

@@ -140,7 +140,7 @@ def show(settings: GlobalOptions, name: str) -> None:
             ticks = with_notes(schedule, await client.next_ticks(name, _RECENT), await client.now())
             runs = await client.runs(schedule=name, limit=_RECENT)
             revisions = await client.revisions(name, limit=_RECENT)
-            held = sum(each.count for each in await client.held(name))
+            held = sum(each.count for each in await client.list_held_schedules(name))
             slow = await held_back(client, runs)
             return schedule, ticks, runs, revisions, held, slow, await client.workers(), await client.now()
 

@@ -30,7 +30,7 @@ _PAGE = 500
 )
 @click.option("--to", "last", type=storable_text, metavar="INSTANT", help="Ticks up to here; else up to now.")
 @click.pass_obj
-def audit(settings: GlobalOptions, name: str | None, first: str | None, last: str | None) -> int:
+def verify(settings: GlobalOptions, name: str | None, first: str | None, last: str | None) -> int:
     """Prove that every expected tick has one decision, or name those that do not.
 
     Of one schedule, or of all, deleted ones included. Exit code 1 tells that something was found.
@@ -46,17 +46,17 @@ def audit(settings: GlobalOptions, name: str | None, first: str | None, last: st
             )
             end = end or now
             names = _names(client) if name is None else _only(name)
-            return [await client.audit_ticks(each, start, end) async for each in names], start, end
+            return [await client.verify_ledger(each, start, end) async for each in names], start, end
 
-    audits, start, end = run_async(read(), settings)
+    reports, start, end = run_async(read(), settings)
     # Of those that did not exist in the range, nothing is to be told.
-    audits = [each for each in audits if name is not None or each.first is not None or each.finding_count]
-    ok = all(each.ok for each in audits)
+    reports = [each for each in reports if name is not None or each.first is not None or each.finding_count]
+    ok = all(each.ok for each in reports)
 
     def document() -> dict[str, Any]:
-        return {"from": iso(start), "to": iso(end), "ok": ok, "audits": [each.to_json() for each in audits]}
+        return {"from": iso(start), "to": iso(end), "ok": ok, "reports": [each.to_json() for each in reports]}
 
-    print_result(settings, document, lambda screen: _show(screen, audits, settings.tz or "UTC"))
+    print_result(settings, document, lambda screen: _show(screen, reports, settings.tz or "UTC"))
     return 0 if ok else FAILED
 
 
@@ -82,18 +82,18 @@ async def _names(client: Client) -> AsyncIterator[str]:
             after = page[-1].schedule.name
 
 
-def _show(screen: Printer, audits: list[LedgerReport], tz: str) -> None:
-    if not audits:
+def _show(screen: Printer, reports: list[LedgerReport], tz: str) -> None:
+    if not reports:
         screen.line("No schedule had a tick to be decided in that time.")
         return
     rows: list[tuple[Text, ...]] = []
-    for each in audits:
+    for each in reports:
         verdict = Cell("proven", "green") if each.ok else Cell(count(each.finding_count, "finding"), "red")
         since, until = (_at(second, tz) for second in (each.first, each.last))
         numbers = (each.expected, each.runs, each.skipped, each.open)
         rows.append((Cell(each.schedule, "bold"), verdict, since, until, *(f"{number:,}" for number in numbers)))
     screen.table(("SCHEDULE", "VERDICT", "FROM", "TO", "EXPECTED", "RUNS", "SKIPPED", "OPEN"), rows)
-    for each in audits:
+    for each in reports:
         if each.finding_count:
             screen.title(each.schedule)
             screen.table(

@@ -42,7 +42,7 @@ def workers(settings: GlobalOptions) -> None:
 
 @click.command(cls=Command)
 @click.argument("worker", type=storable_text, shell_complete=worker_ids)
-@click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit.")
+@click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit log.")
 @actor_option
 @click.pass_obj
 def drain(settings: GlobalOptions, worker: str, note: str, actor: str) -> None:

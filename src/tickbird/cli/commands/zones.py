@@ -36,9 +36,9 @@ def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, 
 
     async def work() -> tuple[Zones, Sequence[ZoneRecord], Sequence[ZoneImpact]]:
         async with connect(settings) as client:
-            moves = await client.zone_moves(days, against)
-            found = await client.adopt_zones(actor=actor) if adopt else await client.zones()
-            return found, await client.zone_history(), moves
+            moves = await client.zone_impact(days, against)
+            found = await client.adopt_zone_data(actor=actor) if adopt else await client.zone_data()
+            return found, await client.zone_data_history(), moves
 
     found, history, moves = run_async(work(), settings)
 

@@ -63,7 +63,7 @@ class RemoteBackfills(Remote, Backfills):
         body = {"note": note, "stop_running": stop_running}
         return await self._post(f"{_path(backfill_id)}/cancel", read_backfill, body)
 
-    async def held(self, name: str | None = None) -> Sequence[HeldSchedule]:
+    async def list_held_schedules(self, name: str | None = None) -> Sequence[HeldSchedule]:
         """The schedules of which runs are held after an outage, or one of them: how many, and of which ticks."""
         found: list[HeldSchedule] = []
         while page := await self._pages(

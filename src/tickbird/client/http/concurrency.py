@@ -38,7 +38,7 @@ class RemoteLimits(Remote, Limits):
             found += page
         return found
 
-    async def limit_queue(self, queue: str, rate: RateLimit | str | None, *, actor: str) -> QueueStatus:
+    async def set_queue_rate(self, queue: str, rate: RateLimit | str | None, *, actor: str) -> QueueStatus:
         """Let at most so many runs of a queue begin within so long, such as "100/min"; with None, as they come."""
         path = f"/queues/{check_name(queue, 'queue')}/rate"
         if rate is None:

@@ -188,7 +188,7 @@ class RemoteRuns(Remote, Runs):
             _path(run_id), lambda found: maybe(lambda each: read_progress(run_id, each), found["progress"])
         )
 
-    async def turn(self, run_id: int) -> QueuePosition | None:
+    async def queue_position(self, run_id: int) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         return await self._get(_path(run_id), lambda found: maybe(read_turn, found["queue_position"]))
 

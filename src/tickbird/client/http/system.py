@@ -57,34 +57,34 @@ class RemoteSystem(Remote, System):
 
     async def identity(self) -> StoreIdentity:
         """Where the store is, and whether it is a copy."""
-        return await self._get("/place", read_identity)
+        return await self._get("/system/identity", read_identity)
 
     async def accept_copy(self, *, actor: str) -> StoreIdentity:
         """Let a copy of a store go on where it is: from now on it plans and executes as a store of its own."""
-        return await self._post("/place/accept-copy", read_identity)
+        return await self._post("/system/accept-copy", read_identity)
 
-    async def zones(self) -> Zones:
+    async def zone_data(self) -> Zones:
         """The zone rules of the server's process beside those that the store goes by."""
-        return await self._get("/zones", read_zones)
+        return await self._get("/system/zone-data", read_zones)
 
-    async def zone_history(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
+    async def zone_data_history(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
         """The zone rules that the store has gone by, newest first."""
         return await self._get(
-            "/zones/history", lambda found: [*map(read_zone_record, found["items"])], {"limit": limit}
+            "/system/zone-data/history", lambda found: [*map(read_zone_record, found["items"])], {"limit": limit}
         )
 
-    async def adopt_zones(self, *, actor: str) -> Zones:
+    async def adopt_zone_data(self, *, actor: str) -> Zones:
         """Let the store go by the zone rules of the server's process, also by older ones; workers then follow."""
-        return await self._post("/zones/adopt", read_zones)
+        return await self._post("/system/zone-data/adopt", read_zones)
 
-    async def zone_moves(self, days: int = 400, against: str | Path | None = None) -> Sequence[ZoneImpact]:
+    async def zone_impact(self, days: int = 400, against: str | Path | None = None) -> Sequence[ZoneImpact]:
         """The ticks that a change of zone rules moves, from the stored next ones to those of the server's process.
 
         With `against`, a folder of zone files of this machine: every tick within so many days that its rules move.
         """
         check_days(days)
         if against is None:
-            return await self._get("/zones/moves", lambda found: [*map(read_moves, found["items"])])
+            return await self._get("/system/zone-data/impact", lambda found: [*map(read_moves, found["items"])])
         since = to_seconds(await self.now())
         schedules: list[Schedule] = []
         after: str | None = ""

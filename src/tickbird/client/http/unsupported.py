@@ -18,23 +18,23 @@ from tickbird.domain.time.durations import Duration
 class StoreOnly(Remote, Tokens, Sessions, System):
     """The verbs that a server itself is made of: each says where to go instead."""
 
-    async def settle(self, before: Watermark | None = None) -> Watermark:
-        """Refused: `GET /api/v1/events` tells what happens."""
+    async def activity_watermark(self, before: Watermark | None = None) -> Watermark:
+        """Refused: `GET /api/v1/activity/stream` tells what happens."""
         raise _refused("what happens is read")
 
     async def read_activity(self, namespaces: Collection[str], after: ActivityCursor, until: Watermark) -> ActivityPage:
-        """Refused: `GET /api/v1/events` tells what happens."""
+        """Refused: `GET /api/v1/activity/stream` tells what happens."""
         raise _refused("what happens is read")
 
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
-        """Refused: `GET /api/v1/events` tells what happens."""
+        """Refused: `GET /api/v1/activity/stream` tells what happens."""
         raise _refused("what happens is read")
 
-    async def live_tokens(self, ids: Collection[str]) -> frozenset[str]:
+    async def filter_live_tokens(self, ids: Collection[str]) -> frozenset[str]:
         """Refused: a server looks after its tokens itself."""
         raise _refused("tokens are looked after")
 
-    async def note_token_use(self, token_id: str) -> None:
+    async def touch_token(self, token_id: str) -> None:
         """Refused: a server writes which tokens are used."""
         raise _refused("tokens are looked after")
 
@@ -44,7 +44,7 @@ class StoreOnly(Remote, Tokens, Sessions, System):
         """Refused: a server opens sessions for browsers, and for nobody else."""
         raise _refused("sessions are opened")
 
-    async def note_session_use(self, session_id: str) -> None:
+    async def touch_session(self, session_id: str) -> None:
         """Refused: a server writes which sessions are used."""
         raise _refused("sessions are looked after")
 

@@ -119,7 +119,8 @@ def _own_clock(condition: StoreSnapshot, asked_at: datetime, answered_at: dateti
 
 def _copy(condition: StoreSnapshot) -> Iterator[Finding]:
     if condition.copy_reason:
-        text = f"{_sentence(condition.copy_reason.partition('; if it is to go on')[0])} Nothing is planned or executed here."
+        reason = _sentence(condition.copy_reason.partition("; if it is to go on")[0])
+        text = f"{reason} Nothing is planned or executed here."
         yield problem("copy", text, "tickbird doctor --accept-copy   # only if it is to go on here")
     else:
         yield ok("copy", "The store is where it belongs.")

@@ -148,8 +148,8 @@ class QueueStatus:
 class QueuePosition:
     """What keeps a queued run back in its queue, and how many come before it.
 
-    Until `at` by the rate of its queue, if it has one; and until `deferred_until` others of its queue may pass it, since
-    its schedule has made many at once.
+    Until `at` by the rate of its queue, if it has one; and until `deferred_until` others of its queue may pass it,
+    since its schedule has made many at once.
     """
 
     rate: RateLimit | None

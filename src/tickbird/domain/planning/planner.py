@@ -296,7 +296,7 @@ def next_wakeup(schedule: Schedule, cursor: Cursor) -> int | None:
     return PendingTicks(schedule, cursor).next_wakeup()
 
 
-def follow_zones(schedule: Schedule) -> Plan:
+def apply_zone_change(schedule: Schedule) -> Plan:
     """The rules of its zone have changed: look again by the new ones, for nothing that the old ones had decided.
 
     A tick whose time on the wall clock comes a second time, since the rules moved it behind what was decided, is a

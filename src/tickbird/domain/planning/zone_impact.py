@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.planner import follow_zones
+from tickbird.domain.planning.planner import apply_zone_change
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
@@ -88,7 +88,7 @@ def by_instant(moves: Iterable[ZoneImpact | None]) -> list[ZoneImpact]:
 
 def next_moves(schedule: Schedule) -> ZoneImpact | None:
     """How the next look at a schedule, as stored, differs from what the rules of this process say."""
-    followed = follow_zones(schedule)
+    followed = apply_zone_change(schedule)
     before, after = schedule.cursor.next_run_at, followed.cursor.next_run_at
     if before == after or schedule.definition is None:
         return None

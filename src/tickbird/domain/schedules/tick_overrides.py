@@ -88,7 +88,7 @@ class AppliedOverride:
     note: str = ""
 
 
-def overridden_text(override: TickOverride) -> str:
+def applied_override_text(override: TickOverride) -> str:
     """What is kept with the run of an overridden tick."""
     kept = {
         "actor": override.actor,
@@ -100,7 +100,7 @@ def overridden_text(override: TickOverride) -> str:
     return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
 
 
-def read_overridden(stored: str | Mapping[str, Any] | None) -> AppliedOverride | None:
+def read_applied_override(stored: str | Mapping[str, Any] | None) -> AppliedOverride | None:
     """What was kept with a run; None where its tick had no override."""
     if not stored:
         return None

@@ -74,7 +74,7 @@ LEFT JOIN writing AS w ON true;
 -- Narrow rows in order: rank, instant, id, namespace. A row of rank -1 tells that there is too much. Starts have no index:
 -- they are those of runs that run, and of attempts that have ended since.
 WITH made AS MATERIALIZED (
-    SELECT id, namespace, created_at, coalesce(made_in, xmin::text::bigint) AS made_in FROM tickbird.runs
+    SELECT id, namespace, created_at, coalesce(created_xid, xmin::text::bigint) AS created_xid FROM tickbird.runs
     WHERE id > %(floor)s
     ORDER BY id LIMIT %(limit)s
 ),
@@ -103,7 +103,7 @@ found AS (
     )
     UNION ALL
     SELECT 1, created_at, id, namespace FROM made
-    WHERE made_in <> ALL(%(passed)s::bigint[])
+    WHERE created_xid <> ALL(%(passed)s::bigint[])
     UNION ALL
     (
         SELECT 2, s.decided_at, s.id, n.namespace
@@ -145,11 +145,11 @@ SELECT
     (SELECT min(a.id) FROM tickbird.audit AS a WHERE a.at = r.created_at AND a.run_id = r.id)
 FROM unnest(%(xids)s::bigint[], %(floors)s::bigint[]) AS u(xid, floor)
 CROSS JOIN LATERAL (
-    SELECT id, created_at, namespace, made_in, xmin::text::bigint AS written_in FROM tickbird.runs
+    SELECT id, created_at, namespace, created_xid, xmin::text::bigint AS written_in FROM tickbird.runs
     WHERE id > u.floor
     ORDER BY id LIMIT %(limit)s
 ) AS r
-WHERE (r.made_in = u.xid OR r.made_in IS NULL AND r.written_in = u.xid %% 4294967296)
+WHERE (r.created_xid = u.xid OR r.created_xid IS NULL AND r.written_in = u.xid %% 4294967296)
     AND (r.created_at, 1, r.id) <= (%(at)s, %(rank)s, %(id)s)
     AND r.namespace = ANY(%(namespaces)s::text[])
 UNION ALL
@@ -164,7 +164,7 @@ SELECT
     id, namespace, schedule_id, schedule, revision, target_kind, target, queue, priority, origin, status, scheduled_for,
     due_at, available_at, start_by, covers_first, covers_last, covers_count, attempt, failures, crashes, created_at,
     started_at, finished_at, lease_until, worker, retry_of, actor, reason, cancel_requested_at, cancel_requested_by,
-    error, failure_kind, backfill_id, lane, released_at, released_by, concurrency_key, overridden, first_started_at
+    error, failure_kind, backfill_id, lane, released_at, released_by, concurrency_key, applied_override, first_started_at
 FROM tickbird.run_details
 WHERE id = ANY(%(ids)s::bigint[]);
 

@@ -26,7 +26,7 @@ _PLAIN: Final = (Create, SyncFromCode, RefreshCalendar, Delete)
 Named = tuple[str, Command]
 
 
-async def change_all(
+async def apply_changes(
     db: Session,
     known: RevisionCache,
     may: PlanningPermission,
@@ -43,8 +43,8 @@ async def change_all(
         await calendars.put(
             db, namespace, each.name, each.definition, each.closed, each.source, actor, each.revision, now
         )
-    for key, most in changes.limits.items():
-        await concurrency.change(db, known, namespace, key, most, actor, now)
+    for key, max_running in changes.limits.items():
+        await concurrency.change(db, known, namespace, key, max_running, actor, now)
     for queue, rate in changes.queues.items():
         await queues.limit(db, namespace, queue, rate, actor, now)
     if not changes.commands:
@@ -179,7 +179,7 @@ async def _write(
         **columns,
         apps=texts([each.app for each in after]),
         fingerprints=marks,
-        overrides=texts([json_text(dict(each.field_overrides)) for each in after]),
+        field_overrides=texts([json_text(dict(each.field_overrides)) for each in after]),
         paused_by=texts([pause.by if pause else None for pause in pauses]),
         pause_notes=texts([pause.note if pause else None for pause in pauses]),
         paused_until=numbers(pause.until if pause else None for pause in pauses),

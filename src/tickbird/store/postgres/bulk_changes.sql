@@ -2,7 +2,7 @@
 
 -- name: lock_named
 -- As lock_schedule, in one order for all who do this.
-SELECT s.id, s.name, c.zone_data
+SELECT s.id, s.name, c.zone_generation
 FROM tickbird.schedules AS s
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id
 WHERE s.namespace = %(namespace)s AND s.name = ANY(%(names)s::text[])
@@ -32,7 +32,7 @@ SET app = u.app,
     definition = u.definition::jsonb,
     revision = u.revision,
     fingerprint = u.fingerprint,
-    overrides = u.overrides::jsonb,
+    field_overrides = u.field_overrides::jsonb,
     paused_by = u.paused_by,
     pause_note = u.pause_note,
     paused_until = to_timestamp(u.paused_until),
@@ -40,10 +40,10 @@ SET app = u.app,
     changed_at = %(now)s
 FROM unnest(
     %(ids)s::bigint[], %(apps)s::text[], %(definitions)s::text[], %(revisions)s::integer[], %(fingerprints)s::text[],
-    %(overrides)s::text[], %(paused_by)s::text[], %(pause_notes)s::text[], %(paused_until)s::bigint[],
+    %(field_overrides)s::text[], %(paused_by)s::text[], %(pause_notes)s::text[], %(paused_until)s::bigint[],
     %(errors)s::text[]
 ) AS u(
-    id, app, definition, revision, fingerprint, overrides, paused_by, pause_note, paused_until, error
+    id, app, definition, revision, fingerprint, field_overrides, paused_by, pause_note, paused_until, error
 )
 WHERE s.id = u.id;
 
@@ -51,7 +51,7 @@ WHERE s.id = u.id;
 UPDATE tickbird.cursors AS c
 SET revision = u.revision,
     format = tickbird.definition_format(u.definition::jsonb),
-    zone_data = CASE WHEN tickbird.zone_generation(u.definition::jsonb) IS NOT NULL THEN %(zones)s::integer END
+    zone_generation = CASE WHEN tickbird.zone_generation(u.definition::jsonb) IS NOT NULL THEN %(zones)s::integer END
 FROM unnest(%(ids)s::bigint[], %(revisions)s::integer[], %(definitions)s::text[]) AS u(id, revision, definition)
 WHERE c.schedule_id = u.id;
 

@@ -225,7 +225,7 @@ async def _leave(
         [decided] = apply_concurrency([decided], await hold_keys(db, wanted))
     [run], definition = decided.plan.runs, changed.definition
     assert definition is not None
-    behind = [*(await defer_runs(db, [decided], now)).get(schedule.id, ()), NOT_DEFERRED]
+    deferred = [*(await defer_runs(db, [decided], now)).get(schedule.id, ()), NOT_DEFERRED]
     [made] = await db.fetch_named(
         "write_run",
         namespace=schedule.namespace,
@@ -243,7 +243,7 @@ async def _leave(
         retry_of=run.retry_of,
         actor=actor,
         key=definition.key(run.payload),
-        behind=behind[0],
+        deferred_until=deferred[0],
         payload=None if run.payload is None else check_payload(run.payload),
         action=changed.action,
         detail=Jsonb(dict(changed.detail)),
@@ -270,7 +270,7 @@ async def _write_revision(
         definition=definition,
         revision=after.revision,
         fingerprint=after.fingerprint,
-        overrides=Jsonb(dict(after.field_overrides)),
+        field_overrides=Jsonb(dict(after.field_overrides)),
         paused_by=pause.by if pause else None,
         pause_note=pause.note if pause else None,
         paused_until=pause.until if pause else None,

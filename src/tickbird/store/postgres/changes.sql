@@ -2,7 +2,7 @@
 
 -- name: lock_schedule
 -- First the schedule, then its cursor, as everybody does.
-SELECT s.id, c.zone_data
+SELECT s.id, c.zone_generation
 FROM tickbird.schedules AS s
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id
 WHERE s.namespace = %(namespace)s AND s.name = %(name)s
@@ -54,7 +54,7 @@ SET app = %(app)s,
     definition = coalesce(%(definition)s::jsonb, definition),
     revision = %(revision)s,
     fingerprint = %(fingerprint)s,
-    overrides = %(overrides)s,
+    field_overrides = %(field_overrides)s,
     paused_by = %(paused_by)s,
     pause_note = %(pause_note)s,
     paused_until = to_timestamp(%(paused_until)s::bigint),
@@ -67,8 +67,8 @@ UPDATE tickbird.cursors
 SET revision = %(revision)s,
     format = coalesce(tickbird.definition_format(%(definition)s::jsonb), format),
     -- Computed by the zone rules of this process, which may be others than the store's.
-    zone_data = CASE
-        WHEN %(definition)s::jsonb IS NULL THEN zone_data
+    zone_generation = CASE
+        WHEN %(definition)s::jsonb IS NULL THEN zone_generation
         WHEN tickbird.zone_generation(%(definition)s::jsonb) IS NOT NULL THEN %(zones)s::integer
     END
 WHERE schedule_id = %(id)s;
@@ -93,11 +93,11 @@ SET definition = excluded.definition,
 WITH made AS (
     INSERT INTO tickbird.runs (
         namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, due_at, available_at,
-        start_by, crash_limit, retry_of, actor, concurrency_key, behind, created_at
+        start_by, crash_limit, retry_of, actor, concurrency_key, deferred_until, created_at
     )
     VALUES (
         %(namespace)s, %(schedule_id)s, %(revision)s, %(target_kind)s, %(target)s, %(queue)s, %(priority)s, %(status)s,
-        %(origin)s, %(now)s, %(now)s, to_timestamp(%(start_by)s::float8), %(crash_limit)s, %(retry_of)s, %(actor)s, %(key)s, %(behind)s,
+        %(origin)s, %(now)s, %(now)s, to_timestamp(%(start_by)s::float8), %(crash_limit)s, %(retry_of)s, %(actor)s, %(key)s, %(deferred_until)s,
         %(now)s
     )
     RETURNING *

@@ -17,17 +17,17 @@ async def change(
     known: RevisionCache,
     namespace: str,
     key: str,
-    most: int | None,
+    max_running: int | None,
     actor: str,
     now: datetime | None,
 ) -> tuple[ConcurrencyLimit, list[int]]:
     """Set or remove a limit; it as it stands then, and which runs were released."""
     await hold_keys(db, [(namespace, key)])
     before = await db.fetch("stored_limit", namespace=namespace, key=key)
-    if most is None:
+    if max_running is None:
         await db.execute("remove_limit", namespace=namespace, key=key)
     else:
-        await db.execute("set_limit", namespace=namespace, key=key, most=most)
+        await db.execute("set_limit", namespace=namespace, key=key, max_running=max_running)
     [(now,)] = await db.fetch("clock", now=now)
     assert now is not None
     released = await release(db, known, [], now, keys=[(namespace, key)])
@@ -40,7 +40,7 @@ async def change(
         schedule_id=None,
         schedule=None,
         run_id=None,
-        detail=Jsonb({"key": key, "before": before[0][0] if before else None, "after": most}),
+        detail=Jsonb({"key": key, "before": before[0][0] if before else None, "after": max_running}),
     )
     found = await read(db, namespace, key)
     return found[0] if found else ConcurrencyLimit(key, DEFAULT_LIMIT, False, 0, 0), released

@@ -9,12 +9,12 @@ SELECT pg_advisory_xact_lock(1413694530, stripe) FROM unnest(CAST(%(stripes)s AS
 SELECT
     k.namespace,
     k.key,
-    coalesce(l.most, CAST(%(default)s AS integer)) - (
+    coalesce(l.max_running, CAST(%(default)s AS integer)) - (
         SELECT CAST(count(*) AS integer) FROM tickbird.runs AS r
         WHERE r.namespace = k.namespace AND r.concurrency_key = k.key AND r.status IN ('queued', 'running')
     )
 FROM unnest(CAST(%(namespaces)s AS text[]), CAST(%(keys)s AS text[])) AS k(namespace, key)
-LEFT JOIN tickbird.limits AS l USING (namespace, key);
+LEFT JOIN tickbird.concurrency_limits AS l USING (namespace, key);
 
 -- name: schedules_of_keys
 -- The schedules that have a waiter of one of these keys, found by jumping through the index.
@@ -65,14 +65,14 @@ WHERE status = 'waiting' AND concurrency_key IS NOT NULL AND lane < 2
 LIMIT %(limit)s;
 
 -- name: set_limit
-INSERT INTO tickbird.limits (namespace, key, most) VALUES (%(namespace)s, %(key)s, %(most)s)
-ON CONFLICT (namespace, key) DO UPDATE SET most = excluded.most;
+INSERT INTO tickbird.concurrency_limits (namespace, key, max_running) VALUES (%(namespace)s, %(key)s, %(max_running)s)
+ON CONFLICT (namespace, key) DO UPDATE SET max_running = excluded.max_running;
 
 -- name: remove_limit
-DELETE FROM tickbird.limits WHERE namespace = %(namespace)s AND key = %(key)s;
+DELETE FROM tickbird.concurrency_limits WHERE namespace = %(namespace)s AND key = %(key)s;
 
 -- name: stored_limit
-SELECT most FROM tickbird.limits WHERE namespace = %(namespace)s AND key = %(key)s;
+SELECT max_running FROM tickbird.concurrency_limits WHERE namespace = %(namespace)s AND key = %(key)s;
 
 -- name: list_limits
 WITH active AS MATERIALIZED (
@@ -92,13 +92,13 @@ waiting AS MATERIALIZED (
     LIMIT %(limit)s::bigint
 ),
 stored AS (
-    SELECT key, most FROM tickbird.limits
+    SELECT key, max_running FROM tickbird.concurrency_limits
     WHERE namespace = %(namespace)s AND key > %(after)s AND (%(key)s::text IS NULL OR key = %(key)s)
     ORDER BY key
     LIMIT %(limit)s::bigint
 )
 SELECT
-    key, coalesce(most, %(default)s)::integer, most IS NOT NULL, coalesce(active, 0)::integer,
+    key, coalesce(max_running, %(default)s)::integer, max_running IS NOT NULL, coalesce(active, 0)::integer,
     coalesce(waiting, 0)::integer
 FROM stored
 FULL JOIN active USING (key)
@@ -106,7 +106,7 @@ FULL JOIN waiting USING (key)
 ORDER BY key
 LIMIT %(limit)s::bigint;
 
--- name: runs_of_key
+-- name: list_runs_of_key
 SELECT d.* FROM tickbird.run_details AS d
 WHERE d.id = ANY(ARRAY(
     SELECT r.id FROM tickbird.runs AS r

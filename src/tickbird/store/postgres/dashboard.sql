@@ -1,17 +1,17 @@
 -- What a dashboard reads. Each statement looks at no more rows than its bounds say, however many are stored, but for
--- those that look for schedules: these may walk the narrow table `listed`.
+-- those that look for schedules: these may walk the narrow table `schedule_search`.
 
 -- name: find_schedules
 SELECT l.schedule_id
-FROM tickbird.listed AS l
+FROM tickbird.schedule_search AS l
 JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
 WHERE l.namespace = %(namespace)s
     AND l.name > %(after)s
-    AND (%(contains)s = '' OR strpos(l.words, lower(%(contains)s)) > 0)
+    AND (%(contains)s = '' OR strpos(l.search_text, lower(%(contains)s)) > 0)
     AND (%(app)s::text IS NULL OR l.app = %(app)s)
     AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
     AND (%(among)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(among)s::bigint[])))
-    AND (%(tag)s::text IS NULL OR strpos(l.words, E'\n' || lower(%(tag)s) || E'\n') > 0)
+    AND (%(tag)s::text IS NULL OR strpos(l.search_text, E'\n' || lower(%(tag)s) || E'\n') > 0)
     AND c.state = ANY(%(states)s::text[])
     -- Not read for others, since tags are words as well.
     AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE (
@@ -22,15 +22,15 @@ LIMIT %(limit)s;
 
 -- name: find_schedules_before
 SELECT l.schedule_id
-FROM tickbird.listed AS l
+FROM tickbird.schedule_search AS l
 JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
 WHERE l.namespace = %(namespace)s
     AND l.name < %(before)s
-    AND (%(contains)s = '' OR strpos(l.words, lower(%(contains)s)) > 0)
+    AND (%(contains)s = '' OR strpos(l.search_text, lower(%(contains)s)) > 0)
     AND (%(app)s::text IS NULL OR l.app = %(app)s)
     AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
     AND (%(among)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(among)s::bigint[])))
-    AND (%(tag)s::text IS NULL OR strpos(l.words, E'\n' || lower(%(tag)s) || E'\n') > 0)
+    AND (%(tag)s::text IS NULL OR strpos(l.search_text, E'\n' || lower(%(tag)s) || E'\n') > 0)
     AND c.state = ANY(%(states)s::text[])
     AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE (
         SELECT s.definition -> 'tags' ? %(tag)s FROM tickbird.schedules AS s WHERE s.id = l.schedule_id
@@ -42,14 +42,14 @@ LIMIT %(limit)s;
 SELECT count(*)
 FROM (
     SELECT
-    FROM tickbird.listed AS l
+    FROM tickbird.schedule_search AS l
     JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
     WHERE l.namespace = %(namespace)s
-        AND (%(contains)s = '' OR strpos(l.words, lower(%(contains)s)) > 0)
+        AND (%(contains)s = '' OR strpos(l.search_text, lower(%(contains)s)) > 0)
         AND (%(app)s::text IS NULL OR l.app = %(app)s)
         AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
         AND (%(among)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(among)s::bigint[])))
-        AND (%(tag)s::text IS NULL OR strpos(l.words, E'\n' || lower(%(tag)s) || E'\n') > 0)
+        AND (%(tag)s::text IS NULL OR strpos(l.search_text, E'\n' || lower(%(tag)s) || E'\n') > 0)
         AND c.state = ANY(%(states)s::text[])
         AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE (
         SELECT s.definition -> 'tags' ? %(tag)s FROM tickbird.schedules AS s WHERE s.id = l.schedule_id
@@ -312,7 +312,7 @@ CROSS JOIN LATERAL (
         AND r.target = l.target
         AND (r.schedule_id IS NULL)::integer = l.ad_hoc
         AND r.priority = l.priority
-        AND r.behind = 0
+        AND r.deferred_until = 0
         AND r.available_at < %(before)s
     ORDER BY r.available_at, r.id
     LIMIT %(limit)s

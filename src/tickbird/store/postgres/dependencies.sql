@@ -54,7 +54,7 @@ WHERE schedule_id = ANY(ARRAY(
 -- name: awaiting_these
 -- The schedules of runs that wait for one of these to succeed now.
 SELECT DISTINCT r.schedule_id
-FROM tickbird.awaits AS a
+FROM tickbird.dependency_waits AS a
 JOIN tickbird.runs AS r ON r.id = a.run_id
 WHERE a.schedule_id = ANY(%(ids)s::bigint[])
     AND a.since <= %(at)s
@@ -63,13 +63,13 @@ WHERE a.schedule_id = ANY(%(ids)s::bigint[])
     AND r.lane = -1;
 
 -- name: settle_awaits
-DELETE FROM tickbird.awaits
+DELETE FROM tickbird.dependency_waits
 WHERE schedule_id = ANY(%(ids)s::bigint[]) AND since <= %(at)s AND until >= %(at)s
 RETURNING run_id;
 
 -- name: settle_missed
 -- As settle_awaits, for whatever is noted and was missed.
-DELETE FROM tickbird.awaits AS a
+DELETE FROM tickbird.dependency_waits AS a
 USING tickbird.last_success AS l
 WHERE l.schedule_id = a.schedule_id AND l.finished_at BETWEEN a.since AND a.until;
 
@@ -83,7 +83,7 @@ WHERE id = ANY(ARRAY(
     WHERE r.id = ANY(%(ids)s::bigint[])
         AND r.status || '' = 'waiting'
         AND r.lane = -1
-        AND NOT EXISTS (SELECT FROM tickbird.awaits AS a WHERE a.run_id = r.id)
+        AND NOT EXISTS (SELECT FROM tickbird.dependency_waits AS a WHERE a.run_id = r.id)
     ORDER BY r.id
     FOR UPDATE SKIP LOCKED
 ));
@@ -96,7 +96,7 @@ WHERE id = ANY(ARRAY(
     SELECT r.id FROM tickbird.runs AS r
     WHERE r.status = 'waiting'
         AND r.lane = -1
-        AND NOT EXISTS (SELECT FROM tickbird.awaits AS a WHERE a.run_id = r.id)
+        AND NOT EXISTS (SELECT FROM tickbird.dependency_waits AS a WHERE a.run_id = r.id)
     ORDER BY r.id
     FOR UPDATE SKIP LOCKED
 ));
@@ -104,7 +104,7 @@ WHERE id = ANY(ARRAY(
 -- name: cancel_unmet
 WITH over AS MATERIALIZED (
     SELECT a.run_id, string_agg(s.name, ', ' ORDER BY s.name) AS names
-    FROM tickbird.awaits AS a
+    FROM tickbird.dependency_waits AS a
     JOIN tickbird.schedules AS s ON s.id = a.schedule_id
     WHERE a.until < %(now)s
     GROUP BY a.run_id
@@ -125,14 +125,14 @@ RETURNING r.id;
 
 -- name: forget_awaits
 -- Of runs that were cancelled just now, or before for another reason.
-DELETE FROM tickbird.awaits AS a
-WHERE a.run_id = ANY(ARRAY(SELECT run_id FROM tickbird.awaits WHERE until < %(now)s))
+DELETE FROM tickbird.dependency_waits AS a
+WHERE a.run_id = ANY(ARRAY(SELECT run_id FROM tickbird.dependency_waits WHERE until < %(now)s))
     AND NOT EXISTS (
         SELECT FROM tickbird.runs AS r WHERE r.id = a.run_id AND r.status || '' = 'waiting' AND r.lane = -1
     );
 
 -- name: write_awaits
-INSERT INTO tickbird.awaits (run_id, schedule_id, since, until)
+INSERT INTO tickbird.dependency_waits (run_id, schedule_id, since, until)
 SELECT u.run_id, u.schedule_id, to_timestamp(u.since), to_timestamp(u.until)
 FROM unnest(%(runs)s::bigint[], %(schedules)s::bigint[], %(since)s::bigint[], %(until)s::bigint[])
     AS u(run_id, schedule_id, since, until);
@@ -161,7 +161,7 @@ LIMIT %(limit)s;
 -- name: unwatch
 -- What nobody depends on or waits for any more need not be noted.
 DELETE FROM tickbird.last_success
-WHERE schedule_id NOT IN (SELECT schedule_id FROM tickbird.awaits)
+WHERE schedule_id NOT IN (SELECT schedule_id FROM tickbird.dependency_waits)
     AND schedule_id NOT IN (
         SELECT s.id
         FROM tickbird.schedules AS d

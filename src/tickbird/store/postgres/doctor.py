@@ -202,7 +202,7 @@ async def _unbuilt(looker: _Looker) -> Sequence[str]:
 
 
 async def _zones(looker: _Looker) -> ZoneDataStatus:
-    rows = await looker.named("zone data", "list_zones", limit=1)
+    rows = await looker.named("zone data", "list_zone_data", limit=1)
     stored = rows[0] if rows else {}
     return ZoneDataStatus(zone_source().data, stored.get("version"), stored.get("digest"))
 

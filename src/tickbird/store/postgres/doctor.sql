@@ -171,7 +171,7 @@ CROSS JOIN LATERAL (
         AND (r.schedule_id IS NULL)::integer = l.ad_hoc
         AND r.priority = l.priority
         AND r.available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
-    ORDER BY r.behind, r.available_at
+    ORDER BY r.deferred_until, r.available_at
     LIMIT %(limit)s
 ) AS f
 GROUP BY l.queue, l.target

@@ -15,7 +15,7 @@ from tickbird.store.postgres.waiting_runs import release
 from tickbird.store.shared.plans import RevisionCache
 
 
-async def decide_held(
+async def resolve_held(
     db: Session, known: RevisionCache, namespace: str, name: str, decision: Release | Drop, now: datetime | None
 ) -> int:
     """Release or drop the oldest held runs of a schedule; how many that were."""

@@ -17,4 +17,4 @@ ORDER BY last_at
 LIMIT %(limit)s;
 
 -- name: pruned_until
-SELECT tickbird.seconds(until) FROM tickbird.pruned WHERE schedule_id = %(schedule_id)s;
+SELECT tickbird.seconds(until) FROM tickbird.prune_horizons WHERE schedule_id = %(schedule_id)s;

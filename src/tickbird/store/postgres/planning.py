@@ -207,11 +207,11 @@ async def _follow_zones(
 ) -> None:
     """Mark cursors that were computed anew by the zone rules of today, and tell what moved."""
     written = {decided.schedule.id for decided in batch}
-    behind = [look for look in looks if _has_old_zone_data(look, zones.generation) and look.schedule.id in written]
-    if behind:
-        again = (recompute_for_zone_data(look.schedule, look.last_skip_id) for look in behind if look.edited is None)
+    outdated = [look for look in looks if _has_old_zone_data(look, zones.generation) and look.schedule.id in written]
+    if outdated:
+        again = (recompute_for_zone_data(look.schedule, look.last_skip_id) for look in outdated if look.edited is None)
         await audit(db, zones, [found[1] for found in again if found is not None and found[1] is not None], now)
-        await stamp(db, zones, [look.schedule.id for look in behind])
+        await stamp(db, zones, [look.schedule.id for look in outdated])
 
 
 def _has_old_zone_data(look: DueSchedule, zones: int) -> bool:
@@ -270,8 +270,8 @@ async def _decide(
             known = replace(known, held=True)
         if found := successes.get(look.schedule.namespace):
             known = replace(known, successes=found)
-        behind = _has_old_zone_data(look, zones)
-        return decide(look.schedule, known, now, look.edited, look.last_skip_id, other_zones=behind)
+        outdated = _has_old_zone_data(look, zones)
+        return decide(look.schedule, known, now, look.edited, look.last_skip_id, other_zones=outdated)
 
     batch: list[ScheduleDecision] = []
     relying: dict[int, int] = {}
@@ -405,15 +405,15 @@ async def write(
 
 
 async def defer_runs(db: Session, batch: Sequence[ScheduleDecision], now: datetime) -> dict[int, list[int]]:
-    """Until when the queued runs of these plans stand behind the line of their queue, by schedule."""
+    """Until when the queued runs of these plans are deferred in their queue, by schedule."""
     crowded = deferrable(batch)
     if not crowded:
         return {}
     lines = dict(await db.fetch("lines_of", ids=numbers(crowded)))
-    behind, longer = lined_up(batch, lines, int(now.timestamp()) // MINUTE)
+    deferred, longer = lined_up(batch, lines, int(now.timestamp()) // MINUTE)
     if longer:
         await db.execute("lengthen_lines", ids=numbers(longer), lines=numbers(longer.values()))
-    return behind
+    return deferred
 
 
 async def _take_ids(db: Session, batch: Sequence[ScheduleDecision]) -> Iterator[int]:
@@ -464,7 +464,7 @@ async def _write_hot(db: Session, rows: Rows, now: datetime) -> None:
         actors=texts(runs[18]),
         lanes=numbers(runs[19]),
         keys=texts(runs[20]),
-        behind=numbers(runs[21]),
+        deferred_until=numbers(runs[21]),
         now=now,
     )
     if rows.payloads:
@@ -473,11 +473,11 @@ async def _write_hot(db: Session, rows: Rows, now: datetime) -> None:
             ids=numbers(run_id for run_id, _ in rows.payloads),
             payloads=texts([payload for _, payload in rows.payloads]),
         )
-    if rows.overridden:
+    if rows.applied_overrides:
         await db.execute(
-            "mark_overridden",
-            ids=numbers(run_id for run_id, _ in rows.overridden),
-            overridden=texts([text for _, text in rows.overridden]),
+            "write_applied_override",
+            ids=numbers(run_id for run_id, _ in rows.applied_overrides),
+            applied_override=texts([text for _, text in rows.applied_overrides]),
         )
 
 

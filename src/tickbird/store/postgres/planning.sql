@@ -7,14 +7,14 @@ SELECT
     coalesce(%(now)s::timestamptz, statement_timestamp()),
     (
         SELECT next_run_at FROM tickbird.cursors
-        WHERE next_run_at > coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+        WHERE next_run_at > coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
         ORDER BY next_run_at LIMIT 1
     ),
     EXISTS (
         SELECT FROM tickbird.cursors
-        WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+        WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
     ) OR EXISTS (
-        SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+        SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
     );
 
 -- name: lock_due
@@ -22,7 +22,7 @@ SELECT
 -- the newest half stops where the oldest one ended. The clock comes with each row, in microseconds.
 WITH oldest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
     ORDER BY next_run_at, schedule_id LIMIT (%(limit)s::integer + 1) / 2
     FOR UPDATE SKIP LOCKED
 ),
@@ -31,14 +31,14 @@ reached AS MATERIALIZED (
 ),
 newest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
         AND (next_run_at, schedule_id) > ((SELECT next_run_at FROM reached), (SELECT schedule_id FROM reached))
     ORDER BY next_run_at DESC, schedule_id DESC LIMIT %(limit)s::integer / 2
     FOR UPDATE SKIP LOCKED
 ),
 fresh AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+    WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ),
@@ -50,8 +50,8 @@ SELECT
     revision,
     tickbird.seconds(planned_until),
     state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
-        AND (line_until IS NULL OR to_timestamp(60.0 * line_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
-        AND (zone_data IS NULL OR zone_data = %(zones)s),
+        AND (deferred_until IS NULL OR to_timestamp(60.0 * deferred_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
+        AND (zone_generation IS NULL OR zone_generation = %(zones)s),
     (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
 FROM taken;
 
@@ -60,7 +60,7 @@ FROM taken;
 WITH taken AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
     WHERE schedule_id = ANY(%(ids)s::bigint[])
-        AND format <= %(format)s AND (zone_data IS NULL OR zone_data <= %(zones)s)
+        AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
         AND (
             next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
             OR next_run_at IS NULL AND state = 'active'
@@ -72,8 +72,8 @@ SELECT
     revision,
     tickbird.seconds(planned_until),
     state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
-        AND (line_until IS NULL OR to_timestamp(60.0 * line_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
-        AND (zone_data IS NULL OR zone_data = %(zones)s),
+        AND (deferred_until IS NULL OR to_timestamp(60.0 * deferred_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
+        AND (zone_generation IS NULL OR zone_generation = %(zones)s),
     (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
 FROM taken;
 
@@ -103,7 +103,7 @@ SELECT
     tick_overrides,
     last_skip_id,
     prior_revision,
-    zone_data,
+    zone_generation,
     refused_at
 FROM tickbird.cursors
 WHERE schedule_id = ANY(%(ids)s::bigint[]);
@@ -178,7 +178,7 @@ t AS MATERIALIZED (
     SELECT
         t.*,
         %(worker)s::text IS NOT NULL
-            AND EXISTS (SELECT FROM tickbird.rates AS l WHERE l.namespace = t.namespace AND l.queue = t.queue) AS limited
+            AND EXISTS (SELECT FROM tickbird.queue_rates AS l WHERE l.namespace = t.namespace AND l.queue = t.queue) AS limited
     FROM unnest(
         %(namespaces)s::text[], %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
         %(crash_limits)s::integer[]
@@ -239,22 +239,22 @@ r AS MATERIALIZED (
         %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
         %(statuses)s::text[], %(origins)s::text[], %(ticks)s::bigint[], %(due)s::bigint[], %(start_by)s::bigint[],
         %(first)s::bigint[], %(last)s::bigint[], %(counts)s::integer[], %(crash_limits)s::integer[],
-        %(retries)s::bigint[], %(actors)s::text[], %(lanes)s::smallint[], %(keys)s::text[], %(behind)s::integer[]
+        %(retries)s::bigint[], %(actors)s::text[], %(lanes)s::smallint[], %(keys)s::text[], %(deferred_until)s::integer[]
     ) AS r(
         id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, tick, due_at,
-        start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, key, behind
+        start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, key, deferred_until
     )
 )
 INSERT INTO tickbird.runs (
     id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin,
     scheduled_for, due_at, available_at, start_by, covers_first, covers_last, covers_count,
-    crash_limit, retry_of, actor, lane, concurrency_key, behind, created_at
+    crash_limit, retry_of, actor, lane, concurrency_key, deferred_until, created_at
 )
 SELECT
     r.id, r.namespace, r.schedule_id, r.revision, r.target_kind, r.target, r.queue, r.priority, r.status, r.origin,
     to_timestamp(r.tick), coalesce(to_timestamp(r.due_at), %(now)s), coalesce(to_timestamp(r.due_at), %(now)s),
     to_timestamp(r.start_by), to_timestamp(r.covers_first), to_timestamp(r.covers_last), r.covers_count,
-    r.crash_limit, r.retry_of, r.actor, r.lane, r.key, r.behind, %(now)s
+    r.crash_limit, r.retry_of, r.actor, r.lane, r.key, r.deferred_until, %(now)s
 FROM r
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 
@@ -274,12 +274,12 @@ FROM unnest(
 WHERE t.schedule_id = c.schedule_id;
 
 -- name: lines_of
-SELECT schedule_id, line_until FROM tickbird.cursors WHERE schedule_id = ANY(%(ids)s::bigint[]);
+SELECT schedule_id, deferred_until FROM tickbird.cursors WHERE schedule_id = ANY(%(ids)s::bigint[]);
 
 -- name: lengthen_lines
 UPDATE tickbird.cursors AS t
-SET line_until = u.line_until
-FROM unnest(%(ids)s::bigint[], %(lines)s::integer[]) AS u(schedule_id, line_until)
+SET deferred_until = u.deferred_until
+FROM unnest(%(ids)s::bigint[], %(lines)s::integer[]) AS u(schedule_id, deferred_until)
 WHERE t.schedule_id = u.schedule_id;
 
 -- name: write_rare
@@ -300,11 +300,11 @@ WHERE t.schedule_id = c.schedule_id;
 INSERT INTO tickbird.run_payloads (run_id, payload)
 SELECT u.run_id, u.payload::json FROM unnest(%(ids)s::bigint[], %(payloads)s::text[]) AS u(run_id, payload);
 
--- name: mark_overridden
+-- name: write_applied_override
 -- What the override of its tick had to say about a run.
 UPDATE tickbird.runs AS r
-SET overridden = u.overridden::json
-FROM unnest(%(ids)s::bigint[], %(overridden)s::text[]) AS u(run_id, overridden)
+SET applied_override = u.applied_override::json
+FROM unnest(%(ids)s::bigint[], %(applied_override)s::text[]) AS u(run_id, applied_override)
 WHERE r.id = u.run_id;
 
 -- name: write_void

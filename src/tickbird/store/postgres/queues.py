@@ -79,9 +79,9 @@ async def turn(db: Session, run_id: int, now: datetime | None) -> QueuePosition 
     run = found[0]
     pace = (await stored(db, run["namespace"], run["queue"])).get(run["queue"])
     [(now,)] = await db.fetch("clock", now=now)
-    [(behind,)] = await db.fetch("behind_of", id=run_id)
+    [(deferred_until,)] = await db.fetch("deferred_until_of", id=run_id)
     assert now is not None
-    until = EPOCH + timedelta(minutes=behind)
+    until = EPOCH + timedelta(minutes=deferred_until)
     if pace is None and until <= now:
         return None
     where = {"namespace": run["namespace"], "queue": run["queue"], "id": run_id}

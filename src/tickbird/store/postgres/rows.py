@@ -11,7 +11,7 @@ from typing import Any
 from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE, Covers, RunRecord
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
-from tickbird.domain.schedules.tick_overrides import read_overridden, read_overrides
+from tickbird.domain.schedules.tick_overrides import read_applied_override, read_overrides
 from tickbird.store.shared.json_columns import as_object
 from tickbird.store.shared.plans import decoded_definition
 
@@ -54,7 +54,7 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     covers = None if first is None else Covers(first, last, count)
     lane = row.pop("lane", USUAL_LANE)
     held, awaiting = lane == HELD_LANE, lane == AWAITING_LANE
-    override = read_overridden(row.pop("overridden", None))
+    override = read_applied_override(row.pop("applied_override", None))
     row["payload"] = as_object(row["payload"])
     # A newer schema may have columns that this code has never heard of.
     known = {name: value for name, value in row.items() if name in _RUN_FIELDS}
@@ -96,7 +96,7 @@ def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:
         app=row["app"],
         fingerprint=row["fingerprint"],
         definition_json=as_object(row["definition"]),
-        field_overrides=as_object(row["overrides"]),
+        field_overrides=as_object(row["field_overrides"]),
         created_at=row["created_at"],
         changed_at=row["changed_at"],
     )

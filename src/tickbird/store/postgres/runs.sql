@@ -50,7 +50,7 @@ SELECT u.id FROM u ORDER BY u.place;
 WITH made AS (
     INSERT INTO tickbird.runs (
         namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by, crash_limit,
-        retry_of, actor, created_at, idempotency_key, concurrency_key, made_in
+        retry_of, actor, created_at, idempotency_key, concurrency_key, created_xid
     )
     SELECT
         CAST(%(namespace)s AS text), CAST(%(kind)s AS text), CAST(%(target)s AS text), CAST(%(queue)s AS text),
@@ -115,7 +115,7 @@ UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s
 -- go by the clock as it is, since other workers may believe it.
 WITH RECURSIVE limited AS MATERIALIZED (
     SELECT EXISTS (
-        SELECT FROM tickbird.rates AS t WHERE t.namespace = %(namespace)s AND t.queue = ANY(%(free)s::text[])
+        SELECT FROM tickbird.queue_rates AS t WHERE t.namespace = %(namespace)s AND t.queue = ANY(%(free)s::text[])
     ) AS it
 ),
 clock AS MATERIALIZED (
@@ -126,27 +126,27 @@ unread AS MATERIALIZED (
     SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[]) AS u(schedule_id, revision)
 ),
 lines AS (
-    SELECT q.queue, q.most, n.target, n.ad_hoc, n.priority, n.behind
+    SELECT q.queue, q.most, n.target, n.ad_hoc, n.priority, n.deferred_until
     FROM unnest(%(queues)s::text[], %(most)s::integer[]) AS q(queue, most)
     CROSS JOIN LATERAL (
-        SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.behind
+        SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.deferred_until
         FROM tickbird.runs AS r
         WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = q.queue
-        ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.behind DESC
+        ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.deferred_until DESC
         LIMIT 1
     ) AS n
     WHERE NOT (SELECT limited.it FROM limited)
     UNION ALL
-    SELECT l.queue, l.most, n.target, n.ad_hoc, n.priority, n.behind
+    SELECT l.queue, l.most, n.target, n.ad_hoc, n.priority, n.deferred_until
     FROM lines AS l
     CROSS JOIN LATERAL (
-        SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.behind
+        SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.deferred_until
         FROM tickbird.runs AS r
         WHERE r.status = 'queued'
             AND r.namespace = %(namespace)s
             AND r.queue = l.queue
             AND (r.target, (r.schedule_id IS NULL)::integer, r.priority) < (l.target, l.ad_hoc, l.priority)
-        ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.behind DESC
+        ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.deferred_until DESC
         LIMIT 1
     ) AS n
 ),
@@ -155,7 +155,7 @@ parts AS MATERIALIZED (
         l.queue, l.most, l.target, l.ad_hoc, l.priority, b.first, b.last,
         coalesce(array_position(%(served)s::text[], l.ad_hoc || l.target), 0) AS turn
     FROM lines AS l
-    JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last) ON b.first <= l.behind
+    JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last) ON b.first <= l.deferred_until
     WHERE l.target = ANY(%(tasks)s::text[])
 ),
 single_part AS MATERIALIZED (
@@ -175,8 +175,8 @@ offers AS MATERIALIZED (
                 AND r.target = p.target
                 AND (r.schedule_id IS NULL)::integer = p.ad_hoc
                 AND r.priority = p.priority
-                AND r.behind >= p.first
-                AND r.behind <= p.last
+                AND r.deferred_until >= p.first
+                AND r.deferred_until <= p.last
                 AND (r.start_by IS NULL OR r.start_by >= clock.believed)
                 AND (
                     r.available_at <= clock.believed
@@ -187,7 +187,7 @@ offers AS MATERIALIZED (
                 AND NOT EXISTS (
                     SELECT FROM unread AS u WHERE u.schedule_id = r.schedule_id AND u.revision = r.revision
                 )
-            ORDER BY r.behind, r.available_at, r.id
+            ORDER BY r.deferred_until, r.available_at, r.id
             LIMIT %(limit)s
         ) AS w
     ) AS o
@@ -232,8 +232,8 @@ picked AS MATERIALIZED (
                 AND target = s.target
                 AND (schedule_id IS NULL)::integer = s.ad_hoc
                 AND priority = s.priority
-                AND behind >= s.first
-                AND (behind, available_at) <= (s.last, clock.now)
+                AND deferred_until >= s.first
+                AND (deferred_until, available_at) <= (s.last, clock.now)
                 AND available_at <= clock.now
                 AND (start_by IS NULL OR start_by >= clock.believed)
                 AND (
@@ -244,7 +244,7 @@ picked AS MATERIALIZED (
                 AND NOT EXISTS (
                     SELECT FROM unread AS u WHERE u.schedule_id = runs.schedule_id AND u.revision = runs.revision
                 )
-            ORDER BY behind, available_at, id
+            ORDER BY deferred_until, available_at, id
             LIMIT s.runs
             FOR UPDATE SKIP LOCKED
         ) AS n
@@ -408,7 +408,7 @@ done AS (
             ELSE r.available_at
         END,
         -- A run that waits for its next attempt would hide others behind the line from claims.
-        behind = CASE WHEN h.failures > 0 THEN 0 ELSE r.behind END,
+        deferred_until = CASE WHEN h.failures > 0 THEN 0 ELSE r.deferred_until END,
         finished_at = CASE WHEN h.status <> 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp()) END,
         result = h.result::json,
         error = h.error,
@@ -486,7 +486,7 @@ UPDATE tickbird.runs
 SET status = 'queued',
     lane = 0,
     available_at = greatest(available_at, %(now)s),
-    behind = coalesce((%(until)s::integer[])[array_position(%(those)s::bigint[], id)], 0)
+    deferred_until = coalesce((%(until)s::integer[])[array_position(%(those)s::bigint[], id)], 0)
 WHERE id = ANY(ARRAY(
     SELECT id FROM tickbird.runs WHERE id = ANY(%(ids)s::bigint[]) AND status || '' = 'waiting'
     ORDER BY id
@@ -555,11 +555,11 @@ RETURNING r.id, r.schedule_id, r.status, r.namespace, r.concurrency_key;
 -- name: join_lines
 -- Runs that stood behind the line of their queue until now join it, by their age.
 UPDATE tickbird.runs
-SET behind = 0
+SET deferred_until = 0
 WHERE id = ANY(ARRAY(
     SELECT id FROM tickbird.runs
-    WHERE status = 'queued' AND behind > 0 AND behind < ceil(date_part('epoch', %(now)s::timestamptz) / 60)::integer
-    ORDER BY behind
+    WHERE status = 'queued' AND deferred_until > 0 AND deferred_until < ceil(date_part('epoch', %(now)s::timestamptz) / 60)::integer
+    ORDER BY deferred_until
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ));
@@ -611,8 +611,8 @@ SELECT
             WHERE status IN ('waiting', 'queued') AND start_by IS NOT NULL
             ORDER BY start_by LIMIT 1
         ),
-        (SELECT until FROM tickbird.awaits ORDER BY until LIMIT 1),
-        (SELECT to_timestamp(60.0 * behind) FROM tickbird.runs WHERE status = 'queued' AND behind > 0 ORDER BY behind LIMIT 1)
+        (SELECT until FROM tickbird.dependency_waits ORDER BY until LIMIT 1),
+        (SELECT to_timestamp(60.0 * deferred_until) FROM tickbird.runs WHERE status = 'queued' AND deferred_until > 0 ORDER BY deferred_until LIMIT 1)
     ),
     EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting' AND lane < 2);
 
@@ -664,11 +664,11 @@ gone AS (
     RETURNING schedule_id, CASE WHEN origin IN ('schedule', 'catch_up', 'backfill') THEN scheduled_for END AS tick
 ),
 marks AS (
-    INSERT INTO tickbird.pruned (schedule_id, until)
+    INSERT INTO tickbird.prune_horizons (schedule_id, until)
     SELECT schedule_id, max(tick) FROM gone WHERE schedule_id IS NOT NULL AND tick IS NOT NULL
     GROUP BY schedule_id
     ORDER BY schedule_id
-    ON CONFLICT (schedule_id) DO UPDATE SET until = greatest(pruned.until, excluded.until)
+    ON CONFLICT (schedule_id) DO UPDATE SET until = greatest(prune_horizons.until, excluded.until)
 )
 SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM seen), last.finished_at, last.id
 FROM (SELECT finished_at, id FROM seen ORDER BY finished_at DESC, id DESC LIMIT 1) AS last;
@@ -687,11 +687,11 @@ WITH gone AS (
     ))
     RETURNING schedule_id, last_at
 )
-INSERT INTO tickbird.pruned (schedule_id, until)
+INSERT INTO tickbird.prune_horizons (schedule_id, until)
 SELECT schedule_id, max(last_at) FROM gone
 GROUP BY schedule_id
 ORDER BY schedule_id
-ON CONFLICT (schedule_id) DO UPDATE SET until = greatest(pruned.until, excluded.until);
+ON CONFLICT (schedule_id) DO UPDATE SET until = greatest(prune_horizons.until, excluded.until);
 
 -- name: prune_audit
 DELETE FROM tickbird.audit

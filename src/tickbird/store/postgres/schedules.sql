@@ -9,7 +9,7 @@ SELECT * FROM tickbird.schedule_details WHERE id = ANY(%(ids)s::bigint[]);
 -- name: read_runs
 SELECT * FROM tickbird.run_details WHERE id = ANY(%(ids)s::bigint[]);
 
--- name: app_schedules
+-- name: list_app_schedules
 SELECT
     s.*,
     ARRAY(

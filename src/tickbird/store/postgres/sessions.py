@@ -97,7 +97,7 @@ async def close_all(db: Session, namespace: str, token_id: str, actor: str, now:
 
 async def note_use(db: Session, session_id: str, now: datetime | None) -> None:
     """Write that a session was used, unless that was written just before."""
-    await db.execute("note_session_use", id=session_id, now=now, every=USE_NOTED_EVERY)
+    await db.execute("touch_session", id=session_id, now=now, every=USE_NOTED_EVERY)
 
 
 async def _get(db: Session, session_id: str, now: datetime | None) -> SessionRecord:

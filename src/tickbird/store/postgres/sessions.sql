@@ -72,7 +72,7 @@ WHERE closed_at IS NULL
     )
 RETURNING id;
 
--- name: note_session_use
+-- name: touch_session
 UPDATE tickbird.sessions
 SET last_used_at = coalesce(%(now)s::timestamptz, statement_timestamp())
 WHERE id = %(id)s

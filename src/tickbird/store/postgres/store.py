@@ -62,7 +62,7 @@ from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.dashboard import PostgresDashboard
 from tickbird.store.postgres.dependencies import read_successes, watch
 from tickbird.store.postgres.errors import is_data_error, translate
-from tickbird.store.postgres.held import decide_held
+from tickbird.store.postgres.held import resolve_held
 from tickbird.store.postgres.planning_batches import Step
 from tickbird.store.postgres.rows import texts, to_run, to_schedule, to_schedules
 from tickbird.store.postgres.runs import (
@@ -169,7 +169,7 @@ class PostgresStore:
                 built = await self._plainly(schema.build_indexes(connection, guard, self._connections.schema))
             return [*applied, *built]
 
-    async def examine(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
+    async def inspect(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
         """Look at everything that may need a person; also where the store is not open, or has no schema."""
         return await self._plainly(doctor.examine(self._connections, self._listening, namespace, now))
 
@@ -222,7 +222,7 @@ class PostgresStore:
         except psycopg.Error as error:
             raise translate(error, self._connections.display_name) from None
 
-    async def change_all(
+    async def apply_changes(
         self,
         namespace: str,
         changes: ChangeSet,
@@ -240,7 +240,7 @@ class PostgresStore:
 
         async def work(db: Session) -> None:
             known = UncommittedRevisions(self._known)
-            await bulk_changes.change_all(db, known, may, namespace, changes, actor, now, counted)
+            await bulk_changes.apply_changes(db, known, may, namespace, changes, actor, now, counted)
 
         try:
             await self._connections.transact(work)
@@ -268,7 +268,7 @@ class PostgresStore:
 
     # Zones
 
-    async def check_zones(
+    async def check_zone_data(
         self, here: ZoneData | None = None, *, adopt: bool = False, actor: str = "", now: datetime | None = None
     ) -> Zones:
         """Compare zone rules with the store's; from then on only who has the same plans schedules outside of UTC."""
@@ -278,13 +278,13 @@ class PostgresStore:
 
     async def _zones_checked(self, *, adopt: bool = True) -> Zones:
         """What this process may plan; looked up once, and again whenever somebody asks for a check."""
-        return await self.check_zones(adopt=adopt) if self._zones is UNKNOWN else self._zones
+        return await self.check_zone_data(adopt=adopt) if self._zones is UNKNOWN else self._zones
 
     async def _may_plan(self) -> PlanningPermission:
         copied = (await self._identity_checked()).copy_reason
         return PlanningPermission(await self._zones_checked(adopt=False), self.plans and not copied)
 
-    async def follow_zones(
+    async def recompute_for_zone_data(
         self, after: int = 0, limit: int = 500, *, now: datetime | None = None
     ) -> ZoneRecomputeResult:
         """Compute cursors anew that go by older zone rules."""
@@ -293,7 +293,7 @@ class PostgresStore:
             return ZoneRecomputeResult()
         return await self._transact(lambda db: follow(db, self._known, mine, after, limit, now))
 
-    async def list_zones(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
+    async def list_zone_data(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
         """The zone rules that the store has gone by, newest first."""
         return await self._statement(lambda db: zone_data.records(db, limit))
 
@@ -443,7 +443,7 @@ class PostgresStore:
 
     # Held runs
 
-    async def held_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
+    async def list_held_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
         """The schedules of which runs are held, by name; or one of them."""
         rows = await self._named("held_schedules", namespace=namespace, schedule=schedule)
         return [HeldSchedule(**row) for row in rows]
@@ -455,20 +455,20 @@ class PostgresStore:
         rows = await self._named("list_held", namespace=namespace, schedule=schedule, after=after, limit=limit)
         return [to_run(row) for row in rows]
 
-    async def decide_held(
+    async def resolve_held(
         self, namespace: str, name: str, decision: Release | Drop, *, now: datetime | None = None
     ) -> int:
         """Release or drop the oldest held runs of a schedule; how many that were."""
-        return await self._transact(lambda db: decide_held(db, self._known, namespace, name, decision, now))
+        return await self._transact(lambda db: resolve_held(db, self._known, namespace, name, decision, now))
 
     # Limits
 
     async def set_limit(
-        self, namespace: str, key: str, most: int | None, actor: str, *, now: datetime | None = None
+        self, namespace: str, key: str, max_running: int | None, actor: str, *, now: datetime | None = None
     ) -> ConcurrencyLimit:
         """Let so many runs of a key go on at once, or the default with None; who may go now, goes now."""
         limit, released = await self._transact(
-            lambda db: concurrency.change(db, self._known, namespace, key, most, actor, now)
+            lambda db: concurrency.change(db, self._known, namespace, key, max_running, actor, now)
         )
         if released:
             self._bell.notify()
@@ -480,13 +480,13 @@ class PostgresStore:
         """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
         return await self._statement(lambda db: concurrency.read(db, namespace, key, after, limit))
 
-    async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
+    async def list_runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
         """The runs that have a place of a key, oldest first."""
-        return [to_run(row) for row in await self._named("runs_of_key", namespace=namespace, key=key, limit=limit)]
+        return [to_run(row) for row in await self._named("list_runs_of_key", namespace=namespace, key=key, limit=limit)]
 
     # Queues
 
-    async def limit_queue(
+    async def set_queue_rate(
         self, namespace: str, queue: str, rate: RateLimit | None, actor: str, *, now: datetime | None = None
     ) -> QueueStatus:
         """Let runs of a queue begin at this rate, or as they come with None; what has begun counts for the new rate."""
@@ -498,18 +498,18 @@ class PostgresStore:
         """The queues that have a rate or active runs, by name; or one of them."""
         return await self._transact(lambda db: queues.listed(db, namespace, queue, now))
 
-    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
+    async def queue_position(self, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         return await self._transact(lambda db: queues.turn(db, run_id, now))
 
     # Workers and code
 
-    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
+    async def heartbeat(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh this worker's row; it counts as live for so long."""
         here = (await self._identity_checked()).here
         [(last_seen_at, peers, generation, stored, version, compatible, drained_by)] = await self._statement(
             lambda db: db.fetch(
-                "report_worker",
+                "heartbeat",
                 id=worker.id,
                 namespace=worker.namespace,
                 app=worker.app,
@@ -522,7 +522,7 @@ class PostgresStore:
                 tasks=Jsonb(dict(worker.tasks)),
                 declares=Jsonb(dict(worker.declares)),
                 draining=worker.draining,
-                held=worker.standby_reason,
+                standby_reason=worker.standby_reason,
                 health=Jsonb(dict(worker.health)),
                 started_at=worker.started_at,
                 live_for=live_for,
@@ -540,18 +540,18 @@ class PostgresStore:
         """Ask a live worker to drain; harmless where that was done before."""
         return await self._transact(lambda db: workers.drain(db, namespace, worker_id, actor, note, now))
 
-    async def retire_worker(self, worker_id: str) -> None:
+    async def remove_worker(self, worker_id: str) -> None:
         """Remove this worker's row."""
-        await self._statement(lambda db: db.execute("retire_worker", id=worker_id))
+        await self._statement(lambda db: db.execute("remove_worker", id=worker_id))
 
     async def list_workers(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
         """The live workers."""
         rows = await self._named("list_workers", namespace=namespace, now=now)
         return [workers.record(row) for row in rows]
 
-    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
+    async def list_app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         """Every schedule of the app, and those of other owners among `names`, deleted ones included."""
-        rows = await self._named("app_schedules", namespace=namespace, app=app, names=texts(list(names)))
+        rows = await self._named("list_app_schedules", namespace=namespace, app=app, names=texts(list(names)))
         seen = [frozenset(row["seen"]) for row in rows]
         schedules = await to_schedules(rows)
         return {one.name: AppSchedule(one, names) for one, names in zip(schedules, seen, strict=True)}
@@ -623,12 +623,12 @@ class PostgresStore:
         """End a token."""
         return await self._transact(lambda db: tokens.revoke(db, namespace, token_id, actor, now))
 
-    async def live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
+    async def filter_live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
         """Those of these tokens and sessions that can be used."""
-        rows = await self._statement(lambda db: db.fetch("live_tokens", ids=texts(sorted(ids)), now=now))
+        rows = await self._statement(lambda db: db.fetch("filter_live_tokens", ids=texts(sorted(ids)), now=now))
         return frozenset(token_id for (token_id,) in rows)
 
-    async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
+    async def touch_token(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
         await self._statement(lambda db: tokens.note_use(db, token_id, now))
 
@@ -665,7 +665,7 @@ class PostgresStore:
         """End all sessions of a token."""
         return await self._transact(lambda db: sessions.close_all(db, namespace, token_id, actor, now))
 
-    async def note_session_use(self, session_id: str, *, now: datetime | None = None) -> None:
+    async def touch_session(self, session_id: str, *, now: datetime | None = None) -> None:
         """Write that a session was used, at most once a minute."""
         await self._statement(lambda db: sessions.note_use(db, session_id, now))
 
@@ -731,7 +731,7 @@ class PostgresStore:
         wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
         return await self.readings.schedules(namespace, wanted, after=after, limit=limit)
 
-    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
+    async def duration_stats(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
         """How long the last successful runs of these schedules took; without those that have none."""
         rows = await self._named("durations", namespace=namespace, names=sorted(names), looked_at=LOOKED_AT)
         return {row["name"]: run_length(row["seconds"]) for row in rows}
@@ -780,21 +780,23 @@ class PostgresStore:
         """The runs of a schedule that are not final, oldest first."""
         return [to_run(row) for row in await self._named("active_runs", schedule_id=schedule_id)]
 
-    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> TickDecisions:
+    async def tick_decisions(
+        self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000
+    ) -> TickDecisions:
         """Runs and skips whose ticks touch the range."""
         bounds = {"schedule_id": schedule_id, "first": first, "last": last, "limit": limit}
         found = await self._named("runs_between", **bounds)
         skips = await self._statement(lambda db: db.fetch("skips_between", **bounds))
         return TickDecisions(runs=[to_run(row) for row in found], skips=[SkipRecord(*row) for row in skips])
 
-    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
+    async def recent_outcomes(self, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
         """Runs that ended, and skips that were recorded or extended, since an instant."""
         bounds = {"namespace": namespace, "since": since, "limit": limit}
         ended = await self._named("ended_since", **bounds)
         skips = await self._statement(lambda db: db.fetch("skipped_since", **bounds))
         return RecentOutcomes([to_run(row) for row in ended], [(name, SkipRecord(*row)) for name, *row in skips])
 
-    async def measure(
+    async def read_metrics(
         self, namespace: str, *, most: int = MAX_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
         """How much there is of everything in a namespace."""
@@ -804,7 +806,7 @@ class PostgresStore:
         [at] = [at for kind, _, _, at in rows if kind == "now"]
         return measured(at, [(kind, label, number, at) for kind, label, number, at in rows if kind != "now"], most)
 
-    async def settle(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
+    async def activity_watermark(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
         """Up to where nothing can happen any more that is not seen yet."""
         return await self._statement(lambda db: activity.settle(db, before, now))
 

@@ -85,7 +85,7 @@ async def lock(db: Session, token_id: str, now: datetime | None) -> TokenRecord:
 
 async def note_use(db: Session, token_id: str, now: datetime | None) -> None:
     """Write that a token was used, unless that was written just before."""
-    await db.execute("note_token_use", id=token_id, now=now, every=USE_NOTED_EVERY)
+    await db.execute("touch_token", id=token_id, now=now, every=USE_NOTED_EVERY)
 
 
 async def audit(

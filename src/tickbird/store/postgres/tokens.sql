@@ -39,7 +39,7 @@ SET revoked_at = coalesce(%(now)s::timestamptz, statement_timestamp()), revoked_
 WHERE id = %(id)s AND revoked_at IS NULL
 RETURNING *, revoked_at AS now;
 
--- name: note_token_use
+-- name: touch_token
 UPDATE tickbird.tokens
 SET last_used_at = coalesce(%(now)s::timestamptz, statement_timestamp())
 WHERE id = %(id)s
@@ -49,7 +49,7 @@ WHERE id = %(id)s
             <= coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(every)s)
     );
 
--- name: live_tokens
+-- name: filter_live_tokens
 -- Also sessions: no id is of both kinds.
 WITH live AS (
     SELECT id FROM tickbird.tokens

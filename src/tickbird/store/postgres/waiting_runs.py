@@ -78,8 +78,8 @@ async def release(
     if not chosen:
         return []
     until = defer_released((waiters[run_id] for run_id in chosen), own, int(now.timestamp()) // MINUTE)
-    behind = {"those": numbers(until), "until": numbers(until.values())}
-    return [row[0] for row in await db.fetch("release_runs", ids=numbers(chosen), now=now, **behind)]
+    deferred = {"those": numbers(until), "until": numbers(until.values())}
+    return [row[0] for row in await db.fetch("release_runs", ids=numbers(chosen), now=now, **deferred)]
 
 
 async def _waiters(db: Session, schedules: Collection[int]) -> list[tuple[Any, ...]]:

@@ -1,13 +1,13 @@
 -- Workers: who is there, what they serve and what their code declares.
 
--- name: report_worker
+-- name: heartbeat
 INSERT INTO tickbird.workers AS w (
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason,
     health, started_at, last_seen_at, live_until
 )
 SELECT
     %(id)s, %(namespace)s, %(app)s, %(kind)s, %(host)s, %(pid)s, %(version)s, %(queues)s::text[], %(slots)s,
-    %(tasks)s, %(declares)s, %(draining)s, %(held)s, %(health)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
+    %(tasks)s, %(declares)s, %(draining)s, %(standby_reason)s, %(health)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
     c.now + make_interval(secs => %(live_for)s)
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 ON CONFLICT (id) DO UPDATE
@@ -22,7 +22,7 @@ SET namespace = excluded.namespace,
     tasks = excluded.tasks,
     declares = excluded.declares,
     draining = excluded.draining,
-    held = excluded.held,
+    standby_reason = excluded.standby_reason,
     health = excluded.health,
     last_seen_at = excluded.last_seen_at,
     live_until = excluded.live_until
@@ -40,7 +40,7 @@ RETURNING
 
 -- name: find_worker
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason,
     health, started_at, last_seen_at, live_until, drain_requested_at, drain_requested_by
 FROM tickbird.workers
 WHERE id = %(id)s AND namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
@@ -56,7 +56,7 @@ RETURNING drain_requested_at;
 -- What a heartbeat is told is to be heard, and not only when the next one is due.
 SELECT pg_notify('tickbird', 'schema');
 
--- name: retire_worker
+-- name: remove_worker
 DELETE FROM tickbird.workers WHERE id = %(id)s;
 
 -- name: published_task
@@ -71,7 +71,7 @@ LIMIT 1;
 
 -- name: list_workers
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason,
     health, started_at, last_seen_at, live_until, drain_requested_at, drain_requested_by
 FROM tickbird.workers
 WHERE namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())

@@ -17,7 +17,7 @@ _MAX_RECORDS: Final = 1_000
 
 async def records(db: Session, limit: int = _MAX_RECORDS) -> list[ZoneRecord]:
     """The rules that the store has gone by, newest first."""
-    return [ZoneRecord(*row) for row in await db.fetch("list_zones", limit=limit)]
+    return [ZoneRecord(*row) for row in await db.fetch("list_zone_data", limit=limit)]
 
 
 async def check(db: Session, here: ZoneData, adopt: bool, actor: str, now: datetime | None) -> Zones:
@@ -26,7 +26,7 @@ async def check(db: Session, here: ZoneData, adopt: bool, actor: str, now: datet
     if not is_adopted(here, known, adopt=adopt, by_hand=bool(actor)):
         return Zones(here, known[0])
     made = await db.execute(
-        "adopt_zones",
+        "adopt_zone_data",
         generation=known[0].generation + 1 if known else 1,
         version=here.version,
         digest=here.digest,

@@ -1,12 +1,12 @@
 -- Zone rules: which the store goes by, and cursors that were computed by older ones.
 
--- name: list_zones
+-- name: list_zone_data
 SELECT generation, version, digest, adopted_at, adopted_by, followed_at
 FROM tickbird.zone_data
 ORDER BY generation DESC
 LIMIT %(limit)s;
 
--- name: adopt_zones
+-- name: adopt_zone_data
 -- Of two at once one wins; the other looks again.
 INSERT INTO tickbird.zone_data (generation, version, digest, adopted_at, adopted_by)
 VALUES (
@@ -18,13 +18,13 @@ ON CONFLICT (generation) DO NOTHING;
 -- In the order of ids, and waiting for each: a planner that holds one never waits for another.
 SELECT schedule_id, coalesce(%(now)s::timestamptz, statement_timestamp())
 FROM tickbird.cursors
-WHERE schedule_id > %(after)s AND zone_data < %(zones)s AND format <= %(format)s
+WHERE schedule_id > %(after)s AND zone_generation < %(zones)s AND format <= %(format)s
 ORDER BY schedule_id
 LIMIT %(limit)s
 FOR UPDATE;
 
 -- name: stamp_zones
-UPDATE tickbird.cursors SET zone_data = %(zones)s WHERE schedule_id = ANY(%(ids)s::bigint[]);
+UPDATE tickbird.cursors SET zone_generation = %(zones)s WHERE schedule_id = ANY(%(ids)s::bigint[]);
 
 -- name: audit_zones
 INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule, detail)

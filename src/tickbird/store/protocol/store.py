@@ -327,7 +327,7 @@ class Store(Protocol):
         """Bring the schema up to date under a lock; what was applied or set right; empty when it was."""
         ...
 
-    async def examine(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
+    async def inspect(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
         """Look at everything that may need a person; also where the store is not open, or has no schema."""
         ...
 
@@ -371,7 +371,7 @@ class Store(Protocol):
         """
         ...
 
-    async def change_all(
+    async def apply_changes(
         self,
         namespace: str,
         changes: ChangeSet,
@@ -395,7 +395,7 @@ class Store(Protocol):
 
     # Zones
 
-    async def check_zones(
+    async def check_zone_data(
         self, here: ZoneData | None = None, *, adopt: bool = False, actor: str = "", now: datetime | None = None
     ) -> Zones:
         """Compare zone rules with the store's; from then on only who has the same plans schedules outside of UTC.
@@ -404,13 +404,13 @@ class Store(Protocol):
         """
         ...
 
-    async def follow_zones(
+    async def recompute_for_zone_data(
         self, after: int = 0, limit: int = 500, *, now: datetime | None = None
     ) -> ZoneRecomputeResult:
         """Compute cursors anew that go by older zone rules, in the order of schedule ids behind `after`."""
         ...
 
-    async def list_zones(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
+    async def list_zone_data(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
         """The zone rules that the store has gone by, newest first."""
         ...
 
@@ -511,7 +511,7 @@ class Store(Protocol):
 
     # Held runs
 
-    async def held_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
+    async def list_held_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
         """The schedules of which runs are held, by name; or one of them."""
         ...
 
@@ -521,7 +521,7 @@ class Store(Protocol):
         """The held runs of a schedule, oldest first, with ids above `after`."""
         ...
 
-    async def decide_held(
+    async def resolve_held(
         self, namespace: str, name: str, decision: Release | Drop, *, now: datetime | None = None
     ) -> int:
         """Release or drop the oldest held runs of a schedule; how many that were."""
@@ -530,7 +530,7 @@ class Store(Protocol):
     # Limits
 
     async def set_limit(
-        self, namespace: str, key: str, most: int | None, actor: str, *, now: datetime | None = None
+        self, namespace: str, key: str, max_running: int | None, actor: str, *, now: datetime | None = None
     ) -> ConcurrencyLimit:
         """Let so many runs of a key go on at once, or the default with None; who may go now, goes now."""
         ...
@@ -541,13 +541,13 @@ class Store(Protocol):
         """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
         ...
 
-    async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
+    async def list_runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
         """The runs that have a place of a key, oldest first."""
         ...
 
     # Queues
 
-    async def limit_queue(
+    async def set_queue_rate(
         self, namespace: str, queue: str, rate: RateLimit | None, actor: str, *, now: datetime | None = None
     ) -> QueueStatus:
         """Let runs of a queue begin at this rate, or as they come with None; what has begun counts for the new rate."""
@@ -559,13 +559,13 @@ class Store(Protocol):
         """The queues that have a rate or active runs, by name; or one of them."""
         ...
 
-    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
+    async def queue_position(self, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         ...
 
     # Workers and code
 
-    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
+    async def heartbeat(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh this worker's row; it counts as live for so long."""
         ...
 
@@ -575,7 +575,7 @@ class Store(Protocol):
         """Ask a live worker to drain, which nothing takes back; harmless where that was done before."""
         ...
 
-    async def retire_worker(self, worker_id: str) -> None:
+    async def remove_worker(self, worker_id: str) -> None:
         """Remove this worker's row."""
         ...
 
@@ -583,7 +583,7 @@ class Store(Protocol):
         """The live workers."""
         ...
 
-    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
+    async def list_app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         """Every schedule of the app, and those of other owners among `names`, deleted ones included."""
         ...
 
@@ -655,11 +655,11 @@ class Store(Protocol):
         """End a token; harmless where that was done before. NotFoundError where there is none."""
         ...
 
-    async def live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
+    async def filter_live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
         """Those of these tokens and sessions that can be used."""
         ...
 
-    async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
+    async def touch_token(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
         ...
 
@@ -699,7 +699,7 @@ class Store(Protocol):
         """End all sessions of a token; how many were live. NotFoundError where there is no such token."""
         ...
 
-    async def note_session_use(self, session_id: str, *, now: datetime | None = None) -> None:
+    async def touch_session(self, session_id: str, *, now: datetime | None = None) -> None:
         """Write that a session was used, at most once a minute."""
         ...
 
@@ -757,7 +757,7 @@ class Store(Protocol):
         """
         ...
 
-    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
+    async def duration_stats(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
         """How long the last successful runs of these schedules took; without those that have none."""
         ...
 
@@ -797,21 +797,23 @@ class Store(Protocol):
         """The runs of a schedule that are not final, oldest first."""
         ...
 
-    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> TickDecisions:
+    async def tick_decisions(
+        self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000
+    ) -> TickDecisions:
         """Runs and skips whose ticks touch the range."""
         ...
 
-    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
+    async def recent_outcomes(self, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
         """Runs that ended, and skips that were recorded or extended, since an instant: the newest of each."""
         ...
 
-    async def measure(
+    async def read_metrics(
         self, namespace: str, *, most: int = MAX_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
         """How much there is of everything in a namespace, by bounded counts of what is active or ended lately."""
         ...
 
-    async def settle(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
+    async def activity_watermark(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
         """Up to where nothing can happen any more that is not seen yet; `before` is what the look before found."""
         ...
 

@@ -16,8 +16,8 @@ from tickbird.domain.planning.planner import (
     PlannedRun,
     PlannedSkip,
     after_plan,
+    apply_zone_change,
     at_plan,
-    follow_zones,
     on_time,
     park,
     plan,
@@ -26,7 +26,7 @@ from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE, Claim
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition, check_payload, spread_offset
 from tickbird.domain.schedules.schedule import Schedule, SqlEdit
-from tickbird.domain.schedules.tick_overrides import overridden_text, overrides_text, void_detail
+from tickbird.domain.schedules.tick_overrides import applied_override_text, overrides_text, void_detail
 from tickbird.domain.sized_cache import SizedCache, size_of
 from tickbird.domain.time.instants import to_datetime
 from tickbird.store.protocol.store import HandOff, MovedSchedule
@@ -199,7 +199,7 @@ def decide(
         return ScheduleDecision(schedule, parked, None, last_skip_id)
     try:
         if other_zones and edited is None:
-            followed = follow_zones(schedule)
+            followed = apply_zone_change(schedule)
             decided = after_plan(followed, plan(at_plan(schedule, followed), facts, now))
         else:
             decided = plan(schedule, facts, now, edited)
@@ -317,7 +317,7 @@ def recompute_for_zone_data(
 ) -> tuple[ScheduleDecision, MovedSchedule | None] | None:
     """A schedule whose cursor was computed by other zone rules: by these, and how its next look moved; None: as is."""
     try:
-        followed = follow_zones(schedule)
+        followed = apply_zone_change(schedule)
     except Exception:  # noqa: BLE001 - when it is due, the planner will say what is wrong
         return None
     if followed.cursor == schedule.cursor and followed.state == schedule.state:
@@ -370,7 +370,7 @@ class RunRow(NamedTuple):
     actor: str | None
     lane: int
     concurrency_key: str | None
-    behind: int
+    deferred_until: int
 
 
 class AwaitRow(NamedTuple):
@@ -447,7 +447,7 @@ class Rows:
     payloads: list[tuple[int, str]] = field(default_factory=list)
     awaits: list[AwaitRow] = field(default_factory=list)
     # Run id and JSON text, only where its tick had an override.
-    overridden: list[tuple[int, str]] = field(default_factory=list)
+    applied_overrides: list[tuple[int, str]] = field(default_factory=list)
     void: list[VoidedOverrideRow] = field(default_factory=list)
     skips: list[SkipRow] = field(default_factory=list)
     longer: list[SkipExtension] = field(default_factory=list)
@@ -522,7 +522,7 @@ def last_skips_needed(batch: Iterable[ScheduleDecision]) -> list[int]:
 
 
 def deferrable(batch: Iterable[ScheduleDecision]) -> list[int]:
-    """The schedules whose new runs may have to stand behind the line of their queue."""
+    """The schedules whose new runs may have to be deferred in their queue."""
     return [
         d.schedule.id for d in batch if d.plan.runs and d.definition is not None and d.definition.overlap == "allow"
     ]
@@ -531,17 +531,17 @@ def deferrable(batch: Iterable[ScheduleDecision]) -> list[int]:
 def lined_up(
     batch: Iterable[ScheduleDecision], lines: Mapping[int, int | None], minute: int
 ) -> tuple[dict[int, list[int]], dict[int, int]]:
-    """Until when the queued runs of each schedule in `lines` stand behind them, and the lines that are longer now."""
-    behind: dict[int, list[int]] = {}
+    """Until when the queued runs of each schedule in `lines` are deferred, and the lines that are longer now."""
+    deferred: dict[int, list[int]] = {}
     longer: dict[int, int] = {}
     for decided in batch:
         if (schedule_id := decided.schedule.id) in lines:
             line = lines[schedule_id] or 0
             queued = [run for run in decided.plan.runs if run.status == "queued"]
-            behind[schedule_id], last = stagger(line, minute, (run.origin == "schedule" for run in queued))
+            deferred[schedule_id], last = stagger(line, minute, (run.origin == "schedule" for run in queued))
             if last != line:
                 longer[schedule_id] = last
-    return behind, longer
+    return deferred, longer
 
 
 def to_rows(
@@ -549,12 +549,12 @@ def to_rows(
     run_ids: Iterator[int],
     skip_ids: Iterator[int],
     last_skips: Mapping[int, LastSkip],
-    behind: Mapping[int, Iterable[int]],
+    deferred: Mapping[int, Iterable[int]],
 ) -> Rows:
     """Everything that these plans write; `last_skips` by skip id, as asked for by `wanted_skips`."""
     rows = Rows()
     for decided in batch:
-        ids = _add_runs(rows, decided, run_ids, behind.get(decided.schedule.id, ())) if decided.plan.runs else ()
+        ids = _add_runs(rows, decided, run_ids, deferred.get(decided.schedule.id, ())) if decided.plan.runs else ()
         last_skip_id = decided.last_skip_id
         if decided.plan.skips:
             last_skip_id = _add_skips(rows, decided, ids, skip_ids, last_skips.get(last_skip_id or 0))
@@ -594,10 +594,10 @@ def to_rows(
     return rows
 
 
-def _add_runs(rows: Rows, decided: ScheduleDecision, run_ids: Iterator[int], behind: Iterable[int]) -> list[int]:
+def _add_runs(rows: Rows, decided: ScheduleDecision, run_ids: Iterator[int], deferred: Iterable[int]) -> list[int]:
     schedule, definition = decided.schedule, decided.definition
     assert definition is not None
-    ids, until = [], iter(behind)
+    ids, until = [], iter(deferred)
     for run in decided.plan.runs:
         run_id = next(run_ids)
         ids.append(run_id)
@@ -632,7 +632,7 @@ def _add_runs(rows: Rows, decided: ScheduleDecision, run_ids: Iterator[int], beh
             rows.payloads.append((run_id, check_payload(run.payload)))
         rows.awaits += [AwaitRow(run_id, each.schedule_id, each.since, each.until) for each in run.awaits]
         if run.override is not None:
-            rows.overridden.append((run_id, overridden_text(run.override)))
+            rows.applied_overrides.append((run_id, applied_override_text(run.override)))
     return ids
 
 

@@ -11,7 +11,7 @@ from tickbird.store.sqlite import calendars, concurrency, queues
 from tickbird.store.sqlite.changes import change
 
 
-def change_all(
+def apply_changes(
     db: sqlite3.Connection,
     known: RevisionCache,
     may: PlanningPermission,
@@ -24,8 +24,8 @@ def change_all(
     """Make all of them, in their order."""
     for each in changes.calendars:
         calendars.put(db, namespace, each.name, each.definition, each.closed, each.source, actor, each.revision, now)
-    for key, most in changes.limits.items():
-        concurrency.change(db, known, namespace, key, most, actor, now)
+    for key, max_running in changes.limits.items():
+        concurrency.change(db, known, namespace, key, max_running, actor, now)
     for queue, rate in changes.queues.items():
         queues.limit(db, namespace, queue, rate, actor, now)
     for number, (name, command) in enumerate(changes.commands, 1):

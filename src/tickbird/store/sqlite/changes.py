@@ -153,7 +153,7 @@ def _revise(
         "definition": definition_text(schedule.definition_json) if is_readable else None,
         "revision": schedule.revision,
         "fingerprint": schedule.fingerprint,
-        "overrides": dump(dict(schedule.field_overrides)),
+        "field_overrides": dump(dict(schedule.field_overrides)),
         "paused_by": pause.by if pause else None,
         "pause_note": pause.note if pause else None,
         "paused_until": pause.until if pause else None,

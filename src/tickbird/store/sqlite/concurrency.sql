@@ -2,7 +2,7 @@
 
 -- name: busy_key
 SELECT
-    coalesce((SELECT most FROM limits WHERE namespace = :namespace AND key = :key), :default)
+    coalesce((SELECT max_running FROM concurrency_limits WHERE namespace = :namespace AND key = :key), :default)
     - (
         SELECT count(*)
         FROM runs
@@ -56,20 +56,20 @@ FROM runs
 WHERE concurrency_key IS NOT NULL AND finished_at IS NULL AND status = 'waiting' AND lane < 2;
 
 -- name: set_limit
-INSERT INTO limits (namespace, key, most) VALUES (:namespace, :key, :most)
-ON CONFLICT (namespace, key) DO UPDATE SET most = excluded.most;
+INSERT INTO concurrency_limits (namespace, key, max_running) VALUES (:namespace, :key, :max_running)
+ON CONFLICT (namespace, key) DO UPDATE SET max_running = excluded.max_running;
 
 -- name: remove_limit
-DELETE FROM limits WHERE namespace = :namespace AND key = :key;
+DELETE FROM concurrency_limits WHERE namespace = :namespace AND key = :key;
 
 -- name: stored_limit
-SELECT most FROM limits WHERE namespace = :namespace AND key = :key;
+SELECT max_running FROM concurrency_limits WHERE namespace = :namespace AND key = :key;
 
 -- name: list_limits
 SELECT
     k.key,
-    coalesce(l.most, :default),
-    l.most IS NOT NULL,
+    coalesce(l.max_running, :default),
+    l.max_running IS NOT NULL,
     (
         SELECT count(*)
         FROM runs AS r
@@ -87,18 +87,18 @@ SELECT
             AND r.status = 'waiting'
     )
 FROM (
-    SELECT key FROM limits WHERE namespace = :namespace AND key > :after
+    SELECT key FROM concurrency_limits WHERE namespace = :namespace AND key > :after
     UNION
     SELECT concurrency_key
     FROM runs
     WHERE namespace = :namespace AND concurrency_key > :after AND concurrency_key IS NOT NULL AND finished_at IS NULL
 ) AS k
-LEFT JOIN limits AS l ON l.namespace = :namespace AND l.key = k.key
+LEFT JOIN concurrency_limits AS l ON l.namespace = :namespace AND l.key = k.key
 WHERE :key IS NULL OR k.key = :key
 ORDER BY k.key
 LIMIT :limit;
 
--- name: runs_of_key
+-- name: list_runs_of_key
 SELECT *
 FROM run_records
 WHERE id IN (

@@ -3,9 +3,9 @@
 -- name: oldest_due
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until, refused_at
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_generation, deferred_until, refused_at
 FROM cursors
-WHERE next_run_at <= :now AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+WHERE next_run_at <= :now AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
 ORDER BY next_run_at
 LIMIT :limit;
@@ -13,9 +13,9 @@ LIMIT :limit;
 -- name: newest_due
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until, refused_at
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_generation, deferred_until, refused_at
 FROM cursors
-WHERE next_run_at <= :now AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+WHERE next_run_at <= :now AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
 ORDER BY next_run_at DESC
 LIMIT :limit;
@@ -23,9 +23,9 @@ LIMIT :limit;
 -- name: never_planned
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until, refused_at
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_generation, deferred_until, refused_at
 FROM cursors
-WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
 ORDER BY schedule_id
 LIMIT :limit;
@@ -33,7 +33,7 @@ LIMIT :limit;
 -- name: some_cursors
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until, refused_at
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_generation, deferred_until, refused_at
 FROM cursors
 WHERE schedule_id IN (SELECT value FROM json_each(:ids))
 ORDER BY schedule_id;
@@ -42,23 +42,23 @@ ORDER BY schedule_id;
 -- Those of these cursors that no other process has planned meanwhile.
 SELECT
     schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_data, line_until, refused_at
+    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_generation, deferred_until, refused_at
 FROM cursors
-WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND iif(next_run_at IS NULL, state = 'active', next_run_at <= :now)
 ORDER BY schedule_id;
 
 -- name: lines_of
-SELECT schedule_id, line_until FROM cursors WHERE schedule_id IN (SELECT value FROM json_each(:ids));
+SELECT schedule_id, deferred_until FROM cursors WHERE schedule_id IN (SELECT value FROM json_each(:ids));
 
 -- name: lengthen_line
-UPDATE cursors SET line_until = ?2 WHERE schedule_id = ?1;
+UPDATE cursors SET deferred_until = ?2 WHERE schedule_id = ?1;
 
 -- name: next_due
 SELECT
-    (SELECT min(next_run_at) FROM cursors WHERE next_run_at IS NOT NULL AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+    (SELECT min(next_run_at) FROM cursors WHERE next_run_at IS NOT NULL AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))),
-    EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_data IS NULL OR zone_data <= :zones)
+    EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused))));
 
 -- name: active_facts
@@ -114,10 +114,10 @@ UPDATE cursors SET revision = :revision, format = coalesce(:format, format) WHER
 
 -- name: stamp_revised
 -- Computed by the zone rules of this process, which may be others than the store's.
-UPDATE cursors SET zone_data = :zones WHERE schedule_id = :id AND zone_data IS NOT NULL;
+UPDATE cursors SET zone_generation = :zones WHERE schedule_id = :id AND zone_generation IS NOT NULL;
 
--- name: mark_overridden
-UPDATE runs SET overridden = ?2 WHERE id = ?1;
+-- name: write_applied_override
+UPDATE runs SET applied_override = ?2 WHERE id = ?1;
 
 -- name: insert_skip
 INSERT INTO skips (id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note, decided_at)

@@ -1,16 +1,16 @@
 -- What a dashboard reads. Each statement looks at no more rows than its bounds say, however many are stored, but for
--- those that look for schedules: these may walk the narrow table `listed`.
+-- those that look for schedules: these may walk the narrow table `schedule_search`.
 
 -- name: find_schedules
 SELECT l.schedule_id
-FROM listed AS l
+FROM schedule_search AS l
 WHERE l.namespace = :namespace
     AND l.name > :after
-    AND iif(:folded, instr(casefold(l.words), :contains), instr(lower(l.words), :contains) OR :contains = '')
+    AND iif(:folded, instr(casefold(l.search_text), :contains), instr(lower(l.search_text), :contains) OR :contains = '')
     AND (:app IS NULL OR l.app = :app)
     AND (:queue IS NULL OR l.queue = :queue)
     AND (:among IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:among)))
-    AND (:tag IS NULL OR instr(l.words, char(10) || :tag || char(10)))
+    AND (:tag IS NULL OR instr(l.search_text, char(10) || :tag || char(10)))
     AND EXISTS (
         SELECT 1 FROM cursors AS c
         WHERE c.schedule_id = l.schedule_id AND c.state IN (SELECT value FROM json_each(:states))
@@ -28,14 +28,14 @@ LIMIT :limit;
 
 -- name: find_schedules_before
 SELECT l.schedule_id
-FROM listed AS l
+FROM schedule_search AS l
 WHERE l.namespace = :namespace
     AND l.name < :before
-    AND iif(:folded, instr(casefold(l.words), :contains), instr(lower(l.words), :contains) OR :contains = '')
+    AND iif(:folded, instr(casefold(l.search_text), :contains), instr(lower(l.search_text), :contains) OR :contains = '')
     AND (:app IS NULL OR l.app = :app)
     AND (:queue IS NULL OR l.queue = :queue)
     AND (:among IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:among)))
-    AND (:tag IS NULL OR instr(l.words, char(10) || :tag || char(10)))
+    AND (:tag IS NULL OR instr(l.search_text, char(10) || :tag || char(10)))
     AND EXISTS (
         SELECT 1 FROM cursors AS c
         WHERE c.schedule_id = l.schedule_id AND c.state IN (SELECT value FROM json_each(:states))
@@ -55,13 +55,13 @@ LIMIT :limit;
 SELECT count(*)
 FROM (
     SELECT 1
-    FROM listed AS l
+    FROM schedule_search AS l
     WHERE l.namespace = :namespace
-        AND iif(:folded, instr(casefold(l.words), :contains), instr(lower(l.words), :contains) OR :contains = '')
+        AND iif(:folded, instr(casefold(l.search_text), :contains), instr(lower(l.search_text), :contains) OR :contains = '')
         AND (:app IS NULL OR l.app = :app)
         AND (:queue IS NULL OR l.queue = :queue)
         AND (:among IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:among)))
-        AND (:tag IS NULL OR instr(l.words, char(10) || :tag || char(10)))
+        AND (:tag IS NULL OR instr(l.search_text, char(10) || :tag || char(10)))
         AND EXISTS (
             SELECT 1 FROM cursors AS c
             WHERE c.schedule_id = l.schedule_id AND c.state IN (SELECT value FROM json_each(:states))

@@ -30,10 +30,10 @@ WHERE schedule_id IN (SELECT value FROM json_each(:ids))
 RETURNING schedule_id;
 
 -- name: insert_await
-INSERT INTO awaits (run_id, schedule_id, since, until) VALUES (?1, ?2, ?3 * 1000000, ?4 * 1000000);
+INSERT INTO dependency_waits (run_id, schedule_id, since, until) VALUES (?1, ?2, ?3 * 1000000, ?4 * 1000000);
 
 -- name: settle_awaits
-DELETE FROM awaits
+DELETE FROM dependency_waits
 WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND since <= :now AND until >= :now
 RETURNING run_id;
 
@@ -44,7 +44,7 @@ SET lane = 0
 WHERE id IN (SELECT value FROM json_each(:ids))
     AND status = 'waiting'
     AND lane = -1
-    AND NOT EXISTS (SELECT 1 FROM awaits AS a WHERE a.run_id = runs.id)
+    AND NOT EXISTS (SELECT 1 FROM dependency_waits AS a WHERE a.run_id = runs.id)
 RETURNING schedule_id;
 
 -- name: cancel_unmet
@@ -57,22 +57,22 @@ SET status = 'cancelled',
         SELECT 'waited for ' || group_concat(name, ', ')
         FROM (
             SELECT s.name
-            FROM awaits AS a
+            FROM dependency_waits AS a
             JOIN schedules AS s ON s.id = a.schedule_id
             WHERE a.run_id = runs.id AND a.until < :now
             ORDER BY s.name
         )
     )
-WHERE id IN (SELECT run_id FROM awaits WHERE until < :now ORDER BY until LIMIT :limit)
+WHERE id IN (SELECT run_id FROM dependency_waits WHERE until < :now ORDER BY until LIMIT :limit)
     AND status = 'waiting'
     AND lane = -1
 RETURNING id;
 
 -- name: forget_awaits
 -- Of runs that were cancelled just now, or before for another reason.
-DELETE FROM awaits
-WHERE run_id IN (SELECT run_id FROM awaits WHERE until < :now)
-    AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = awaits.run_id AND r.status = 'waiting' AND r.lane = -1);
+DELETE FROM dependency_waits
+WHERE run_id IN (SELECT run_id FROM dependency_waits WHERE until < :now)
+    AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = dependency_waits.run_id AND r.status = 'waiting' AND r.lane = -1);
 
 -- name: read_needs
 SELECT s.name, s.definition
@@ -98,7 +98,7 @@ LIMIT :limit;
 -- name: unwatch
 -- What nobody depends on or waits for any more need not be noted.
 DELETE FROM last_success
-WHERE schedule_id NOT IN (SELECT schedule_id FROM awaits) AND schedule_id NOT IN (
+WHERE schedule_id NOT IN (SELECT schedule_id FROM dependency_waits) AND schedule_id NOT IN (
     SELECT s.id
     FROM schedules AS d
     JOIN json_each(d.definition, '$.depends_on') AS e

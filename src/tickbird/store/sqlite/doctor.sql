@@ -35,7 +35,7 @@ SELECT :queue, target, count(*), min(available_at)
 FROM (
     SELECT target, available_at FROM runs
     WHERE namespace = :namespace AND queue = :queue AND status = 'queued' AND available_at <= :now
-    ORDER BY priority DESC, behind, available_at, id
+    ORDER BY priority DESC, deferred_until, available_at, id
     LIMIT :limit
 )
 GROUP BY target

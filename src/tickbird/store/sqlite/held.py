@@ -17,7 +17,7 @@ from tickbird.store.sqlite.statements import SQL
 from tickbird.store.sqlite.waiting_runs import release
 
 
-def decide_held(
+def resolve_held(
     db: sqlite3.Connection, known: RevisionCache, namespace: str, name: str, decision: Release | Drop, now: int
 ) -> int:
     """Release or drop the oldest held runs of a schedule; how many that were."""

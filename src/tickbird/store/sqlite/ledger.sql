@@ -17,8 +17,8 @@ ORDER BY last_at
 LIMIT :limit;
 
 -- name: pruned_until
-SELECT until / 1000000 FROM pruned WHERE schedule_id = :schedule_id;
+SELECT until / 1000000 FROM prune_horizons WHERE schedule_id = :schedule_id;
 
 -- name: mark_pruned
-INSERT INTO pruned (schedule_id, until) VALUES (?1, ?2)
+INSERT INTO prune_horizons (schedule_id, until) VALUES (?1, ?2)
 ON CONFLICT (schedule_id) DO UPDATE SET until = max(until, excluded.until);

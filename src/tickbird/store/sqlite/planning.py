@@ -314,11 +314,11 @@ def _follow_zones(
     db: sqlite3.Connection, zones: Zones, rows: Sequence[Row], batch: Sequence[ScheduleDecision], now: int
 ) -> None:
     """Mark cursors that were computed anew by the zone rules of today, and tell what moved."""
-    behind = {row[0]: row[11] is None for row in rows if _has_old_zone_data(row, zones)}
-    if behind:
-        written = [decided for decided in batch if decided.schedule.id in behind]
+    outdated = {row[0]: row[11] is None for row in rows if _has_old_zone_data(row, zones)}
+    if outdated:
+        written = [decided for decided in batch if decided.schedule.id in outdated]
         again = (
-            recompute_for_zone_data(each.schedule, each.last_skip_id) for each in written if behind[each.schedule.id]
+            recompute_for_zone_data(each.schedule, each.last_skip_id) for each in written if outdated[each.schedule.id]
         )
         audit(db, zones, [found[1] for found in again if found is not None and found[1] is not None], now)
         stamp(db, zones, [decided.schedule.id for decided in written])
@@ -468,9 +468,9 @@ def write_plans(
     lines: dict[int, int | None] = {}
     if crowded := deferrable(batch):
         lines = dict(db.execute(SQL["lines_of"], {"ids": dump(crowded)}).fetchall())
-    behind, longer = lined_up(batch, lines, now // MICROS // MINUTE)
+    deferred, longer = lined_up(batch, lines, now // MICROS // MINUTE)
     run_ids, skip_ids = reserve_ids(db, "run", runs), reserve_ids(db, "skip", skips)
-    rows = to_rows(batch, iter(run_ids), iter(skip_ids), last_skips, behind)
+    rows = to_rows(batch, iter(run_ids), iter(skip_ids), last_skips, deferred)
     _insert(db, rows, now)
     if longer:
         db.executemany(SQL["lengthen_line"], longer.items())
@@ -500,8 +500,8 @@ def _insert(db: sqlite3.Connection, rows: Rows, now: int) -> None:
         write_awaits(db, rows)
     if rows.payloads:
         db.executemany(SQL["insert_payload"], rows.payloads)
-    if rows.overridden:
-        db.executemany(SQL["mark_overridden"], rows.overridden)
+    if rows.applied_overrides:
+        db.executemany(SQL["write_applied_override"], rows.applied_overrides)
     if rows.skips:
         db.executemany(SQL["insert_skip"], [(*skip, now) for skip in rows.skips])
     if rows.longer:

@@ -42,9 +42,11 @@ def durations(db: sqlite3.Connection, namespace: str, names: Collection[str]) ->
     return {name: run_length(found) for name, found in taken.items()}
 
 
-def app_schedules(db: sqlite3.Connection, namespace: str, app: str, names: Collection[str]) -> dict[str, AppSchedule]:
+def list_app_schedules(
+    db: sqlite3.Connection, namespace: str, app: str, names: Collection[str]
+) -> dict[str, AppSchedule]:
     """Every schedule of the app, and others among `names`, with the fingerprints that code has declared."""
-    rows = db.execute(SQL["app_schedules"], {"namespace": namespace, "app": app, "names": dump(list(names))})
+    rows = db.execute(SQL["list_app_schedules"], {"namespace": namespace, "app": app, "names": dump(list(names))})
     return {row[2]: AppSchedule(schedule_record(row), frozenset(as_list(decode(row[-1])))) for row in rows}
 
 

@@ -39,9 +39,9 @@ def turn(db: sqlite3.Connection, run_id: int, now: int) -> QueuePosition | None:
     run = get_run(db, run_id)
     if run is None or run.status != "queued":
         return None
-    [(behind,)] = db.execute(SQL["behind_of"], {"id": run_id})
+    [(deferred_until,)] = db.execute(SQL["deferred_until_of"], {"id": run_id})
     pace = stored(db, run.namespace, run.queue).get(run.queue)
-    until = behind * MINUTE * MICROS
+    until = deferred_until * MINUTE * MICROS
     if pace is None and until <= now:
         return None
     where = {"namespace": run.namespace, "queue": run.queue, "id": run.id, "now": now, "limit": MAX_POSITION}

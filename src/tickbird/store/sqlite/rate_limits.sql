@@ -1,20 +1,20 @@
 -- Rates of queues: what may begin, and what stands in each queue.
 
 -- name: set_rate
-INSERT INTO rates (namespace, queue, count, seconds) VALUES (:namespace, :queue, :count, :seconds)
+INSERT INTO queue_rates (namespace, queue, count, seconds) VALUES (:namespace, :queue, :count, :seconds)
 ON CONFLICT (namespace, queue) DO UPDATE SET count = excluded.count, seconds = excluded.seconds;
 
 -- name: remove_rate
-DELETE FROM rates WHERE namespace = :namespace AND queue = :queue;
+DELETE FROM queue_rates WHERE namespace = :namespace AND queue = :queue;
 
 -- name: stored_rates
 SELECT queue, count, seconds, starts
-FROM rates
+FROM queue_rates
 WHERE namespace = :namespace AND (:queue IS NULL OR queue = :queue)
 ORDER BY queue;
 
 -- name: save_starts
-UPDATE rates SET starts = :starts WHERE namespace = :namespace AND queue = :queue;
+UPDATE queue_rates SET starts = :starts WHERE namespace = :namespace AND queue = :queue;
 
 -- name: count_queues
 -- How many runs of each queue wait, are queued and run; where a queue is named, its alone.
@@ -30,8 +30,8 @@ FROM (
 WHERE :queue IS NULL OR queue = :queue
 GROUP BY queue;
 
--- name: behind_of
-SELECT behind FROM runs WHERE id = :id;
+-- name: deferred_until_of
+SELECT deferred_until FROM runs WHERE id = :id;
 
 -- name: runs_ahead
 -- Those of its queue that are taken before this one, as far as they are counted.
@@ -43,7 +43,7 @@ FROM (
         AND r.namespace = :namespace
         AND r.queue = :queue
         AND r.available_at <= :now
-        AND (-r.priority, r.behind, r.available_at, r.id)
-            < (SELECT -o.priority, o.behind, o.available_at, o.id FROM runs AS o WHERE o.id = :id)
+        AND (-r.priority, r.deferred_until, r.available_at, r.id)
+            < (SELECT -o.priority, o.deferred_until, o.available_at, o.id FROM runs AS o WHERE o.id = :id)
     LIMIT :limit
 );

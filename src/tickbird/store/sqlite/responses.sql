@@ -2,26 +2,26 @@
 
 -- name: begin_request
 -- A row where it is ours to answer: there was none, it is a day old, or whoever began has given up.
-INSERT INTO answers (namespace, key, request, begun_at)
+INSERT INTO http_responses (namespace, key, request, begun_at)
 VALUES (:namespace, :key, :request, :now)
 ON CONFLICT (namespace, key) DO UPDATE
 SET request = excluded.request, begun_at = excluded.begun_at, status = NULL, headers = NULL, body = NULL
-WHERE answers.begun_at <= :kept_since OR (answers.status IS NULL AND answers.begun_at <= :given_up_since)
+WHERE http_responses.begun_at <= :kept_since OR (http_responses.status IS NULL AND http_responses.begun_at <= :given_up_since)
 RETURNING 1;
 
 -- name: find_answer
-SELECT request, status, headers, body FROM answers WHERE namespace = :namespace AND key = :key;
+SELECT request, status, headers, body FROM http_responses WHERE namespace = :namespace AND key = :key;
 
 -- name: keep_answer
-UPDATE answers
+UPDATE http_responses
 SET status = :status, headers = :headers, body = :body
 WHERE namespace = :namespace AND key = :key AND request = :request AND status IS NULL;
 
 -- name: forget_answer
-DELETE FROM answers WHERE namespace = :namespace AND key = :key AND request = :request AND status IS NULL;
+DELETE FROM http_responses WHERE namespace = :namespace AND key = :key AND request = :request AND status IS NULL;
 
 -- name: prune_answers
-DELETE FROM answers
+DELETE FROM http_responses
 WHERE (namespace, key) IN (
-    SELECT namespace, key FROM answers WHERE begun_at < :kept_since ORDER BY begun_at LIMIT :limit
+    SELECT namespace, key FROM http_responses WHERE begun_at < :kept_since ORDER BY begun_at LIMIT :limit
 );

@@ -12,7 +12,7 @@ from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
-from tickbird.domain.schedules.tick_overrides import read_overridden, read_overrides
+from tickbird.domain.schedules.tick_overrides import read_applied_override, read_overrides
 from tickbird.domain.time.instants import clamp_seconds
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import AuditEntry
@@ -73,7 +73,7 @@ def run_record(row: Row) -> RunRecord:
         released_by=row[38],
         concurrency_key=row[39],
         awaiting=row[36] == AWAITING_LANE,
-        override=read_overridden(row[40]),
+        override=read_applied_override(row[40]),
         first_started_at=to_instant(row[41]),
     )
 

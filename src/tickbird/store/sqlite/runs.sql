@@ -4,7 +4,7 @@
 INSERT INTO runs (
     id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, scheduled_for, due_at,
     available_at, start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, concurrency_key,
-    behind, created_at
+    deferred_until, created_at
 )
 VALUES (
     ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 * 1000000, coalesce(?12 * 1000000, ?23),
@@ -122,7 +122,7 @@ SELECT
     l.ad_hoc,
     l.priority,
     (
-        SELECT max(r.behind) FROM runs AS r
+        SELECT max(r.deferred_until) FROM runs AS r
         WHERE r.status = 'queued'
             AND r.namespace = :namespace
             AND r.queue = l.queue
@@ -134,14 +134,14 @@ SELECT
     t.seconds,
     t.starts
 FROM lines AS l
-LEFT JOIN rates AS t ON t.namespace = :namespace AND t.queue = l.queue
+LEFT JOIN queue_rates AS t ON t.namespace = :namespace AND t.queue = l.queue
 WHERE l.priority IS NOT NULL
 ORDER BY l.priority DESC;
 
 -- name: available_runs
 SELECT
     r.id, r.available_at, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at,
-    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.behind
+    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.deferred_until
 FROM runs AS r
 LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE r.status = 'queued'
@@ -150,7 +150,7 @@ WHERE r.status = 'queued'
     AND r.target = :target
     AND (r.schedule_id IS NULL) = :ad_hoc
     AND r.priority = :priority
-    AND r.behind = 0
+    AND r.deferred_until = 0
     AND r.available_at <= :now
     AND (:unread_runs = '[]' OR r.id NOT IN (SELECT value FROM json_each(:unread_runs)))
     AND (
@@ -169,7 +169,7 @@ LIMIT :limit;
 -- As available_runs, of those behind the line.
 SELECT
     r.id, r.available_at, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at,
-    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.behind
+    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.deferred_until
 FROM runs AS r
 LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE r.status = 'queued'
@@ -178,7 +178,7 @@ WHERE r.status = 'queued'
     AND r.target = :target
     AND (r.schedule_id IS NULL) = :ad_hoc
     AND r.priority = :priority
-    AND r.behind > 0
+    AND r.deferred_until > 0
     AND r.available_at <= :now
     AND (:unread_runs = '[]' OR r.id NOT IN (SELECT value FROM json_each(:unread_runs)))
     AND (
@@ -190,7 +190,7 @@ WHERE r.status = 'queued'
         r.available_at <= :believed
         OR (r.attempt = 0 AND r.released_at IS NULL AND r.due_at <= max(r.created_at, :believed))
     )
-ORDER BY r.behind, r.available_at, r.id
+ORDER BY r.deferred_until, r.available_at, r.id
 LIMIT :limit;
 
 -- name: next_available
@@ -202,7 +202,7 @@ WHERE status = 'queued'
     AND target = :target
     AND (schedule_id IS NULL) = :ad_hoc
     AND priority = :priority
-    AND behind = 0
+    AND deferred_until = 0
     AND (:unread_runs = '[]' OR id NOT IN (SELECT value FROM json_each(:unread_runs)))
     AND (
         :unread = '[]'
@@ -221,14 +221,14 @@ WHERE status = 'queued'
     AND target = :target
     AND (schedule_id IS NULL) = :ad_hoc
     AND priority = :priority
-    AND behind > 0
+    AND deferred_until > 0
     AND (:unread_runs = '[]' OR id NOT IN (SELECT value FROM json_each(:unread_runs)))
     AND (
         :unread = '[]'
         OR coalesce(schedule_id || ':' || revision, '') NOT IN (SELECT value FROM json_each(:unread))
     )
     AND (start_by IS NULL OR start_by >= :now)
-ORDER BY behind, available_at, id
+ORDER BY deferred_until, available_at, id
 LIMIT 1;
 
 -- name: lease_runs
@@ -260,7 +260,7 @@ WHERE id = ?1;
 UPDATE runs
 SET status = 'queued', available_at = ?2, error = ?3, failure_kind = ?4, reason = ?5, failures = failures + ?6,
     crashes = crashes + ?7, lease_until = NULL, worker = NULL, start_by = iif(?8, NULL, start_by),
-    behind = iif(?6 > 0, 0, behind)
+    deferred_until = iif(?6 > 0, 0, deferred_until)
 WHERE id = ?1;
 
 -- name: insert_attempt
@@ -294,7 +294,7 @@ LIMIT :limit;
 
 -- name: release_run
 UPDATE runs
-SET status = 'queued', lane = 0, available_at = max(available_at, :now), behind = :behind
+SET status = 'queued', lane = 0, available_at = max(available_at, :now), deferred_until = :deferred_until
 WHERE id = :id AND status = 'waiting';
 
 -- name: cancel_runs
@@ -329,7 +329,7 @@ WHERE id = ?1;
 
 -- name: join_lines
 -- Runs that stood behind the line of their queue until now join it, by their age.
-UPDATE runs SET behind = 0 WHERE status = 'queued' AND behind > 0 AND behind < :minute;
+UPDATE runs SET deferred_until = 0 WHERE status = 'queued' AND deferred_until > 0 AND deferred_until < :minute;
 
 -- name: misfired_runs
 UPDATE runs
@@ -347,8 +347,8 @@ RETURNING id;
 SELECT
     (SELECT min(lease_until) FROM runs WHERE status = 'running'),
     (SELECT min(start_by) FROM runs WHERE start_by IS NOT NULL AND status IN ('waiting', 'queued')),
-    (SELECT min(until) FROM awaits),
-    (SELECT min(behind) * 60000000 FROM runs WHERE status = 'queued' AND behind > 0);
+    (SELECT min(until) FROM dependency_waits),
+    (SELECT min(deferred_until) * 60000000 FROM runs WHERE status = 'queued' AND deferred_until > 0);
 
 -- name: prune_runs
 DELETE FROM runs

@@ -3,7 +3,7 @@
 -- name: schedule_by_name
 SELECT * FROM schedule_records WHERE namespace = :namespace AND name = :name;
 
--- name: app_schedules
+-- name: list_app_schedules
 SELECT
     s.*,
     (
@@ -30,7 +30,7 @@ SET app = :app,
     definition = coalesce(:definition, definition),
     revision = :revision,
     fingerprint = :fingerprint,
-    overrides = :overrides,
+    field_overrides = :field_overrides,
     paused_by = :paused_by,
     pause_note = :pause_note,
     paused_until = :paused_until * 1000000,

@@ -92,7 +92,7 @@ def close_all(db: sqlite3.Connection, namespace: str, token_id: str, actor: str,
 
 def note_use(db: sqlite3.Connection, session_id: str, now: int) -> None:
     """Write that a session was used, unless that was written just before."""
-    db.execute(SQL["note_session_use"], {"id": session_id, "now": now, "every": USE_NOTED_EVERY})
+    db.execute(SQL["touch_session"], {"id": session_id, "now": now, "every": USE_NOTED_EVERY})
 
 
 def _token(db: sqlite3.Connection, token_id: str, now: int) -> TokenRecord:

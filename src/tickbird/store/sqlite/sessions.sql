@@ -65,7 +65,7 @@ WHERE id IN (
 )
 RETURNING id;
 
--- name: note_session_use
+-- name: touch_session
 UPDATE sessions
 SET last_used_at = :now
 WHERE id = :id AND (last_used_at IS NULL OR last_used_at <= :now - :every * 1000000);

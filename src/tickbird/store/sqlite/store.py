@@ -167,7 +167,7 @@ class SqliteStore:
             if opened_here and self.path != MEMORY:
                 await self._writer.close()
 
-    async def examine(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
+    async def inspect(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
         """Look at everything that may need a person; also where the store is not open."""
         at = clock() if now is None else to_micros(now)
         if self._reader.is_open:
@@ -280,7 +280,7 @@ class SqliteStore:
         self._signal()
         return changed
 
-    async def change_all(
+    async def apply_changes(
         self,
         namespace: str,
         changes: ChangeSet,
@@ -292,7 +292,7 @@ class SqliteStore:
         """Make all these changes in one transaction, or none."""
         at, may = to_micros(now), await self._may_plan()
         await self._write(
-            lambda db: bulk_changes.change_all(
+            lambda db: bulk_changes.apply_changes(
                 db, self._known, may, namespace, changes, actor, clock() if at is None else at, counted
             )
         )
@@ -315,7 +315,7 @@ class SqliteStore:
 
     # Zones
 
-    async def check_zones(
+    async def check_zone_data(
         self, here: ZoneData | None = None, *, adopt: bool = False, actor: str = "", now: datetime | None = None
     ) -> Zones:
         """Compare zone rules with the store's; from then on only who has the same plans schedules outside of UTC."""
@@ -325,13 +325,13 @@ class SqliteStore:
 
     async def _zones_checked(self, *, adopt: bool = True) -> Zones:
         """What this process may plan; looked up once, and again whenever somebody asks for a check."""
-        return await self.check_zones(adopt=adopt) if self._zones is UNKNOWN else self._zones
+        return await self.check_zone_data(adopt=adopt) if self._zones is UNKNOWN else self._zones
 
     async def _may_plan(self) -> PlanningPermission:
         copied = (await self._identity_checked()).copy_reason
         return PlanningPermission(await self._zones_checked(adopt=False), self.plans and not copied)
 
-    async def follow_zones(
+    async def recompute_for_zone_data(
         self, after: int = 0, limit: int = 500, *, now: datetime | None = None
     ) -> ZoneRecomputeResult:
         """Compute cursors anew that go by older zone rules."""
@@ -343,7 +343,7 @@ class SqliteStore:
             self._signal()
         return followed
 
-    async def list_zones(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
+    async def list_zone_data(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
         """The zone rules that the store has gone by, newest first."""
         return await self._read(lambda db: zone_data.records(db, limit))
 
@@ -481,7 +481,7 @@ class SqliteStore:
 
     # Held runs
 
-    async def held_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
+    async def list_held_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
         """The schedules of which runs are held, by name; or one of them."""
         return await self._read(lambda db: held.held_schedules(db, namespace, schedule))
 
@@ -492,13 +492,13 @@ class SqliteStore:
         filters = {"namespace": namespace, "schedule": schedule, "after": after, "limit": limit}
         return await self._read(lambda db: held.list_held(db, filters))
 
-    async def decide_held(
+    async def resolve_held(
         self, namespace: str, name: str, decision: Release | Drop, *, now: datetime | None = None
     ) -> int:
         """Release or drop the oldest held runs of a schedule; how many that were."""
         at = to_micros(now)
         decided = await self._write(
-            lambda db: held.decide_held(db, self._known, namespace, name, decision, clock() if at is None else at)
+            lambda db: held.resolve_held(db, self._known, namespace, name, decision, clock() if at is None else at)
         )
         self._signal()
         return decided
@@ -506,12 +506,14 @@ class SqliteStore:
     # Limits
 
     async def set_limit(
-        self, namespace: str, key: str, most: int | None, actor: str, *, now: datetime | None = None
+        self, namespace: str, key: str, max_running: int | None, actor: str, *, now: datetime | None = None
     ) -> ConcurrencyLimit:
         """Let so many runs of a key go on at once, or the default with None."""
         at = to_micros(now)
         limit, released = await self._write(
-            lambda db: concurrency.change(db, self._known, namespace, key, most, actor, clock() if at is None else at)
+            lambda db: concurrency.change(
+                db, self._known, namespace, key, max_running, actor, clock() if at is None else at
+            )
         )
         if released:
             self._signal()
@@ -523,13 +525,13 @@ class SqliteStore:
         """The keys that have a limit or active runs, by name, behind `after`; or one of them."""
         return await self._read(lambda db: concurrency.read(db, namespace, key, after, limit))
 
-    async def runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
+    async def list_runs_of_key(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
         """The runs that have a place of a key, oldest first."""
-        return await self._read(lambda db: concurrency.runs_of_key(db, namespace, key, limit))
+        return await self._read(lambda db: concurrency.list_runs_of_key(db, namespace, key, limit))
 
     # Queues
 
-    async def limit_queue(
+    async def set_queue_rate(
         self, namespace: str, queue: str, rate: RateLimit | None, actor: str, *, now: datetime | None = None
     ) -> QueueStatus:
         """Let runs of a queue begin at this rate, or as they come with None."""
@@ -544,14 +546,14 @@ class SqliteStore:
         at = clock() if now is None else to_micros(now)
         return await self._read(lambda db: queues.listed(db, namespace, queue, at))
 
-    async def turn_of(self, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
+    async def queue_position(self, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
         at = clock() if now is None else to_micros(now)
         return await self._read(lambda db: queues.turn(db, run_id, at))
 
     # Workers and code
 
-    async def report_worker(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
+    async def heartbeat(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh this worker's row."""
         at = clock() if now is None else to_micros(now)
         here = (await self._identity_checked()).here
@@ -575,18 +577,18 @@ class SqliteStore:
         self._signal()
         return drained
 
-    async def retire_worker(self, worker_id: str) -> None:
+    async def remove_worker(self, worker_id: str) -> None:
         """Remove this worker's row."""
-        await self._write(lambda db: db.execute(SQL["retire_worker"], {"id": worker_id}))
+        await self._write(lambda db: db.execute(SQL["remove_worker"], {"id": worker_id}))
 
     async def list_workers(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
         """The live workers."""
         at = clock() if now is None else to_micros(now)
         return await self._read(lambda db: workers.live(db, namespace, at))
 
-    async def app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
+    async def list_app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         """Every schedule of the app, and those of other owners among `names`."""
-        return await self._read(lambda db: queries.app_schedules(db, namespace, app, names))
+        return await self._read(lambda db: queries.list_app_schedules(db, namespace, app, names))
 
     # Calendars
 
@@ -657,12 +659,12 @@ class SqliteStore:
         """End a token."""
         return await self._write(lambda db: tokens.revoke(db, namespace, token_id, actor, _dated(now)))
 
-    async def live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
+    async def filter_live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
         """Those of these tokens and sessions that can be used."""
         at = clock() if now is None else to_micros(now)
         return await self._read(lambda db: tokens.live(db, ids, at))
 
-    async def note_token_use(self, token_id: str, *, now: datetime | None = None) -> None:
+    async def touch_token(self, token_id: str, *, now: datetime | None = None) -> None:
         """Write that a token was used, at most once a minute."""
         await self._write(lambda db: tokens.note_use(db, token_id, _dated(now)))
 
@@ -701,7 +703,7 @@ class SqliteStore:
         """End all sessions of a token."""
         return await self._write(lambda db: sessions.close_all(db, namespace, token_id, actor, _dated(now)))
 
-    async def note_session_use(self, session_id: str, *, now: datetime | None = None) -> None:
+    async def touch_session(self, session_id: str, *, now: datetime | None = None) -> None:
         """Write that a session was used, at most once a minute."""
         await self._write(lambda db: sessions.note_use(db, session_id, _dated(now)))
 
@@ -761,7 +763,7 @@ class SqliteStore:
         wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
         return await self.readings.schedules(namespace, wanted, after=after, limit=limit)
 
-    async def durations(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
+    async def duration_stats(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
         """How long the last successful runs of these schedules took; without those that have none."""
         return await self._read(lambda db: queries.durations(db, namespace, names))
 
@@ -805,7 +807,9 @@ class SqliteStore:
         """The runs of a schedule that are not final, oldest first."""
         return await self._read(lambda db: queries.active_runs(db, schedule_id))
 
-    async def decisions(self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000) -> TickDecisions:
+    async def tick_decisions(
+        self, schedule_id: int, first: datetime, last: datetime, limit: int = 1_000
+    ) -> TickDecisions:
         """Runs and skips whose ticks touch the range."""
         bounds = {
             "schedule_id": schedule_id,
@@ -815,12 +819,12 @@ class SqliteStore:
         }
         return await self._read(lambda db: queries.decisions(db, bounds))
 
-    async def recent(self, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
+    async def recent_outcomes(self, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
         """Runs that ended, and skips that were recorded or extended, since an instant."""
         bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit}
         return await self._read(lambda db: queries.recent(db, bounds))
 
-    async def measure(
+    async def read_metrics(
         self, namespace: str, *, most: int = MAX_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
         """How much there is of everything in a namespace."""
@@ -829,7 +833,7 @@ class SqliteStore:
         rows = await self._read(lambda db: db.execute(SQL["measure"], bounds).fetchall())
         return measured(to_instant(at), [(*row, to_instant(when)) for *row, when in rows], most)
 
-    async def settle(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
+    async def activity_watermark(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
         """Up to where nothing can happen any more that is not seen yet."""
         version = 0
         if self._reader is not self._writer:

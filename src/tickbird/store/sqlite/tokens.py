@@ -74,12 +74,12 @@ def revoke(db: sqlite3.Connection, namespace: str, token_id: str, actor: str, no
 
 def live(db: sqlite3.Connection, ids: Collection[str], now: int) -> frozenset[str]:
     """Those that can be used."""
-    return frozenset(row[0] for row in db.execute(SQL["live_tokens"], {"ids": dump(sorted(ids)), "now": now}))
+    return frozenset(row[0] for row in db.execute(SQL["filter_live_tokens"], {"ids": dump(sorted(ids)), "now": now}))
 
 
 def note_use(db: sqlite3.Connection, token_id: str, now: int) -> None:
     """Write that a token was used, unless that was written just before."""
-    db.execute(SQL["note_token_use"], {"id": token_id, "now": now, "every": USE_NOTED_EVERY})
+    db.execute(SQL["touch_token"], {"id": token_id, "now": now, "every": USE_NOTED_EVERY})
 
 
 def audit(

@@ -40,12 +40,12 @@ WHERE id = :id AND revoked_at IS NULL
 RETURNING
     id, digest, name, role, namespaces, created_at, created_by, expires_at, revoked_at, revoked_by, last_used_at, 0;
 
--- name: note_token_use
+-- name: touch_token
 UPDATE tokens
 SET last_used_at = :now
 WHERE id = :id AND (last_used_at IS NULL OR last_used_at <= :now - :every * 1000000);
 
--- name: live_tokens
+-- name: filter_live_tokens
 -- Also sessions: no id is of both kinds.
 SELECT id FROM tokens
 WHERE id IN (SELECT value FROM json_each(:ids)) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)

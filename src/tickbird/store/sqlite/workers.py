@@ -33,13 +33,13 @@ def report(db: sqlite3.Connection, worker: Worker, live_for: float, now: int) ->
         "tasks": dump(dict(worker.tasks)),
         "declares": dump(dict(worker.declares)),
         "draining": worker.draining,
-        "held": worker.standby_reason,
+        "standby_reason": worker.standby_reason,
         "health": dump(dict(worker.health)),
         "started_at": to_micros(worker.started_at),
         "now": now,
         "live_until": now + round(live_for * MICROS),
     }
-    [(drained_by,)] = db.execute(SQL["report_worker"], row).fetchall()
+    [(drained_by,)] = db.execute(SQL["heartbeat"], row).fetchall()
     db.execute(SQL["forget_workers"], {"cutoff": now - REMEMBERED})
     return frozenset(peer for (peer,) in db.execute(SQL["list_peers"], row)), current(db), drained_by
 

@@ -1,12 +1,12 @@
 -- Workers: who is alive, and what they declare.
 
--- name: report_worker
+-- name: heartbeat
 INSERT INTO workers (
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, held, health,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason, health,
     started_at, last_seen_at, live_until
 )
 VALUES (
-    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declares, :draining, :held, :health,
+    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declares, :draining, :standby_reason, :health,
     coalesce(:started_at, :now), :now, :live_until
 )
 ON CONFLICT (id) DO UPDATE
@@ -15,7 +15,7 @@ SET queues = excluded.queues,
     tasks = excluded.tasks,
     declares = excluded.declares,
     draining = excluded.draining,
-    held = excluded.held,
+    standby_reason = excluded.standby_reason,
     health = excluded.health,
     last_seen_at = excluded.last_seen_at,
     live_until = excluded.live_until
@@ -24,7 +24,7 @@ RETURNING coalesce(drain_requested_by, '');
 -- name: find_worker
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, last_seen_at,
-    live_until, held, health, drain_requested_at, drain_requested_by
+    live_until, standby_reason, health, drain_requested_at, drain_requested_by
 FROM workers
 WHERE id = :id AND namespace = :namespace AND live_until > :now;
 
@@ -40,7 +40,7 @@ DELETE FROM workers WHERE live_until < :cutoff;
 -- name: list_peers
 SELECT id FROM workers WHERE namespace = :namespace AND app = :app AND id <> :id AND live_until > :now;
 
--- name: retire_worker
+-- name: remove_worker
 DELETE FROM workers WHERE id = :id;
 
 -- name: published_tasks
@@ -50,7 +50,7 @@ SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORD
 -- name: list_workers
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, last_seen_at,
-    live_until, held, health, drain_requested_at, drain_requested_by
+    live_until, standby_reason, health, drain_requested_at, drain_requested_by
 FROM workers
 WHERE namespace = :namespace AND live_until > :now
 ORDER BY started_at, id;

@@ -21,7 +21,9 @@ def records(db: sqlite3.Connection, limit: int = _MAX_RECORDS) -> list[ZoneRecor
     """The rules that the store has gone by, newest first."""
     return [
         ZoneRecord(generation, version, digest, to_instant(adopted_at), by, to_instant(followed_at))
-        for generation, version, digest, adopted_at, by, followed_at in db.execute(SQL["list_zones"], {"limit": limit})
+        for generation, version, digest, adopted_at, by, followed_at in db.execute(
+            SQL["list_zone_data"], {"limit": limit}
+        )
     ]
 
 
@@ -37,7 +39,7 @@ def check(db: sqlite3.Connection, here: ZoneData, adopt: bool, actor: str, now: 
         "actor": actor or "worker",
         "now": now,
     }
-    db.execute(SQL["adopt_zones"], row)
+    db.execute(SQL["adopt_zone_data"], row)
     return Zones(here, records(db, 1)[0], adopted=True)
 
 

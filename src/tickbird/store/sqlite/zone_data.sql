@@ -1,6 +1,6 @@
 -- Zone rules: which the store goes by, and cursors that were computed by older ones.
 
--- name: list_zones
+-- name: list_zone_data
 SELECT generation, version, digest, adopted_at, adopted_by, followed_at
 FROM zone_data
 ORDER BY generation DESC
@@ -9,22 +9,22 @@ LIMIT :limit;
 -- name: current_zones
 SELECT coalesce(max(generation), 0) FROM zone_data;
 
--- name: adopt_zones
+-- name: adopt_zone_data
 INSERT INTO zone_data (generation, version, digest, adopted_at, adopted_by)
 VALUES (:generation, :version, :digest, :now, :actor);
 
 -- name: other_zones
 SELECT schedule_id
 FROM cursors
-WHERE schedule_id > :after AND zone_data < :zones AND format <= :format
+WHERE schedule_id > :after AND zone_generation < :zones AND format <= :format
 ORDER BY schedule_id
 LIMIT :limit;
 
 -- name: stamp_zones
-UPDATE cursors SET zone_data = :zones WHERE schedule_id IN (SELECT value FROM json_each(:ids));
+UPDATE cursors SET zone_generation = :zones WHERE schedule_id IN (SELECT value FROM json_each(:ids));
 
 -- name: zones_of
-SELECT zone_data FROM cursors WHERE schedule_id = :id;
+SELECT zone_generation FROM cursors WHERE schedule_id = :id;
 
 -- name: end_follow
 UPDATE zone_data SET followed_at = :now WHERE generation = :zones AND followed_at IS NULL;

@@ -82,7 +82,7 @@ async def _read(store: Store, namespace: str) -> Evidence:
         for row in page:
             schedule = row.schedule
             revisions = sorted(await store.list_revisions(schedule.id, limit=_ALL), key=lambda each: each.revision)
-            skips = (await store.decisions(schedule.id, *_EVER, limit=_ALL)).skips
+            skips = (await store.tick_decisions(schedule.id, *_EVER, limit=_ALL)).skips
             history = History(schedule, revisions, skips=skips)
             try:
                 history.specs = {each.revision: read_spec(each.definition) for each in revisions}

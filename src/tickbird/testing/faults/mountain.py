@@ -76,7 +76,7 @@ async def climb(url: str, folder: Path, size: int, workers: int = 2, late_after:
         runs = await store.list_runs("default", schedule="beside", limit=100_000)
         stored = await client.get("beside")
         far = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-        skips = (await store.decisions(stored.id, *far, limit=1_000)).skips
+        skips = (await store.tick_decisions(stored.id, *far, limit=1_000)).skips
         late = [f"{run.scheduled_for} {run.origin} {run.reason}" for run in runs if not _is_good(run)]
         late += [f"{skip.first} {skip.reason} × {skip.count}" for skip in skips]
         started = [run.started_at - run.due_at for run in runs if run.started_at is not None]

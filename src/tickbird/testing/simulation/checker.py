@@ -130,10 +130,10 @@ class Checker:
         for schedule_id in {**new_runs, **skipped}:
             if any(run.scheduled_for is not None for run in new_runs[schedule_id]) or skipped[schedule_id]:
                 self.broken("I3", f"decisions about an unknown schedule {schedule_id}")
-        if call.verb == "decide_held":
+        if call.verb == "resolve_held":
             self.held.before(call)
         self.lifecycle.see(call, events)
-        if call.verb == "decide_held":
+        if call.verb == "resolve_held":
             self.held.after(call)
         elif call.verb == "cancel_backfill":
             self.backfills.cancelled(call)

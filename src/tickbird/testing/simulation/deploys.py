@@ -28,10 +28,10 @@ class Deploys:
     def see(self, call: Call) -> None:
         """One call."""
         now = call.now.timestamp()
-        if call.verb == "report_worker":
+        if call.verb == "heartbeat":
             worker, live_for = call.args
             self._live[worker.id] = now + live_for, dict(worker.declares)
-        elif call.verb == "retire_worker":
+        elif call.verb == "remove_worker":
             self._live.pop(call.args[0], None)
         elif call.verb == "list_workers":
             live: dict[str, set[str]] = {}

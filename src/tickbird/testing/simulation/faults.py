@@ -24,14 +24,14 @@ TIMED = frozenset(
         "cancel_run",
         "rescue",
         "prune",
-        "report_worker",
+        "heartbeat",
         "list_workers",
         "drain_worker",
         "set_limit",
         "backfill",
         "cancel_backfill",
-        "decide_held",
-        "limit_queue",
+        "resolve_held",
+        "set_queue_rate",
         "list_queues",
     )
 )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ACTIVE = ("waiting", "queued", "running")
 MICROS = 1_000_000
-_CANCELLERS = ("cancel_run", "plan_due", "change_schedule", "rescue", "backfill", "cancel_backfill", "decide_held")
+_CANCELLERS = ("cancel_run", "plan_due", "change_schedule", "rescue", "backfill", "cancel_backfill", "resolve_held")
 
 
 class Lifecycle:
@@ -114,7 +114,7 @@ class Lifecycle:
                 self.broken("I6", f"run {old.id} was {old.status} and changed: {new}")
             return
         step = (old.status, new.status)
-        if is_held(old) and not is_held(new) and new.status != "cancelled" and call.verb != "decide_held":
+        if is_held(old) and not is_held(new) and new.status != "cancelled" and call.verb != "resolve_held":
             self.broken("held", f"run {old.id} was let go by {call.verb}")
         if step == ("queued", "running"):
             if call.verb != "claim_runs":

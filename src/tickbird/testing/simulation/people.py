@@ -66,7 +66,7 @@ class Person:
         if scenario.queues:
             actions |= {"rate": 4}
         if scenario.holds:
-            actions |= {"decide_held": 8}
+            actions |= {"resolve_held": 8}
         gap = scenario.span / (scenario.operations + 1)
         for _ in range(scenario.operations):
             await asyncio.sleep(chance.random() * 2 * gap)
@@ -276,10 +276,10 @@ class Person:
         chance, scenario = self.world.chance, self.world.scenario
         rate = RateLimit(chance.choice((1, 2, 3)), max(1, int(scenario.beat * chance.choice((0.5, 1, 3)))))
         for queue in scenario.queues:
-            await self._client.limit_queue(queue, rate if chance.random() < 0.9 else None, actor=self.id)
+            await self._client.set_queue_rate(queue, rate if chance.random() < 0.9 else None, actor=self.id)
 
     async def _decide_held(self, _: str) -> None:
-        chance, held = self.world.chance, await self._client.held()
+        chance, held = self.world.chance, await self._client.list_held_schedules()
         if not held:
             return
         name = chance.choice(held).schedule
@@ -294,11 +294,11 @@ class Person:
     async def pause_everything(self) -> None:
         """So that every run can come to its end."""
         for queue in self.world.scenario.queues:
-            await self._try(self._client.limit_queue(queue, None, actor=self.id))
+            await self._try(self._client.set_queue_rate(queue, None, actor=self.id))
         for row in await self._client.list(limit=1_000):
             self.intent = Intent("pause", {"until": None})
             await self._try(self._client.pause(row.schedule.name, actor=self.id))
-        for held in await self._client.held():
+        for held in await self._client.list_held_schedules():
             await self._try(self._client.release_held(held.schedule, per_minute=60, actor=self.id))
 
 

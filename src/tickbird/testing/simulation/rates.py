@@ -63,7 +63,7 @@ class Rates:
     def check(self, call: Call) -> None:
         """After a call."""
         now = self._checker.now
-        if call.verb == "limit_queue":
+        if call.verb == "set_queue_rate":
             _, queue, rate, _ = call.args
             old = self._paces.pop(queue, None)
             if rate is not None:

@@ -21,7 +21,7 @@ _ASKED: Final = ("actor", "action", "schedule", "since", "until")
 _ACTIONS: Final = (
     *("create", "update", "sync", "roll_back", "delete", "pause", "resume", "trigger", "reschedule", "skip"),
     *("override", "undo_override", "backfill", "cancel_backfill", "release", "drop", "cancel", "retry", "enqueue"),
-    *("put_calendar", "delete_calendar", "limit", "rate", "drain_worker", "accept_copy", "adopt_zones"),
+    *("put_calendar", "delete_calendar", "limit", "rate", "drain_worker", "accept_copy", "adopt_zone_data"),
     *("create_token", "revoke_token", "open_session", "close_session", "close_sessions"),
 )
 # More fields of one change are not shown side by side; the whole of it is below them.

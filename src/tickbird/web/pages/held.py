@@ -21,7 +21,7 @@ async def held(visit: PageRequest) -> Response:
     """The schedules of which runs are held."""
 
     async def read() -> Any:
-        return sorted(await visit.client.held(), key=lambda each: each.schedule)
+        return sorted(await visit.client.list_held_schedules(), key=lambda each: each.schedule)
 
     found = await visit.readings.share((visit.namespace, "held"), read)
     return visit.render(
@@ -76,7 +76,7 @@ async def _decide(visit: PageRequest, verb: str) -> Response:
 
 
 async def _held(visit: PageRequest, name: str) -> HeldSchedule:
-    found = await visit.client.held(name)
+    found = await visit.client.list_held_schedules(name)
     if not found:
         raise none_held(name)
     return found[0]

@@ -116,7 +116,7 @@ async def _fitting(visit: PageRequest) -> str:
 
 async def _read(visit: PageRequest, half: timedelta) -> Board:
     client = visit.client
-    measures = await client.source.measure(visit.namespace, most=_COUNTED)
+    measures = await client.source.read_metrics(visit.namespace, most=_COUNTED)
     at = measures.now
     coming = await visit.readings.latest(
         (f"load {visit.namespace}", "next hour"),

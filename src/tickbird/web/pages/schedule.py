@@ -84,7 +84,7 @@ async def _read(client: Client, found: Schedule, now: datetime) -> SchedulePageD
         runs=await client.runs(schedule=name, limit=_RUNS),
         records=records,
         first=first,
-        held=sum(each.count for each in await client.held(name)),
+        held=sum(each.count for each in await client.list_held_schedules(name)),
         backfills=await client.list_backfills(schedule=name, limit=3),
     )
 

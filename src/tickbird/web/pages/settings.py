@@ -44,7 +44,7 @@ async def _store(visit: PageRequest) -> dict[str, Any]:
         "kind": _KINDS.get(kind, kind),
         "url": source.url,
         "schema": await source.schema_version(),
-        "zones": await visit.client.zones(),
+        "zones": await visit.client.zone_data(),
         "place": await visit.client.identity(),
     }
 
