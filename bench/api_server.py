@@ -14,9 +14,9 @@ from psycopg_pool import AsyncConnectionPool
 from tickbird.api.app import create_api
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.server import STATEMENT_WITHIN
+from tickbird.stores import open_store
 from tickbird.web.app import create_site
 
 # The pace of one token is not what is measured.

@@ -46,14 +46,14 @@ class Workers:
         ):
             assert getattr(found, name) == getattr(worker, name), name
         assert (dict(found.tasks), dict(found.declares)) == (worker.tasks, worker.declares)
-        assert (found.started_at, found.last_seen_at, found.live_until) == (later(5), later(5), later(35))
+        assert (found.started_at, found.last_heartbeat_at, found.live_until) == (later(5), later(5), later(35))
 
     async def test_a_report_refreshes_the_row(self, store: Store) -> None:
         await store.heartbeat(a_worker(slots=1), 30, now=later(0))
         await store.heartbeat(a_worker(slots=9, draining=True), 30, now=later(20))
         [found] = await store.list_workers(NAMESPACE, now=later(40))
         assert (found.slots, found.draining) == (9, True)
-        assert (found.started_at, found.last_seen_at, found.live_until) == (later(0), later(20), later(50))
+        assert (found.started_at, found.last_heartbeat_at, found.live_until) == (later(0), later(20), later(50))
 
     async def test_only_live_workers_of_the_namespace_are_listed(self, store: Store) -> None:
         await store.heartbeat(a_worker("a"), 30, now=later(0))

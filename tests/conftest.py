@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 
 import pytest
 
-from tickbird.app import open_store
+from tickbird.stores import open_store
 from tickbird.testing.faults import Absent
 from tickbird.testing.servers import PostgresServer, ServerMissing
 

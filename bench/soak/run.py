@@ -17,9 +17,9 @@ from typing import Any, Final
 from bench.soak.leak import signal_leak
 from bench.soak.samples import PostgresProbe, Samples, SqliteProbe, StoreProbe, of_process
 from bench.soak.series import MIN_COUNT, WARM_UP, Judged, judge
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
+from tickbird.stores import open_store
 from tickbird.testing.faults import Fleet, Member, until
 from tickbird.testing.servers import PostgresServer
 

@@ -25,9 +25,9 @@ from examples.bird_shop.app import bird, prepare
 from examples.bird_shop.ledger import Ledger
 from examples.bird_shop.snapshot import Snapshot
 from examples.bird_shop.terminal import Display, Lines, Screen, plain_shapes
-from tickbird.app import open_store
 from tickbird.domain.errors import StoreUnavailableError, TickbirdError
 from tickbird.engine.engine import EngineOptions
+from tickbird.stores import open_store
 from tickbird.worker import ECHO, WorkerProcess
 
 # Few slots, so that runs have to wait for one now and then; a short lease, so that a killed demo is soon made good.

@@ -1,10 +1,9 @@
-"""Tickbird: the composition root, the only place that names concrete drivers and targets."""
+"""Tickbird: an app with its tasks and schedules, the only place that names concrete targets."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from tickbird.client.sync import Portal, SyncClient
@@ -18,6 +17,7 @@ from tickbird.domain.time.instants import EPOCH
 from tickbird.domain.triggers.trigger import Trigger, at
 from tickbird.domain.urls import describe_url, is_server
 from tickbird.loop_local import PerLoop
+from tickbird.stores import DEFAULT_URL, enqueue_steps, open_store
 from tickbird.targets.protocol import Executable, Isolation, Run
 from tickbird.targets.task import Task
 
@@ -30,81 +30,16 @@ if TYPE_CHECKING:
     from tickbird.engine.code_sync import Declarations
     from tickbird.store.protocol.store import Store
     from tickbird.store.shared.sans_io import StatementScript
-    from tickbird.store.shared.temp_stores import TemporaryStores
     from tickbird.targets.command import Command
 
     Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
-__all__ = ["Run", "Task", "Tickbird", "open_store"]
+__all__ = ["Run", "Task", "Tickbird"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-DEFAULT_URL = "sqlite:///tickbird.db"
 _SCHEMES = ("http", "https", "sqlite", "postgresql", "postgres")
-
-
-def planning_is_on() -> bool:
-    """May this process plan? TICKBIRD_PLANNING=off is for shells and staging."""
-    text = os.environ.get("TICKBIRD_PLANNING", "").strip().lower()
-    if text in ("", "on", "1", "true", "yes"):
-        return True
-    if text in ("off", "0", "false", "no"):
-        return False
-    raise InvalidError(f"TICKBIRD_PLANNING: {text[:40]!r} is neither on nor off.", field="TICKBIRD_PLANNING")
-
-
-def open_store(url: str, *, within: float | None = None) -> Store:
-    """The store behind a URL, not yet connected: sqlite:///path, sqlite://:memory: or postgresql://…
-
-    `within` is how many seconds its server may take for a statement, for those who would rather not wait.
-    """
-    store = _store(url, within)
-    store.plans = planning_is_on()
-    return store
-
-
-def _store(url: str, within: float | None = None) -> Store:
-    scheme = url.partition(":")[0].lower() if isinstance(url, str) else ""
-    if scheme == "sqlite":
-        from tickbird.store.sqlite import SqliteStore
-
-        return SqliteStore(url)
-    if scheme in ("postgresql", "postgres"):
-        try:
-            from tickbird.store.postgres import PostgresStore
-        except ImportError:
-            raise StoreError(
-                "PostgreSQL needs the psycopg driver;", hint="install it with `pip install 'tickbird[postgres]'`."
-            ) from None
-        # For a pooler that hands out a connection per transaction, through which no wake-up comes.
-        return PostgresStore(url, listen_url=os.environ.get("TICKBIRD_LISTEN_URL") or None, within=within)
-    if is_server(url):
-        raise _not_a_store()
-    raise StoreError(
-        f"{describe_url(url)!r} is not a store's URL;",
-        hint="use sqlite:///path/to/file.db or postgresql://user@host/database.",
-    )
-
-
-def _not_a_store() -> StoreError:
-    return StoreError(
-        "this needs the store itself, and was given a server;",
-        hint="use sqlite:///path/to/file.db or postgresql://user@host/database.",
-    )
-
-
-def find_scratches(url: str) -> TemporaryStores:
-    """Scratch stores beside the one behind a URL."""
-    # The same errors for what is no store's URL, or lacks its driver.
-    _store(url)
-    if url.partition(":")[0].lower() == "sqlite":
-        from tickbird.store.sqlite.temp_stores import SqliteScratches
-
-        return SqliteScratches(url)
-    from tickbird.store.postgres.temp_stores import PostgresScratches
-
-    return PostgresScratches(url)
 
 
 def _checked_isolation(task: str, isolation: object, memory: object) -> int | None:
@@ -393,9 +328,9 @@ class Tickbird:
 
         `within` is the app's own lifespan: begun before and ended after. Options are those of a WorkerProcess.
         """
-        # A worker is built on an app, so the app can only ask for it by name.
-        made: Lifespan = import_module("tickbird.integrations.asgi_lifespan").lifespan(self, worker, within, options)
-        return made
+        from tickbird.integrations.asgi_lifespan import lifespan
+
+        return lifespan(self, worker, within, options)
 
     def api(self, *, under: str = "", otherwise: Any = None) -> Any:
         """The HTTP API as an ASGI app: mount it under any path, or put it before another app; it needs tokens.
@@ -418,8 +353,10 @@ class Tickbird:
                 hint=f'mount bird.{what}() in a framework, or bird.{what}(under="/tickbird", otherwise=app).',
             )
         try:
-            # It is built on an app, so the app can only ask for it by name.
-            return getattr(import_module("tickbird.integrations.asgi_mount"), what)(self, under, otherwise)
+            from tickbird.integrations import asgi_mount
+
+            mount = asgi_mount.dashboard if what == "dashboard" else asgi_mount.api
+            return mount(self, under, otherwise)
         except ImportError as error:
             if error.name not in ("fastapi", "starlette", "jinja2"):
                 raise
@@ -452,7 +389,7 @@ class Tickbird:
             from tickbird.client.payloads import check_by_schema, new_run
             from tickbird.domain.schedules.task_settings import read_settings
 
-            joining = self._joining(dialect)
+            joining = enqueue_steps(self.url, dialect)
 
             def steps() -> StatementScript[int]:
                 yield from joining.placing(self.url)
@@ -472,26 +409,6 @@ class Tickbird:
             return steps(), joining.statements(self.url)
 
         return do_on(connection, work)
-
-    def _joining(self, dialect: str) -> Any:
-        """The steps of this app's store, which must be of that kind."""
-        if is_server(self.url):
-            raise _not_a_store()
-        stored = "sqlite" if self.url.lower().startswith("sqlite:") else "postgresql"
-        if dialect != stored:
-            names = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
-            raise InvalidError(
-                f"this connection is to {names[dialect]}, and the store is in {names[stored]};",
-                field="connection",
-                hint="give a connection to the store's own database.",
-            )
-        if dialect == "sqlite":
-            from tickbird.store.sqlite import enqueue as sqlite_steps
-
-            return sqlite_steps
-        from tickbird.store.postgres import enqueue as postgres_steps
-
-        return postgres_steps
 
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
         """What `task.enqueue` does."""

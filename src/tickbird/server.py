@@ -12,10 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError, InvalidError, StoreError
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 
 log = logging.getLogger("tickbird.server")
 DEFAULT_PORT: Final = 8420

@@ -13,17 +13,19 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any, Protocol
 
-from tickbird.app import Tickbird, open_store, planning_is_on
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.workers import Worker
+from tickbird.engine.code_sync import Declarations
 from tickbird.engine.engine import Engine, EngineOptions
 from tickbird.engine.processes.app_reference import find_reference
 from tickbird.engine.processes.pool import ProcessPool
 from tickbird.engine.processes.task_process import App
 from tickbird.engine.run_logs import RunHandler
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store, planning_is_on
 from tickbird.targets.protocol import Executable
 from tickbird.version import VERSION
 
@@ -32,8 +34,41 @@ log = logging.getLogger("tickbird.worker")
 ECHO = 0.2
 
 
+class WorkerApp(Protocol):
+    """An app, as far as a worker needs it: `tickbird.Tickbird` is one."""
+
+    url: str
+    app: str
+    namespace: str
+    reference: str | None
+
+    @property
+    def tasks(self) -> Mapping[str, Any]:
+        """Its tasks by name."""
+        ...
+
+    @property
+    def executables(self) -> Mapping[str, Executable]:
+        """What its workers can execute, by name."""
+        ...
+
+    @property
+    def declarations(self) -> Declarations:
+        """What its code declares."""
+        ...
+
+    @property
+    def allows(self) -> Any:
+        """The commands that its workers may run."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections of this event loop."""
+        ...
+
+
 def describe_worker(
-    bird: Tickbird,
+    bird: WorkerApp,
     *,
     queues: tuple[str, ...] | None = None,
     slots: int = 10,
@@ -56,11 +91,11 @@ def describe_worker(
     )
 
 
-def _queues(bird: Tickbird) -> set[str]:
+def _queues(bird: WorkerApp) -> set[str]:
     return {definition.queue for definition in bird.declarations.schedules.values()}
 
 
-def _children(bird: Tickbird, options: EngineOptions) -> ProcessPool | None:
+def _children(bird: WorkerApp, options: EngineOptions) -> ProcessPool | None:
     """The child processes, if a task is to run in any; they must be able to import the app by themselves."""
     isolated = {name: task.function.__module__ for name, task in bird.tasks.items() if task.isolation}
     if not isolated:
@@ -82,7 +117,7 @@ class WorkerProcess:
 
     def __init__(
         self,
-        bird: Tickbird,
+        bird: WorkerApp,
         *,
         slots: int = 10,
         queues: tuple[str, ...] | None = None,

@@ -17,11 +17,11 @@ from tests.rows import delete_rows
 from tickbird.api.app import create_api
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.streams.activity_feed import FeedOptions
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 from tickbird.testing.servers import PostgresServer
 
 BASE = "http://tickbird.test"

@@ -16,12 +16,12 @@ from annotated_types import Le
 
 from tickbird.api.app import ROUTERS
 from tickbird.api.middleware.guard import RequestLimits
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.cpu_threads import compute
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.triggers.every import every
+from tickbird.stores import open_store
 from tickbird.testing.servers import PostgresServer
 from tickbird.web.app import DOORS, create_site
 

@@ -12,12 +12,12 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.middleware.guard import RequestLimits
-from tickbird.app import open_store
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 
 SCHEDULES = "/api/v1/schedules"
 

@@ -11,9 +11,9 @@ import pytest
 from tests.api.conftest import Api
 from tests.conftest import leave_out
 from tickbird.api.middleware.guard import RequestLimits
-from tickbird.app import open_store
 from tickbird.server import STATEMENT_WITHIN
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 from tickbird.testing.servers import PostgresServer, ServerMissing
 
 REQUESTS = 250

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tickbird import DefinitionError, InvalidError, NotFoundError, PayloadError, Tickbird, TickbirdError, at, every
-from tickbird.app import open_store
+from tickbird.stores import open_store
 
 HOURLY = every(hours=1)
 

@@ -19,10 +19,10 @@ import httpx
 import pytest
 
 from tickbird import Tickbird
-from tickbird.app import open_store
 from tickbird.client.sync import Portal, SyncClient
 from tickbird.domain.errors import StoreError
 from tickbird.loop_local import PerLoop
+from tickbird.stores import open_store
 
 T = TypeVar("T")
 

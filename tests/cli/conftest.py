@@ -20,7 +20,6 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from tickbird.app import open_store
 from tickbird.cli import root
 from tickbird.client import Client
 from tickbird.domain.planning.commands import Create
@@ -29,6 +28,7 @@ from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 
 APP = """
     import time

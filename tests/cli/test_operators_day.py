@@ -17,10 +17,10 @@ import pytest
 from tests.cli.commands.test_server import served
 from tests.cli.conftest import Cli
 from tickbird import Tickbird, cron
-from tickbird.app import open_store
 from tickbird.domain.errors import AccessError, ConflictError
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.stores import open_store
 
 SHOP = """
     import asyncio

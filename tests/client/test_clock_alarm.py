@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tickbird import ConflictError, cron
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.workers import CLOCK_JUMPED, Worker
+from tickbird.stores import open_store
 
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
 

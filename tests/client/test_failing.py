@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.doctor.snapshot import FAILING
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tickbird import NotFoundError, Run, Tickbird, cron
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.planning.commands import Command, Create, Update
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import REVISIONS_KEPT
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 from tickbird.testing import Harness
 
 START = datetime(2026, 1, 10, tzinfo=UTC)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tickbird import DefinitionError, NotFinishedError, NotFoundError, Tickbird, cron
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
 

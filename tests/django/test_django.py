@@ -17,11 +17,11 @@ import pytest
 
 from tests.cli.commands.test_worker import Log
 from tickbird import StoreError
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.django.stores import store_url
 from tickbird.domain.runs.run import RunRecord
 from tickbird.store.postgres import PostgresStore
+from tickbird.stores import open_store
 
 PROJECT = Path(__file__).parent
 

@@ -39,13 +39,19 @@ def modules() -> Iterator[tuple[str, str]]:
 
 
 def columns() -> Iterator[tuple[str, str]]:
-    """Every table and column of both stores."""
-    for path in sorted(SOURCE.glob("store/*/migrations/*.sql")):
-        text = re.sub(r"--.*", "", path.read_text())
+    """Every table and column of both stores, by the names that the newest migration leaves them."""
+    for folder in sorted(SOURCE.glob("store/*/migrations")):
+        text = "\n".join(re.sub(r"--.*", "", path.read_text()) for path in sorted(folder.glob("*.sql")))
+        renamed = set(re.findall(r"RENAME (?:COLUMN (\w+) )?TO \w+", text)) - {""}
+        tables = set(re.findall(r"ALTER TABLE (?:tickbird\.)?(\w+) RENAME TO", text))
         for table, body in re.findall(r"CREATE TABLE (?:tickbird\.)?(\w+) \((.*?)\n\)", text, re.DOTALL):
-            yield "table", table
-            yield from (("column", name) for name in re.findall(r"^ {4}([a-z]\w*) ", body, re.MULTILINE))
-        yield from (("column", name) for name in re.findall(r"ADD COLUMN (\w+)", text))
+            yield from (("table", table) for _ in range(table not in tables))
+            yield from (
+                ("column", name) for name in re.findall(r"^ {4}([a-z]\w*) ", body, re.MULTILINE) if name not in renamed
+            )
+        yield from (("column", name) for name in re.findall(r"ADD COLUMN (\w+)", text) if name not in renamed)
+        yield from (("table", name) for name in re.findall(r"RENAME TO (\w+)", text))
+        yield from (("column", name) for name in re.findall(r"RENAME COLUMN \w+ TO (\w+)", text))
 
 
 def routes() -> Iterator[tuple[str, str]]:

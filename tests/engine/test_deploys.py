@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tickbird import ConflictError, Tickbird, cron, every
-from tickbird.app import open_store
 from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import sync
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 from tickbird.worker import describe_worker
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

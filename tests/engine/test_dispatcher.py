@@ -15,7 +15,6 @@ import pytest
 from pydantic import BeforeValidator
 
 from tickbird import Run, Tickbird, every
-from tickbird.app import open_store
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Definition, Target
@@ -25,6 +24,7 @@ from tickbird.engine import executor
 from tickbird.engine.dispatcher import Dispatcher
 from tickbird.store.protocol.store import HandOff, LeaseRef, PlanResult, RenewResult, Store
 from tickbird.store.sqlite import SqliteStore
+from tickbird.stores import open_store
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker
 

@@ -12,7 +12,7 @@ import pytest
 
 import tickbird
 from tickbird import Run, Tickbird, after, any_of, at, cron, every
-from tickbird.app import open_store
+from tickbird.stores import open_store
 from tickbird.testing import Harness
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 from tickbird.testing.faults import Fleet
 
 

@@ -16,9 +16,9 @@ import pytest
 
 from tests.faults.fleet import all_skips
 from tickbird import every
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.runs.run import FINAL
+from tickbird.stores import open_store
 from tickbird.testing.faults import Fleet, Note, judge, until
 from tickbird.testing.faults.executions import read_executions
 

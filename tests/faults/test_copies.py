@@ -15,11 +15,11 @@ import psycopg
 import pytest
 
 from tests.faults.fleet import all_runs, final
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 from tickbird.testing.faults import Fleet, until
 from tickbird.testing.servers import PostgresServer, postgres_programs
 

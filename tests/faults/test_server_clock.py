@@ -9,12 +9,12 @@ import pytest
 
 from tests.conftest import lacking, leave_out
 from tests.faults.fleet import all_runs, all_skips, final, settled, ticking
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 from tickbird.testing.faults import Fleet, Proxy, SetClock, until
 from tickbird.testing.servers import PostgresServer, ServerMissing
 

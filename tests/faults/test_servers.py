@@ -13,10 +13,10 @@ import pytest
 
 from tests.conftest import lacking, leave_out
 from tests.faults.fleet import final, settled, ticking
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 from tickbird.testing.faults import Cable, Fleet, Proxy, SmallDisk, until
 from tickbird.testing.servers import PostgresServer, ServerMissing
 

@@ -13,10 +13,10 @@ import pytest
 
 from tests.faults.fleet import agrees, all_runs, final, settled, ticking
 from tickbird import cron
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 from tickbird.testing.faults import Fleet, Proxy, until
 from tickbird.testing.faults.proxy import Trick
 

@@ -109,7 +109,7 @@ held late
 release late --count 2
 drop late -y
 why late
-audit late
+verify late
 backfill digest --from 2026-01-05T00:00:00Z --to 2026-01-06T00:00:00Z -y --detach
 backfills
 backfills B

@@ -20,10 +20,10 @@ from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from tickbird import ConflictError, InvalidError, NotFoundError, PayloadError, SchemaError, Tickbird
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.workers import Worker
 from tickbird.engine.engine import EngineOptions
+from tickbird.stores import open_store
 from tickbird.worker import WorkerProcess
 
 Opened = AsyncIterator[Any]

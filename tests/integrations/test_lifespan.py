@@ -14,8 +14,8 @@ import uvicorn
 from fastapi import FastAPI, Request
 
 from tickbird import SchemaError, Tickbird
-from tickbird.app import open_store
 from tickbird.client import Client
+from tickbird.stores import open_store
 
 EVENTS: list[str] = []
 

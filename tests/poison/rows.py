@@ -217,7 +217,7 @@ OTHERS = (
     *(
         f"""INSERT INTO workers
             (id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, health,
-            started_at, last_seen_at, live_until)
+            started_at, last_heartbeat_at, live_until)
         VALUES ('odd-{number}', 'default', 'shop', 'worker', 'host', 1, '0', NO_QUEUES, 1, {value}, {value}, FALSE,
             {value}, NOW, NOW, LATER)"""
         for number, value in enumerate((ODD, LONG, "'7'", "'{\"report\": 7}'"))

@@ -11,13 +11,13 @@ from typing import Any, cast
 import pytest
 
 from tickbird import Tickbird, at, every
-from tickbird.app import open_store
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import sync
 from tickbird.engine.dispatcher import Dispatcher
 from tickbird.engine.loop import StepLoop
+from tickbird.stores import open_store
 from tickbird.testing.simulation.timeline import Timeline, new_loop
 from tickbird.worker import describe_worker
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.forecast.model import MICROS, Scenario, SlotPool
@@ -26,6 +25,7 @@ from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import LeaseRef, Store
+from tickbird.stores import open_store
 from tickbird.testing.clock import ManualClock
 from tickbird.testing.harness import _AtManualTime
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tickbird.app import open_store
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.sized_cache import SizedCache, size_of
@@ -18,6 +17,7 @@ from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
 from tickbird.store.shared.plans import MAX_CACHE, MAX_READ
+from tickbird.stores import open_store
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SCHEDULES = 28

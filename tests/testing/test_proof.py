@@ -19,12 +19,12 @@ import psycopg
 import pytest
 
 from tests.cli.conftest import Cli
-from tickbird.app import find_scratches, open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
 from tickbird.store.shared.temp_stores import new_name
+from tickbird.stores import find_temp_stores, open_store
 from tickbird.testing.faults.fleet import Fleet, Member
 from tickbird.testing.proof import Proof, clean
 from tickbird.testing.proof.report import Lateness
@@ -67,7 +67,7 @@ async def _make(url: str) -> None:
 
 def left(url: str) -> list[str]:
     """The scratch stores that are there."""
-    return list(asyncio.run(find_scratches(url).left()))
+    return list(asyncio.run(find_temp_stores(url).left()))
 
 
 def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
@@ -179,7 +179,7 @@ async def _schedules(url: str) -> list[str]:
 
 def test_what_was_left_is_cleaned_unless_it_is_alive(url: str, tmp_path: Path) -> None:
     async def prepare() -> list[str]:
-        scratches = find_scratches(url)
+        scratches = find_temp_stores(url)
         names = []
         for live in (False, True):
             address = scratches.address()
@@ -198,8 +198,8 @@ def test_what_was_left_is_cleaned_unless_it_is_alive(url: str, tmp_path: Path) -
     assert cli.ok("doctor", "--prove", "--clean").out == f"dropped {dead}\nleft {alive}, where workers are alive\n"
     assert cli.ok("doctor", "--prove", "--clean", "--json").json == {"dropped": [], "kept": [alive]}
     [address] = left(url)
-    asyncio.run(find_scratches(url).drop(address))
-    asyncio.run(find_scratches(url).drop(address))
+    asyncio.run(find_temp_stores(url).drop(address))
+    asyncio.run(find_temp_stores(url).drop(address))
     assert cli.ok("doctor", "--prove", "--clean").out == "Nothing was left behind.\n"
     assert asyncio.run(_schedules(url)) == ["mine"]
     assert asyncio.run(clean(url)) == ([], [])
@@ -207,7 +207,7 @@ def test_what_was_left_is_cleaned_unless_it_is_alive(url: str, tmp_path: Path) -
 
 def test_those_who_use_a_scratch_store_can_be_disturbed(url: str) -> None:
     async def work() -> str:
-        scratches = find_scratches(url)
+        scratches = find_temp_stores(url)
         address = scratches.address()
         await scratches.make(address)
         store, mine = open_store(address), open_store(url)
@@ -228,7 +228,7 @@ def test_those_who_use_a_scratch_store_can_be_disturbed(url: str) -> None:
 
 
 def test_only_scratch_stores_are_ever_dropped(url: str) -> None:
-    scratches = find_scratches(url)
+    scratches = find_temp_stores(url)
     for other in (url, url.replace("birds.db", "tickbird_proof_x.db"), f"{url}?schema=tickbird_proof_12"):
         with pytest.raises(StoreError, match="is no scratch store, and is left as it is"):
             asyncio.run(scratches.drop(other))

@@ -32,7 +32,6 @@ from conformance.steps import (
     start,
 )
 from tickbird import any_of, at, cron, every
-from tickbird.app import open_store
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.planning.backfills import NewBackfill
 from tickbird.domain.planning.commands import Delete, Pause, Reschedule, Resume, Skip, SyncFromCode, Trigger, Update
@@ -41,6 +40,7 @@ from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 
 DAY, HOUR, MINUTE = 86_400, 3_600, 60
 BROKEN = {"v": 1, "trigger": {"cron": "61 * * * *"}, "target": {"task": "work"}}

@@ -11,7 +11,7 @@ import pytest
 from tests.upgrade.codes import Code, kind_of
 from tests.upgrade.conftest import Workers
 from tests.upgrade.ledgers import check, notes, stored_runs
-from tickbird.app import open_store
+from tickbird.stores import open_store
 from tickbird.testing.faults import until
 
 # From which version to which, and on which store. What could come next raises min_compatible, or not: both are tried,

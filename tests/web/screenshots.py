@@ -13,7 +13,7 @@ from playwright.async_api import Page, async_playwright
 
 from tests.web.conftest import CHROMIUM, FLAGS, Served
 from tests.web.lively import play
-from tickbird.app import open_store
+from tickbird.stores import open_store
 
 ROOT = Path(__file__).parents[2]
 # A page, its file without ending, and the part of it that is shown.

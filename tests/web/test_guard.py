@@ -8,9 +8,9 @@ import pytest
 from playwright.async_api import Browser, expect
 
 from tests.web.conftest import Desk, Served, View, done, log_in, looked_at, window
-from tickbird.app import open_store
 from tickbird.domain.access.tokens import ROLES, Role
 from tickbird.domain.triggers.every import every
+from tickbird.stores import open_store
 from tickbird.testing.servers import PostgresServer
 from tickbird.web.app import DOORS
 

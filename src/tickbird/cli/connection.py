@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tickbird.app import open_store
 from tickbird.cli.options import GlobalOptions
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 
 T = TypeVar("T")
 

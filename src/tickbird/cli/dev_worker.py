@@ -11,12 +11,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tickbird.app import Tickbird, open_store
+from tickbird.app import Tickbird
 from tickbird.cli import root
 from tickbird.cli.app_loading import load_app
 from tickbird.cli.errors import guarded
 from tickbird.cli.file_watcher import is_own
 from tickbird.cli.options import GlobalOptions
+from tickbird.stores import open_store
 
 # A task may import something when it first runs.
 LOOK_AGAIN = 1.0

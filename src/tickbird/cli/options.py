@@ -36,7 +36,7 @@ class GlobalOptions:
     @property
     def store_url(self) -> str:
         """The store where no app names one: --url, else TICKBIRD_URL, else the file that an app has by default."""
-        from tickbird.app import DEFAULT_URL
+        from tickbird.stores import DEFAULT_URL
 
         self.need_store(named=self.url is None and not os.environ.get("TICKBIRD_URL"))
         return self.url or os.environ.get("TICKBIRD_URL") or DEFAULT_URL

@@ -37,7 +37,7 @@ class Worker:
     # How it is: seconds by which its clock is ahead of the store's, its zone rules, slots that a stuck thread keeps.
     health: Mapping[str, Any] = field(default_factory=dict)
     started_at: datetime | None = None
-    last_seen_at: datetime | None = None
+    last_heartbeat_at: datetime | None = None
     # It counts as live until then.
     live_until: datetime | None = None
     # Since when somebody wants it to take nothing new, finish what it executes and end.
@@ -49,7 +49,12 @@ def who_distrusts(workers: Iterable[Worker], now: datetime) -> Worker | None:
     """A worker that has seen the clock jump. One last seen at an instant to come was lost while the clock was ahead."""
     found = (worker for worker in workers if CLOCK_JUMPED in worker.standby_reason)
     return next(
-        (worker for worker in found if worker.last_seen_at is not None and worker.last_seen_at <= now + _CLOSE), None
+        (
+            worker
+            for worker in found
+            if worker.last_heartbeat_at is not None and worker.last_heartbeat_at <= now + _CLOSE
+        ),
+        None,
     )
 
 

@@ -82,9 +82,9 @@ class WorkerReadiness:
         """Has it told nothing more for as long as an alarm lasts? Then it was lost before it believed the clock."""
         if CLOCK_JUMPED not in worker.standby_reason:
             return False
-        last_seen_at, since = self._alarms.get(worker.id, (None, 0.0))
-        if last_seen_at != worker.last_seen_at or last_seen_at is None:
-            self._alarms[worker.id] = worker.last_seen_at, self._clock.monotonic()
+        last_heartbeat_at, since = self._alarms.get(worker.id, (None, 0.0))
+        if last_heartbeat_at != worker.last_heartbeat_at or last_heartbeat_at is None:
+            self._alarms[worker.id] = worker.last_heartbeat_at, self._clock.monotonic()
             return False
         return self._clock.monotonic() - since >= PATIENCE
 

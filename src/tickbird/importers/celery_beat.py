@@ -51,7 +51,7 @@ def read_settings(text: str, source: str, *, tz: str | None = None) -> Imported:
         ) from None
     found = Imported("Celery", source, notes=list(celery.NOTES))
     reader = _Reader(found)
-    reader.look(tree)
+    reader.scan(tree)
     zone = reader.named_zone() or tz or "UTC"
     found.notes.append(f"Times are those of {zone}.")
     if not reader.entries and not found.not_imported:
@@ -73,7 +73,7 @@ class _Reader:
         self.zone: ast.expr | None = None
         self.local = False
 
-    def look(self, tree: ast.AST) -> None:
+    def scan(self, tree: ast.AST) -> None:
         """Every statement as it stands, also those in functions and classes."""
         located = [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr)]
         for node in sorted(located, key=lambda node: (node.lineno, node.col_offset)):

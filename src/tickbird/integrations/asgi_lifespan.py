@@ -6,16 +6,24 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
-from tickbird.app import Tickbird
-from tickbird.worker import WorkerProcess
+from tickbird.client import Client
+from tickbird.worker import WorkerApp, WorkerProcess
 
 log = logging.getLogger("tickbird.worker")
 Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
-def lifespan(bird: Tickbird, worker: bool, within: Lifespan | None, options: Mapping[str, Any]) -> Lifespan:
+class LifespanApp(WorkerApp, Protocol):
+    """An app, as far as it is needed here."""
+
+    async def client(self) -> Client:
+        """The client of this event loop, connected."""
+        ...
+
+
+def lifespan(bird: LifespanApp, worker: bool, within: Lifespan | None, options: Mapping[str, Any]) -> Lifespan:
     """What `Tickbird.lifespan` gives."""
     # What is wrong with them is told where the app is made.
     if options and not worker:
@@ -35,7 +43,7 @@ def lifespan(bird: Tickbird, worker: bool, within: Lifespan | None, options: Map
 
 
 @asynccontextmanager
-async def _inner(bird: Tickbird, worker: bool, options: Mapping[str, Any]) -> AsyncIterator[None]:
+async def _inner(bird: LifespanApp, worker: bool, options: Mapping[str, Any]) -> AsyncIterator[None]:
     # Also tells at once that the store cannot be used.
     await bird.client()
     try:

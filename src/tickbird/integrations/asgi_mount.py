@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Any, Protocol
 
 from tickbird.api.app import Clients, create_api
-from tickbird.app import Tickbird
 from tickbird.client import Client
 
 log = logging.getLogger("tickbird.api")
@@ -18,10 +17,22 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
+class ClientSource(Protocol):
+    """An app, as far as it is needed here: a client for each event loop."""
+
+    async def client(self) -> Client:
+        """The client of this event loop, connected."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close it."""
+        ...
+
+
 class Mounted:
     """What `Tickbird.api` and `Tickbird.dashboard` give: opens the app's store when first asked, and serves it."""
 
-    def __init__(self, bird: Tickbird, make: Callable[[Clients], Any], under: str, otherwise: App | None) -> None:
+    def __init__(self, bird: ClientSource, make: Callable[[Clients], Any], under: str, otherwise: App | None) -> None:
         self._bird = bird
         self._make = make
         self._under = under
@@ -75,12 +86,12 @@ class Mounted:
                 return
 
 
-def api(bird: Tickbird, under: str, otherwise: App | None) -> App:
+def api(bird: ClientSource, under: str, otherwise: App | None) -> App:
     """What `Tickbird.api` gives."""
     return Mounted(bird, create_api, under, otherwise)
 
 
-def dashboard(bird: Tickbird, under: str, otherwise: App | None) -> App:
+def dashboard(bird: ClientSource, under: str, otherwise: App | None) -> App:
     """What `Tickbird.dashboard` gives."""
     from tickbird.web.app import create_site
 

@@ -8,13 +8,14 @@ from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, Self
 
-from tickbird.app import Tickbird, open_store
+from tickbird.app import Tickbird
 from tickbird.client import Client
 from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.engine.dispatcher import Dispatcher
 from tickbird.engine.maintenance import Maintenance, Retention
 from tickbird.engine.planner_step import PlannerStep
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 from tickbird.targets.protocol import RunSink
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker

@@ -263,7 +263,7 @@ def worker_document(worker: Worker) -> dict[str, Any]:
         "standby_reason": worker.standby_reason,
         "health": dict(worker.health),
         "started_at": iso(worker.started_at),
-        "last_seen_at": iso(worker.last_seen_at),
+        "last_heartbeat_at": iso(worker.last_heartbeat_at),
         "live_until": iso(worker.live_until),
     }
 

@@ -10,8 +10,8 @@ import pytest
 
 from tests.api.conftest import refused
 from tickbird.api.app import create_api
-from tickbird.app import open_store
 from tickbird.client import Client
+from tickbird.stores import open_store
 
 DEFINITION = {"trigger": {"every": {"hours": 1}}, "target": {"task": "report"}}
 NEW = {"name": "digest", "definition": DEFINITION}

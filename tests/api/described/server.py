@@ -14,12 +14,12 @@ from tickbird.api.app import create_api
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
 from tickbird.api.streams.sse import MEDIA_TYPE, SseConnections
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.client.runs import not_finished
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.time.durations import Duration
 from tickbird.domain.triggers.every import every
+from tickbird.stores import open_store
 
 SCHEDULES: Final = ("nightly", "hourly", "paused")
 RUNS: Final = (1, 2, 3)

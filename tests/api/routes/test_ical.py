@@ -11,9 +11,9 @@ import pytest
 from tests.api.auth.test_local import Dev
 from tests.api.conftest import Api, refused
 from tests.domain.ical_reader import read_ical
-from tickbird.app import open_store
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
+from tickbird.stores import open_store
 
 PATH = "/calendar.ics"
 

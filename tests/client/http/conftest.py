@@ -9,12 +9,12 @@ import httpx
 import pytest
 
 from tickbird.api.app import create_api
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.client.http import RemoteClient, Transport
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 
 URL = "http://127.0.0.1:8420"
 

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 import uvicorn
 
 from tickbird.api.app import create_api
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.access.tokens import Role
+from tickbird.stores import open_store
 
 
 @contextmanager

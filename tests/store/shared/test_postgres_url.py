@@ -11,13 +11,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from psycopg.conninfo import conninfo_to_dict
 
-from tickbird.app import Tickbird, open_store
+from tickbird.app import Tickbird
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.urls import describe_url
 from tickbird.importers.databases import fetch, shown
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.connection import Connections
 from tickbird.store.shared.postgres_url import PostgresUrl
+from tickbird.stores import open_store
 
 MARKS = ("Zq7", "xK4")
 thorough = settings(deadline=None, max_examples=200 * int(os.environ.get("TICKBIRD_FUZZ", "1")))

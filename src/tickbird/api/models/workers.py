@@ -29,7 +29,7 @@ class WorkerModel(BaseModel):
     standby_reason: str
     health: Json
     started_at: Instant | None
-    last_seen_at: Instant | None
+    last_heartbeat_at: Instant | None
     live_until: Instant | None
 
 

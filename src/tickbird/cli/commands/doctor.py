@@ -10,7 +10,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from tickbird.app import open_store
 from tickbird.cli.connection import connect, must_exist, run_async
 from tickbird.cli.errors import FAILED, STORE
 from tickbird.cli.options import Command, GlobalOptions, actor_option
@@ -20,6 +19,7 @@ from tickbird.domain.doctor.checks import to_json, unusable
 from tickbird.domain.doctor.finding import Finding, Severity
 from tickbird.domain.errors import StoreError
 from tickbird.domain.explain.run_history import count
+from tickbird.stores import open_store
 
 # What is shown first, and how.
 _MARKS: dict[Severity, Cell] = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from tickbird.app import Tickbird, open_store
+from tickbird.app import Tickbird
 from tickbird.cli.app_loading import app_argument, find_app
 from tickbird.cli.connection import run_async
 from tickbird.cli.options import Command, GlobalOptions
@@ -18,6 +18,7 @@ from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import sync as write_declarations
 from tickbird.store.protocol.store import Store
 from tickbird.store.shared.migrations import META
+from tickbird.stores import open_store
 
 # Long enough for a deploy to start its workers, which then declare the same themselves.
 _DECLARED_FOR = 600.0

@@ -20,7 +20,7 @@ _MAX_COUNT = 20
 
 def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | None) -> int:
     """Run the proof, print it, and give the exit code."""
-    from tickbird.app import open_store
+    from tickbird.stores import open_store
 
     url = settings.store_url
     store = open_store(url)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import click
 
-from tickbird.app import DEFAULT_URL, open_store
 from tickbird.cli.commands.files import format_option, read_documents
 from tickbird.cli.commands.ical import STDOUT
 from tickbird.cli.connection import connect, run_async
@@ -37,6 +36,7 @@ from tickbird.domain.time.durations import duration_text, seconds
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.files.document import Document
 from tickbird.files.loader import Format
+from tickbird.stores import DEFAULT_URL, open_store
 from tickbird.wire.forecast import simulation_document
 
 # From so many ticks on it takes long enough for a bar.

@@ -66,7 +66,9 @@ def drain(settings: GlobalOptions, worker: str, note: str, actor: str) -> None:
 
 
 def _row(worker: Worker, now: datetime) -> Sequence[Text]:
-    started, seen = (relative(at, now) if at is not None else "" for at in (worker.started_at, worker.last_seen_at))
+    started, seen = (
+        relative(at, now) if at is not None else "" for at in (worker.started_at, worker.last_heartbeat_at)
+    )
     queues, slots = ", ".join(worker.queues), str(worker.slots)
     return (worker.id, worker.app, worker.kind, queues, slots, worker.version, started, seen, _note(worker))
 

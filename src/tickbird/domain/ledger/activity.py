@@ -105,7 +105,7 @@ class OpenTransaction:
 
     since: int
     floor: int
-    last_seen_at: int
+    last_heartbeat_at: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,9 +51,9 @@ async def settle(db: Session, before: Watermark | None, now: datetime | None) ->
         one = _opened(before, name, clock, last_id, begun)
         under_way[name] = one
         transaction = None if number is None else _full_xid(number, next_transaction)
-        if transaction is not None and (joined or one.last_seen_at < clock - _PATIENCE):
+        if transaction is not None and (joined or one.last_heartbeat_at < clock - _PATIENCE):
             passed.append((transaction, 2 * one.floor))
-        elif one.last_seen_at >= clock - _PATIENCE:
+        elif one.last_heartbeat_at >= clock - _PATIENCE:
             at = min(at, one.since - 1)
     if before is not None:
         at = max(at, before.at)

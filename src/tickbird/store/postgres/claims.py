@@ -161,11 +161,11 @@ async def claim(
         most=numbers(limited[queue] for queue in sorted(limited)),
         served=texts(free.turns.served),
     )
-    last_seen_at, next_at, first_id = rows[0][:3]
+    last_heartbeat_at, next_at, first_id = rows[0][:3]
     if rows[0][-1]:
         return None
     if first_id is None:
-        return ClaimResult(last_seen_at, next_at=next_at)
+        return ClaimResult(last_heartbeat_at, next_at=next_at)
     free.turns.serve((row[3], row[7]) for row in rows)
     learnt = await learn(db, known, {(row[3], row[4]) for row in rows if row[3] is not None})
     runs: list[ClaimedRun] = []
@@ -176,19 +176,19 @@ async def claim(
         if (key := (schedule_id, revision)) in learnt.errors:
             name, error = learnt.errors[key]
             if revision is None:
-                free.unread.add_run(run_id, error, last_seen_at)
+                free.unread.add_run(run_id, error, last_heartbeat_at)
             else:
-                free.unread.add_revision(*key, name, error, last_seen_at)
+                free.unread.add_revision(*key, name, error, last_heartbeat_at)
             unread.append(row)
         elif error is not None:
-            free.unread.add_run(run_id, error, last_seen_at)
+            free.unread.add_run(run_id, error, last_heartbeat_at)
             unread.append(row)
         else:
             runs.append(_claimed(learnt.found.get(key), *(*row[:14], payload, *row[15:])))
     if unread:
         ids, attempts = numbers(row[2] for row in unread), numbers(row[5] for row in unread)
         await db.fetch("return_runs", ids=ids, attempts=attempts, worker=free.worker.id)
-    return ClaimResult(last_seen_at, runs, last_seen_at)
+    return ClaimResult(last_heartbeat_at, runs, last_heartbeat_at)
 
 
 async def recheck(db: Session, known: RevisionCache, unread: UnreadableRuns, now: datetime) -> None:

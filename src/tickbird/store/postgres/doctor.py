@@ -101,7 +101,7 @@ async def examine(
     async with connections.dedicated() as connection:
         looker = _Looker(connection, Session(connection, connections.schema), connections.display_name)
         asked_at = datetime.now(UTC)
-        [(last_seen_at,)] = await looker.rows("clock", "clock", now=now) or [(asked_at,)]
+        [(last_heartbeat_at,)] = await looker.rows("clock", "clock", now=now) or [(asked_at,)]
         answered_at = datetime.now(UTC)
         server = await _server(looker, connections)
         if server is not None and not server.standby:
@@ -116,7 +116,7 @@ async def examine(
         return StoreSnapshot(
             kind="postgresql",
             namespace=namespace,
-            now=last_seen_at,
+            now=last_heartbeat_at,
             version=VERSION,
             schema=schema,
             copy_reason=await _copied(looker) if known else "",

@@ -375,12 +375,12 @@ class PostgresStore:
         self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
     ) -> RescueResult:
         """Take runs whose lease has expired from their worker; cancel those not started in time."""
-        [(last_seen_at, next_at, waiting)] = await self._statement(lambda db: db.fetch("next_rescue", now=now))
-        if not waiting and (next_at is None or next_at >= last_seen_at):
-            return RescueResult(last_seen_at, next_at=next_at)
-        if expected is not None and not expected[0] <= last_seen_at <= expected[1]:
-            return RescueResult(last_seen_at)
-        rescued = await self._transact(lambda db: rescue(db, self._known, limit, last_seen_at))
+        [(last_heartbeat_at, next_at, waiting)] = await self._statement(lambda db: db.fetch("next_rescue", now=now))
+        if not waiting and (next_at is None or next_at >= last_heartbeat_at):
+            return RescueResult(last_heartbeat_at, next_at=next_at)
+        if expected is not None and not expected[0] <= last_heartbeat_at <= expected[1]:
+            return RescueResult(last_heartbeat_at)
+        rescued = await self._transact(lambda db: rescue(db, self._known, limit, last_heartbeat_at))
         if rescued.requeued or rescued.released:
             self._bell.notify()
         return rescued
@@ -507,7 +507,7 @@ class PostgresStore:
     async def heartbeat(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh this worker's row; it counts as live for so long."""
         here = (await self._identity_checked()).here
-        [(last_seen_at, peers, generation, stored, version, compatible, drained_by)] = await self._statement(
+        [(last_heartbeat_at, peers, generation, stored, version, compatible, drained_by)] = await self._statement(
             lambda db: db.fetch(
                 "heartbeat",
                 id=worker.id,
@@ -532,7 +532,7 @@ class PostgresStore:
         self._place = compare(here, stored, same_database)
         meta = {"version": version or 0, "min_compatible": compatible or 0}
         too_old, copied = outdated(schema.MIGRATIONS, meta), self._place.copy_reason
-        return HeartbeatResult(last_seen_at, frozenset(peers), generation, copied, too_old, drained_by)
+        return HeartbeatResult(last_heartbeat_at, frozenset(peers), generation, copied, too_old, drained_by)
 
     async def drain_worker(
         self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None

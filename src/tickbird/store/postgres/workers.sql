@@ -3,7 +3,7 @@
 -- name: heartbeat
 INSERT INTO tickbird.workers AS w (
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason,
-    health, started_at, last_seen_at, live_until
+    health, started_at, last_heartbeat_at, live_until
 )
 SELECT
     %(id)s, %(namespace)s, %(app)s, %(kind)s, %(host)s, %(pid)s, %(version)s, %(queues)s::text[], %(slots)s,
@@ -24,13 +24,13 @@ SET namespace = excluded.namespace,
     draining = excluded.draining,
     standby_reason = excluded.standby_reason,
     health = excluded.health,
-    last_seen_at = excluded.last_seen_at,
+    last_heartbeat_at = excluded.last_heartbeat_at,
     live_until = excluded.live_until
 RETURNING
-    last_seen_at,
+    last_heartbeat_at,
     ARRAY(
         SELECT o.id FROM tickbird.workers AS o
-        WHERE o.namespace = w.namespace AND o.app = w.app AND o.id <> w.id AND o.live_until > w.last_seen_at
+        WHERE o.namespace = w.namespace AND o.app = w.app AND o.id <> w.id AND o.live_until > w.last_heartbeat_at
     ),
     coalesce((SELECT max(generation) FROM tickbird.zone_data), 0),
     (SELECT value FROM tickbird.meta WHERE key = 'place'),
@@ -41,7 +41,7 @@ RETURNING
 -- name: find_worker
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason,
-    health, started_at, last_seen_at, live_until, drain_requested_at, drain_requested_by
+    health, started_at, last_heartbeat_at, live_until, drain_requested_at, drain_requested_by
 FROM tickbird.workers
 WHERE id = %(id)s AND namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
 FOR UPDATE;
@@ -72,7 +72,7 @@ LIMIT 1;
 -- name: list_workers
 SELECT
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason,
-    health, started_at, last_seen_at, live_until, drain_requested_at, drain_requested_by
+    health, started_at, last_heartbeat_at, live_until, drain_requested_at, drain_requested_by
 FROM tickbird.workers
 WHERE namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
 ORDER BY started_at, id;

@@ -189,7 +189,7 @@ def worker_record(row: Row) -> Worker:
         declares=as_object(decode(row[10]), str),
         draining=bool(row[11]),
         started_at=to_instant(row[12]),
-        last_seen_at=to_instant(row[13]),
+        last_heartbeat_at=to_instant(row[13]),
         live_until=to_instant(row[14]),
         standby_reason=row[15],
         health=as_object(decode(row[16])),

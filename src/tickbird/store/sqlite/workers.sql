@@ -3,7 +3,7 @@
 -- name: heartbeat
 INSERT INTO workers (
     id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason, health,
-    started_at, last_seen_at, live_until
+    started_at, last_heartbeat_at, live_until
 )
 VALUES (
     :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declares, :draining, :standby_reason, :health,
@@ -17,13 +17,13 @@ SET queues = excluded.queues,
     draining = excluded.draining,
     standby_reason = excluded.standby_reason,
     health = excluded.health,
-    last_seen_at = excluded.last_seen_at,
+    last_heartbeat_at = excluded.last_heartbeat_at,
     live_until = excluded.live_until
 RETURNING coalesce(drain_requested_by, '');
 
 -- name: find_worker
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, last_seen_at,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, last_heartbeat_at,
     live_until, standby_reason, health, drain_requested_at, drain_requested_by
 FROM workers
 WHERE id = :id AND namespace = :namespace AND live_until > :now;
@@ -49,7 +49,7 @@ SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORD
 
 -- name: list_workers
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, last_seen_at,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, last_heartbeat_at,
     live_until, standby_reason, health, drain_requested_at, drain_requested_by
 FROM workers
 WHERE namespace = :namespace AND live_until > :now

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from tickbird.app import open_store
 from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.protocol.store import Store
+from tickbird.stores import open_store
 from tickbird.testing.faults.definitions import Unreadable, read_spec
 from tickbird.testing.simulation.specs import Spec
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tickbird import every
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.runs.run import RunRecord
+from tickbird.stores import open_store
 from tickbird.testing.faults.fleet import Fleet, until
 
 # Seconds that the second-by-second schedule may be late, and that planning the many beforehand may take for each.

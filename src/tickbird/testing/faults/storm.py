@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from tickbird import cron, every
-from tickbird.app import open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.runs.run import FINAL
+from tickbird.stores import open_store
 from tickbird.testing.faults.absent import Absent
 from tickbird.testing.faults.checker import Verdict, judge
 from tickbird.testing.faults.clock import SetClock

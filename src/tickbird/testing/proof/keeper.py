@@ -17,8 +17,8 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from tickbird.app import find_scratches
 from tickbird.domain.errors import StoreError
+from tickbird.stores import find_temp_stores
 
 _PATIENCE = 60.0
 
@@ -88,7 +88,7 @@ def keep() -> str:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     try:
-        asyncio.run(find_scratches(told["beside"]).drop(told["url"]))
+        asyncio.run(find_temp_stores(told["beside"]).drop(told["url"]))
     except StoreError as error:
         return str(error)
     finally:

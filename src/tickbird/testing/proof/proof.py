@@ -16,11 +16,11 @@ from random import Random
 from subprocess import Popen
 from typing import Any, Final
 
-from tickbird.app import find_scratches, open_store
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.runs.run import ACTIVE
 from tickbird.store.protocol.store import Store
+from tickbird.stores import find_temp_stores, open_store
 from tickbird.testing.faults.checker import Checker
 from tickbird.testing.faults.evidence import read_evidence
 from tickbird.testing.faults.fleet import Fleet, Member, until
@@ -85,7 +85,7 @@ class Proof:
         self.processes = processes
         self._copies = copies
         self._beside = url
-        self._scratches = find_scratches(url)
+        self._scratches = find_temp_stores(url)
         self.url = self._scratches.address()
         self.name = self._scratches.name(self.url)
         self._on_a_file = url.startswith("sqlite")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tickbird.app import find_scratches, open_store
 from tickbird.domain.errors import SchemaError
+from tickbird.stores import find_temp_stores, open_store
 
 
 async def clean(url: str) -> tuple[list[str], list[str]]:
     """Drop the scratch stores beside a store; the names of those, and of those in which workers are still alive."""
-    scratches = find_scratches(url)
+    scratches = find_temp_stores(url)
     dropped: list[str] = []
     kept: list[str] = []
     for address in await scratches.left():

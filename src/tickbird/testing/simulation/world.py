@@ -13,8 +13,8 @@ from math import inf
 from random import Random
 from typing import Any
 
-from tickbird.app import open_store
 from tickbird.domain.errors import TickbirdError
+from tickbird.stores import open_store
 from tickbird.testing.simulation.clocks import LOOKS, PATIENCE
 from tickbird.testing.simulation.effects import Behaviour, Ledger
 from tickbird.testing.simulation.faults import TIMED

@@ -26,6 +26,6 @@ def read_worker(document: Document) -> Worker:
         standby_reason=document["standby_reason"],
         health=document["health"],
         started_at=maybe(instant, document["started_at"]),
-        last_seen_at=maybe(instant, document["last_seen_at"]),
+        last_heartbeat_at=maybe(instant, document["last_heartbeat_at"]),
         live_until=maybe(instant, document["live_until"]),
     )

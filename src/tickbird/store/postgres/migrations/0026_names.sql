@@ -25,7 +25,7 @@ ALTER VIEW tickbird.schedule_details RENAME COLUMN overrides TO field_overrides;
 
 ALTER TABLE tickbird.workers RENAME COLUMN held TO standby_reason;
 ALTER TABLE tickbird.workers RENAME COLUMN vitals TO health;
-ALTER TABLE tickbird.workers RENAME COLUMN seen_at TO last_seen_at;
+ALTER TABLE tickbird.workers RENAME COLUMN seen_at TO last_heartbeat_at;
 
 CREATE OR REPLACE FUNCTION tickbird.schedule_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -29,7 +29,7 @@ ALTER TABLE cursors RENAME COLUMN zone_data TO zone_generation;
 ALTER TABLE schedules RENAME COLUMN overrides TO field_overrides;
 ALTER TABLE workers RENAME COLUMN held TO standby_reason;
 ALTER TABLE workers RENAME COLUMN vitals TO health;
-ALTER TABLE workers RENAME COLUMN seen_at TO last_seen_at;
+ALTER TABLE workers RENAME COLUMN seen_at TO last_heartbeat_at;
 ALTER TABLE listed RENAME TO schedule_search;
 ALTER TABLE schedule_search RENAME COLUMN words TO search_text;
 
