@@ -1,6 +1,6 @@
-"""What every store must do, as one exercise for pytest: a driver is done when it passes all of it.
+"""What every store must do, as one suite for pytest: a driver is done when it passes all of it.
 
-Subclass `Exercise` under a name that pytest collects, in a module or folder with these fixtures:
+Subclass `StoreConformance` under a name that pytest collects, in a module or folder with these fixtures:
 
     store   an open, migrated, empty store
     other   a second instance on the same database, open as well; the same one where there can be no second
@@ -14,96 +14,96 @@ from __future__ import annotations
 
 from collections import Counter
 
-from conformance.activity import Happenings
-from conformance.backfills import Backfills
-from conformance.bulk_changes import Together
-from conformance.calendars import Calendars
-from conformance.clocks import ClockAlarms
-from conformance.concurrency import Limits
-from conformance.dashboard import DashboardReadings
-from conformance.dependencies import Dependencies
-from conformance.doctor import Doctors
-from conformance.durations import Durations
-from conformance.early_ticks import Early
-from conformance.edits import Edits
-from conformance.fairness import Fairness
-from conformance.held import HeldRuns
-from conformance.histories import Histories
-from conformance.idempotency import Keys
-from conformance.ledger import Ledger
-from conformance.logs import Logs
-from conformance.metrics import Measured
-from conformance.outages import Outages
-from conformance.overlap import Waiting
-from conformance.overrides import Overrides
-from conformance.plain_sql import Plain, PlainEdits
-from conformance.planning import Planning
-from conformance.prune import Prune
-from conformance.races import Races
-from conformance.rate_limits import Rates
-from conformance.refusals import Refusals
-from conformance.rescue import Rescue
-from conformance.responses import Answers
-from conformance.retries import Retries
-from conformance.runs import Runs
-from conformance.schedules import Schedules
-from conformance.sessions import Sessions
-from conformance.shadow import Shadows
-from conformance.states import States
-from conformance.targets import Targets
-from conformance.tokens import Tokens
-from conformance.unreadable import UnreadableRuns
-from conformance.workers import Workers
-from conformance.zones import Zones
+from conformance.operations.activity import ActivityFeed
+from conformance.operations.dashboard import DashboardReadings
+from conformance.operations.doctor import Inspections
+from conformance.operations.metrics import Metrics
+from conformance.operations.responses import HttpResponses
+from conformance.operations.sessions import Sessions
+from conformance.operations.tokens import Tokens
+from conformance.operations.workers import Workers
+from conformance.planning.backfills import Backfills
+from conformance.planning.clocks import ClockAlarms
+from conformance.planning.concurrency import ConcurrencyLimits
+from conformance.planning.dependencies import Dependencies
+from conformance.planning.fairness import Fairness
+from conformance.planning.histories import Histories
+from conformance.planning.ledger import Ledger
+from conformance.planning.outages import Outages
+from conformance.planning.overlap import Overlap
+from conformance.planning.planning import Planning
+from conformance.planning.races import Races
+from conformance.planning.rate_limits import RateLimits
+from conformance.planning.zones import Zones
+from conformance.runs.durations import Durations
+from conformance.runs.held import HeldRuns
+from conformance.runs.idempotency import IdempotencyKeys
+from conformance.runs.logs import Logs
+from conformance.runs.prune import Prune
+from conformance.runs.rescue import Rescue
+from conformance.runs.retries import Retries
+from conformance.runs.runs import Runs
+from conformance.runs.targets import Targets
+from conformance.runs.unreadable import UnreadableRuns
+from conformance.schedules.bulk_changes import BulkChanges
+from conformance.schedules.calendars import Calendars
+from conformance.schedules.early_ticks import EarlyTicks
+from conformance.schedules.edits import Edits
+from conformance.schedules.overrides import Overrides
+from conformance.schedules.plain_sql import Plain, PlainEdits
+from conformance.schedules.refusals import Refusals
+from conformance.schedules.schedules import Schedules
+from conformance.schedules.shadow import Shadows
+from conformance.schedules.states import States
 
-__all__ = ["Exercise", "Plain"]
+__all__ = ["StoreConformance", "Plain"]
 
 
-class Exercise(
+class StoreConformance(
     Planning,
     Outages,
     Ledger,
     Edits,
     States,
     Overrides,
-    Early,
+    EarlyTicks,
     Durations,
     Schedules,
     Runs,
     Retries,
     UnreadableRuns,
     ClockAlarms,
-    Keys,
+    IdempotencyKeys,
     Logs,
-    Waiting,
+    Overlap,
     Backfills,
     HeldRuns,
-    Limits,
+    ConcurrencyLimits,
     Dependencies,
-    Rates,
+    RateLimits,
     Fairness,
     Refusals,
     Rescue,
     Prune,
     Workers,
     Zones,
-    Doctors,
+    Inspections,
     PlainEdits,
     Calendars,
     Targets,
     Shadows,
-    Together,
+    BulkChanges,
     Tokens,
     Sessions,
-    Happenings,
-    Measured,
+    ActivityFeed,
+    Metrics,
     DashboardReadings,
-    Answers,
+    HttpResponses,
     Races,
     Histories,
 ):
     """Every test of every noun."""
 
 
-_names = Counter(name for noun in Exercise.__bases__ for name in vars(noun) if name.startswith("test_"))
+_names = Counter(name for noun in StoreConformance.__bases__ for name in vars(noun) if name.startswith("test_"))
 assert max(_names.values()) == 1, f"tests of two nouns share a name: {_names.most_common(1)}"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.commands.test_server import served
+from tests.cli.commands.system.test_server import served
 from tests.cli.conftest import Cli
 from tickbird import Tickbird, cron
 from tickbird.domain.errors import AccessError, ConflictError

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from conformance.dependencies import create_load, end_run
+from conformance.planning.dependencies import create_load, end_run
 from conformance.steps import change, create, finish, later, plan, plan_all, runs_of, start
 from tests.client.test_why import alive, ask
 from tickbird import After, Tickbird, after, every

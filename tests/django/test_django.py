@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests.cli.commands.test_worker import Log
+from tests.cli.commands.system.test_worker import Log
 from tickbird import StoreError
 from tickbird.client import Client
 from tickbird.django.stores import store_url

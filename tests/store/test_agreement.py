@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.histories import History
+from conformance.planning.histories import History
 from tickbird.store.protocol.store import Store
 
 

@@ -1,9 +1,9 @@
-"""Every store of ours passes the whole exercise."""
+"""Every store of ours passes the whole conformance suite."""
 
 from __future__ import annotations
 
-from conformance import Exercise
+from conformance import StoreConformance
 
 
-class TestConformance(Exercise):
+class TestConformance(StoreConformance):
     """Collected once per store, see `conftest.py`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from tickbird.cli.commands.logs import print_line, rest
+from tickbird.cli.commands.runs.logs import print_line, rest
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import GlobalOptions
 from tickbird.cli.output import Cell, print_result

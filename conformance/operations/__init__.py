@@ -1,0 +1,1 @@
+"""All else that a store keeps and tells."""

@@ -1,0 +1,69 @@
+"""Answers to requests with a key: given once, kept for a day."""
+
+from __future__ import annotations
+
+import asyncio
+
+from conformance.steps import NAMESPACE, later
+from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
+from tickbird.store.protocol.store import Store
+
+KEY, ASKED = "aaaaaaaa:one", "d1ge57"
+GIVEN = StoredResponse(ASKED, 201, {"etag": '"1"', "content-type": "application/json"}, '{"name": "Zoë\\u0000"}')
+
+
+async def begin(
+    store: Store, at: float = 0, key: str = KEY, request: str = ASKED, namespace: str = NAMESPACE
+) -> object:
+    """What is known of a key."""
+    return await store.begin_request(namespace, key, request, now=later(at))
+
+
+class HttpResponses:
+    """Whoever asks again is answered the same, and only one is at it."""
+
+    async def test_an_answer_is_given_again_as_it_was(self, store: Store, other: Store) -> None:
+        assert await begin(store) is None
+        assert await begin(other, 1) == StoredResponse(ASKED)
+        await store.finish_request(NAMESPACE, KEY, ASKED, GIVEN, now=later(2))
+        assert await begin(other, 3) == GIVEN
+        # Also to whoever asks for something else, to be told so; and it is not answered twice.
+        assert await begin(other, 4, request="other") == GIVEN
+        await store.finish_request(NAMESPACE, KEY, ASKED, StoredResponse(ASKED, 500), now=later(5))
+        await store.finish_request(NAMESPACE, KEY, ASKED, None, now=later(5))
+        assert await begin(other, ANSWER_SECONDS - 1) == GIVEN
+        assert await begin(other, ANSWER_SECONDS) is None
+
+    async def test_keys_of_others_are_others(self, store: Store) -> None:
+        assert await begin(store) is None
+        assert await begin(store, key="bbbbbbbb:one") is None
+        assert await begin(store, namespace="elsewhere") is None
+
+    async def test_what_failed_may_be_asked_anew(self, store: Store) -> None:
+        assert await begin(store) is None
+        await store.finish_request(NAMESPACE, KEY, "other", None, now=later(1))
+        assert await begin(store, 1) == StoredResponse(ASKED)
+        await store.finish_request(NAMESPACE, KEY, ASKED, None, now=later(1))
+        assert await begin(store, 1, request="other") is None
+
+    async def test_what_nobody_answers_is_taken_up_again(self, store: Store) -> None:
+        assert await begin(store) is None
+        assert await begin(store, GIVEN_UP_SECONDS - 1) == StoredResponse(ASKED)
+        assert await begin(store, GIVEN_UP_SECONDS, request="other") is None
+        # Whoever comes back late has nothing to say any more.
+        await store.finish_request(NAMESPACE, KEY, ASKED, GIVEN, now=later(GIVEN_UP_SECONDS + 1))
+        assert await begin(store, GIVEN_UP_SECONDS + 2) == StoredResponse("other")
+
+    async def test_of_many_who_ask_at_once_one_answers(self, store: Store, other: Store) -> None:
+        found = await asyncio.gather(*(begin(each, 0) for each in (store, other) * 5))
+        assert sorted(map(str, found)) == sorted(map(str, [None, *[StoredResponse(ASKED)] * 9]))
+
+    async def test_answers_are_pruned_after_a_day(self, store: Store) -> None:
+        for number in range(3):
+            assert await begin(store, number * 60, key=f"aaaaaaaa:{number}") is None
+            await store.finish_request(NAMESPACE, f"aaaaaaaa:{number}", ASKED, GIVEN, now=later(number))
+        for _ in range(2):
+            await store.prune(older_than=10**9, keep=1_000, limit=1, now=later(ANSWER_SECONDS + 90))
+        # As seen at a time when all of them would be kept.
+        found = [await begin(store, 200, key=f"aaaaaaaa:{number}") for number in range(3)]
+        assert found == [None, None, GIVEN]

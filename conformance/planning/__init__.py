@@ -1,0 +1,1 @@
+"""Ticks: decided, late, held back, released."""

@@ -1,0 +1,1 @@
+"""Runs: claimed, finished, retried, rescued, pruned."""

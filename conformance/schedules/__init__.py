@@ -1,0 +1,1 @@
+"""Definitions: made, edited, overridden, refused."""

@@ -1,0 +1,501 @@
+"""What is decided for one coming tick: it is skipped, moved or has another payload, or it is as if nothing had been."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.planning.races import race
+from conformance.planning.zones import adopt
+from conformance.schedules.plain_sql import Plain, raw, seconds
+from conformance.steps import (
+    NAMESPACE,
+    change,
+    claim,
+    create,
+    define,
+    epoch,
+    get,
+    later,
+    looks_next,
+    plan,
+    plan_all,
+    ranges,
+    runs_of,
+    since,
+    skips_of,
+    ticks,
+    work_off,
+)
+from tickbird.domain.calendars.calendar import exclude
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.planning.commands import (
+    ClearOverride,
+    Delete,
+    Override,
+    Pause,
+    Reschedule,
+    Resume,
+    Skip,
+    SyncFromCode,
+    Update,
+)
+from tickbird.domain.schedules.tick_overrides import VOID
+from tickbird.domain.triggers.cron.cron import cron
+from tickbird.domain.triggers.every import every
+from tickbird.store.protocol.store import AuditEntry, ChangeResult, Store
+from tickbird.testing.zones import write_zone, zones_of
+
+OWN = {"limit": 5, "text": "Zoë “ça va” 你好", "ratio": 1.0}
+
+
+async def decide(
+    store: Store,
+    tick: int,
+    at: float = 10,
+    *,
+    skip: bool = False,
+    to: int | None = None,
+    payload: dict[str, Any] | None = None,
+    note: str = "why",
+) -> ChangeResult:
+    """Ada decides something for the tick so many seconds after T0."""
+    move_to = None if to is None else epoch(to)
+    command = Override(actor="ada", tick=epoch(tick), skip=skip, move_to=move_to, payload=payload, note=note)
+    return await change(store, command, at)
+
+
+async def undo(store: Store, tick: int, at: float = 11) -> ChangeResult:
+    """Bo takes back what was decided for a tick."""
+    return await change(store, ClearOverride(actor="bo", tick=epoch(tick)), at)
+
+
+async def decided(store: Store) -> list[int | None]:
+    """The ticks for which something is decided."""
+    return [since(each.tick) for each in (await get(store)).cursor.tick_overrides]
+
+
+async def void(store: Store) -> list[tuple[int | None, str, str]]:
+    """The overrides that were not carried out, oldest first: tick, why not, and by whose doing."""
+    rows: list[AuditEntry] = [row for row in await store.list_audit(NAMESPACE) if row.action == VOID]
+    return [(since(row.detail["tick"]), row.detail["reason"], row.actor) for row in rows[::-1]]
+
+
+class Overrides:
+    """The schedule ticks every minute from T0 on, and is overridden at second 10."""
+
+    async def test_one_tick_of_many_is_skipped(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 180, skip=True, note="office closed")
+        for at in (60, 120, 180, 240):
+            await plan(store, at)
+        assert [tick for tick, *_ in await ticks(store)] == [60, 120, 240]
+        [skip] = await skips_of(store)
+        assert (skip.reason, since(skip.first), skip.count) == ("operator", 180, 1)
+        assert (skip.actor, skip.note) == ("ada", "office closed")
+        assert await decided(store) == []
+        assert await void(store) == []
+
+    async def test_a_later_tick_gets_another_payload(self, store: Store) -> None:
+        await create(store, payload={"limit": 100}, overlap="allow")
+        await decide(store, 120, payload=OWN)
+        await plan(store, 60)
+        await plan(store, 120)
+        await plan(store, 180)
+        runs = await runs_of(store)
+        assert [run.payload for run in runs] == [{"limit": 100}, OWN, {"limit": 100}]
+        assert [run.override is None for run in runs] == [True, False, True]
+        told = runs[1].override
+        assert told is not None
+        assert (told.moved, told.payload, told.actor, told.note, since(told.created_at)) == (
+            False,
+            True,
+            "ada",
+            "why",
+            10,
+        )
+        claimed = (await claim(store, 181)).runs
+        assert [run.payload for run in claimed] == [{"limit": 100}, OWN, {"limit": 100}]
+        assert type(claimed[1].payload["ratio"]) is float
+
+    async def test_a_tick_is_moved_to_an_earlier_instant(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 180, to=130, payload=OWN)
+        await plan(store, 60)
+        assert await looks_next(store) == 120
+        await plan(store, 120)
+        assert await looks_next(store) == 130
+        await plan(store, 130)
+        run = (await runs_of(store))[-1]
+        assert (run.scheduled_for, run.due_at, run.payload) == (later(180), later(130), OWN)
+        assert run.override is not None
+        assert run.override.moved
+        assert await looks_next(store) == 240
+        await plan_all(store, 240)
+        assert [tick for tick, *_ in await ticks(store)] == [60, 120, 180, 240]
+
+    async def test_a_tick_is_moved_past_others(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 120, to=250)
+        await plan(store, 60)
+        assert await looks_next(store) == 250
+        assert (await plan(store, 240)).runs == 0
+        await plan(store, 250)
+        assert [tick for tick, *_ in await ticks(store)] == [60, 120]
+        [skip] = await skips_of(store)
+        assert (skip.reason, since(skip.first), since(skip.last), skip.count) == ("rescheduled", 180, 240, 2)
+        assert skip.run_id == (await runs_of(store))[-1].id
+        assert await looks_next(store) == 300
+
+    async def test_undone_it_is_as_if_nothing_had_been(self, store: Store) -> None:
+        before = (await create(store)).cursor
+        for options in ({"skip": True}, {"to": 70}, {"payload": OWN}, {"to": 400, "payload": OWN}):
+            await decide(store, 120, **options)
+            assert (await get(store)).cursor != before
+            after = (await undo(store, 120)).schedule
+            assert after.cursor == before
+        await plan(store, 60)
+        await work_off(store, 61)
+        await plan(store, 120)
+        run = (await runs_of(store))[-1]
+        assert (run.scheduled_for, run.due_at, run.payload, run.override) == (later(120), later(120), {}, None)
+        actions = [(row.action, row.actor) for row in await store.list_audit(NAMESPACE)]
+        assert actions[:2] == [("undo_override", "bo"), ("override", "ada")]
+
+    async def test_who_decides_again_replaces_it_and_the_audit_tells(self, store: Store) -> None:
+        await create(store)
+        await decide(store, 120, skip=True, note="first")
+        await decide(store, 120, to=130, note="second")
+        [override] = (await get(store)).cursor.tick_overrides
+        assert (override.skip, override.due_at, override.note) == (False, epoch(130), "second")
+        [newest, *_] = await store.list_audit(NAMESPACE)
+        assert (newest.action, newest.detail["tick"], newest.detail["to"]) == ("override", epoch(120), epoch(130))
+        assert newest.detail["before"]["note"] == "first"
+        revisions = await store.list_revisions((await get(store)).id)
+        assert [each.action for each in revisions] == ["override", "override", "create"]
+
+    async def test_what_is_no_tick_to_come_is_refused(self, store: Store) -> None:
+        await create(store)
+        await plan(store, 60)
+        with pytest.raises(
+            InvalidError, match=r"00:01:30Z is no tick of 'clock'.*00:01:00Z before and .*00:02:00Z after"
+        ):
+            await decide(store, 90, 65, skip=True)
+        for refused in (decide(store, 60, 65, skip=True), undo(store, 60, 65)):
+            with pytest.raises(ConflictError, match="is decided already"):
+                await refused
+        # What is due is planned first, so that nobody decides for a tick that has come.
+        with pytest.raises(ConflictError, match="is decided already"):
+            await decide(store, 120, 120, skip=True)
+        assert [tick for tick, *_ in await ticks(store)] == [60]
+        with pytest.raises(NotFoundError, match="has no override"):
+            await undo(store, 180, 125)
+        with pytest.raises(NotFoundError, match="no schedule"):
+            await change(store, Override(actor="ada", tick=epoch(180), skip=True), 125, name="other")
+        with pytest.raises(ConflictError, match="revision"):
+            await change(store, Override(actor="ada", tick=epoch(180), skip=True, revision=9), 125)
+
+    async def test_what_makes_no_sense_is_refused(self, store: Store) -> None:
+        await create(store)
+        for options in ({}, {"skip": True, "to": 130}, {"skip": True, "payload": OWN}):
+            with pytest.raises(InvalidError, match="override: "):
+                await decide(store, 120, **options)
+        with pytest.raises(InvalidError, match=r"move_to: .* is past"):
+            await decide(store, 120, to=10)
+        with pytest.raises(
+            InvalidError, match=r"move_to: .*00:00:59Z lies before .*00:01:00Z.*choose .*00:01:00Z or later"
+        ):
+            await decide(store, 120, to=59)
+        await decide(store, 120, to=60)
+        await decide(store, 180, payload=OWN)
+        with pytest.raises(ConflictError, match=r"is passed over by that of .*00:02:00Z"):
+            await decide(store, 120, to=200)
+        with pytest.raises(ConflictError, match="is passed over"):
+            await change(store, Reschedule(actor="ada", to=epoch(190)), 11)
+        assert await decided(store) == [120, 180]
+
+    async def test_an_undo_that_would_break_the_order_is_refused(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 60, skip=True)
+        await decide(store, 120, to=30)
+        with pytest.raises(InvalidError, match="decided in order"):
+            await undo(store, 60)
+        await plan(store, 30)
+        # The tick that is to be skipped is recorded with the one that came before it.
+        assert (await ranges(store), await ticks(store)) == (
+            [("operator", 60, 60, 1)],
+            [(120, "schedule", "queued")],
+        )
+
+    async def test_so_many_and_no_more(self, store: Store) -> None:
+        await create(store)
+        for number in range(1, 201):
+            await decide(store, 60 * number, skip=True)
+        with pytest.raises(ConflictError, match="200 overridden ticks, and no room"):
+            await decide(store, 60 * 201, skip=True)
+        await undo(store, 60 * 100)
+        with pytest.raises(ConflictError, match="no room"):
+            await decide(store, 60 * 100, payload={"text": "x" * 999_000})
+
+    async def test_reschedule_and_override_are_one_thing(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 60, payload=OWN)
+        await change(store, Reschedule(actor="bo", to=epoch(100), note="later"), 12)
+        [override] = (await get(store)).cursor.tick_overrides
+        assert (override.tick, override.due_at, override.payload, override.actor) == (epoch(60), epoch(100), OWN, "bo")
+        await undo(store, 60)
+        assert await looks_next(store) == 60
+        await decide(store, 60, skip=True)
+        # The next tick to run is the one behind it.
+        await change(store, Reschedule(actor="bo", to=epoch(110)), 13)
+        assert await decided(store) == [60, 120]
+        await plan_all(store, 110)
+        assert (await ranges(store), [tick for tick, *_ in await ticks(store)]) == ([("operator", 60, 60, 1)], [120])
+
+    async def test_skip_takes_the_place_of_what_was_decided_and_the_other_way_round(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 120, payload=OWN)
+        await change(store, Skip(actor="bo", count=3, note="all"), 12)
+        assert await decided(store) == []
+        assert (await store.list_audit(NAMESPACE))[0].detail["overrides"][0]["payload"] == OWN
+        await decide(store, 120, 13, payload=OWN)
+        await plan_all(store, 180)
+        assert [(skip.actor, since(skip.first)) for skip in await skips_of(store)] == [("bo", 60), ("bo", 180)]
+        [run] = await runs_of(store)
+        assert (run.scheduled_for, run.payload) == (later(120), OWN)
+
+    async def test_while_paused_it_is_void(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 60, skip=True)
+        await decide(store, 120, payload=OWN)
+        await decide(store, 180, to=400)
+        await change(store, Pause(actor="ada"), 20)
+        await change(store, Resume(actor="ada"), 130)
+        assert await ranges(store) == [("paused", 60, 120, 2)]
+        assert await void(store) == [(60, "paused", "ada"), (120, "paused", "ada")]
+        # What counts is when it is due.
+        assert await decided(store) == [180]
+        await plan(store, 400)
+        assert [tick for tick, *_ in await ticks(store)] == [180]
+
+    async def test_an_edit_of_the_grid_keeps_what_is_still_there(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 120, skip=True)
+        await decide(store, 180, payload=OWN)
+        await decide(store, 300, to=290)
+        await decide(store, 360, to=370)
+        await decide(store, 480, to=590)
+        await change(store, Update(actor="bo", fields={"trigger": every(seconds=90).to_json()}), 20)
+        # 120, 300 and 480 are no ticks any more.
+        assert await decided(store) == [180, 360]
+        assert await void(store) == [(120, "edited", "bo"), (300, "edited", "bo"), (480, "edited", "bo")]
+        for at in (90, 180, 270, 370):
+            await plan(store, at)
+        assert [(since(run.scheduled_for), since(run.due_at)) for run in await runs_of(store)] == [
+            (90, 90),
+            (180, 180),
+            (270, 270),
+            (360, 370),
+        ]
+        assert (await runs_of(store))[1].payload == OWN
+
+    async def test_a_move_that_would_pass_over_more_than_before_is_void(self, store: Store) -> None:
+        await create(store, trigger=every(seconds=120), overlap="allow")
+        await decide(store, 120, to=200)
+        # Made later, it goes first where only one of both can stay.
+        await decide(store, 360, 12, to=290)
+        await change(store, Update(actor="bo", fields={"trigger": every(seconds=60).to_json()}), 20)
+        assert await decided(store) == []
+        assert await void(store) == [(120, "edited", "bo"), (360, "edited", "bo")]
+        assert await looks_next(store) == 60
+
+    async def test_other_edits_leave_it_alone_but_for_another_task(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 120, payload=OWN)
+        await decide(store, 180, skip=True)
+        await change(store, Update(actor="bo", fields={"priority": 3}), 20)
+        assert await decided(store) == [120, 180]
+        await change(store, Update(actor="bo", fields={"concurrency_key": "k-{limit}", "payload": {"limit": 1}}), 21)
+        assert await decided(store) == [120, 180]
+        await change(store, Update(actor="bo", fields={"target": {"task": "other"}}), 22)
+        assert (await decided(store), await void(store)) == ([180], [(120, "edited", "bo")])
+
+    async def test_a_move_goes_with_the_payload_that_another_task_cannot_take(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 120, payload=OWN, to=170)
+        await change(store, Update(actor="bo", fields={"target": {"task": "other"}}), 22)
+        assert (await decided(store), await void(store)) == ([], [(120, "edited", "bo")])
+        await plan(store, 60)
+        assert await looks_next(store) == 120
+
+    async def test_a_payload_that_the_new_key_cannot_read_is_void(self, store: Store) -> None:
+        await create(store, payload={"city": "Rome"})
+        await decide(store, 120, payload=OWN)
+        await change(store, Update(actor="bo", fields={"concurrency_key": "{city}"}), 20)
+        assert (await decided(store), await void(store)) == ([], [(120, "edited", "bo")])
+        with pytest.raises(InvalidError):
+            await decide(store, 120, 21, payload=OWN)
+
+    async def test_a_deploy_keeps_it(self, store: Store) -> None:
+        await create(store, app="app", fingerprint="one", overlap="allow")
+        await decide(store, 120, payload=OWN)
+        await decide(store, 180, skip=True)
+        sync = SyncFromCode(actor="sync", definition=define(retries=2, overlap="allow"), app="app", fingerprint="two")
+        await change(store, sync, 20)
+        assert await decided(store) == [120, 180]
+        again = replace(sync, definition=define(every(seconds=30), overlap="allow"), fingerprint="three")
+        await change(store, again, 21)
+        assert (await decided(store), await void(store)) == ([120, 180], [])
+
+    async def test_a_plain_edit_tells_what_became_void(self, store: Store, plain: Plain) -> None:
+        now = await seconds(store) // 3_600 * 3_600
+        schedule = await create(store, trigger=every(hours=1), at=now)
+        far = now + 10 * 3_600
+        await decide(store, far, now, skip=True)
+        await decide(store, far + 3_600, now, skip=True)
+        await plain.redefine(schedule.id, raw(trigger=every(hours=2).to_json()))
+        await plan(store, now + 7_200)
+        left = far if (epoch(far) // 3_600) % 2 == 0 else far + 3_600
+        assert await decided(store) == [left]
+        assert await void(store) == [(far + far + 3_600 - left, "edited", "planner")]
+
+    async def test_deleted_it_is_gone(self, store: Store) -> None:
+        await create(store)
+        await decide(store, 120, skip=True)
+        await change(store, Delete(actor="bo"), 20)
+        assert (await decided(store), await void(store)) == ([], [(120, "deleted", "bo")])
+        await create(store, at=30, overlap="allow")
+        for at in (60, 120):
+            await plan(store, at)
+        assert [tick for tick, *_ in await ticks(store)] == [60, 120]
+
+    async def test_late_it_stands_alone(self, store: Store) -> None:
+        await create(store)
+        await decide(store, 180, payload=OWN)
+        await plan_all(store, 300)
+        assert [(since(run.scheduled_for), run.status) for run in await runs_of(store)] == [
+            (60, "queued"),
+            (180, "waiting"),
+        ]
+        one, own = await runs_of(store)
+        assert one.covers is not None
+        assert one.covers.count == 3
+        assert (own.covers, own.payload, own.origin) == (None, OWN, "catch_up")
+        found = [(reason, first, last) for reason, first, last, _ in await ranges(store)]
+        assert found == [("coalesced", 120, 120), ("coalesced", 240, 240), ("overlap", 300, 300)]
+        behind = [skip.run_id for skip in await skips_of(store)]
+        assert behind == [one.id, one.id, one.id]
+
+    async def test_late_behind_it_the_latest_stands_for_the_others(self, store: Store) -> None:
+        await create(store, catch_up="latest", overlap="allow")
+        await decide(store, 120, payload=OWN)
+        await plan_all(store, 255)
+        own, latest = await runs_of(store)
+        assert (since(own.scheduled_for), since(latest.scheduled_for)) == (120, 240)
+        assert {skip.run_id for skip in await skips_of(store)} == {latest.id}
+        assert await void(store) == []
+
+    async def test_what_overlap_or_lateness_takes_away_is_told(self, store: Store) -> None:
+        await create(store, catch_up="skip")
+        await plan(store, 60)
+        await decide(store, 120, 70, payload=OWN)
+        await decide(store, 180, 70, payload=OWN)
+        await decide(store, 240, 70, skip=True)
+        await plan(store, 120)
+        await plan(store, 300)
+        assert await void(store) == [(120, "overlap", "planner"), (180, "misfire", "planner")]
+        assert await ranges(store) == [
+            ("overlap", 120, 120, 1),
+            ("misfire", 180, 180, 1),
+            ("operator", 240, 240, 1),
+            ("overlap", 300, 300, 1),
+        ]
+
+    async def test_a_skip_uses_up_no_run(self, store: Store) -> None:
+        await create(store, max_runs=2, overlap="allow")
+        await decide(store, 60, skip=True)
+        await plan_all(store, 65)
+        await plan_all(store, 125)
+        await plan_all(store, 185)
+        assert [tick for tick, *_ in await ticks(store)] == [120, 180]
+        assert (await get(store)).state == "ended"
+
+    async def test_closed_days(self, store: Store) -> None:
+        await create(store, overlap="allow", exclude=exclude("thu"))
+        with pytest.raises(ConflictError, match="excludes the day"):
+            await decide(store, 120, payload=OWN)
+        await decide(store, 120, to=120, payload=OWN)
+        await decide(store, 180, skip=True)
+        await plan_all(store, 240)
+        assert await ticks(store) == [(120, "catch_up", "queued")]
+        found = [(reason, first, last) for reason, first, last, _ in await ranges(store)]
+        assert found == [("calendar", 60, 60), ("operator", 180, 180), ("calendar", 240, 240)]
+
+    async def test_keys_of_its_own_payload(self, store: Store) -> None:
+        await create(store, payload={"city": "Rome"}, concurrency_key="{city}", overlap="allow")
+        await decide(store, 120, payload={"city": "Oslo"})
+        for at in (60, 120, 180):
+            await plan(store, at)
+        assert [(run.concurrency_key, run.status) for run in await runs_of(store)] == [
+            ("Rome", "queued"),
+            ("Oslo", "queued"),
+            ("Rome", "waiting"),
+        ]
+
+    async def test_it_follows_its_tick_through_other_zone_rules(
+        self, store: Store, other: Store, tmp_path: Path
+    ) -> None:
+        await create(store, trigger=cron("0 9 * * *", tz="Europe/Berlin"), overlap="allow")
+        # By the rules of today 09:00 is 08:00 in UTC.
+        day, nine = 86_400, 8 * 3_600
+        await decide(store, day + nine, skip=True, note="closed")
+        await decide(store, 2 * day + nine, payload=OWN)
+        with zones_of(write_zone(tmp_path / "east", "Europe/Berlin", "EET-2", "9999a")):
+            await adopt(other, store)
+            await other.recompute_for_zone_data(now=later(20))
+            assert await decided(store) == [day + nine - 3_600, 2 * day + nine - 3_600]
+            for number in range(3):
+                await plan_all(other, number * day + nine - 3_600)
+        assert await ranges(store) == [("operator", day + nine - 3_600, day + nine - 3_600, 1)]
+        assert [run.payload for run in await runs_of(store)] == [{}, OWN]
+
+    async def test_decided_while_it_is_planned_it_is_refused_or_carried_out(self, store: Store, other: Store) -> None:
+        for number in range(8):
+            name = f"s{number}"
+            await create(store, name, overlap="allow")
+            skip = Override(actor="ada", tick=epoch(60), skip=True)
+            answer, _ = await race(change(store, skip, 59.9, name=name), other.plan_due(500, now=later(60)))
+            await plan_all(store, 60)
+            ran = [tick for tick, *_ in await ticks(store, name)] == [60]
+            assert ran == isinstance(answer, ConflictError)
+            assert await ranges(store, name) == ([] if ran else [("operator", 60, 60, 1)])
+
+    async def test_undone_while_it_is_planned_one_of_both_counts(self, store: Store, other: Store) -> None:
+        for number in range(8):
+            name = f"s{number}"
+            await create(store, name, overlap="allow")
+            await change(store, Override(actor="ada", tick=epoch(60), skip=True), 10, name=name)
+            undone = ClearOverride(actor="bo", tick=epoch(60))
+            answer, _ = await race(change(store, undone, 59.9, name=name), other.plan_due(500, now=later(60)))
+            await plan_all(store, 60)
+            skipped = await ranges(store, name) == [("operator", 60, 60, 1)]
+            assert skipped == isinstance(answer, ConflictError)
+            assert [tick for tick, *_ in await ticks(store, name)] == ([] if skipped else [60])
+
+    async def test_ten_people_decide_for_ten_ticks_at_once(self, store: Store, other: Store) -> None:
+        await create(store)
+        stores = (store, other) * 5
+        decisions = [Override(actor=f"p{n}", tick=epoch(60 * n), skip=True) for n in range(1, 11)]
+        await race(*(change(each, command, 10) for each, command in zip(stores, decisions, strict=True)))
+        assert await decided(store) == [60 * n for n in range(1, 11)]
+
+    async def test_without_any_override_the_cursor_is_plain_again(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 60, payload=OWN)
+        await plan(store, 60)
+        assert (await get(store)).cursor.tick_overrides == ()
+        planned = await plan(store, 120)
+        assert (planned.runs, (await runs_of(store))[-1].payload) == (1, {})

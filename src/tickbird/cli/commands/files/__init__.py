@@ -1,0 +1,1 @@
+"""Commands about files of schedules, and about other systems."""

@@ -1,0 +1,1 @@
+"""Commands about runs and what they wait for."""

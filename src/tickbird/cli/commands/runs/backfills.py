@@ -1,0 +1,353 @@
+"""Commands about backfills: start, watch, list and cancel them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, get_args
+
+import click
+
+from tickbird.cli.commands.schedules.schedules import zone_of
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.errors import FAILED, INTERRUPTED
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, relative, warn
+from tickbird.cli.params import MAX_ID, read_payload, storable_text
+from tickbird.cli.shell_completion import backfill_ids, schedule_names
+from tickbird.cli.time_input import InstantParser
+from tickbird.domain.explain.run_history import count, unserved_reason
+from tickbird.domain.planning.backfills import MAX_CONCURRENCY, BackfillPlan, BackfillRecord, Order
+from tickbird.wire.encode import backfill_document, backfill_plan_document
+
+# A day without a time, perhaps with a zone.
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d|yesterday|today|tomorrow)(Z| [A-Za-z]\S*)?", re.ASCII)
+_SHOWN = 20
+_PAUSE = 0.5
+
+
+@click.command(cls=Command)
+@click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
+@click.option(
+    "--from", "first", type=storable_text, metavar="INSTANT", help="The first instant; a day begins at midnight."
+)
+@click.option("--to", "last", type=storable_text, metavar="INSTANT", help="The last instant; of a day, its end.")
+@click.option(
+    "--concurrency", type=click.IntRange(1, MAX_CONCURRENCY), default=1, show_default=True, help="Runs at a time."
+)
+@click.option(
+    "--order", type=click.Choice(get_args(Order)), default="oldest", show_default=True, help="Which tick runs first."
+)
+@click.option("--payload", metavar="JSON|@FILE|-", help="The payload, from here, a file or stdin; else the schedule's.")
+@click.option(
+    "--note", type=storable_text, default="", metavar="TEXT", help="Why; shown with the backfill and in the audit log."
+)
+@click.option("--dry-run", is_flag=True, help="Only tell what would run.")
+@click.option("--detach", is_flag=True, help="Do not wait for the end.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--cancel",
+    "cancelled",
+    type=click.IntRange(1, MAX_ID),
+    metavar="ID",
+    shell_complete=backfill_ids,
+    help="Cancel this backfill.",
+)
+@click.option("--stop-running", is_flag=True, help="With --cancel: ask the runs that are going on to stop.")
+@actor_option
+@click.pass_obj
+def backfill(
+    settings: GlobalOptions,
+    name: str | None,
+    first: str | None,
+    last: str | None,
+    concurrency: int,
+    order: Order,
+    payload: str | None,
+    note: str,
+    dry_run: bool,
+    detach: bool,
+    yes: bool,
+    cancelled: int | None,
+    stop_running: bool,
+    actor: str,
+) -> int:
+    """Run the ticks of a range that have no run.
+
+    They run in order behind the schedule's own ticks. Ctrl-C leaves them alone; --cancel ends a backfill.
+    """
+    if cancelled is not None:
+        if name is not None or first is not None or last is not None:
+            raise _wrong("--cancel takes the number of a backfill and no schedule, --from or --to.")
+        return _cancel(settings, cancelled, actor, note, stop_running)
+    if name is None or first is None or last is None:
+        raise _wrong("give a schedule, --from and --to; or --cancel with the number of a backfill.")
+    if stop_running:
+        raise _wrong("--stop-running goes with --cancel.")
+    if not (yes or dry_run) and (settings.as_json or not sys.stdin.isatty()):
+        raise _wrong("there is nobody to ask; confirm with --yes, or look first with --dry-run.")
+    sent = None if payload is None else read_payload(payload)
+    asked: dict[str, Any] = {
+        "concurrency": concurrency,
+        "order": order,
+        "payload": sent,
+        "note": note,
+        "actor": actor,
+    }
+
+    async def make(*, dry: bool) -> tuple[BackfillPlan, str, str]:
+        async with connect(settings) as client:
+            schedule = await client.get(name)
+            definition = schedule.definition
+            instant = InstantParser(
+                await client.now(), settings.tz, None if definition is None else definition.trigger.tz
+            )
+            start, end = instant(first, "from").at, instant(_end_of_day(last), "to").at
+            plan = await client.backfill(name, start, end, dry_run=dry, **asked)
+            target = None if definition is None else (definition.queue, definition.target.name)
+            unserved = "" if target is None else unserved_reason(*target, await client.workers())
+            return plan, zone_of(schedule, settings), unserved
+
+    if dry_run or not yes:
+        plan, tz, _ = run_async(make(dry=True), settings)
+        if dry_run:
+            print_result(
+                settings, lambda: {"backfill": backfill_plan_document(plan)}, lambda screen: _preview(screen, plan, tz)
+            )
+            return 0
+        screen = Printer()
+        _preview(screen, plan, tz)
+        screen.flush()
+        if not plan.count:
+            return 0
+        if not click.confirm(f"Make {count(plan.count, 'run')}?", err=True):
+            warn("nothing was made.")
+            return FAILED
+    plan, tz, unserved = run_async(make(dry=False), settings)
+    if plan.backfill_id is None:
+        print_result(
+            settings, lambda: {"backfill": backfill_plan_document(plan)}, lambda screen: _preview(screen, plan, tz)
+        )
+        return 0
+    if unserved:
+        warn(f"{unserved}: the runs stay queued until one does.")
+    return _follow(settings, plan, plan.backfill_id, detach=detach)
+
+
+def _end_of_day(text: str) -> str:
+    """The end of a day that is the end of a range: it is included."""
+    found = _DAY.fullmatch(" ".join(text.split()))
+    if found is None:
+        return text
+    day, zone = found[1], found[2] or ""
+    return f"{day}{'T' if day[0].isdigit() else ' '}23:59:59{zone}"
+
+
+def _wrong(text: str) -> click.UsageError:
+    return click.UsageError(text, click.get_current_context())
+
+
+def _preview(screen: Printer, plan: BackfillPlan, tz: str) -> None:
+    left_out = f"{count(plan.taken, 'tick')} of the range {'has' if plan.taken == 1 else 'have'} a run already"
+    if plan.excluded:
+        left_out += f", {plan.excluded:,} {'is' if plan.excluded == 1 else 'are'} excluded by the calendar"
+    verb = "was made" if plan.backfill_id is not None else "would be made"
+    if not plan.count:
+        screen.line(f"Nothing to run: {left_out}.")
+    else:
+        screen.line(f"{count(plan.count, 'run')} of {plan.schedule} {verb}; {left_out}.")
+    if plan.pruned and plan.pruned_until is not None:
+        screen.line(
+            f"{count(plan.pruned, 'tick')} up to {clock(plan.pruned_until, tz)} "
+            f"{'is' if plan.pruned == 1 else 'are'} left out: a run may have been pruned, and no tick runs twice."
+        )
+    if plan.cut_at is not None:
+        screen.line(
+            f"The range was cut at {clock(plan.cut_at, tz)}: later ticks are not decided yet and run by themselves."
+        )
+    for tick in plan.ticks[:_SHOWN]:
+        screen.line(f"  {clock(tick, tz)}")
+    if plan.count > _SHOWN:
+        screen.line(f"  … and {plan.count - _SHOWN:,} more")
+
+
+def _follow(settings: GlobalOptions, plan: BackfillPlan, backfill_id: int, *, detach: bool) -> int:
+    """Wait for the end with a bar, unless told otherwise."""
+    try:
+        if not settings.as_json:
+            click.echo(f"Backfill {backfill_id} of {plan.schedule}: {count(plan.count, 'run')}.")
+        record = run_async(_watch(settings, backfill_id, wait=not detach), settings)
+    except KeyboardInterrupt:
+        click.echo(f"\n{_goes_on(backfill_id)}", err=True)
+        return INTERRUPTED
+    print_result(settings, lambda: {"backfill": backfill_document(record)}, lambda screen: _outcome(screen, record))
+    return FAILED if not detach and record.count("failed", "cancelled") else 0
+
+
+def _goes_on(backfill_id: int) -> str:
+    return (
+        f"It goes on without you: `tickbird backfills {backfill_id}` shows it, "
+        f"`tickbird backfill --cancel {backfill_id}` cancels what has not started."
+    )
+
+
+async def _watch(settings: GlobalOptions, backfill_id: int, *, wait: bool) -> BackfillRecord:
+    async with connect(settings) as client:
+        record = await client.get_backfill(backfill_id)
+        if not wait:
+            return record
+        with _Bar(record, shown=not settings.as_json and sys.stderr.isatty()) as bar:
+            while record.active:
+                await asyncio.sleep(_PAUSE)
+                record = await client.get_backfill(backfill_id)
+                bar.show(record)
+        return record
+
+
+class _Bar:
+    """A progress bar on a terminal; nothing elsewhere."""
+
+    def __init__(self, record: BackfillRecord, *, shown: bool) -> None:
+        self._progress: Any = None
+        if shown:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self._progress = Progress(
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(),
+                TextColumn("{task.description}"),
+                console=Console(stderr=True),
+            )
+            self._task = self._progress.add_task("", total=record.total, completed=record.done)
+
+    def __enter__(self) -> _Bar:
+        if self._progress is not None:
+            self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def show(self, record: BackfillRecord) -> None:
+        """Move the bar."""
+        if self._progress is not None:
+            self._progress.update(self._task, completed=record.done, description=_counts(record, "running", "failed"))
+
+
+def _counts(record: BackfillRecord, *statuses: Any) -> str:
+    wanted = statuses or ("waiting", "queued", "running", "succeeded", "failed", "cancelled")
+    return ", ".join(f"{record.counts[status]:,} {status}" for status in wanted if record.counts.get(status))
+
+
+def _outcome(screen: Printer, record: BackfillRecord) -> None:
+    bad = record.count("failed", "cancelled")
+    text = f"Backfill {record.id} of {record.schedule}: {_counts(record) or 'all runs were pruned'}."
+    screen.line(Cell(text, "red" if bad else "green" if not record.active else ""))
+    if record.active:
+        screen.line(_goes_on(record.id))
+    elif bad:
+        screen.line(f"See them with `tickbird runs --schedule {record.schedule}`.")
+
+
+def _cancel(settings: GlobalOptions, backfill_id: int, actor: str, note: str, stop_running: bool) -> int:
+    async def work() -> BackfillRecord:
+        async with connect(settings) as client:
+            return await client.cancel_backfill(backfill_id, actor=actor, note=note, stop_running=stop_running)
+
+    record = run_async(work(), settings)
+
+    def show(screen: Printer) -> None:
+        screen.line(f"Backfill {record.id} of {record.schedule} is cancelled: {_counts(record)}.")
+        if record.count("running"):
+            screen.line("Those that are running " + ("were asked to stop." if stop_running else "go on to their end."))
+
+    print_result(settings, lambda: {"backfill": backfill_document(record)}, show)
+    return 0
+
+
+@click.command(cls=Command)
+@click.argument(
+    "backfill_id", metavar="[ID]", type=click.IntRange(1, MAX_ID), required=False, shell_complete=backfill_ids
+)
+@click.option(
+    "--schedule", type=storable_text, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."
+)
+@click.option("-c", "--count", "wanted", type=click.IntRange(1, 1_000), default=20, show_default=True, help="How many.")
+@click.pass_obj
+def backfills(settings: GlobalOptions, backfill_id: int | None, schedule: str | None, wanted: int) -> None:
+    """List backfills, newest first, or show one by its id."""
+
+    async def read() -> tuple[Sequence[BackfillRecord], datetime]:
+        async with connect(settings) as client:
+            if backfill_id is not None:
+                return [await client.get_backfill(backfill_id)], await client.now()
+            return await client.list_backfills(schedule=schedule, limit=wanted), await client.now()
+
+    if backfill_id is not None and schedule is not None:
+        raise _wrong("--schedule filters a list; an ID names one backfill.")
+    found, now = run_async(read(), settings)
+    if backfill_id is None:
+        documents = {"backfills": [backfill_document(record) for record in found]}
+        print_result(settings, lambda: documents, lambda screen: _table(screen, found, now))
+    else:
+        print_result(
+            settings, lambda: {"backfill": backfill_document(found[0])}, lambda screen: _show(screen, found[0], now)
+        )
+
+
+def _state(record: BackfillRecord) -> Cell:
+    if record.cancelled_at is not None:
+        return Cell("cancelled" + (", ending" if record.active else ""), "yellow")
+    if record.active:
+        return Cell("going on", "blue")
+    return Cell("done, with failures", "red") if record.count("failed", "cancelled") else Cell("done", "green")
+
+
+def _table(screen: Printer, found: Sequence[BackfillRecord], now: datetime) -> None:
+    if not found:
+        screen.line("No backfills. Start one with `tickbird backfill NAME --from INSTANT --to INSTANT`.")
+        return
+    rows: list[Sequence[Text]] = [
+        (
+            str(record.id),
+            record.schedule,
+            _state(record),
+            f"{record.done:,}/{record.total:,}",
+            Cell(str(record.count("failed") or ""), "red"),
+            clock(record.first),
+            clock(record.last),
+            relative(record.created_at, now),
+            record.actor,
+            record.note,
+        )
+        for record in found
+    ]
+    screen.table(("ID", "SCHEDULE", "STATE", "DONE", "FAILED", "FROM", "TO", "MADE", "BY", "NOTE"), rows)
+
+
+def _show(screen: Printer, record: BackfillRecord, now: datetime) -> None:
+    state = _state(record)
+    screen.line(Cell(f"backfill {record.id} of {record.schedule}: {state.text}", state.style))
+    screen.fields(
+        (name, value)
+        for name, value in (
+            ("runs", f"{record.done:,} of {record.total:,} done ({_counts(record) or 'pruned'})"),
+            ("range", f"{clock(record.first)} to {clock(record.last)}"),
+            ("order", f"{record.order} first, {record.concurrency} at a time"),
+            ("revision", f"r{record.revision}"),
+            ("made", f"{both(record.created_at, now)} by {record.actor}"),
+            ("note", record.note),
+            ("payload", "" if record.payload is None else json.dumps(dict(record.payload), ensure_ascii=False)),
+            ("cancelled", f"{both(record.cancelled_at, now)} by {record.cancelled_by}" if record.cancelled_at else ""),
+        )
+        if value
+    )
+    if record.active and record.cancelled_at is None:
+        screen.line(f"`tickbird backfill --cancel {record.id}` cancels what has not started.")

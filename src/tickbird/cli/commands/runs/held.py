@@ -1,0 +1,134 @@
+"""Commands about runs that are held after an outage: look, release, drop."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+
+import click
+
+from tickbird.cli.commands.runs.runs import run_table
+from tickbird.cli.commands.schedules.schedules import zone_of
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.errors import FAILED
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Cell, Printer, clock, print_result, relative, warn
+from tickbird.cli.params import name_argument, storable_text
+from tickbird.cli.shell_completion import schedule_names
+from tickbird.domain.explain.run_history import count as counted
+from tickbird.domain.runs.held import MAX_COUNT, HeldSchedule
+from tickbird.domain.runs.run import RunRecord
+from tickbird.wire.encode import held_document, run_document
+
+_count_option = click.option(
+    "--count", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Only so many, the oldest; else all."
+)
+_note_option = click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit log.")
+
+
+@click.command(cls=Command)
+@click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
+@click.option(
+    "-c", "--count", "wanted", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many runs."
+)
+@click.pass_obj
+def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
+    """List the schedules of which runs are held, or the held runs of one."""
+
+    async def read() -> tuple[Sequence[HeldSchedule], Sequence[RunRecord], str, datetime]:
+        async with connect(settings) as client:
+            found, now = await client.list_held_schedules(name), await client.now()
+            if name is None or not found:
+                return found, [], "UTC", now
+            return found, await client.list_held(name, limit=wanted), zone_of(await client.get(name), settings), now
+
+    found, runs, tz, now = run_async(read(), settings)
+
+    def show_schedules(screen: Printer) -> None:
+        if not found:
+            screen.line(f"No run of {name} is held." if name else "Nothing is held.")
+            return
+        heads = ("NAME", "HELD", "OLDEST TICK", "NEWEST TICK", "SINCE")
+        screen.table(
+            heads,
+            (
+                (
+                    Cell(each.schedule, "bold"),
+                    f"{each.count:,}",
+                    clock(each.first, tz),
+                    clock(each.last, tz),
+                    relative(each.since, now),
+                )
+                for each in found
+            ),
+        )
+        if name is not None:
+            screen.title("Held runs, oldest first")
+            run_table(screen, runs, now, tz=tz)
+            if found[0].count > len(runs):
+                screen.line(f"… and {found[0].count - len(runs):,} more")
+        screen.line()
+        which = name or "NAME"
+        screen.line(f"`tickbird release {which}` lets them run, `tickbird drop {which}` cancels them.")
+
+    documents = {"held": [held_document(each) for each in found], "runs": [run_document(run) for run in runs]}
+    print_result(settings, lambda: documents, show_schedules)
+
+
+@click.command(cls=Command)
+@name_argument
+@_count_option
+@click.option("--per-minute", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Start at most so many a minute.")
+@_note_option
+@actor_option
+@click.pass_obj
+def release(
+    settings: GlobalOptions, name: str, count: int | None, per_minute: int | None, note: str, actor: str
+) -> None:
+    """Let the held runs of a schedule run, oldest first."""
+
+    async def work() -> tuple[int, int]:
+        async with connect(settings) as client:
+            done = await client.release_held(name, count=count, per_minute=per_minute, note=note, actor=actor)
+            return done, sum(each.count for each in await client.list_held_schedules(name))
+
+    done, left = run_async(work(), settings)
+    rate = f", {per_minute:,} a minute" if per_minute else ""
+    _report(settings, name, "released", done, left, rate)
+
+
+@click.command(cls=Command)
+@name_argument
+@_count_option
+@_note_option
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@actor_option
+@click.pass_obj
+def drop(settings: GlobalOptions, name: str, count: int | None, note: str, yes: bool, actor: str) -> int:
+    """Cancel the held runs of a schedule, oldest first."""
+    if not yes and (settings.as_json or not sys.stdin.isatty()):
+        raise click.UsageError("there is nobody to ask; confirm with --yes.", click.get_current_context())
+    if not yes:
+        which = "all held runs" if count is None else f"the {counted(count, 'oldest held run')}"
+        if not click.confirm(f"Cancel {which} of {name}?", err=True):
+            warn("nothing was dropped.")
+            return FAILED
+
+    async def work() -> tuple[int, int]:
+        async with connect(settings) as client:
+            done = await client.drop_held(name, count=count, note=note, actor=actor)
+            return done, sum(each.count for each in await client.list_held_schedules(name))
+
+    done, left = run_async(work(), settings)
+    _report(settings, name, "dropped", done, left, "")
+    return 0
+
+
+def _report(settings: GlobalOptions, name: str, what: str, done: int, left: int, rate: str) -> None:
+    still = f" {left:,} still held." if left else ""
+    print_result(
+        settings,
+        lambda: {"schedule": name, what: done, "held": left},
+        lambda screen: screen.line(f"{counted(done, 'held run')} of {name} {what}{rate}.{still}"),
+    )

@@ -1,0 +1,231 @@
+"""Commands that look at schedules: list and show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, get_args
+
+import click
+
+from tickbird.cli.commands.runs.runs import STYLES, held_back, run_table
+from tickbird.cli.commands.schedules.ticks import override_table, tick_table
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions
+from tickbird.cli.output import Cell, Printer, Text, both, clock, iso, print_result, relative
+from tickbird.cli.params import name_argument, storable_text
+from tickbird.cli.shell_completion import tag_names
+from tickbird.domain.doctor.schedule_warnings import problems
+from tickbird.domain.explain.run_history import reason
+from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_notes
+from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.time.durations import duration_text
+from tickbird.domain.time.instants import to_datetime
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.store import ScheduleSummary
+from tickbird.wire.encode import revision_document, row_document, run_document, schedule_document, tick_document
+
+_PAGE = 500
+_RECENT = 5
+_STATE_STYLES = {"active": "green", "paused": "yellow", "parked": "red", "ended": "dim", "deleted": "dim"}
+_SECONDS = {"grace", "start_within", "spread", "timeout"}
+# Shown by `show` on lines of their own, not among the policies.
+_OWN_LINES = {"v", "closed", "trigger", "target", "payload", "description", "tags"}
+
+
+def zone_of(schedule: Schedule, settings: GlobalOptions) -> str:
+    """The zone on whose clock a schedule's times are shown: the one asked for, else its own."""
+    return settings.tz or ("UTC" if schedule.definition is None else schedule.definition.trigger.tz)
+
+
+def what(schedule: Schedule) -> str:
+    """The trigger in words."""
+    return "cannot be read" if schedule.definition is None else schedule.definition.trigger.describe()
+
+
+def state_text(schedule: Schedule, tz: str) -> Cell:
+    """The state, with who paused it, why and until when, or what is wrong."""
+    text: str = schedule.state
+    if schedule.definition is not None and schedule.definition.shadow:
+        text += " shadow"
+    if schedule.state == "parked":
+        text += f": {reason(schedule.error)}"
+    if schedule.pause is not None:
+        text += f", paused by {schedule.pause.by}" if schedule.state == "parked" else f" by {schedule.pause.by}"
+        text += f': "{schedule.pause.note}"' if schedule.pause.note else ""
+        if schedule.pause.until is not None:
+            text += f" until {clock(to_datetime(schedule.pause.until), tz)}"
+    return Cell(text, _STATE_STYLES.get(schedule.state, ""))
+
+
+@click.command(cls=Command)
+@click.option("--state", type=click.Choice(get_args(State)), help="Only those in this state.")
+@click.option("--tag", type=storable_text, metavar="TAG", shell_complete=tag_names, help="Only those with this tag.")
+@click.option(
+    "--contains",
+    type=storable_text,
+    default="",
+    metavar="TEXT",
+    help="Only those whose name, tag or target contains this.",
+)
+@click.option("--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="At most so many; else all.")
+@click.pass_obj
+def ls(settings: GlobalOptions, state: State | None, tag: str | None, contains: str, limit: int | None) -> None:
+    """List schedules: state, last run and next run."""
+
+    async def read() -> tuple[list[ScheduleSummary], Sequence[Worker], datetime]:
+        async with connect(settings) as client:
+            rows: list[ScheduleSummary] = []
+            while limit is None or len(rows) < limit:
+                size = _PAGE if limit is None else min(_PAGE, limit - len(rows))
+                after = rows[-1].schedule.name if rows else ""
+                page = await client.list(contains=contains, state=state, tag=tag, after=after, limit=size)
+                rows += page
+                if len(page) < size:
+                    break
+            return rows, await client.workers(), await client.now()
+
+    rows, workers, now = run_async(read(), settings)
+    found = [problems(row.schedule, workers, now, row.held) for row in rows]
+
+    def document() -> dict[str, Any]:
+        listed = [row_document(row, each) for row, each in zip(rows, found, strict=True)]
+        return {"now": iso(now), "schedules": listed}
+
+    def show_list(screen: Printer) -> None:
+        if not rows:
+            screen.line(_nothing(bool(state or tag or contains)))
+            return
+        heads = ("NAME", "WHAT", "STATE", "LAST RUN", "FAILED", "NEXT RUN", "PROBLEM")
+        screen.table(heads, (_row(row, each, now, settings) for row, each in zip(rows, found, strict=True)))
+
+    print_result(settings, document, show_list)
+
+
+def _nothing(filtered: bool) -> str:
+    if filtered:
+        return "No schedule matches. Without --state, --tag and --contains, `tickbird ls` shows all."
+    return "No schedules yet. Declare one in code, @bird.task(schedule=cron(...)), then start `tickbird worker`."
+
+
+def _row(row: ScheduleSummary, found: Sequence[str], now: datetime, settings: GlobalOptions) -> Sequence[Text]:
+    schedule, run = row.schedule, row.last_run
+    tz = zone_of(schedule, settings)
+    last: Text = ""
+    if run is not None:
+        when = run.finished_at or run.started_at or run.due_at
+        last = Cell(f"{run.status} {relative(when, now)}", STYLES[run.status])
+    failed = Cell(f"{row.failure_streak}×" if row.failure_streak else "", "red")
+    return (
+        Cell(schedule.name, "bold"),
+        what(schedule),
+        state_text(schedule, tz),
+        last,
+        failed,
+        _next(schedule, now, tz) if schedule.state == "active" else "",
+        Cell("; ".join(found), "red"),
+    )
+
+
+@click.command(cls=Command)
+@name_argument
+@click.pass_obj
+def show(settings: GlobalOptions, name: str) -> None:
+    """Show one schedule: definition, state, runs, ticks, revisions."""
+
+    async def read() -> tuple[Any, ...]:
+        async with connect(settings) as client:
+            schedule = await client.get(name)
+            ticks = with_notes(schedule, await client.next_ticks(name, _RECENT), await client.now())
+            runs = await client.runs(schedule=name, limit=_RECENT)
+            revisions = await client.revisions(name, limit=_RECENT)
+            held = sum(each.count for each in await client.list_held_schedules(name))
+            slow = await held_back(client, runs)
+            return schedule, ticks, runs, revisions, held, slow, await client.workers(), await client.now()
+
+    schedule, ticks, runs, revisions, held, slow, workers, now = run_async(read(), settings)
+    found = problems(schedule, workers, now, held)
+    tz = zone_of(schedule, settings)
+
+    def document() -> dict[str, Any]:
+        return {
+            **schedule_document(schedule),
+            "problems": found,
+            "held": held,
+            "next_ticks": [tick_document(tick, notes) for tick, notes in ticks],
+            "runs": [run_document(run) for run in runs],
+            "revisions": [revision_document(revision) for revision in revisions],
+        }
+
+    def show_schedule(screen: Printer) -> None:
+        screen.line(Cell(f"{schedule.name} · {what(schedule)}", "bold"))
+        screen.fields(_facts(schedule, found, now, tz))
+        if policies := _policies(schedule):
+            screen.title("Policies other than the defaults")
+            screen.fields(policies, indent=2)
+        screen.title("Next ticks")
+        tick_table(screen, ticks, tz, now)
+        if overrides := overrides_of(schedule):
+            screen.title("Decided for single ticks")
+            override_table(screen, overrides, tz, now)
+        screen.title("Newest runs")
+        run_table(screen, runs, now, slow, tz=tz)
+        screen.title("Revisions")
+        screen.table(
+            ("REVISION", "ACTION", "BY", "WHEN"),
+            (
+                (f"r{each.revision}", each.action, each.actor, both(each.at, now, settings.tz or "UTC"))
+                for each in revisions
+            ),
+        )
+
+    print_result(settings, document, show_schedule)
+
+
+def _next(schedule: Schedule, now: datetime, tz: str) -> Text:
+    """When it ticks next, and that nothing will run then, if so."""
+    when = both(schedule.next_run_at, now, tz)
+    if when and (reason := next_skipped(schedule, now)) is not None:
+        return Cell(f"{when} · will be skipped ({reason})", "yellow")
+    return when
+
+
+def _facts(schedule: Schedule, found: Sequence[str], now: datetime, tz: str) -> Sequence[tuple[str, Text]]:
+    raw = schedule.definition_json
+    target, tags = raw.get("target"), raw.get("tags")
+    facts: list[tuple[str, Text]] = [("state", state_text(schedule, tz))]
+    facts += [("problem", Cell(each, "red")) for each in found]
+    if schedule.state == "active":
+        facts.append(("next run", _next(schedule, now, tz) or "none"))
+    if schedule.definition is not None and (program := schedule.definition.target.program) is not None:
+        facts.append(("command", program.line))
+        rest = {name: value for name, value in program.to_json().items() if name not in ("args", "shell")}
+        facts += [(name, json.dumps(value, ensure_ascii=False).strip('"')) for name, value in rest.items()]
+    elif isinstance(target, dict):
+        facts += [(str(kind), str(value)) for kind, value in target.items()]
+    facts.append(("trigger", json.dumps(raw.get("trigger"), ensure_ascii=False)))
+    if raw.get("payload"):
+        facts.append(("payload", json.dumps(raw["payload"], ensure_ascii=False)))
+    if raw.get("description"):
+        facts.append(("description", str(raw["description"])))
+    if isinstance(tags, list) and tags:
+        facts.append(("tags", ", ".join(map(str, tags))))
+    facts.append(("defined by", f"code of app {schedule.app}" if schedule.app else "a person"))
+    facts.append(("revision", str(schedule.revision)))
+    return facts
+
+
+def _policies(schedule: Schedule) -> Sequence[tuple[str, Text]]:
+    """Stored definitions leave defaults out; what an operator set over the code is marked."""
+    shown: list[tuple[str, Text]] = []
+    for name, value in {**schedule.definition_json, **schedule.field_overrides}.items():
+        override = name in schedule.field_overrides
+        if name in _OWN_LINES and not override:
+            continue
+        is_length = name in _SECONDS and isinstance(value, int)
+        text = duration_text(value) if is_length else json.dumps(value, ensure_ascii=False).strip('"')
+        if name == "depends_on" and schedule.definition is not None:
+            text = "; ".join(map(str, schedule.definition.depends_on))
+        shown.append((name, f"{text} (set by an operator over the code)" if override else text))
+    return shown

@@ -1,0 +1,178 @@
+"""One tick's override: skip, move, or give another payload to one coming tick; list and undo what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import click
+
+from tickbird.cli.commands.schedules.schedule_changes import reader
+from tickbird.cli.commands.schedules.schedules import zone_of
+from tickbird.cli.commands.schedules.ticks import override_table
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
+from tickbird.cli.output import Printer, clock, iso, print_result, warn
+from tickbird.cli.params import name_argument, read_payload, storable_text
+from tickbird.cli.time_input import Instant
+from tickbird.client import Client
+from tickbird.domain.explain.run_history import count as in_numbers
+from tickbird.domain.planning.upcoming import UpcomingTick
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.tick_overrides import OverrideRecord
+from tickbird.wire.encode import override_document, schedule_document, tick_document
+
+
+# Unknown options are left alone, so that -1h is an instant, and refused as one.
+@click.command(cls=Command, context_settings={"ignore_unknown_options": True})
+@name_argument
+@click.argument("tick", type=storable_text, required=False)
+@click.option("--skip", is_flag=True, help="Do not run it; it is recorded as skipped when it comes.")
+@click.option("--move-to", type=storable_text, metavar="INSTANT", help='Make it due then: "2h", "tomorrow 15:00".')
+@click.option("--payload", metavar="JSON|@FILE|-", help="The payload of its run, instead of the schedule's.")
+@click.option("--list", "listed", is_flag=True, help="Show the ticks for which something was decided.")
+@click.option(
+    "--undo", type=storable_text, metavar="TICK", help="Let this tick be as if nothing had been decided for it."
+)
+@click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why; shown wherever the tick is.")
+@revision_option
+@actor_option
+@click.pass_obj
+def override(
+    settings: GlobalOptions,
+    name: str,
+    tick: str | None,
+    skip: bool,
+    move_to: str | None,
+    payload: str | None,
+    listed: bool,
+    undo: str | None,
+    note: str,
+    revision: int | None,
+    actor: str,
+) -> None:
+    """Skip or move one coming tick, or give its run another payload.
+
+    TICK is the instant of any coming tick, with a zone ("2026-12-24T09:00+01:00") or relative ("tomorrow 09:00").
+    --move-to and --payload go together. Deciding again replaces what was decided for that tick.
+    """
+    sent = None if payload is None else read_payload(payload)
+    decided = skip or move_to is not None or payload is not None
+    if [tick is not None, listed, undo is not None].count(True) != 1 or (decided and tick is None):
+        raise click.UsageError(
+            "give the instant of a tick and what is decided for it, or --list, or --undo with the instant of a tick.",
+            click.get_current_context(),
+        )
+    if listed:
+        _list(settings, name)
+    elif undo is not None:
+        _undo(settings, name, undo, note, revision, actor)
+    elif not decided or (skip and (move_to is not None or payload is not None)):
+        raise click.UsageError(
+            "say what is decided: --skip, or --move-to, --payload or both.", click.get_current_context()
+        )
+    else:
+        assert tick is not None
+        _decide(settings, name, tick, skip, move_to, sent, note, revision, actor)
+
+
+def _decide(
+    settings: GlobalOptions,
+    name: str,
+    tick: str,
+    skip: bool,
+    move_to: str | None,
+    payload: Any,
+    note: str,
+    revision: int | None,
+    actor: str,
+) -> None:
+    async def work() -> tuple[Schedule, OverrideRecord, Sequence[Instant]]:
+        async with connect(settings) as client:
+            schedule, read = await reader(client, name, settings)
+            at = read(tick, "TICK", ahead=True)
+            to = None if move_to is None else read(move_to, "move-to", ahead=True)
+            made = await client.override(
+                name,
+                at.at,
+                actor=actor,
+                skip=skip,
+                move_to=None if to is None else to.at,
+                payload=payload,
+                note=note,
+                revision=revision,
+            )
+            return schedule, made, [at] if to is None else [at, to]
+
+    schedule, made, instants = run_async(work(), settings)
+    _print_readings(instants)
+
+    def show_override(screen: Printer) -> None:
+        tz = zone_of(schedule, settings)
+        screen.line(f"{name}: the tick of {clock(made.scheduled_for, tz)} {_will(made, tz)}.")
+        screen.line(f"Undo it with `tickbird override {name} --undo {iso(made.scheduled_for)}`.")
+
+    print_result(settings, lambda: {"schedule": name, "override": override_document(made)}, show_override)
+
+
+def _print_readings(instants: Sequence[Instant]) -> None:
+    for each in instants:
+        if each.read_as:
+            warn(f"{each.read_as}.")
+
+
+def _will(made: OverrideRecord, tz: str) -> str:
+    if made.skip:
+        return "will be skipped"
+    parts = [f"is due at {clock(made.due_at, tz)}"] if made.moved else ["will run"]
+    parts += ["with another payload"] if made.payload is not None else []
+    text = " ".join(parts)
+    return text + (f"; {in_numbers(made.passes_over, 'tick')} between will be skipped" if made.passes_over else "")
+
+
+def _undo(settings: GlobalOptions, name: str, tick: str, note: str, revision: int | None, actor: str) -> None:
+    async def work() -> tuple[Schedule, UpcomingTick | None, Instant]:
+        async with connect(settings) as client:
+            _, read = await reader(client, name, settings)
+            at = read(tick, "TICK", ahead=True)
+            schedule = await client.undo_override(name, at.at, actor=actor, note=note, revision=revision)
+            return schedule, await _upcoming(client, name, at.at), at
+
+    schedule, coming, at = run_async(work(), settings)
+    _print_readings([at])
+
+    def show_undone(screen: Printer) -> None:
+        tz = zone_of(schedule, settings)
+        text = f"{name}: nothing is decided any more for the tick of {clock(at.at, tz)}"
+        if coming is not None and coming.skipped:
+            text += f"; it will be skipped ({coming.skipped})"
+        elif coming is not None:
+            text += f"; it is due at {clock(coming.due_at, tz)}"
+        screen.line(f"{text}.")
+
+    document = {"schedule": schedule_document(schedule), "tick": None if coming is None else tick_document(coming)}
+    print_result(settings, lambda: document, show_undone)
+
+
+async def _upcoming(client: Client, name: str, at: datetime) -> UpcomingTick | None:
+    """What will become of a tick, if it is among the next ones."""
+    return next((each for each in await client.next_ticks(name, 1_000) if each.scheduled_for == at), None)
+
+
+def _list(settings: GlobalOptions, name: str) -> None:
+    async def read() -> tuple[Schedule, Sequence[OverrideRecord], datetime]:
+        async with connect(settings) as client:
+            return await client.get(name), await client.overrides(name), await client.now()
+
+    schedule, overrides, now = run_async(read(), settings)
+
+    def show_list(screen: Printer) -> None:
+        if not overrides:
+            screen.line(f"Nothing is decided for single ticks of {name}.")
+        else:
+            override_table(screen, overrides, zone_of(schedule, settings), now)
+
+    print_result(
+        settings, lambda: {"schedule": name, "overrides": [override_document(each) for each in overrides]}, show_list
+    )

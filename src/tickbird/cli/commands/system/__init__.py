@@ -1,0 +1,1 @@
+"""Commands about processes, the store and who may use it."""

@@ -1,0 +1,67 @@
+"""pause, resume and trigger with --all."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+def states(cli: Cli) -> dict[str, str]:
+    """The state of each schedule."""
+    return {each["name"]: each["state"] for each in cli.ok("ls", "--json").json["schedules"]}
+
+
+def test_many_are_paused_resumed_and_triggered(shop: Cli) -> None:
+    for name in ("mail-a", "mail-b"):
+        shop.create(name, tags=["mail"])
+    out = shop.ok("pause", "--all", "--tag", "mail", "--yes", "--note", "upgrade", "--until", "2h").out
+    assert out == "3 of 3 schedules paused.\n"
+    assert states(shop) == {"digest": "paused", "etl": "active", "mail-a": "paused", "mail-b": "paused"}
+    lines = shop.ok("pause", "--all", "--yes", "--note", "more").out.splitlines()
+    assert lines[:3] == ["1 of 4 schedules paused.", "", "Left alone"]
+    assert lines[4].split(maxsplit=1) == ["digest", "is paused already, by ana"]
+    document = shop.ok("resume", "--all", "--contains", "mail-", "--yes", "--expect", "2", "--json").json
+    assert (document["verb"], document["changed"], document["not_changed"]) == ("resume", ["mail-a", "mail-b"], [])
+    lines = shop.ok("trigger", "--all", "--state", "active", "-y").out.splitlines()
+    assert [line.split() for line in lines[:2]] == [["2", "of", "2", "schedules", "triggered."], ["SCHEDULE", "RUN"]]
+    assert [line.split()[0] for line in lines[2:]] == ["mail-a", "mail-b"]
+
+
+def test_a_count_that_changed_changes_nothing(cli: Cli) -> None:
+    cli.create("a")
+    cli.create("b")
+    args = ("pause", "--all", "-y", "--note", "x", "--expect", "3")
+    assert cli.refused(4, *args).startswith("2 schedules match, not 3: that is more than 10 % off")
+    assert set(states(cli).values()) == {"active"}
+    assert cli.refused(3, "trigger", "--all", "-y", "--tag", "none").startswith("no schedule matches;")
+
+
+@pytest.mark.parametrize(
+    "args, words",
+    [
+        (("pause", "--note", "x"), "give the name of a schedule, or --all"),
+        (("pause", "a", "--all", "--note", "x", "-y"), "give the name of a schedule, or --all"),
+        (("resume", "a", "--tag", "x"), "go with --all"),
+        (("trigger", "a", "-y"), "go with --all"),
+        (("trigger", "--all", "-y", "--payload", "{}"), "--payload goes with a NAME"),
+        (("trigger", "--all"), "there is nobody to ask; confirm with --yes"),
+        (("resume", "--all", "--json"), "there is nobody to ask; confirm with --yes"),
+        (("pause", "--all", "-y"), "--note"),
+        (("pause", "--all", "-y", "--note", "x", "--state", "deleted"), "--state"),
+        (("pause", "--all", "-y", "--note", "x", "--until", "yesterday"), "until"),
+    ],
+)
+def test_what_makes_no_sense(cli: Cli, args: tuple[str, ...], words: str) -> None:
+    assert words in cli.refused(2, *args)
+
+
+def test_a_person_is_asked(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli.create("a")
+    monkeypatch.setattr("tickbird.cli.commands.schedules.bulk._is_interactive", lambda: True)
+    said = cli("trigger", "--all", stdin="n\n")
+    assert (said.code, said.out) == (1, "")
+    assert "1 schedule: a." in said.err
+    assert "nothing was changed" in said.err
+    said = cli("trigger", "--all", stdin="y\n")
+    assert (said.code, said.out.splitlines()[0]) == (0, "1 of 1 schedule triggered.")
