@@ -56,7 +56,7 @@ from conformance.schedules.schedules import Schedules
 from conformance.schedules.shadow import Shadows
 from conformance.schedules.states import States
 
-__all__ = ["StoreConformance", "Plain"]
+__all__ = ["Plain", "StoreConformance"]
 
 
 class StoreConformance(
