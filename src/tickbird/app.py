@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from tickbird.client.sync import Portal, SyncClient
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.policy_input import policies
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from tickbird.client import Client
     from tickbird.client.http import Transport
+    from tickbird.client.sync import Portal
     from tickbird.engine.code_sync import Declarations
     from tickbird.store.protocol.store import Store
     from tickbird.store.shared.sans_io import StatementScript
@@ -62,6 +62,8 @@ def _checked_isolation(task: str, isolation: object, memory: object) -> int | No
 class Tickbird:
     """An app: its tasks, the schedules that its code declares, and the store they live in."""
 
+    _portal: Portal
+
     def __init__(
         self,
         url: str | None = None,
@@ -84,7 +86,6 @@ class Tickbird:
         # Variables that definitions of such programs may set, and read from the environment of its workers.
         self.allows_env: tuple[str, ...] = check_variables(command_env)
         self._declared: dict[str, Definition] = {}
-        self._portal = Portal()
         self._adopted: Client | None = None
         # MODULE:ATTRIBUTE, when it was imported by that.
         self.reference: str | None = None
@@ -315,13 +316,18 @@ class Tickbird:
     @property
     def sync(self) -> Any:
         """The client for code without an event loop: every method waits for its result."""
-        if self._portal.closed:
-            self._portal = Portal()
-        return SyncClient(self.client, self._portal)
+        from tickbird.client.sync import Portal, SyncClient
+
+        # One for all threads, also for those that come first at the same time.
+        portal: Portal = vars(self).setdefault("_portal", Portal())
+        if portal.closed:
+            portal = self._portal = Portal()
+        return SyncClient(self.client, portal)
 
     def close(self) -> None:
         """Close the connections of `sync`; calls under way in other threads raise StoreError."""
-        self._portal.close()
+        if "_portal" in vars(self):
+            self._portal.close()
 
     def lifespan(self, *, worker: bool = False, within: Lifespan | None = None, **options: Any) -> Lifespan:
         """For ASGI apps: opens the store, works in the app's process if asked to, and drains when the app ends.

@@ -55,7 +55,7 @@ exclude = ["sat", 2026-12-25]
 calendars = "bank"
 roll = "next"
 retries = 3
-backoff = { base = "5s", most = "1h" }
+backoff = { base = "5s", max = "1h" }
 timeout = "10m"
 on_crash = "fail"
 concurrency_key = "load:{limit}"

@@ -25,7 +25,7 @@ FIRST, LAST = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
         ("GET", "runs?namespce=b", "namespce", "did you mean namespace?"),
         ("GET", "now?xyz=1", "xyz", "it takes namespace."),
         ("GET", "tokens?xyz=1", "xyz", "it takes after, limit, live, namespace."),
-        ("GET", "events?kinds=planned", "kinds", "did you mean kind?"),
+        ("GET", "activity/stream?kinds=planned", "kinds", "did you mean kind?"),
         ("GET", "runs?limit=1&limit=2", "limit", "limit: is given more than once; give it once."),
         ("GET", "runs?namespace=default&namespace=default", "namespace", "is given more than once"),
         ("GET", "runs?limit=1_0", "limit", "limit: '1_0' is not a whole number; write it in digits, such as 10."),
@@ -55,7 +55,7 @@ async def test_the_namespace_may_be_said_everywhere(memory: Api) -> None:
 
 
 async def test_a_list_takes_several(memory: Api) -> None:
-    async with memory.listen("/events?kind=planned&kind=skipped") as listener:
+    async with memory.listen("/activity/stream?kind=planned&kind=skipped") as listener:
         assert (await listener.begins())["status"] == 200
 
 

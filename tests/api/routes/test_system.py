@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.models.activity import ActivityModel
-from tickbird.api.models.decisions import DecisionsModel, TickAuditModel
+from tickbird.api.models.decisions import DecisionsModel, LedgerReportModel
 from tickbird.api.models.system import FindingModel, IdentityModel, ZonesModel
 from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
 
@@ -56,8 +56,8 @@ async def test_the_ledger_is_that_of_the_namespace(memory: Api) -> None:
     span = {"first": since, "last": utc_text(to_datetime(to_seconds(now)))}
     decided = await memory.get("/schedules/mine/decisions", "viewer", params=span)
     assert {*decided} == {*DecisionsModel.model_fields}
-    audit = await memory.get("/schedules/mine/audit", "viewer")
-    assert {*audit} == {*TickAuditModel.model_fields}
+    audit = await memory.get("/schedules/mine/verify", "viewer")
+    assert {*audit} == {*LedgerReportModel.model_fields}
     assert audit["ok"]
     assert len((await memory.get("/schedules/mine/active-runs", "viewer"))["items"]) == 1
     for path in ("decisions", "verify", "active-runs"):

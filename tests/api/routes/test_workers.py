@@ -25,7 +25,7 @@ async def test_live_workers_are_listed_by_id(api: Api) -> None:
     worker = await api.get("/workers/a", "viewer")
     assert worker == first["items"][0]
     assert set(worker) == set(WorkerModel.model_fields)
-    assert (worker["queues"], worker["slots"], worker["held"]) == (["mail"], 4, "waits")
+    assert (worker["queues"], worker["slots"], worker["standby_reason"]) == (["mail"], 4, "waits")
     assert worker["tasks"]["report"]["schema"] == {"type": "object"}
     assert (worker["draining"], worker["drain_requested_at"], worker["drain_requested_by"]) == (False, None, None)
 

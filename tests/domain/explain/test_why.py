@@ -46,7 +46,13 @@ def define(**policies: Any) -> Definition:
 def a_schedule(definition: Definition | None = None, *, reached: int | None = 0, **fields: Any) -> Schedule:
     definition = definition or define()
     cursor = Cursor(planned_until=None if reached is None else T0 + reached)
-    fields = {"revision": 1, "state": "active", "cursor": cursor, "raw": encode_definition(definition), **fields}
+    fields = {
+        "revision": 1,
+        "state": "active",
+        "cursor": cursor,
+        "definition_json": encode_definition(definition),
+        **fields,
+    }
     return Schedule(**{"id": 1, "namespace": "default", "name": "clock", "definition": definition, **fields})
 
 

@@ -17,7 +17,7 @@ class DecisionsModel(BaseModel):
     skips: list[SkipModel]
 
 
-class AuditFindingModel(BaseModel):
+class LedgerErrorModel(BaseModel):
     """Where expected ticks and recorded decisions part."""
 
     kind: Kind
@@ -29,7 +29,7 @@ class AuditFindingModel(BaseModel):
     skip_id: int | None
 
 
-class TickAuditModel(BaseModel):
+class LedgerReportModel(BaseModel):
     """What came of auditing one schedule over a range; `findings` are the first of `found`."""
 
     schedule: str
@@ -42,4 +42,4 @@ class TickAuditModel(BaseModel):
     skipped: int
     open: int
     finding_count: int
-    findings: list[AuditFindingModel]
+    findings: list[LedgerErrorModel]

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Viewer
 from tickbird.api.middleware.timeouts import extend_timeout
-from tickbird.api.models.decisions import DecisionsModel, TickAuditModel
+from tickbird.api.models.decisions import DecisionsModel, LedgerReportModel
 from tickbird.api.models.runs import RunList
 from tickbird.api.paging import write_items
 from tickbird.api.query_types import InstantText, read_instant
@@ -46,7 +46,7 @@ async def list_decisions(
     "/schedules/{name}/verify",
     summary="Verify the ledger of a schedule",
     operation_id="verify_ledger",
-    response_model=TickAuditModel,
+    response_model=LedgerReportModel,
 )
 async def verify_ledger(
     request: Request,

@@ -148,7 +148,7 @@ def test_an_edit_runs_and_a_mistake_does_not(bare: Cli) -> None:
         talk.wait_for("Ready: 2 tasks, 1 schedule.")
         until(said("blue two"), lambda: talk.text)
         # It is served where it was, and whoever follows what happens holds nobody up.
-        with httpx.stream("GET", f"{served}/events", timeout=60) as stream:
+        with httpx.stream("GET", f"{served}/activity/stream", timeout=60) as stream:
             lines = stream.iter_lines()
             assert next(lines).startswith("retry:")
             assert talk.end() == 0

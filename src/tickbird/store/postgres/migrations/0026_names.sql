@@ -90,8 +90,10 @@ SET field_overrides
     = jsonb_set(field_overrides #- '{backoff,most}', '{backoff,max}', field_overrides #> '{backoff,most}')
 WHERE field_overrides #> '{backoff,most}' IS NOT NULL;
 UPDATE tickbird.revisions
-SET definition = jsonb_set(definition #- '{backoff,most}', '{backoff,max}', definition #> '{backoff,most}')
-WHERE definition #> '{backoff,most}' IS NOT NULL;
+SET definition = jsonb_set(
+    definition::jsonb #- '{backoff,most}', '{backoff,max}', definition::jsonb #> '{backoff,most}'
+)::json
+WHERE definition -> 'backoff' -> 'most' IS NOT NULL;
 UPDATE tickbird.cursors
 SET tick_overrides = (
     SELECT json_agg(
