@@ -201,7 +201,7 @@ hold_above = 5
 retries = "3"
 grace = "10x"
 tags = ["a b", 5]
-backoff = {base = "1s", mots = 3}
+backoff = {base = "1s", maxi = 3}
 depends_on = [{after = "x"}, "y"]
 exclude = ["sat", "nope", 2026-12-25]
 timeout = 0
@@ -230,7 +230,7 @@ def test_a_file_with_many_mistakes_gives_a_message_for_each() -> None:
         "13:9": "grace: '10x' is not a length of time",
         "14:9": "tags: 'a b' is not a usable name",
         "14:16": "tags: expected a text, not a whole number",
-        "15:25": "'mots' is not a field of backoff; did you mean most?",
+        "15:25": "'maxi' is not a field of backoff; did you mean max?",
         "16:15": "depends_on: within is missing",
         "16:30": "depends_on: expected objects",
         "17:19": "exclude: 'nope' is neither a weekday nor a date",
