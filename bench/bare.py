@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import psycopg
 
-from tickbird.store.postgres.connection import Connections
+from tickbird.store.postgres.database.connection import Connections
 from tickbird.store.shared.sql import load_statements
 
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]

@@ -29,12 +29,12 @@ from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.postgres.connection import Connections
-from tickbird.store.postgres.schema_name import STATEMENTS as POSTGRES
+from tickbird.store.postgres.database.connection import Connections
+from tickbird.store.postgres.database.schema_name import STATEMENTS as POSTGRES
 from tickbird.store.protocol.store import ClaimResult, Store
 from tickbird.store.shared.sql import load_statements
 from tickbird.store.sqlite import SqliteStore
-from tickbird.store.sqlite.statements import SQL as SQLITE
+from tickbird.store.sqlite.database.statements import SQL as SQLITE
 
 STATEMENTS: Final = load_statements("bench", "history")
 # A slot is ten minutes of the grid.

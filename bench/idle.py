@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench.common import Options, Report, Table, step
 from bench.database import Schedules, server, version
-from tickbird.store.postgres.schema_name import STATEMENTS
+from tickbird.store.postgres.database.schema_name import STATEMENTS
 
 # The start is over; heartbeats and looks come every half and whole minute, so whole minutes are watched.
 SETTLE = 5

@@ -14,8 +14,8 @@ from bench.common import Options, Report, Table, interleave
 from bench.database import DEFINITIONS, DUE, NOW
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.store.sqlite import SqliteStore
-from tickbird.store.sqlite.connection import connect
-from tickbird.store.sqlite.url import SqliteUrl
+from tickbird.store.sqlite.database.connection import connect
+from tickbird.store.sqlite.database.url import SqliteUrl
 
 DUE_MICROS = int(DUE.timestamp()) * 1_000_000
 NOW_MICROS = int(NOW.timestamp() * 1_000_000)

@@ -12,8 +12,8 @@ import psycopg
 from bench.common import Options, Report, Table, interleave, step
 from bench.database import NOW, Schedules
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.postgres.connection import Connections
-from tickbird.store.postgres.schema_name import STATEMENTS
+from tickbird.store.postgres.database.connection import Connections
+from tickbird.store.postgres.database.schema_name import STATEMENTS
 
 HOT = ("peek_due", "lock_due", "read_active", "write_plans")
 

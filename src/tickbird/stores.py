@@ -71,10 +71,10 @@ def find_temp_stores(url: str) -> TemporaryStores:
     # The same errors for what is no store's URL, or lacks its driver.
     _store(url)
     if url.partition(":")[0].lower() == "sqlite":
-        from tickbird.store.sqlite.temp_stores import SqliteScratches
+        from tickbird.store.sqlite.database.temp_stores import SqliteScratches
 
         return SqliteScratches(url)
-    from tickbird.store.postgres.temp_stores import PostgresScratches
+    from tickbird.store.postgres.database.temp_stores import PostgresScratches
 
     return PostgresScratches(url)
 

@@ -12,7 +12,7 @@ from tickbird import Tickbird, every
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.engine.maintenance import Maintenance, Retention
 from tickbird.store.sqlite import SqliteStore
-from tickbird.store.sqlite.schema import MIGRATIONS
+from tickbird.store.sqlite.database.schema import MIGRATIONS
 from tickbird.testing import ManualClock
 from tickbird.worker import describe_worker
 

@@ -24,9 +24,10 @@ from tickbird.engine.clock import ClockGuard
 from tickbird.engine.dispatcher import Dispatcher
 from tickbird.store.protocol.store import LeaseRef
 from tickbird.store.shared.plan_backoff import PlanBackoff
-from tickbird.store.sqlite import backfills, planning, runs, store, waiting_runs
-from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.waiting_runs import release
+from tickbird.store.sqlite import runs, store
+from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.planning import backfills, planning, waiting_runs
+from tickbird.store.sqlite.planning.waiting_runs import release
 
 Patch = pytest.MonkeyPatch
 

@@ -18,7 +18,7 @@ from tickbird.domain.doctor.snapshot import DatabaseSession, PostgresSnapshot
 from tickbird.domain.errors import StoreError
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.postgres.temp_stores import PostgresScratches
+from tickbird.store.postgres.database.temp_stores import PostgresScratches
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.doctor import file_system

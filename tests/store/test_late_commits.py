@@ -15,7 +15,7 @@ from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore, activity
-from tickbird.store.postgres.schema_name import encoded
+from tickbird.store.postgres.database.schema_name import encoded
 from tickbird.store.shared.postgres_url import SCHEMA
 from tickbird.testing.servers import PostgresServer
 

@@ -13,11 +13,11 @@ from conformance.steps import NAME, NAMESPACE, define, epoch, later, plan, runs_
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.postgres import schema as postgres_schema
+from tickbird.store.postgres.database import schema as postgres_schema
 from tickbird.store.protocol.store import Store
 from tickbird.store.shared.migrations import Migration
 from tickbird.store.sqlite import SqliteStore
-from tickbird.store.sqlite import schema as sqlite_schema
+from tickbird.store.sqlite.database import schema as sqlite_schema
 
 MOVE = TickOverride(epoch(60), "ada", epoch(10), due_at=epoch(90), note="later")
 DETAIL = json.dumps({"tick": epoch(60), "to": epoch(90), "note": "later"})

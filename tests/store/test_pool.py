@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tickbird.store.postgres.watchdog import Pool
+from tickbird.store.postgres.database.watchdog import Pool
 
 
 async def test_a_cancellation_that_meets_a_connection_is_kept(postgres_url: str) -> None:

@@ -30,14 +30,16 @@ from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
-from tickbird.store.postgres import PostgresStore, backfills, changes, planning, runs, schema
+from tickbird.store.postgres import PostgresStore, changes, runs
 from tickbird.store.postgres import store as store_module
-from tickbird.store.postgres.concurrency_keys import stripe_of
-from tickbird.store.postgres.connection import Connections, Session
-from tickbird.store.postgres.planning import Batch
+from tickbird.store.postgres.database import schema
+from tickbird.store.postgres.database.connection import Connections, Session
+from tickbird.store.postgres.database.schema_name import STATEMENTS
+from tickbird.store.postgres.planning import backfills, planning
+from tickbird.store.postgres.planning.concurrency_keys import stripe_of
+from tickbird.store.postgres.planning.planning import Batch
+from tickbird.store.postgres.planning.waiting_runs import hold_active
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.postgres.schema_name import STATEMENTS
-from tickbird.store.postgres.waiting_runs import hold_active
 from tickbird.store.protocol.store import ChangeSet, LeaseRef
 from tickbird.store.shared.sql import load_statements
 from tickbird.testing.servers import PostgresServer

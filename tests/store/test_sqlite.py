@@ -31,8 +31,9 @@ from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
 from tickbird.store.shared import migrations
 from tickbird.store.shared.sql import load_statements
-from tickbird.store.sqlite import SqliteStore, connection, schema
-from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite import SqliteStore
+from tickbird.store.sqlite.database import connection, schema
+from tickbird.store.sqlite.database.statements import SQL
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 SPAWN = multiprocessing.get_context("spawn")

@@ -19,7 +19,7 @@ from tickbird.api.streams.activity_feed import FeedOptions
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
-from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.database.connection import Session
 from tickbird.store.protocol.store import Store
 
 

@@ -16,7 +16,7 @@ from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.urls import describe_url
 from tickbird.importers.databases import fetch, shown
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.postgres.connection import Connections
+from tickbird.store.postgres.database.connection import Connections
 from tickbird.store.shared.postgres_url import PostgresUrl
 from tickbird.stores import open_store
 

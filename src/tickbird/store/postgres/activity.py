@@ -17,7 +17,7 @@ from tickbird.domain.ledger.activity import (
     Watermark,
 )
 from tickbird.domain.runs.run import SkipRecord
-from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import numbers, texts, to_run
 from tickbird.store.shared.activity import Row, ended_since, ids_of, instant, merge_activity, micros
 from tickbird.store.shared.json_columns import as_object

@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, content_from_json, read_content
 from tickbird.domain.calendars.definition import CalendarRecord, calendar_in_use, check_revision, no_such_calendar
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import texts, to_schedules
 from tickbird.store.shared.json_columns import as_object
 

@@ -17,13 +17,13 @@ from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres.calendars import contents
-from tickbird.store.postgres.connection import Session
-from tickbird.store.postgres.dependencies import dependents, read_needs, read_successes, watch
+from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.enqueue import finding
-from tickbird.store.postgres.planning import defer_runs, edited_by_sql, write
-from tickbird.store.postgres.revisions import learn
+from tickbird.store.postgres.planning.dependencies import dependents, read_needs, read_successes, watch
+from tickbird.store.postgres.planning.planning import defer_runs, edited_by_sql, write
+from tickbird.store.postgres.planning.revisions import learn
+from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys, release
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
-from tickbird.store.postgres.waiting_runs import hold_active, hold_keys, release
 from tickbird.store.protocol.store import ChangeResult
 from tickbird.store.shared.plans import (
     RevisionCache,

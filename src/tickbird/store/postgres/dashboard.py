@@ -29,7 +29,7 @@ from tickbird.domain.views import (
     newest_points,
     page_of_going,
 )
-from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedules
 from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.store.shared.json_columns import as_object

@@ -33,11 +33,11 @@ from tickbird.domain.errors import SchemaError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import zone_source
-from tickbird.store.postgres.connection import Connection, Connections, Session
-from tickbird.store.postgres.errors import translate
-from tickbird.store.postgres.identity import here
+from tickbird.store.postgres.database.connection import Connection, Connections, Session
+from tickbird.store.postgres.database.errors import translate
+from tickbird.store.postgres.database.identity import here
+from tickbird.store.postgres.database.schema import MIGRATIONS, missing_indexes
 from tickbird.store.postgres.rows import texts
-from tickbird.store.postgres.schema import MIGRATIONS, missing_indexes
 from tickbird.store.postgres.workers import record as worker_record
 from tickbird.store.shared.identity import compare, same_database
 from tickbird.store.shared.migrations import read_version

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickbird.domain.runs.logs import LogLine, Progress
-from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import json_text, numbers, texts
 
 

@@ -20,7 +20,7 @@ from tickbird.domain.limits.rate_limits import (
     read_starts,
 )
 from tickbird.domain.time.instants import EPOCH
-from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.database.connection import Session
 
 
 async def limit(

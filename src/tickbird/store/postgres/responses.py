@@ -8,7 +8,7 @@ from psycopg.types.json import Jsonb
 
 from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
 from tickbird.domain.errors import ConflictError
-from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.database.connection import Session
 from tickbird.store.shared.json_columns import as_object
 
 # Between two looks, the one that is in the way may be gone.

@@ -19,11 +19,11 @@ from tickbird.domain.runs.idempotency import KEY_SECONDS
 from tickbird.domain.runs.run import FINAL, NewRun, Outcome, RunRecord, Status, already_final_error, enqueued_detail
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import REVISIONS_KEPT
-from tickbird.store.postgres.connection import Session
-from tickbird.store.postgres.dependencies import cancel_unmet, note_successes
+from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.enqueue import enqueueing
+from tickbird.store.postgres.planning.dependencies import cancel_unmet, note_successes
+from tickbird.store.postgres.planning.waiting_runs import hold_keys, release
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_run
-from tickbird.store.postgres.waiting_runs import hold_keys, release
 from tickbird.store.protocol.store import FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.shared.sans_io import run_async

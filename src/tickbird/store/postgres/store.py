@@ -40,30 +40,27 @@ from tickbird.domain.views import ScheduleFilter
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres import (
     activity,
-    backfills,
     bulk_changes,
     calendars,
     changes,
-    concurrency,
     doctor,
-    identity,
     logs,
-    notifications,
     queues,
     responses,
-    schema,
     sessions,
     tokens,
     workers,
-    zone_data,
 )
-from tickbird.store.postgres.claims import ClaimRequest, Claims
-from tickbird.store.postgres.connection import Connections, Session
 from tickbird.store.postgres.dashboard import PostgresDashboard
-from tickbird.store.postgres.dependencies import read_successes, watch
-from tickbird.store.postgres.errors import is_data_error, translate
-from tickbird.store.postgres.held import resolve_held
-from tickbird.store.postgres.planning_batches import Step
+from tickbird.store.postgres.database import identity, notifications, schema
+from tickbird.store.postgres.database.connection import Connections, Session
+from tickbird.store.postgres.database.errors import is_data_error, translate
+from tickbird.store.postgres.planning import backfills, concurrency, zone_data
+from tickbird.store.postgres.planning.batches import Step
+from tickbird.store.postgres.planning.claims import ClaimRequest, Claims
+from tickbird.store.postgres.planning.dependencies import read_successes, watch
+from tickbird.store.postgres.planning.held import resolve_held
+from tickbird.store.postgres.planning.zone_recompute import follow
 from tickbird.store.postgres.rows import texts, to_run, to_schedule, to_schedules
 from tickbird.store.postgres.runs import (
     START,
@@ -76,7 +73,6 @@ from tickbird.store.postgres.runs import (
     renew,
     rescue,
 )
-from tickbird.store.postgres.zone_recompute import follow
 from tickbird.store.protocol.store import (
     AuditEntry,
     ChangeResult,

@@ -20,7 +20,7 @@ from tickbird.domain.access.tokens import (
 )
 from tickbird.domain.access.tokens import state_at as token_state
 from tickbird.domain.errors import ConflictError
-from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import texts
 
 _FIELDS = frozenset(each.name for each in fields(TokenRecord))

@@ -10,7 +10,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from tickbird.domain.workers import Worker, check_drainable, no_such_worker
-from tickbird.store.postgres.connection import Session
+from tickbird.store.postgres.database.connection import Session
 from tickbird.store.shared.json_columns import as_object
 
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 
 _NAME = re.compile(r"^-- name: *([a-z][a-z0-9_]*) *$", re.MULTILINE)
 
 
-def load_statements(package: str, *nouns: str) -> dict[str, str]:
-    """The statements of `<noun>.sql` files of a package, of all if not said: each begins with `-- name: claim_runs`."""
+def load_statements(package: str, *nouns: str, folders: Sequence[str] = ()) -> dict[str, str]:
+    """The statements of `<noun>.sql` files of a package, of all if not said: each begins with `-- name: claim_runs`.
+
+    `folders` are those of the package whose files are read as well.
+    """
     statements: dict[str, str] = {}
-    for noun in nouns or sorted(file.name[:-4] for file in files(package).iterdir() if file.name.endswith(".sql")):
-        text = files(package).joinpath(f"{noun}.sql").read_text(encoding="utf-8")
+    root = files(package)
+    found = [file for folder in (root, *map(root.joinpath, folders)) for file in folder.iterdir()]
+    paths = {file.name[:-4]: file for file in found if file.name.endswith(".sql")}
+    for noun in nouns or sorted(paths):
+        text = paths[noun].read_text(encoding="utf-8")
         # What stands before the first name is a comment on the file.
         _, *parts = _NAME.split(text)
         for name, statement in zip(parts[::2], parts[1::2], strict=True):

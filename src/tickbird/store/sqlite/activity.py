@@ -10,9 +10,9 @@ from typing import Any
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.runs.run import RunRecord
 from tickbird.store.shared.activity import ids_of, merge_activity
-from tickbird.store.sqlite.instants import clock
+from tickbird.store.sqlite.database.instants import clock
+from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import audit_record, dump, run_record, skip_record
-from tickbird.store.sqlite.statements import SQL
 
 
 def settle(db: sqlite3.Connection, now: int | None, version: int) -> Watermark:

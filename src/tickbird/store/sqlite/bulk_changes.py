@@ -7,8 +7,9 @@ import sqlite3
 from tickbird.store.protocol.store import ChangeSet, Counted
 from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.shared.zone_data import PlanningPermission
-from tickbird.store.sqlite import calendars, concurrency, queues
+from tickbird.store.sqlite import calendars, queues
 from tickbird.store.sqlite.changes import change
+from tickbird.store.sqlite.planning import concurrency
 
 
 def apply_changes(

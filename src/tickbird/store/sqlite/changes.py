@@ -17,14 +17,14 @@ from tickbird.store.shared.plans import RevisionCache, ScheduleDecision, held_ke
 from tickbird.store.shared.sans_io import run_sync
 from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite.calendars import contents
-from tickbird.store.sqlite.dependencies import dependents, read_needs, watch
+from tickbird.store.sqlite.database.instants import MICROS
+from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.enqueue import finding
-from tickbird.store.sqlite.instants import MICROS
-from tickbird.store.sqlite.planning import plan_these, read_facts, write_plans
-from tickbird.store.sqlite.revisions import read_revision
+from tickbird.store.sqlite.planning.dependencies import dependents, read_needs, watch
+from tickbird.store.sqlite.planning.planning import plan_these, read_facts, write_plans
+from tickbird.store.sqlite.planning.revisions import read_revision
 from tickbird.store.sqlite.rows import Row, dump, is_due, is_newer, last_skip_id, schedule_record
 from tickbird.store.sqlite.runs import fetch, get_run, write_audit
-from tickbird.store.sqlite.statements import SQL
 
 # Plans of a thousand runs each: more than that is for the planner to catch up with first.
 MAX_PLANS = 50

@@ -32,9 +32,9 @@ from tickbird.domain.views import (
     page_of_going,
 )
 from tickbird.store.protocol.store import ScheduleSummary
-from tickbird.store.sqlite.instants import MICROS, to_instant, to_micros
+from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
+from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import Row, audit_record, dump, run_record, schedule_record
-from tickbird.store.sqlite.statements import SQL
 
 Read = Callable[[Callable[[sqlite3.Connection], Any]], Awaitable[Any]]
 # Of what has ended lately in all namespaces, so much is looked through for one.

@@ -28,13 +28,14 @@ from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.shared.migrations import read_version
-from tickbird.store.sqlite import identity, workers
-from tickbird.store.sqlite.connection import explain, read
-from tickbird.store.sqlite.instants import to_instant
-from tickbird.store.sqlite.schema import MIGRATIONS, meta_of
-from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.url import MEMORY
-from tickbird.store.sqlite.zone_data import records
+from tickbird.store.sqlite import workers
+from tickbird.store.sqlite.database import identity
+from tickbird.store.sqlite.database.connection import explain, read
+from tickbird.store.sqlite.database.instants import to_instant
+from tickbird.store.sqlite.database.schema import MIGRATIONS, meta_of
+from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.url import MEMORY
+from tickbird.store.sqlite.planning.zone_data import records
 from tickbird.version import VERSION
 
 # Looking through the pages of a larger file takes too long.

@@ -14,10 +14,10 @@ from tickbird.domain.runs.run import NewRun, enqueued_detail
 from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.shared.sans_io import StatementScript
-from tickbird.store.sqlite.instants import MICROS, clock, to_micros
+from tickbird.store.sqlite.database.instants import MICROS, clock, to_micros
+from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.url import read_url
 from tickbird.store.sqlite.rows import dump
-from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.url import read_url
 
 
 def statements(url: str) -> Mapping[str, str]:

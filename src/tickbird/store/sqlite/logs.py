@@ -8,9 +8,9 @@ from typing import Any
 
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.store.shared.json_columns import decode
-from tickbird.store.sqlite.instants import to_instant, to_micros
+from tickbird.store.sqlite.database.instants import to_instant, to_micros
+from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
-from tickbird.store.sqlite.statements import SQL
 
 
 def write_logs(db: sqlite3.Connection, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from tickbird.domain.ledger.shadow_report import MAX_PINGS
-from tickbird.store.sqlite.instants import to_instant
-from tickbird.store.sqlite.statements import SQL
+from tickbird.store.sqlite.database.instants import to_instant
+from tickbird.store.sqlite.database.statements import SQL
 
 
 def add(db: sqlite3.Connection, schedule_id: int, at: int) -> None:

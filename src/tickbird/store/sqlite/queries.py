@@ -14,7 +14,8 @@ from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.protocol.store import AuditEntry, LedgerPage, RecentOutcomes, TickDecisions
 from tickbird.store.shared.json_columns import as_list, decode
-from tickbird.store.sqlite.instants import MICROS
+from tickbird.store.sqlite.database.instants import MICROS
+from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import (
     attempt_record,
     audit_record,
@@ -24,7 +25,6 @@ from tickbird.store.sqlite.rows import (
     schedule_record,
     skip_record,
 )
-from tickbird.store.sqlite.statements import SQL
 
 
 def get_schedule(db: sqlite3.Connection, namespace: str, name: str) -> Schedule | None:

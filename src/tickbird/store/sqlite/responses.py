@@ -6,9 +6,9 @@ import sqlite3
 
 from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
 from tickbird.store.shared.json_columns import as_object, decode
-from tickbird.store.sqlite.instants import MICROS
+from tickbird.store.sqlite.database.instants import MICROS
+from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
-from tickbird.store.sqlite.statements import SQL
 
 
 def begin(db: sqlite3.Connection, namespace: str, key: str, request: str, now: int) -> StoredResponse | None:

@@ -18,7 +18,7 @@ from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import AuditEntry
 from tickbird.store.shared.json_columns import as_list, as_object, decode
 from tickbird.store.shared.plans import decoded_definition
-from tickbird.store.sqlite.instants import MICROS, to_instant
+from tickbird.store.sqlite.database.instants import MICROS, to_instant
 
 Row = tuple[Any, ...]
 

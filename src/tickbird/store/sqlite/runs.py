@@ -34,14 +34,14 @@ from tickbird.store.shared.plans import RevisionCache, RevisionInfo
 from tickbird.store.shared.rate_limits import RateBudget
 from tickbird.store.shared.sans_io import run_sync
 from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload
-from tickbird.store.sqlite.dependencies import cancel_unmet, note_successes
+from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
+from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.enqueue import audit_row, enqueueing, run_row
-from tickbird.store.sqlite.instants import MICROS, to_instant, to_micros
-from tickbird.store.sqlite.rate_limits import rate_state, save_starts
-from tickbird.store.sqlite.revisions import try_revision
+from tickbird.store.sqlite.planning.dependencies import cancel_unmet, note_successes
+from tickbird.store.sqlite.planning.rate_limits import rate_state, save_starts
+from tickbird.store.sqlite.planning.revisions import try_revision
+from tickbird.store.sqlite.planning.waiting_runs import release, room
 from tickbird.store.sqlite.rows import Row, dump, run_record
-from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.waiting_runs import release, room
 
 
 def reserve_ids(db: sqlite3.Connection, name: str, count: int) -> range:

@@ -19,9 +19,9 @@ from tickbird.domain.access.tokens import state_at as token_state
 from tickbird.domain.errors import ConflictError
 from tickbird.store.shared.json_columns import as_list, decode
 from tickbird.store.sqlite import tokens
-from tickbird.store.sqlite.instants import to_instant
+from tickbird.store.sqlite.database.instants import to_instant
+from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import Row, dump
-from tickbird.store.sqlite.statements import SQL
 
 
 def open_one(db: sqlite3.Connection, namespace: str, new: NewSession, now: int) -> SessionRecord:

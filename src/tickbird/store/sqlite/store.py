@@ -67,35 +67,30 @@ from tickbird.store.shared.unstorable_values import refusing_values
 from tickbird.store.shared.zone_data import UNKNOWN, PlanningPermission
 from tickbird.store.sqlite import (
     activity,
-    backfills,
     bulk_changes,
     calendars,
     changes,
-    concurrency,
     doctor,
-    held,
-    identity,
     logs,
     pings,
-    planning,
     queries,
     queues,
     responses,
-    schema,
     sessions,
     tokens,
     workers,
-    zone_data,
 )
-from tickbird.store.sqlite.connection import Connection, read, write
 from tickbird.store.sqlite.dashboard import SqliteDashboard
-from tickbird.store.sqlite.dependencies import read_successes
-from tickbird.store.sqlite.instants import MICROS, clock, to_instant, to_micros
+from tickbird.store.sqlite.database import identity, schema
+from tickbird.store.sqlite.database.connection import Connection, read, write
+from tickbird.store.sqlite.database.instants import MICROS, clock, to_instant, to_micros
+from tickbird.store.sqlite.database.schema import meta_of
+from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.url import MEMORY, read_url
+from tickbird.store.sqlite.planning import backfills, concurrency, held, planning, zone_data
+from tickbird.store.sqlite.planning.dependencies import read_successes
+from tickbird.store.sqlite.planning.zone_recompute import follow
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
-from tickbird.store.sqlite.schema import meta_of
-from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.url import MEMORY, read_url
-from tickbird.store.sqlite.zone_recompute import follow
 
 T = TypeVar("T")
 Seen = tuple[int, int, int]

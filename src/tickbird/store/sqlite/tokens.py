@@ -18,10 +18,10 @@ from tickbird.domain.access.tokens import (
 from tickbird.domain.access.tokens import state_at as token_state
 from tickbird.domain.errors import ConflictError
 from tickbird.store.shared.json_columns import as_list, decode
-from tickbird.store.sqlite.instants import to_instant, to_micros
+from tickbird.store.sqlite.database.instants import to_instant, to_micros
+from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import Row, dump
 from tickbird.store.sqlite.runs import write_audit
-from tickbird.store.sqlite.statements import SQL
 
 
 def create(db: sqlite3.Connection, namespace: str, new: NewToken, actor: str, now: int) -> TokenRecord:

@@ -6,10 +6,10 @@ import sqlite3
 from dataclasses import replace
 
 from tickbird.domain.workers import Worker, check_drainable, no_such_worker
-from tickbird.store.sqlite.instants import MICROS, to_instant, to_micros
+from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
+from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.planning.zone_data import current
 from tickbird.store.sqlite.rows import dump, worker_record
-from tickbird.store.sqlite.statements import SQL
-from tickbird.store.sqlite.zone_data import current
 
 # A worker that vanished without a word is remembered for a day.
 REMEMBERED = 86_400 * MICROS

@@ -1,0 +1,1 @@
+"""The server: connections, notifications, the schema."""

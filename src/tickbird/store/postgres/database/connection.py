@@ -1,0 +1,274 @@
+"""Connections to one PostgreSQL database: a pool, whole transactions, and trying again where that is safe."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from math import inf
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg import errors
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import Conninfo
+from psycopg.rows import dict_row
+from psycopg_pool import PoolClosed, PoolTimeout
+
+from tickbird.domain.errors import StoreError, StoreUnavailableError
+from tickbird.store.postgres.database.errors import is_stale, is_transient, translate
+from tickbird.store.postgres.database.schema_name import encoded
+from tickbird.store.postgres.database.type_loaders import register
+from tickbird.store.postgres.database.watchdog import Pool, StatementWatchdog, response_timeout
+from tickbird.store.shared.postgres_url import SCHEMA, PostgresUrl
+
+T = TypeVar("T")
+Connection = psycopg.AsyncConnection[tuple[Any, ...]]
+
+# A network that swallows packets must not hang a worker, and a frozen one must not hide its rows from others.
+_DEFAULTS: Final = {
+    "connect_timeout": "5",
+    "tcp_user_timeout": "10000",
+    "keepalives": "1",
+    "keepalives_idle": "10",
+    "keepalives_interval": "3",
+    "keepalives_count": "3",
+    "application_name": "tickbird",
+}
+# Every statement is written for an index and its plan does not depend on the values: plan once per connection, and
+# never scan a table because the plan, made without the values, expects many rows.
+_SETTINGS: Final = (
+    "-c statement_timeout=15000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=10000"
+    " -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c timezone=UTC"
+)
+_PAUSES: Final = (0.02, 0.1, 0.3)
+# How often and how many seconds a caller waits for a connection of the pool; after each wait, one connection of the
+# process checks whether the server can be reached at all.
+_WAITS: Final = 4
+_WAIT: Final = 2.5
+# Connections outside of the pool: listener, check of the server, `doctor`, migrations. With the size of the pool, this
+# limits the connections of a store however many callers wait.
+_MAX_DEDICATED: Final = 8
+
+
+class Session:
+    """One connection within one transaction, or outside of any; statements go by name."""
+
+    __slots__ = ("asked_at", "connection", "statements")
+
+    def __init__(self, connection: Connection, schema: str = SCHEMA) -> None:
+        self.connection = connection
+        self.statements = encoded(schema)
+        self.asked_at = time.monotonic()
+
+    async def fetch(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
+        """All rows of a statement."""
+        self.asked_at = time.monotonic()
+        cursor = await self.connection.execute(self.statements[name], values, prepare=True, binary=True)
+        return await cursor.fetchall()
+
+    async def fetch_step(self, name: str, values: Mapping[str, Any], /) -> list[tuple[Any, ...]]:
+        """All rows of a step's statement."""
+        return await self.fetch(name, **values)
+
+    async def fetch_named(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
+        """All rows of a statement, as column → value."""
+        self.asked_at = time.monotonic()
+        async with self.connection.cursor(binary=True, row_factory=dict_row) as cursor:
+            await cursor.execute(self.statements[name], values, prepare=True)
+            return await cursor.fetchall()
+
+    async def execute(self, name: str, /, **values: Any) -> int:
+        """How many rows a statement wrote."""
+        self.asked_at = time.monotonic()
+        return (await self.connection.execute(self.statements[name], values, prepare=True)).rowcount
+
+
+class Connections:
+    """The pool, and how work is done on it."""
+
+    def __init__(self, url: str, size: int, within: float | None = None) -> None:
+        parsed = PostgresUrl.parse(url)
+        self.schema = parsed.schema
+        self.conninfo = _write_conninfo(parsed, within)
+        self.url = str(parsed)
+        self.display_name = parsed.display_name
+        self._size = size
+        # A caller that wants an answer soon is refused soon; a worker has nothing better to do than to wait.
+        self._within = inf if within is None else within
+        self._waits = _WAITS if within is None else 1
+        self._patience = response_timeout(self.conninfo)
+        self._pool: Pool | None = None
+        self._apart = 0
+        self._check: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Make the pool; the caller has seen that a connection can be made."""
+        self._pool = Pool(
+            self.conninfo,
+            kwargs={"autocommit": True},
+            configure=_configure,
+            min_size=1,
+            max_size=self._size,
+            timeout=_WAIT,
+            # Giving up early lets the next verb try at once, instead of waiting out a long backoff.
+            reconnect_timeout=2.0,
+            name="tickbird",
+            open=False,
+        )
+        await self._pool.open()
+
+    async def close(self) -> None:
+        """Let go of every connection."""
+        pool, self._pool = self._pool, None
+        check, self._check = self._check, None
+        if check is not None:
+            check.cancel()
+        if pool is not None:
+            await pool.close()
+
+    @asynccontextmanager
+    async def dedicated(self, conninfo: str | None = None) -> AsyncIterator[Connection]:
+        """A connection of its own, outside of the pool; StoreUnavailableError if there are too many of them."""
+        if self._apart >= _MAX_DEDICATED:
+            raise StoreUnavailableError(
+                f"{self.display_name}: all {_MAX_DEDICATED} connections outside of the pool are in use.",
+                hint="Try again soon.",
+            )
+        self._apart += 1
+        try:
+            connection = await self._connect(conninfo or self.conninfo)
+            try:
+                yield connection
+            finally:
+                await connection.close()
+        finally:
+            self._apart -= 1
+
+    async def _connect(self, conninfo: str) -> Connection:
+        try:
+            connection = await psycopg.AsyncConnection.connect(conninfo, autocommit=True)
+        except psycopg.Error as error:
+            raise translate(error, self.display_name) from None
+        register(connection)
+        return connection
+
+    async def transact(self, work: Callable[[Session], Awaitable[T]], *, patient: bool = True) -> T:
+        """Do the work in one transaction; again if it was surely rolled back for a passing reason.
+
+        Without patience, not again after a lock that was not available in time.
+        """
+        return await self._attempt(work, whole=True, patient=patient)
+
+    async def statement(self, work: Callable[[Session], Awaitable[T]]) -> T:
+        """Do work that is a single statement, and so a whole transaction."""
+        return await self._attempt(work, whole=False)
+
+    async def _attempt(self, work: Callable[[Session], Awaitable[T]], *, whole: bool, patient: bool = True) -> T:
+        pauses = iter((*_PAUSES, None))
+        stale, began = 0, time.monotonic()
+        while True:
+            committing = lost = False
+            try:
+                async with self._checked_out() as connection:
+                    session = Session(connection, self.schema)
+                    watch = StatementWatchdog(session, self._patience)
+                    try:
+                        if not whole:
+                            return await work(session)
+                        async with connection.transaction():
+                            result = await work(session)
+                            committing, session.asked_at = True, time.monotonic()
+                        return result
+                    except psycopg.Error as error:
+                        if is_stale(error):
+                            # Everything that it has prepared may be; the pool makes another in its place.
+                            await connection.close()
+                        raise
+                    finally:
+                        watch.end()
+                        lost = connection.closed
+            except psycopg.Error as error:
+                if is_stale(error) and stale < self._size:
+                    stale += 1
+                    continue
+                if lost:
+                    await self._replace_broken()
+                # Once COMMIT was sent nobody knows whether it counted; the caller decides.
+                unsafe = committing and not is_transient(error)
+                pause = next(pauses) if time.monotonic() - began < self._within else None
+                again = is_transient(error) and (patient or not isinstance(error, errors.LockNotAvailable))
+                if pause is None or unsafe or not (lost or again):
+                    raise (_unreachable(error) if lost else error) from None
+                await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - to part two that collided
+
+    @asynccontextmanager
+    async def _checked_out(self) -> AsyncIterator[Connection]:
+        pool = self._pool
+        if pool is None:
+            raise StoreError("the store is not open;", hint="await store.open() first.")
+        connection = await self._take(pool)
+        try:
+            yield connection
+        finally:
+            await pool.putconn(connection)
+
+    async def _take(self, pool: Pool) -> Connection:
+        for _ in range(self._waits):
+            try:
+                return await pool.getconn()
+            except PoolClosed:
+                raise StoreError("the store is closed;", hint="open it again.") from None
+            except PoolTimeout:
+                await self._check_server()
+        raise StoreUnavailableError(
+            f"all {self._size} connections to {self.display_name} are busy.", hint="Try again, or allow more."
+        )
+
+    async def _check_server(self) -> None:
+        """Raise if the server cannot be reached. All callers share one connection: many would use up the server's."""
+        check = self._check
+        if check is None or check.done():
+            check = self._check = asyncio.create_task(self._reach(), name="tickbird check of the server")
+            # The callers may have been cancelled when it fails.
+            check.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.wait({check})
+        if not check.cancelled():
+            check.result()
+
+    async def _reach(self) -> None:
+        async with self.dedicated():
+            pass
+
+    async def _replace_broken(self) -> None:
+        """After one connection was lost the idle ones probably are too."""
+        if self._pool is not None:
+            await self._pool.check()
+
+
+async def _configure(connection: Connection) -> None:
+    register(connection)
+
+
+def _unreachable(error: psycopg.Error) -> psycopg.Error:
+    """What broke the connection, whatever class the driver gave it; without an SQLSTATE, since nobody said no."""
+    return psycopg.OperationalError(error.diag.message_primary or str(error))
+
+
+def _write_conninfo(url: PostgresUrl, within: float | None) -> str:
+    # Settings in the URL come last and take precedence.
+    options = f"{_SETTINGS}{_limits(within)} {url.parameters.get('options', '')}".strip()
+    # libpq's own variables, such as PGCONNECT_TIMEOUT, take precedence over our defaults.
+    named = {option.keyword.decode(): (option.envvar or b"").decode() for option in Conninfo.get_defaults()}
+    defaults = {name: value for name, value in _DEFAULTS.items() if not os.environ.get(named[name])}
+    return make_conninfo("", **{**defaults, **url.parameters, "options": options})
+
+
+def _limits(within: float | None) -> str:
+    """Settings that have the server give up sooner: on a statement, and on a lock in half of that."""
+    if within is None:
+        return ""
+    return f" -c statement_timeout={within * 1_000:.0f} -c lock_timeout={within * 500:.0f}"

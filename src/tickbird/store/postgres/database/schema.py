@@ -1,0 +1,101 @@
+"""The schema: is it the one this code needs, and bringing it there."""
+
+from __future__ import annotations
+
+import psycopg
+from psycopg import errors
+
+from tickbird.domain.errors import StoreError
+from tickbird.store.postgres.database.connection import Connection, Session
+from tickbird.store.postgres.database.schema_name import in_schema
+from tickbird.store.shared.migrations import (
+    META,
+    Migration,
+    check_version,
+    is_stale,
+    pending,
+    read_migrations,
+    read_version,
+)
+from tickbird.store.shared.sql import load_statements
+
+MIGRATIONS = read_migrations("tickbird.store.postgres")
+INDEXES = load_statements("tickbird.store.postgres.database", "indexes")
+
+
+async def check(connection: Connection, schema: str) -> None:
+    """Raise SchemaError unless the schema fits this code."""
+    try:
+        meta = dict(await Session(connection, schema).fetch("read_meta"))
+    except (errors.UndefinedTable, errors.InvalidSchemaName):
+        meta = {}
+    check_version(MIGRATIONS, *read_version(meta))
+
+
+async def migrate(connection: Connection, schema: str) -> list[str]:
+    """Apply what is left, all or nothing, one process at a time; the names of what was applied."""
+    db = Session(connection, schema)
+    async with connection.transaction():
+        # A running worker's short locks are waited for; a long one makes this fail rather than queue up all others.
+        await connection.execute("SET LOCAL statement_timeout = 0")
+        await connection.execute("SET LOCAL lock_timeout = '30s'")
+        await db.execute("lock_schema")
+        await connection.execute("SET LOCAL lock_timeout = '5s'")
+        [(exists,)] = await db.fetch("schema_exists")
+        applied = dict(await db.fetch("read_applied")) if exists else {}
+        done = []
+        for migration in pending(MIGRATIONS, applied):
+            await _apply(connection, in_schema(migration.text, schema))
+            await db.execute("write_applied", number=migration.number, name=migration.name, checksum=migration.checksum)
+            await _write_version(db, migration)
+            done.append(f"{migration.number:04}_{migration.name}")
+        if not done and is_stale(dict(await db.fetch("read_meta")), len(MIGRATIONS)):
+            await _write_version(db, MIGRATIONS[-1])
+            done.append(META)
+        if done:
+            await db.execute("tell_migrated")
+        return done
+
+
+async def build_indexes(connection: Connection, guard: Connection, schema: str) -> list[str]:
+    """Build the indexes that are missing or that an interrupted build left unusable; nobody waits for it."""
+    db = Session(connection, schema)
+    if not await missing_indexes(db):
+        return []
+    async with guard.transaction():
+        # Building must not happen inside of a transaction; this one only keeps others from building the same.
+        [(alone,)] = await Session(guard, schema).fetch("lock_indexes")
+        # Also ends the statement before, whose snapshot the building would wait for.
+        await guard.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        missing = await missing_indexes(db) if alone else {}
+        if missing:
+            # It waits until every transaction has ended that began before, and for the whole table to be read.
+            await connection.execute("SET statement_timeout = 0")
+            await connection.execute("SET lock_timeout = 0")
+        for name, broken in missing.items():
+            if broken:
+                await _apply(connection, in_schema(f"DROP INDEX CONCURRENTLY tickbird.{name}", schema))
+            await _apply(connection, in_schema(INDEXES[name], schema))
+    return [f"index {name}" for name in missing]
+
+
+async def missing_indexes(db: Session) -> dict[str, bool]:
+    """The indexes that are not there, and those that cannot be used."""
+    usable = dict(await db.fetch("read_indexes"))
+    return {name: name in usable for name in INDEXES if not usable.get(name)}
+
+
+async def _write_version(db: Session, migration: Migration) -> None:
+    await db.execute("write_meta", version=str(migration.number), min_compatible=str(migration.min_compatible))
+
+
+async def _apply(connection: Connection, text: str) -> None:
+    try:
+        async with psycopg.AsyncClientCursor(connection) as cursor:
+            await cursor.execute(text.encode())
+    except errors.InsufficientPrivilege as error:
+        role, database = connection.info.user, connection.info.dbname
+        raise StoreError(
+            f"the role {role!r} lacks a right to migrate the database {database!r}: {error.diag.message_primary};",
+            hint="grant it CREATE on the database, or migrate as the role that owns the schema tickbird.",
+        ) from None

@@ -1,0 +1,35 @@
+"""In which schema of a database the tables are: `tickbird`, unless the URL ends with ?schema=another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+from tickbird.store.shared.postgres_url import SCHEMA
+from tickbird.store.shared.sql import load_statements
+
+# In the statements and migrations it stands for the schema, and for the channel of its wake-ups, and for nothing else.
+_WORD: Final = re.compile(rf"\b{SCHEMA}\b")
+
+
+def in_schema(text: str, schema: str) -> str:
+    """SQL that was written for the usual schema."""
+    return text if schema == SCHEMA else _WORD.sub(schema, text)
+
+
+@lru_cache(maxsize=8)
+def statements(schema: str = SCHEMA) -> Mapping[str, str]:
+    """Every statement of this driver, by name."""
+    found = load_statements("tickbird.store.postgres", folders=("database", "planning"))
+    return {name: in_schema(text, schema) for name, text in found.items()}
+
+
+@lru_cache(maxsize=8)
+def encoded(schema: str = SCHEMA) -> Mapping[str, bytes]:
+    """The same as the driver takes them quickest."""
+    return {name: text.encode() for name, text in statements(schema).items()}
+
+
+STATEMENTS: Final = encoded()

@@ -1,0 +1,265 @@
+"""One SQLite connection: whole transactions at a time, on a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from tickbird.domain.errors import StoreError, StoreUnavailableError
+from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.url import MEMORY, SqliteUrl
+
+T = TypeVar("T")
+
+# SQLite waits this long for another process by itself; then we try again until the patience is used up.
+BUSY_TIMEOUT = 5.0
+PATIENCE = 60.0
+
+# A commit that was acknowledged must outlive a power cut, or its tick could run twice; in WAL mode only
+# FULL syncs at each commit.
+_SETTINGS = (
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA journal_size_limit = 67108864",
+)
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_CREATING = threading.Lock()
+
+
+class Connection:
+    """In memory the work is done in the caller's thread: nothing there ever waits for a disk or another process."""
+
+    def __init__(self, place: SqliteUrl, name: str) -> None:
+        self.path = place.path
+        self._place = place
+        self._name = name
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+        self._thread: ThreadPoolExecutor | None = None
+        self._process = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Is there a connection?"""
+        return self._db is not None
+
+    async def open(self) -> None:
+        """Connect; harmless when open."""
+        if self._db is not None:
+            return
+        self._process = os.getpid()
+        if self.path != MEMORY:
+            self._thread = ThreadPoolExecutor(1, thread_name_prefix=self._name)
+        try:
+            self._db = await self._hop(lambda: connect(self._place))
+        except BaseException:
+            self._end_thread()
+            raise
+        # For a connection that nobody closes: an event loop that is left without an end, a program that exits.
+        weakref.finalize(self, _close_unclosed, self._db, self._process)
+
+    async def close(self) -> None:
+        """Disconnect, after what is under way; harmless when not open."""
+        db, self._db = self._db, None
+        if db is not None and self._process == os.getpid():
+            try:
+                await self._hop(db.close)
+            except RuntimeError:
+                # Python is exiting, and has ended the thread.
+                db.close()
+        self._end_thread()
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Do this with the connection, alone."""
+        db = self._db
+        if db is None:
+            raise StoreError(f"the store {self.path} is not open;", hint="await its open() first.")
+        if self._process != os.getpid():
+            raise StoreError(
+                f"the store {self.path} was opened before this process was forked;",
+                hint="open a store of its own in each process.",
+            )
+        return await self._hop(lambda: work(db))
+
+    async def _hop(self, work: Callable[[], T]) -> T:
+        if self._thread is None:
+            return self._work(work)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, work)
+
+    def _work(self, work: Callable[[], T]) -> T:
+        with self._lock:
+            try:
+                return work()
+            except sqlite3.Error as error:
+                raise explain(error, self.path) from None
+
+    def _end_thread(self) -> None:
+        if self._thread is not None:
+            self._thread.shutdown(wait=False)
+            self._thread = None
+
+
+def _close_unclosed(db: sqlite3.Connection, process: int) -> None:
+    if process == os.getpid():
+        db.close()
+
+
+def connect(place: SqliteUrl) -> sqlite3.Connection:
+    """A connection with our settings, on a file that is or becomes a database."""
+    path = place.path
+    if path != MEMORY:
+        _check_path(Path(path))
+        if not place.shared:
+            _inspect_read_only(Path(path))
+        _create_private(Path(path))
+    # One thread at a time uses it, by the lock of Connection.
+    db = sqlite3.connect(
+        path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, cached_statements=256
+    )
+    try:
+        if not place.shared:
+            patiently(db, lambda: _check_owner(db, path))
+        # Fails at once, whatever the time-out, while another process does the same.
+        patiently(db, lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
+        for setting in _SETTINGS:
+            db.execute(setting)
+        # Plain SQL can write text that is not UTF-8; one such value must not hide all other rows.
+        db.text_factory = partial(str, encoding="utf-8", errors="replace")
+        db.create_function("casefold", 1, str.casefold, deterministic=True)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _check_path(path: Path) -> None:
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise StoreError(
+            f"the folder {folder} of the database {path.name} does not exist;",
+            hint="create it, or choose another path.",
+        )
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder, not a database file;", hint="name a file in it.")
+
+
+def _create_private(path: Path) -> None:
+    """Create the file, if there is none, for its owner alone: payloads and results may be secrets.
+
+    SQLite gives its -wal, -shm and -journal files the mode of the database. A file that exists keeps its mode.
+    """
+    # Nobody here may connect to the new file before it is closed, which would drop their locks. What else is wrong with
+    # the place, SQLite says when it opens it.
+    with _CREATING, suppress(OSError):
+        os.close(os.open(path.resolve(), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def _inspect_read_only(path: Path) -> None:
+    """Refuse another program's database through a connection that cannot change it.
+
+    Only through SQLite: to open and close the file in any other way would drop the locks that other connections of
+    this process hold on it.
+    """
+    if not path.is_file() or not path.stat().st_size or not os.access(path, os.R_OK):
+        return
+    uri = f"{path.absolute().as_uri()}?mode=ro"
+    db = sqlite3.connect(uri, timeout=BUSY_TIMEOUT, isolation_level=None, uri=True)
+    try:
+        patiently(db, lambda: _check_owner(db, str(path)))
+    except sqlite3.OperationalError as error:
+        # A crash left it such that only a writer can read it.
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+            raise
+    finally:
+        db.close()
+
+
+def _check_owner(db: sqlite3.Connection, path: str) -> None:
+    tables, ours = db.execute(SQL["owner"]).fetchone()
+    if tables and not ours:
+        raise StoreError(
+            f"the database {path} belongs to another program, and is left as it is;",
+            hint="choose a file of Tickbird's own, or end the URL with ?shared=1 to keep its tables beside the others.",
+        )
+
+
+def write(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    """One transaction that is the only writer from its first statement on."""
+    patiently(db, lambda: db.execute("BEGIN IMMEDIATE"))
+    return _end(db, work)
+
+
+def read(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    """One transaction that sees one state of the database; it waits for no writer."""
+
+    def attempt() -> T:
+        db.execute("BEGIN")
+        return _end(db, work)
+
+    return patiently(db, attempt)
+
+
+def _end(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    try:
+        result = work()
+        db.execute("COMMIT")
+    except BaseException:
+        # A full disk and the like have already rolled back by themselves.
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return result
+
+
+def patiently(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    """Try again while another process is in the way, until the patience is used up."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return work()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline or db.in_transaction:
+                raise
+        time.sleep(random.uniform(0.001, 0.02))  # noqa: S311 - spreads out those who wait
+
+
+def explain(error: sqlite3.Error, path: str) -> StoreError:
+    """The error in words for a person, with the next step."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    match code:
+        case sqlite3.SQLITE_NOTADB:
+            return StoreError(f"{path} is not a SQLite database;", hint="choose another file.")
+        case sqlite3.SQLITE_CANTOPEN:
+            return StoreError(
+                f"the database {path} cannot be opened or created;",
+                hint="check that this user may read and write the file and its folder.",
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return StoreError(
+                f"the database {path} cannot be written;",
+                hint="give this user the right to write the file and its folder.",
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreUnavailableError(
+                f"another process has kept the database {path} locked for too long;",
+                hint="end what holds a transaction open in it, then try again.",
+            )
+        case sqlite3.SQLITE_FULL:
+            return StoreUnavailableError(f"the disk of {path} is full;", hint="make room, then try again.")
+        case sqlite3.SQLITE_CORRUPT:
+            return StoreError(f"the database {path} is damaged ({error});", hint="restore it from a backup.")
+        case sqlite3.SQLITE_IOERR:
+            return StoreUnavailableError(f"reading or writing {path} failed ({error});", hint="check its disk.")
+    return StoreError(f"the database {path} refused: {error}.")

@@ -1,0 +1,88 @@
+"""The schema of a database: made and migrated on opening, since nobody else looks after an embedded file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+
+from tickbird.domain.errors import SchemaError
+from tickbird.store.shared.migrations import (
+    META,
+    Migration,
+    check_version,
+    is_stale,
+    outdated,
+    pending,
+    read_migrations,
+    read_version,
+)
+from tickbird.store.sqlite.database.connection import read, write
+from tickbird.store.sqlite.database.instants import clock
+from tickbird.store.sqlite.database.statements import SQL
+
+MIGRATIONS = read_migrations("tickbird.store.sqlite")
+
+
+def prepare(db: sqlite3.Connection) -> None:
+    """Migrate a database that is older than this code; refuse one that is too new for it."""
+    version, min_compatible = read_version(read(db, lambda: meta_of(db) or {}))
+    if version is None or version < len(MIGRATIONS):
+        migrate(db)
+    else:
+        check_version(MIGRATIONS, version, min_compatible)
+
+
+def changed(db: sqlite3.Connection) -> str:
+    """Why the schema is too new for this code since somebody migrated it; empty when it is not."""
+    return outdated(MIGRATIONS, dict(db.execute(SQL["read_meta"])))
+
+
+def migrate(db: sqlite3.Connection) -> list[str]:
+    """Apply what is missing, in one transaction; the names of what was."""
+    return write(db, lambda: _migrate(db))
+
+
+def meta_of(db: sqlite3.Connection) -> dict[str, str] | None:
+    """What the schema says of itself; None where there is none."""
+    if db.execute(SQL["has_schema"]).fetchone()[0] < 2:
+        return None
+    return dict(db.execute(SQL["read_meta"]))
+
+
+def _migrate(db: sqlite3.Connection) -> list[str]:
+    meta = meta_of(db)
+    applied: dict[int, str] = {} if meta is None else dict(db.execute(SQL["applied_migrations"]))
+    todo = pending(MIGRATIONS, applied)
+    for migration in todo:
+        for statement in _statements(migration):
+            try:
+                db.execute(statement)
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
+                    raise
+                raise SchemaError(
+                    f"migration {migration.number:04} does not fit this database: {error};",
+                    hint="choose a file that no other program keeps its tables in.",
+                ) from None
+        record = {"number": migration.number, "name": migration.name, "checksum": migration.checksum, "now": clock()}
+        db.execute(SQL["record_migration"], record)
+        _record_version(db, migration)
+    if not todo and is_stale(meta or {}, len(MIGRATIONS)):
+        _record_version(db, MIGRATIONS[-1])
+        return [META]
+    return [f"{migration.number:04}_{migration.name}" for migration in todo]
+
+
+def _record_version(db: sqlite3.Connection, migration: Migration) -> None:
+    version = {"version": str(migration.number), "min_compatible": str(migration.min_compatible), "now": str(clock())}
+    db.execute(SQL["record_version"], version)
+
+
+def _statements(migration: Migration) -> Iterator[str]:
+    """One at a time: running a whole script would commit first."""
+    statement = ""
+    for line in migration.text.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

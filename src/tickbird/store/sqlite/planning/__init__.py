@@ -1,0 +1,1 @@
+"""Planning and claiming: which ticks are due, which runs may begin."""

@@ -1,0 +1,69 @@
+"""Waiting runs, and letting the next of them go."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+
+from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, WaitingRun, pick_releasable
+from tickbird.domain.limits.fairness import MINUTE, NOT_DEFERRED, defer_released
+from tickbird.store.shared.plans import RevisionCache, waiter
+from tickbird.store.sqlite.database.instants import MICROS
+from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.planning.revisions import read_revision
+from tickbird.store.sqlite.rows import Row, dump
+
+# So many waiters of a schedule or key are looked at; whoever stands behind them is not next.
+MAX_WAITERS = 1_000
+
+
+def room(db: sqlite3.Connection, keys: Iterable[Key]) -> dict[Key, int]:
+    """How many more runs of each key may go on; below none where a limit was lowered."""
+    found: dict[Key, int] = {}
+    for namespace, key in keys:
+        asked = {"namespace": namespace, "key": key, "default": DEFAULT_LIMIT}
+        [(left,)] = db.execute(SQL["busy_key"], asked).fetchall()
+        found[namespace, key] = left
+    return found
+
+
+def release(
+    db: sqlite3.Connection, known: RevisionCache, schedule_ids: Iterable[int], now: int, *, keys: Iterable[Key] = ()
+) -> list[int]:
+    """Queue the next waiters of these schedules and keys, as far as there is room for them."""
+    asked, freed = list(schedule_ids), set(keys)
+    schedules: set[int] = set()
+    if asked:
+        schedules = {row[0] for row in db.execute(SQL["with_waiters"], {"ids": dump(asked)})}
+    loose: list[Row] = []
+    for (namespace, key), left in room(db, freed).items():
+        if left > 0:
+            bounds = {"namespace": namespace, "key": key, "limit": left}
+            schedules |= {row[0] for row in db.execute(SQL["schedules_of_key"], bounds)}
+            loose += db.execute(SQL["loose_waiters"], bounds)
+    if not schedules and not loose:
+        return []
+    busy: dict[int, int] = {}
+    own: dict[int, int] = {}
+    waiters: list[WaitingRun] = []
+    for schedule_id in schedules:
+        bounds = {"schedule_id": schedule_id, "limit": MAX_WAITERS}
+        counts = dict(db.execute(SQL["going_on_of"], bounds).fetchall())
+        busy[schedule_id] = sum(counts.values())
+        own |= counts
+        for statement in ("waiters_of_schedule", "waiters_of_backfills"):
+            waiters += [_waiter(db, known, row) for row in db.execute(SQL[statement], bounds).fetchall()]
+    waiters += [_waiter(db, known, row) for row in loose]
+    chosen = pick_releasable(waiters, busy, room(db, {one.key for one in waiters if one.key is not None}), own)
+    by_id = {waiter.id: waiter for waiter in waiters}
+    deferred = defer_released((by_id[run_id] for run_id in chosen), own, now // MICROS // MINUTE)
+    values = [{"id": run_id, "now": now, "deferred_until": deferred.get(run_id, NOT_DEFERRED)} for run_id in chosen]
+    db.executemany(SQL["release_run"], values)
+    return chosen
+
+
+def _waiter(db: sqlite3.Connection, known: RevisionCache, row: Row) -> WaitingRun:
+    run_id, schedule_id, revision, priority, namespace, key, backfill_id, concurrency = row
+    one = None if schedule_id is None else read_revision(db, known, schedule_id, revision)
+    place = None if key is None else (namespace, key)
+    return waiter(one, run_id, schedule_id, priority, place, backfill_id, concurrency)
