@@ -71,7 +71,7 @@ class Schedules:
             values = {"definitions": texts, "first": first, "last": last, "due": int(DUE.timestamp())}
             self._db.execute(STATEMENTS["fill"], values)
         self._db.execute("SET session_replication_role = origin")
-        self._settle("schedules", "revisions", "cursors", "listed")
+        self._settle("schedules", "revisions", "cursors", "schedule_search")
 
     def restore(self, count: int) -> None:
         """The first so many schedules are due, nothing has run, and no dead rows are left."""
