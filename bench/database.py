@@ -12,13 +12,13 @@ import psycopg
 
 from bench.bare import STATEMENTS as BARE
 from bench.common import SERVER_SETTINGS
+from lab.servers import PostgresServer
 from tickbird import cron, every
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.shared.plans import RevisionCache, RevisionInfo
 from tickbird.store.shared.sql import load_statements
-from tickbird.testing.servers import PostgresServer
 
 STATEMENTS: Final = {name: text.encode() for name, text in load_statements("bench", "database").items()}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench import peers
 from bench.common import Options, Report, Table, interleave
-from tickbird.testing.servers import PostgresServer
+from lab.servers import PostgresServer
 
 OURS = "Tickbird"
 Fire = Callable[[], Awaitable[float]]

@@ -12,10 +12,10 @@ from typing import Final
 from bench import bare, cron_speed, firing, held, plan_sqlite, stored
 from bench.common import Options, Report, Samples, Table, figure, interleave, step
 from bench.database import DUE, NOW, Schedules, server, version
+from lab.servers import PostgresServer
 from tickbird.engine.planner_step import PlannerStep
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.shared.plans import RevisionCache
-from tickbird.testing.servers import PostgresServer
 
 Measure = Callable[[], Awaitable[float]]
 OURS: Final = "Tickbird"

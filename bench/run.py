@@ -15,9 +15,9 @@ from bench.common import Options, Report, Table, interleave, percentile, step
 from bench.contenders import SPAWN, Contender, Raw, Seen, TickbirdWorker, execute, process, run_worker
 from bench.database import server, version
 from bench.isolated import IsolatedWorker, measure_starts
+from lab.servers import PostgresServer
 from tickbird import Tickbird, every
 from tickbird.store.postgres import PostgresStore
-from tickbird.testing.servers import PostgresServer
 from tickbird.worker import WorkerProcess
 
 # A slow one gets fewer, so that a round ends.

@@ -14,14 +14,14 @@ from typing import Any, NoReturn, TypeVar
 
 import pytest
 
+from lab.faults import MissingRequirement
+from lab.servers import PostgresServer, ServerMissing
 from tickbird.stores import open_store
-from tickbird.testing.faults import Absent
-from tickbird.testing.servers import PostgresServer, ServerMissing
 
 T = TypeVar("T")
 
 # Folders whose tests play many seeds, start processes, or wait for them.
-LONG = ("bench", "examples", "faults", "processes", "simulation", "upgrade")
+LONG = ("bench", "bird_shop", "faults", "processes", "proof", "simulation", "upgrade", "wheel")
 
 # So that its failed asserts show their values.
 pytest.register_assert_rewrite("conformance")
@@ -87,8 +87,8 @@ def lacking(tool: Callable[..., T], *args: Any, **options: Any) -> T:
     """A tool of the fault lab; what the machine lacks for it is left out, and under CI a failure."""
     try:
         return tool(*args, **options)
-    except Absent as absent:
-        leave_out(str(absent))
+    except MissingRequirement as error:
+        leave_out(str(error))
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ from bench.common import RESULTS, figure, grid, machine
 from bench.soak.drawing import draw
 from bench.soak.run import KEPT_RUNS, KEPT_SECONDS, Soak, Soaked
 from bench.soak.series import THRESHOLDS, UNITS, WARM_UP, Series
-from tickbird.testing.servers import PostgresServer
+from lab.servers import PostgresServer
 
 
 @click.command(help=__doc__)

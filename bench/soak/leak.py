@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 from typing import Final
 
-from tickbird.testing.faults import Member
+from lab.faults import Member
 
 TURN: Final = signal.SIGUSR1
 _lost: list[bytes] = []

@@ -17,11 +17,11 @@ from typing import Any, Final
 from bench.soak.leak import signal_leak
 from bench.soak.samples import PostgresProbe, Samples, SqliteProbe, StoreProbe, of_process
 from bench.soak.series import MIN_COUNT, WARM_UP, Judged, judge
+from lab.faults import Fleet, Member, until
+from lab.servers import PostgresServer
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.stores import open_store
-from tickbird.testing.faults import Fleet, Member, until
-from tickbird.testing.servers import PostgresServer
 
 # These are never harmed, so that what they hold can be followed; the third is killed, frozen and drained.
 STEADY: Final = 2
@@ -116,7 +116,7 @@ class Soak:
                 for member in self.fleet.alive:
                     member.drain()
                 for member in self.fleet.alive:
-                    await member.ended()
+                    await member.wait()
         finally:
             await store.close()
         judged = [judge(each, seconds) for each in self.samples.series]

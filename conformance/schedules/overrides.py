@@ -30,6 +30,7 @@ from conformance.steps import (
     ticks,
     work_off,
 )
+from lab.zones import write_zone, zones_of
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands import (
@@ -47,7 +48,6 @@ from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import AuditEntry, ChangeResult, Store
-from tickbird.testing.zones import write_zone, zones_of
 
 OWN = {"limit": 5, "text": "Zoë “ça va” 你好", "ratio": 1.0}
 

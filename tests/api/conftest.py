@@ -13,6 +13,7 @@ import httpx
 import psycopg
 import pytest
 
+from lab.servers import PostgresServer
 from tests.rows import delete_rows
 from tickbird.api.app import create_api
 from tickbird.api.middleware.guard import RequestLimits
@@ -22,7 +23,6 @@ from tickbird.domain.access.tokens import Role
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
-from tickbird.testing.servers import PostgresServer
 
 BASE = "http://tickbird.test"
 

@@ -14,6 +14,7 @@ import httpx
 import pytest
 from annotated_types import Le
 
+from lab.servers import PostgresServer
 from tickbird.api.app import ROUTERS
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.client import Client
@@ -22,7 +23,6 @@ from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.triggers.every import every
 from tickbird.stores import open_store
-from tickbird.testing.servers import PostgresServer
 from tickbird.web.app import DOORS, create_site
 
 BASE = "http://127.0.0.1:8420"

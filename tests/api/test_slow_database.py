@@ -8,13 +8,13 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 
+from lab.servers import PostgresServer, ServerMissing
 from tests.api.conftest import Api
 from tests.conftest import leave_out
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.server import STATEMENT_WITHIN
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
-from tickbird.testing.servers import PostgresServer, ServerMissing
 
 REQUESTS = 250
 # Ten in the pool, and a few outside of it. A storm takes all that the server has.

@@ -15,6 +15,7 @@ from tickbird.cli import root
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "tickbird"
+LAB = ROOT / "lab"
 # Names that still have to change.
 KNOWN = Path(__file__).with_name("offenders.txt")
 # Names that other libraries and systems have given.
@@ -29,7 +30,7 @@ def banned() -> set[str]:
 
 def modules() -> Iterator[tuple[str, str]]:
     """Every module and package, and the classes and functions that are in it."""
-    for path in sorted(SOURCE.rglob("*.py")):
+    for path in sorted((*SOURCE.rglob("*.py"), *LAB.rglob("*.py"))):
         yield "module", path.parent.name if path.stem == "__init__" else path.stem
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from lab.faults import Fleet
 from tickbird.client import Client
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
-from tickbird.testing.faults import Fleet
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from lab.faults import Fleet, until
 from tickbird import every
 from tickbird.client import Client
 from tickbird.domain.runs.run import FINAL, RunRecord, SkipRecord
 from tickbird.store.protocol.store import Store
-from tickbird.testing.faults import Fleet, until
 
 
 async def final(client: Client, run_id: int) -> RunRecord:
@@ -69,24 +69,24 @@ async def accounted(store: Store, schedule: str, step: int, since: int) -> int:
 async def agrees(fleet: Fleet, store: Store) -> None:
     """What the processes did and what the store says they did are the same."""
     runs = {run.id: run for run in await all_runs(store)}
-    ran = fleet.notes("done")
-    for note in ran:
-        run = runs[note.run or 0]
-        assert (note.attempt or 0) <= run.attempt
-        assert note.tick == (int(run.scheduled_for.timestamp()) if run.scheduled_for else None)
-    times = Counter((note.run, note.attempt) for note in ran)
+    ran = fleet.entries("done")
+    for entry in ran:
+        run = runs[entry.run or 0]
+        assert (entry.attempt or 0) <= run.attempt
+        assert entry.tick == (int(run.scheduled_for.timestamp()) if run.scheduled_for else None)
+    times = Counter((entry.run, entry.attempt) for entry in ran)
     assert max(times.values(), default=1) == 1, "one attempt ran twice"
     for run in runs.values():
         if run.status == "succeeded":
-            [note] = [note for note in ran if (note.run, note.attempt) == (run.id, run.attempt)]
-            assert note.pid == run.result, "the wrong process was believed"
+            [entry] = [entry for entry in ran if (entry.run, entry.attempt) == (run.id, run.attempt)]
+            assert entry.pid == run.result, "the wrong process was believed"
 
 
 async def ticking(client: Client, name: str = "clock", **policies: Any) -> int:
     """A schedule with a tick each second, none of which is skipped; the instant behind which they begin."""
     # However slowly its workers come up, no tick is late.
     policies = {"overlap": "allow", "grace": "1h", **policies}
-    schedule = await client.create(name, every(seconds=1), "brief", actor="ada", unknown_task_ok=True, **policies)
+    schedule = await client.create(name, every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, **policies)
     assert schedule.cursor.planned_until is not None
     return schedule.cursor.planned_until
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from lab.faults import Fleet, judge, until
+from lab.faults.clients import RandomClient
 from tickbird.client import Client
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
-from tickbird.testing.faults import Fleet, judge, until
-from tickbird.testing.faults.people import Person
 
 NAMES = tuple(f"edited-{number}" for number in range(5))
 CLIENTS, ACTS = 50, 6
@@ -34,29 +34,29 @@ async def test_fifty_clients(
     url: str, client: Client, store: Store, stores: list[Store], fleet: Fleet, tmp_path: Path
 ) -> None:
     since = (await store.now()).timestamp()
-    people = [
-        Person(Client(stores[number % len(stores)]), fleet.ledger, NAMES, f"client {number}")
+    clients = [
+        RandomClient(Client(stores[number % len(stores)]), fleet.journal, NAMES, f"client {number}")
         for number in range(CLIENTS)
     ]
     for name in NAMES:
-        await people[0].create(name)
+        await clients[0].create(name)
     for _ in range(2):
         fleet.start()
-    await fleet.ran_more(2)
+    await fleet.wait_for_runs(2)
 
-    async def act(person: Person) -> None:
+    async def act(random_client: RandomClient) -> None:
         for _ in range(ACTS):
-            await person.act()
+            await random_client.act()
 
-    await asyncio.gather(*map(act, people))
-    assert sum(person.done for person in people) > CLIENTS
-    assert sum(person.refused for person in people) > 0, "nobody was in anybody's way"
+    await asyncio.gather(*map(act, clients))
+    assert sum(one.done for one in clients) > CLIENTS
+    assert sum(one.refused for one in clients) > 0, "no conflicts"
     for name in NAMES:
         if (stored := await store.get_schedule("default", name)) is None or stored.state == "deleted":
-            await people[0].create(name)
+            await clients[0].create(name)
         elif stored.state == "paused":
             await client.resume(name, actor="ada")
-    await fleet.ran_more(3)
+    await fleet.wait_for_runs(3)
     for name in NAMES:
         await client.pause(name, actor="ada")
 

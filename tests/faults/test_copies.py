@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from lab.faults import Fleet, until
+from lab.servers import PostgresServer, postgres_programs
 from tests.faults.fleet import all_runs, final
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
-from tickbird.testing.faults import Fleet, until
-from tickbird.testing.servers import PostgresServer, postgres_programs
 
 
 def _copy_file(url: str) -> str:
@@ -46,7 +46,7 @@ def _copy_database(server: PostgresServer, url: str) -> str:
 @pytest.fixture
 async def copy(url: str, store: Store, request: pytest.FixtureRequest) -> AsyncIterator[str]:
     """The address of a copy of a store with a schedule that ticks each second."""
-    await Client(store).create("clock", every(seconds=1), "brief", actor="ada", unknown_task_ok=True, overlap="allow")
+    await Client(store).create("clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, overlap="allow")
     await store.check_identity()
     await store.close()
     if url.startswith("sqlite"):
@@ -74,8 +74,8 @@ async def test_a_copy_waits_for_a_person(copy: str, copied: Store, tmp_path: Pat
     fleet = Fleet(copy, folder)
     try:
         fleet.start()
-        await fleet.started(1)
-        run = await client.enqueue("brief", actor="ada")
+        await fleet.wait_for_workers(1)
+        run = await client.enqueue("succeed", actor="ada")
         # What a person asks for is done; what is due is not planned by it.
         await client.pause("clock", actor="ada")
         await client.resume("clock", actor="ada")
@@ -173,7 +173,7 @@ async def test_planning_switched_off(client: Client, store: Store, monkeypatch: 
     with pytest.raises(ValueError, match="TICKBIRD_PLANNING: 'perhaps' is neither on nor off"):
         open_store("sqlite://")
     store.plans = False
-    await client.create("clock", every(seconds=1), "brief", actor="ada", unknown_task_ok=True)
+    await client.create("clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True)
     await until(lambda: _due(client))
     await client.pause("clock", actor="ada")
     assert await all_runs(store, "clock") == []
@@ -199,7 +199,7 @@ async def test_a_dump_that_is_restored(
     url: str, store: Store, client: Client, postgres_server: PostgresServer, tmp_path: Path
 ) -> None:
     """Under another name on the same server, or under the same name on another: it waits to be accepted."""
-    await client.create("clock", every(seconds=1), "brief", actor="ada", unknown_task_ok=True, overlap="allow")
+    await client.create("clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, overlap="allow")
     assert not (await client.identity()).copy_reason
     elsewhere = postgres_server.create_database()
     with PostgresServer() as other:
@@ -215,11 +215,11 @@ async def test_a_dump_that_is_restored(
             await restored.close()
         with Fleet(same_name, tmp_path) as fleet:
             fleet.start()
-            await fleet.started(1)
+            await fleet.wait_for_workers(1)
             restored = open_store(same_name)
             await restored.open()
             try:
-                run = await Client(restored).enqueue("brief", actor="ada")
+                run = await Client(restored).enqueue("succeed", actor="ada")
                 await until(lambda: _due(Client(restored)))
                 assert await all_runs(restored, "clock") == []
                 _accept(same_name)
@@ -233,12 +233,12 @@ async def test_a_dump_that_is_restored(
 
 
 async def test_a_worker_that_is_not_to_plan(client: Client, store: Store, fleet: Fleet) -> None:
-    await client.create("clock", every(seconds=1), "brief", actor="ada", unknown_task_ok=True, overlap="allow")
-    fleet.start_apart(environment={"TICKBIRD_PLANNING": "off"})
-    await fleet.started(1)
+    await client.create("clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, overlap="allow")
+    fleet.spawn(environment={"TICKBIRD_PLANNING": "off"})
+    await fleet.wait_for_workers(1)
     await until(lambda: _due(client))
     # The run wakes the worker while the schedule is due; a worker that plans would plan it now.
-    run = await client.enqueue("brief", actor="ada")
+    run = await client.enqueue("succeed", actor="ada")
     assert (await final(client, run)).status == "succeeded"
     assert await all_runs(store, "clock") == []
     [worker] = await client.workers()
@@ -247,7 +247,7 @@ async def test_a_worker_that_is_not_to_plan(client: Client, store: Store, fleet:
     # It executes what another one plans.
     fleet.start(execute=False)
     await until(lambda: all_runs(store, "clock"))
-    await fleet.ran_more(1)
+    await fleet.wait_for_runs(1)
 
 
 async def _due(client: Client) -> bool:

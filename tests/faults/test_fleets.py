@@ -6,25 +6,25 @@ import time
 
 import pytest
 
+from lab.faults import Fleet, SetClock, until
 from tests.conftest import lacking
 from tests.faults.fleet import accounted, agrees, all_runs, all_skips, at_rest, settled, ticking
 from tickbird import every
 from tickbird.client import Client
 from tickbird.domain.time.instants import to_seconds
 from tickbird.store.protocol.store import Store
-from tickbird.testing.faults import Fleet, SetClock, until
 
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
 async def test_wrong_clocks_of_workers_change_nothing(client: Client, store: Store, fleet: Fleet) -> None:
     with lacking(SetClock, 6 * 3_600) as ahead, lacking(SetClock, -6 * 3_600) as behind:
         for clock in (ahead, behind):
-            fleet.start_apart(environment=clock.environment, lease=10.0)
-        await fleet.started(2)
+            fleet.spawn(environment=clock.environment, lease=10.0)
+        await fleet.wait_for_workers(2)
     since = await ticking(client)
-    both = {note.pid for note in fleet.notes("started")}
-    assert all(abs(note.wall - time.time()) > 5 * 3_600 for note in fleet.notes("started"))
-    await fleet.ran_more(4)
+    both = {entry.pid for entry in fleet.entries("started")}
+    assert all(abs(entry.wall - time.time()) > 5 * 3_600 for entry in fleet.entries("started"))
+    await fleet.wait_for_runs(4)
     runs = await settled(client, store, fleet, {"clock": since})
     now = await store.now()
 
@@ -47,9 +47,9 @@ async def test_eight_processes_on_one_file(client: Client, store: Store, fleet: 
     for _ in range(8):
         fleet.start(slots=4, lease=10.0)
     for _ in range(100):
-        await client.enqueue("brief", actor="ada", unknown_task_ok=True)
-    await fleet.started(8)
-    await until(lambda: len(fleet.notes("done")) >= 112)
+        await client.enqueue("succeed", actor="ada", unknown_task_ok=True)
+    await fleet.wait_for_workers(8)
+    await until(lambda: len(fleet.entries("done")) >= 112)
     runs = await settled(client, store, fleet, schedules)
     assert not any(run.crashes for run in runs)
     assert "locked" not in fleet.logs()
@@ -59,16 +59,16 @@ async def test_eight_processes_on_one_file(client: Client, store: Store, fleet: 
 async def test_a_pause_and_a_deploy_while_it_works(client: Client, store: Store, fleet: Fleet) -> None:
     """Code declares another interval: both versions of it run for a while, a pause goes through, no tick is lost."""
     old = [fleet.start(declares=(("changed", 1), ("gone", 1), ("paused", 1))) for _ in range(2)]
-    await until(lambda: {"changed", "gone", "paused"} <= {note.schedule for note in fleet.notes("done")})
+    await until(lambda: {"changed", "gone", "paused"} <= {entry.schedule for entry in fleet.entries("done")})
     paused = await client.pause("paused", actor="ada", note="quiet")
     new = [fleet.start(declares=(("changed", 2), ("paused", 1))) for _ in range(2)]
-    await fleet.started(4)
+    await fleet.wait_for_workers(4)
     for process in old:
         process.drain()
-        assert await process.ended() == 0
+        assert await process.wait() == 0
     changed = await client.get("changed")
     assert changed.definition_json["trigger"] == every(seconds=2).to_json()
-    await until(lambda: max(n.tick or 0 for n in fleet.notes("done")) > (changed.cursor.planned_until or 0) + 3)
+    await until(lambda: max(n.tick or 0 for n in fleet.entries("done")) > (changed.cursor.planned_until or 0) + 3)
     for name in ("changed", "gone"):
         if (await client.get(name)).state == "active":
             await client.pause(name, actor="ada")

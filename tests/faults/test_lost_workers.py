@@ -9,42 +9,42 @@ from typing import Any
 import psycopg
 import pytest
 
+from lab.faults import Entry, Fleet, until
 from tests.faults.fleet import agrees, all_runs, final, settled, ticking
 from tickbird.client import Client
 from tickbird.domain.runs.run import Outcome
 from tickbird.store.protocol.store import Store
-from tickbird.testing.faults import Fleet, Note, until
 
 # Seconds. These tests wait until a lease ends, and they count attempts: a worker must not lose its lease because the
 # machine is busy.
 LEASE = 6.0
 
 
-async def hold(client: Client, fleet: Fleet) -> tuple[int, Note]:
-    """A run that is under way and waits, and the note of who has it."""
-    run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
-    [began] = await until(lambda: fleet.notes("began", run_id))
+async def hold(client: Client, fleet: Fleet) -> tuple[int, Entry]:
+    """A run that is under way and waits, and the entry of its worker."""
+    run_id = await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
+    [began] = await until(lambda: fleet.entries("began", run_id))
     return run_id, began
 
 
-async def second(fleet: Fleet, run_id: int) -> Note:
-    """The note of another attempt."""
-    found = await until(lambda: [note for note in fleet.notes("began", run_id) if note.attempt == 2])
-    noted: Note = found[0]
+async def second(fleet: Fleet, run_id: int) -> Entry:
+    """The entry of another attempt."""
+    found = await until(lambda: [entry for entry in fleet.entries("began", run_id) if entry.attempt == 2])
+    noted: Entry = found[0]
     return noted
 
 
 async def test_a_killed_worker_is_replaced(client: Client, store: Store, fleet: Fleet) -> None:
     for _ in range(2):
         fleet.start(lease=LEASE)
-    await fleet.started(2)
+    await fleet.wait_for_workers(2)
     run_id, began = await hold(client, fleet)
     fleet.member(began.pid).kill()
     again = await second(fleet, run_id)
     assert again.pid != began.pid
     late = await store.finish([Outcome(run_id, 1, "failed")])
     assert not late.accepted
-    fleet.open("gate")
+    fleet.create_file("gate")
     run = await final(client, run_id)
     assert (run.status, run.attempt, run.crashes, run.failures) == ("succeeded", 2, 1, 0)
     assert [(lost.attempt, lost.outcome) for lost in await client.attempts(run_id)] == [(1, "lost")]
@@ -54,23 +54,23 @@ async def test_a_killed_worker_is_replaced(client: Client, store: Store, fleet: 
 async def test_a_frozen_worker_that_wakes_changes_nothing(client: Client, store: Store, fleet: Fleet) -> None:
     for _ in range(2):
         fleet.start(lease=LEASE)
-    await fleet.started(2)
+    await fleet.wait_for_workers(2)
     run_id, began = await hold(client, fleet)
     fleet.member(began.pid).freeze()
     again = await second(fleet, run_id)
     # It wakes while the other one is at it, and may end at once: it finds its lease gone, or is told so.
-    fleet.open(f"gate-{began.pid}")
+    fleet.create_file(f"gate-{began.pid}")
     fleet.member(began.pid).thaw()
     log = fleet.folder / f"{began.pid}.log"
     await until(lambda: re.search("lost its lease|could not be kept|came too late", log.read_text()))
     under_way = await client.run(run_id)
     assert (under_way.status, under_way.attempt) == ("running", 2)
-    fleet.open(f"gate-{again.pid}")
+    fleet.create_file(f"gate-{again.pid}")
     run = await final(client, run_id)
     assert (run.status, run.attempt, run.result) == ("succeeded", 2, again.pid)
     # It goes on as a good worker.
     fleet.member(again.pid).kill()
-    other = await final(client, await client.enqueue("held", {"gate": "gate"}, actor="ada"))
+    other = await final(client, await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada"))
     assert other.result == began.pid
 
 
@@ -79,9 +79,9 @@ async def test_sigterm_lets_runs_finish(client: Client, store: Store, fleet: Fle
     run_id, _ = await hold(client, fleet)
     process.drain()
     await until(lambda: "draining" in fleet.logs())
-    queued = await client.enqueue("brief", actor="ada", unknown_task_ok=True)
-    fleet.open("gate")
-    assert await process.ended() == 0
+    queued = await client.enqueue("succeed", actor="ada", unknown_task_ok=True)
+    fleet.create_file("gate")
+    assert await process.wait() == 0
     run = await client.run(run_id)
     assert (run.status, run.attempt) == ("succeeded", 1)
     assert (await client.run(queued)).status == "queued"
@@ -100,10 +100,10 @@ async def test_a_second_signal_ends_at_once_and_loses_nothing(client: Client, st
         return not process.alive
 
     await until(is_over)
-    assert await process.ended() == 128 + signal.SIGTERM
+    assert await process.wait() == 128 + signal.SIGTERM
     fleet.start()
     await second(fleet, run_id)
-    fleet.open("gate")
+    fleet.create_file("gate")
     assert (await final(client, run_id)).status == "succeeded"
 
 
@@ -111,11 +111,11 @@ async def test_a_worker_that_drains_too_long_puts_its_runs_back(client: Client, 
     process = fleet.start(drain=0.2, lease=30.0)
     run_id, _ = await hold(client, fleet)
     process.drain()
-    assert await process.ended() == 0
+    assert await process.wait() == 0
     run = await client.run(run_id)
     assert (run.status, run.failures, run.crashes) == ("queued", 0, 0)
     fleet.start(lease=30.0)
-    fleet.open("gate")
+    fleet.create_file("gate")
     assert (await final(client, run_id)).attempt == 2
 
 
@@ -127,10 +127,10 @@ async def test_killed_before_the_commit_on_sqlite(client: Client, store: Store, 
     if "INSERT" not in words:
         # One that plans keeps what it plans; only what another one has planned is claimed.
         fleet.start(execute=False)
-    assert await process.ended() == -signal.SIGKILL
-    assert not fleet.notes("done")
+    assert await process.wait() == -signal.SIGKILL
+    assert not fleet.entries("done")
     fleet.start()
-    await fleet.ran_more(2)
+    await fleet.wait_for_runs(2)
     await settled(client, store, fleet, {"clock": since})
 
 
@@ -171,9 +171,9 @@ async def test_killed_while_the_commit_is_under_way(
             for (pid,) in await blocked():
                 await admin.execute("SELECT pg_terminate_backend(%s)", (pid,))
         await admin.execute("SELECT pg_advisory_unlock(7)")
-    assert not fleet.notes("done")
+    assert not fleet.entries("done")
     fleet.start()
-    await fleet.ran_more(2)
+    await fleet.wait_for_runs(2)
     await settled(client, store, fleet, {"clock": since})
     if at == "claim" and arrives:
         assert any(run.crashes for run in await all_runs(store))

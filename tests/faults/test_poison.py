@@ -9,17 +9,17 @@ from typing import Any
 import psycopg
 import pytest
 
+from lab.faults import Fleet, until
 from tests.faults.fleet import all_runs, all_skips, settled, ticking
 from tests.store.conftest import PlainPostgres, PlainSqlite
 from tickbird.client import Client
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.store.protocol.store import Store
-from tickbird.testing.faults import Fleet, until
 
 GOOD: dict[str, Any] = {
     "v": 1,
     "trigger": {"every": {"seconds": 1}},
-    "target": {"task": "brief"},
+    "target": {"task": "succeed"},
     "overlap": "allow",
 }
 POISON: dict[str, Mapping[str, Any]] = {
@@ -43,7 +43,7 @@ async def test_poisoned_rows_park_alone(client: Client, store: Store, fleet: Fle
     since = await ticking(client)
     for _ in range(2):
         fleet.start()
-    await fleet.ran_more(1)
+    await fleet.wait_for_runs(1)
     poison = dict(POISON)
     poison |= {f"{name}-{n}": POISON[name] for n in range(6) for name in SMALL}
     assert len(poison) >= 50
@@ -65,7 +65,7 @@ async def test_poisoned_rows_park_alone(client: Client, store: Store, fleet: Fle
         return not left
 
     await until(parked)
-    await until(lambda: any(note.schedule == "fine" for note in fleet.notes("done")))
+    await until(lambda: any(entry.schedule == "fine" for entry in fleet.entries("done")))
     parked_rows = await client.list(state="parked", limit=1_000)
     assert {row.schedule.name for row in parked_rows if row.schedule.error} == poison.keys()
     left_alone = await client.get("newer")
@@ -75,7 +75,7 @@ async def test_poisoned_rows_park_alone(client: Client, store: Store, fleet: Fle
 
     for name in POISON:
         await plain.redefine((await client.get(name)).id, GOOD)
-    await until(lambda: POISON.keys() <= {note.schedule for note in fleet.notes("done")})
+    await until(lambda: POISON.keys() <= {entry.schedule for entry in fleet.entries("done")})
     for name in POISON:
         healed = await client.get(name)
         assert (healed.state, healed.error, healed.revision) == ("active", None, 2)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+from lab.faults import Fleet, until
 from tests.faults.fleet import all_skips, settled, ticking
 from tests.store.conftest import PlainPostgres, PlainRows, PlainSqlite
 from tickbird.client import Client
 from tickbird.store.protocol.store import Store
-from tickbird.testing.faults import Fleet, until
 
 MESSAGE = "not at this hour"
 
@@ -27,13 +27,13 @@ async def test_a_trigger_that_refuses_one_schedule_for_some_time(
     since = {name: await ticking(client, name) for name in ("clock", "refused")}
     for _ in range(2):
         fleet.start()
-    await fleet.ran_more(4)
+    await fleet.wait_for_runs(4)
     await _plain(url).refuse_rows("runs", (await client.get("refused")).id, MESSAGE)
     await until(lambda: _is_shown(client, "refused", MESSAGE))
     await until(lambda: f"schedule refused cannot be planned: {MESSAGE}" in fleet.logs())
     # Meanwhile the other one runs on.
-    ran = len([note for note in fleet.notes("done") if note.schedule == "clock"])
-    await until(lambda: len([note for note in fleet.notes("done") if note.schedule == "clock"]) >= ran + 4)
+    ran = len([entry for entry in fleet.entries("done") if entry.schedule == "clock"])
+    await until(lambda: len([entry for entry in fleet.entries("done") if entry.schedule == "clock"]) >= ran + 4)
     assert (await client.get("refused")).state == "active"
     assert any(finding.check == "parked" and not finding.ok for finding in await client.doctor())
     await _plain(url).accept_rows()
@@ -50,7 +50,7 @@ async def test_a_trigger_that_refuses_all_runs_for_some_time(
     names = [f"clock-{number}" for number in range(5)]
     since = {name: await ticking(client, name) for name in names}
     fleet.start()
-    await fleet.ran_more(5)
+    await fleet.wait_for_runs(5)
     await _plain(url).refuse_rows("runs", None, MESSAGE)
     for name in names:
         await until(lambda name=name: _is_shown(client, name, MESSAGE))  # type: ignore[misc]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lab.faults import Fleet, Proxy, SetClock, until
+from lab.servers import PostgresServer, ServerMissing
 from tests.conftest import lacking, leave_out
 from tests.faults.fleet import all_runs, all_skips, final, settled, ticking
 from tickbird.client import Client
@@ -15,8 +17,6 @@ from tickbird.domain.runs.run import Outcome
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
-from tickbird.testing.faults import Fleet, Proxy, SetClock, until
-from tickbird.testing.servers import PostgresServer, ServerMissing
 
 DAY = 86_400
 
@@ -73,10 +73,10 @@ async def test_a_jump_and_back(
     since = {"clock": await ticking(client), "careful": await ticking(client, "careful", catch_up="all")}
     for _ in range(2):
         fleet.start(lease=6.0, heartbeat=2.0)
-    await fleet.started(2)
-    await fleet.ran_more(3)
-    under_way = await client.enqueue("held", {"gate": "gate"}, actor="ada")
-    await until(lambda: fleet.notes("began", under_way))
+    await fleet.wait_for_workers(2)
+    await fleet.wait_for_runs(3)
+    under_way = await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada")
+    await until(lambda: fleet.entries("began", under_way))
     clock.set(jump)
 
     async def held() -> bool:
@@ -87,17 +87,17 @@ async def test_a_jump_and_back(
     assert fleet.logs().count("nothing is planned or rescued until it is set right") == 2
     planned = len(await all_runs(store, "clock"))
     # What a person asks for is done, and what is under way is neither rescued nor lost.
-    assert (await final(client, await client.enqueue("brief", actor="ada"))).status == "succeeded"
+    assert (await final(client, await client.enqueue("succeed", actor="ada"))).status == "succeeded"
     assert len(await all_runs(store, "clock")) == planned
     # One that begins now cannot know by itself what has happened.
     late = fleet.start(lease=6.0, heartbeat=2.0)
-    await fleet.started(3)
+    await fleet.wait_for_workers(3)
     await until(lambda: "has seen the store's clock jump" in (fleet.folder / f"{late.pid}.log").read_text())
     # An edit first decides what is due, and that could not be taken back.
     with pytest.raises(ConflictError, match="set that clock right, or wait five minutes"):
         await client.pause("clock", actor="ada")
     clock.set(0)
-    await fleet.ran_more(6)
+    await fleet.wait_for_runs(6)
 
     async def trusted() -> bool:
         workers = await client.workers()
@@ -107,7 +107,7 @@ async def test_a_jump_and_back(
     await until(lambda: "has been set right" in fleet.logs())
     await until(lambda: "the store's clock is believed again: this worker goes on" in fleet.logs())
     assert len(await all_runs(store, "clock")) < planned + 100
-    fleet.open("gate")
+    fleet.create_file("gate")
     run = await final(client, under_way)
     assert (run.status, run.attempt) == ("succeeded", 1)
     await settled(client, store, fleet, since)
@@ -124,13 +124,13 @@ async def test_nothing_starts_early_and_no_deadline_passes(
 ) -> None:
     for _ in range(2):
         fleet.start(lease=6.0, heartbeat=2.0, slots=4)
-    await fleet.started(2)
+    await fleet.wait_for_workers(2)
     # The slots are full, so that what comes next waits for one.
-    blockers = [await client.enqueue("held", {"gate": "gate"}, actor="ada") for _ in range(8)]
-    await until(lambda: all(fleet.notes("began", run_id) for run_id in blockers))
+    blockers = [await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada") for _ in range(8)]
+    await until(lambda: all(fleet.entries("began", run_id) for run_id in blockers))
     backed_off = await _retry_later(store, client)
-    urgent = [await client.enqueue("brief", actor="ada", start_within="10m") for _ in range(5)]
-    delayed = [await client.enqueue("brief", actor="ada", delay="12h") for _ in range(50)]
+    urgent = [await client.enqueue("succeed", actor="ada", start_within="10m") for _ in range(5)]
+    delayed = [await client.enqueue("succeed", actor="ada", delay="12h") for _ in range(50)]
     clock.set(DAY)
 
     async def held() -> bool:
@@ -138,9 +138,9 @@ async def test_nothing_starts_early_and_no_deadline_passes(
         return len(workers) == 2 and all("the store's clock has jumped" in worker.standby_reason for worker in workers)
 
     await until(held)
-    fleet.open("gate")
+    fleet.create_file("gate")
     # What was due before the jump, and what is asked for now, is done; that shows that workers claim.
-    for run_id in (*urgent, await client.enqueue("brief", actor="ada")):
+    for run_id in (*urgent, await client.enqueue("succeed", actor="ada")):
         run = await final(client, run_id)
         assert (run.status, run.attempt) == ("succeeded", 1)
     clock.set(0)
@@ -149,7 +149,7 @@ async def test_nothing_starts_early_and_no_deadline_passes(
         return not any(worker.standby_reason for worker in await client.workers())
 
     await until(trusted)
-    assert (await final(client, await client.enqueue("brief", actor="ada"))).status == "succeeded"
+    assert (await final(client, await client.enqueue("succeed", actor="ada"))).status == "succeeded"
     for run_id in (*delayed, backed_off):
         run = await client.run(run_id)
         assert (run.status, run.attempt) == ("queued", int(run_id == backed_off))
@@ -158,8 +158,8 @@ async def test_nothing_starts_early_and_no_deadline_passes(
 async def _retry_later(store: Store, client: Client) -> int:
     """A run whose first attempt has failed, and that is to be tried again in an hour."""
     worker = Worker(id="gone", namespace="default", app="", host="host", pid=1, version="0")
-    run_id = await client.enqueue("brief", actor="ada")
-    claimed = await store.claim_runs(worker, 1, 60, queues=["default"], tasks=["brief"])
+    run_id = await client.enqueue("succeed", actor="ada")
+    claimed = await store.claim_runs(worker, 1, 60, queues=["default"], tasks=["succeed"])
     [run] = claimed.runs
     assert run.id == run_id
     outcome = Outcome(run.id, run.attempt, "queued", error="not yet", failure_kind="raised", delay=3_600, failures=1)
@@ -173,13 +173,13 @@ async def test_a_jump_between_the_look_and_the_lock(
     since = await ticking(client)
     with Proxy(url) as wire:
         fleet.start(url=wire.url, lease=6.0)
-        await fleet.ran_more(2)
+        await fleet.wait_for_runs(2)
         wire.trick("WITH oldest AS", "hold")
         await until(lambda: wire.held)
         clock.set(DAY)
         wire.heal()
         await until(lambda: "nothing is planned or rescued" in fleet.logs())
         clock.set(0)
-        await fleet.ran_more(2)
+        await fleet.wait_for_runs(2)
         await settled(client, store, fleet, {"clock": since})
     assert not [skip for skip in await all_skips(store, "clock") if skip.count > 100]

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 import psycopg
 import pytest
 
+from lab.faults import Cable, Fleet, Proxy, SmallDisk, until
+from lab.servers import PostgresServer, ServerMissing
 from tests.conftest import lacking, leave_out
 from tests.faults.fleet import final, settled, ticking
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
-from tickbird.testing.faults import Cable, Fleet, Proxy, SmallDisk, until
-from tickbird.testing.servers import PostgresServer, ServerMissing
 
 T = TypeVar("T")
 COUNT_WORKERS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'worker'"
@@ -58,15 +58,15 @@ async def test_it_restarts_without_a_checkpoint(tmp_path: Path) -> None:
             for _ in range(2):
                 # Only a wake-up starts a run before the next look, which is far away.
                 fleet.start(safety_poll=300.0)
-            await fleet.started(2)
+            await fleet.wait_for_workers(2)
             for _ in range(RESTARTS):
-                await fleet.ran_more(1)
+                await fleet.wait_for_runs(1)
                 server.restart(immediate=True)
-            await fleet.ran_more(3)
+            await fleet.wait_for_runs(3)
             await settled(client, store, fleet, {"clock": since})
             assert all(member.alive for member in fleet.members)
             # The workers sleep now, and listen again.
-            run = await final(client, await client.enqueue("brief", actor="ada"))
+            run = await final(client, await client.enqueue("succeed", actor="ada"))
             assert run.status == "succeeded"
 
 
@@ -76,7 +76,7 @@ async def test_it_has_no_connection_to_give(tmp_path: Path) -> None:
         async with opened(url, tmp_path) as (store, client, fleet):
             since = await ticking(client)
             worker = fleet.start(url=f"{url}?application_name=worker")
-            await fleet.ran_more(1)
+            await fleet.wait_for_runs(1)
             taken: list[psycopg.AsyncConnection[tuple[Any, ...]]] = []
             log = fleet.folder / f"{worker.pid}.log"
             async with await psycopg.AsyncConnection.connect(url, autocommit=True) as admin:
@@ -92,9 +92,9 @@ async def test_it_has_no_connection_to_give(tmp_path: Path) -> None:
                         await connection.close()
                 # More are lost than it may have at a time: none may stay counted.
                 for _ in range(8):
-                    await fleet.ran_more(1)
+                    await fleet.wait_for_runs(1)
                     await admin.execute(END_WORKERS)
-                await fleet.ran_more(2)
+                await fleet.wait_for_runs(2)
                 await settled(client, store, fleet, {"clock": since})
                 assert "Traceback" not in fleet.logs()
                 [(count,)] = await (await admin.execute(COUNT_WORKERS)).fetchall()
@@ -114,16 +114,16 @@ async def test_its_disk_is_full(tmp_path: Path, disk: SmallDisk) -> None:
         async with opened(server.create_database(), tmp_path) as (store, client, fleet):
             since = await ticking(client)
             fleet.start()
-            await fleet.ran_more(1)
+            await fleet.wait_for_runs(1)
             disk.fill()
             asked: list[int] = []
             with pytest.raises(StoreError, match=r"No space left on device|cannot be reached"):
-                await _collect(asked, lambda: client.enqueue("brief", actor=os.urandom(90).hex()))
+                await _collect(asked, lambda: client.enqueue("succeed", actor=os.urandom(90).hex()))
             disk.clear()
             # Without room for its log, PostgreSQL itself gives up, and somebody has to start it.
             server.start()
             # Not only what was asked for, of which there may be thousands.
-            await fleet.ticked_more(2)
+            await fleet.wait_for_ticks(2)
             runs = await settled(client, store, fleet, {"clock": since})
             assert len(asked) <= sum(run.schedule is None for run in runs) <= len(asked) + 1
 
@@ -133,14 +133,14 @@ async def test_the_disk_of_a_file_is_full(tmp_path: Path) -> None:
         async with opened(f"sqlite:///{disk.folder}/tickbird.db", tmp_path) as (store, client, fleet):
             since = await ticking(client)
             fleet.start()
-            await fleet.ran_more(1)
+            await fleet.wait_for_runs(1)
             disk.fill()
             asked: list[int] = []
             with pytest.raises(StoreError, match="full"):
-                await _collect(asked, lambda: client.enqueue("brief", actor="ada"))
+                await _collect(asked, lambda: client.enqueue("succeed", actor="ada"))
             await until(lambda: "full" in fleet.logs())
             disk.clear()
-            await fleet.ticked_more(2)
+            await fleet.wait_for_ticks(2)
             runs = await settled(client, store, fleet, {"clock": since})
             assert sorted(run.id for run in runs if run.schedule is None) == asked
             assert "Traceback" not in fleet.logs()
@@ -153,23 +153,23 @@ async def test_a_cable_is_pulled(postgres_url: str, tmp_path: Path) -> None:
             since = await ticking(client)
             impatient = "?connect_timeout=2&tcp_user_timeout=2000&keepalives_idle=1&keepalives_interval=1"
             # A worker stops its runs lease/5 before the lease ends: longer than a busy machine stops a process.
-            far = fleet.start_apart(url=wire.url + impatient, prefix=cable.prefix, lease=10.0)
-            run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
-            await until(lambda: fleet.notes("began", run_id))
+            far = fleet.spawn(url=wire.url + impatient, prefix=cable.prefix, lease=10.0)
+            run_id = await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
+            await until(lambda: fleet.entries("began", run_id))
             near = fleet.start(lease=6.0)
-            await fleet.started(2)
+            await fleet.wait_for_workers(2)
             cable.pull()
-            [_, again] = await until(lambda: begun if len(begun := fleet.notes("began", run_id)) == 2 else None)
-            [stopped] = await until(lambda: fleet.notes("stopped", run_id))
+            [_, again] = await until(lambda: begun if len(begun := fleet.entries("began", run_id)) == 2 else None)
+            [stopped] = await until(lambda: fleet.entries("stopped", run_id))
             assert (stopped.pid, again.pid) == (far.pid, near.pid)
             assert stopped.at < again.at
             log = fleet.folder / f"{far.pid}.log"
             await until(lambda: "cannot be reached" in log.read_text())
             cable.plug()
             near.kill()
-            fleet.open("gate")
+            fleet.create_file("gate")
             run = await final(client, run_id)
             assert (run.status, run.result) == ("succeeded", far.pid)
-            await fleet.ran_more(1)
+            await fleet.wait_for_runs(1)
             await settled(client, store, fleet, {"clock": since})
             assert far.alive

@@ -11,14 +11,14 @@ from functools import partial
 import psycopg
 import pytest
 
+from lab.faults import Fleet, Proxy, until
+from lab.faults.proxy import Trick
 from tests.faults.fleet import agrees, all_runs, final, settled, ticking
 from tickbird import cron
 from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
-from tickbird.testing.faults import Fleet, Proxy, until
-from tickbird.testing.faults.proxy import Trick
 
 pytestmark = pytest.mark.parametrize("url", ["postgres"], indirect=True)
 
@@ -41,17 +41,17 @@ def wire(url: str) -> Iterator[Proxy]:
 async def test_commits_whose_answer_is_lost(client: Client, store: Store, fleet: Fleet, wire: Proxy) -> None:
     since = await ticking(client)
     fleet.start(url=wire.url)
-    await fleet.ran_more(1)
+    await fleet.wait_for_runs(1)
     tricks: tuple[Trick, ...] = ("unanswered", "unheard", "unanswered", "unheard")
     for number, trick in enumerate(tricks, 1):
         wire.trick("COMMIT", trick)
         await until(partial(_played, wire, number))
-        await fleet.ran_more(1)
+        await fleet.wait_for_runs(1)
     await settled(client, store, fleet, {"clock": since})
 
 
 async def test_a_trigger_whose_answer_is_lost_is_not_tried_again(client: Client, store: Store, wire: Proxy) -> None:
-    await client.create("by-hand", cron("0 0 1 1 *"), "brief", actor="ada", unknown_task_ok=True)
+    await client.create("by-hand", cron("0 0 1 1 *"), "succeed", actor="ada", unknown_task_ok=True)
     person = open_store(wire.url)
     await person.open()
     try:
@@ -69,15 +69,15 @@ async def test_a_worker_dies_after_the_effect_and_before_its_record(
     """The same run is done again under the next attempt; its first end arrives later still, and is refused."""
     wire.trick(FINISH, "hold")
     first = fleet.start(url=wire.url, lease=LEASE)
-    run_id = await client.enqueue("brief", actor="ada", unknown_task_ok=True)
-    await until(lambda: fleet.notes("done", run_id) and wire.held)
+    run_id = await client.enqueue("succeed", actor="ada", unknown_task_ok=True)
+    await until(lambda: fleet.entries("done", run_id) and wire.held)
     first.kill()
     second = fleet.start(lease=LEASE)
     run = await final(client, run_id)
     assert (run.status, run.attempt, run.crashes, run.result) == ("succeeded", 2, 1, second.pid)
     wire.heal()
     await until(lambda: not wire.held)
-    assert [note.attempt for note in fleet.notes("done", run_id)] == [1, 2]
+    assert [entry.attempt for entry in fleet.entries("done", run_id)] == [1, 2]
     assert await client.run(run_id) == run
     await agrees(fleet, store)
 
@@ -87,18 +87,18 @@ async def test_an_end_that_arrives_while_another_attempt_is_under_way(
 ) -> None:
     wire.trick(FINISH, "hold")
     first = fleet.start(url=wire.url, lease=LEASE)
-    run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
-    await until(lambda: fleet.notes("began", run_id))
-    fleet.open(f"gate-{first.pid}")
+    run_id = await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
+    await until(lambda: fleet.entries("began", run_id))
+    fleet.create_file(f"gate-{first.pid}")
     await until(lambda: wire.held)
     first.kill()
     second = fleet.start(lease=LEASE)
-    await until(lambda: len(fleet.notes("began", run_id)) == 2)
+    await until(lambda: len(fleet.entries("began", run_id)) == 2)
     wire.heal()
     await until(lambda: not wire.held)
     under_way = await client.run(run_id)
     assert (under_way.status, under_way.attempt) == ("running", 2)
-    fleet.open(f"gate-{second.pid}")
+    fleet.create_file(f"gate-{second.pid}")
     run = await final(client, run_id)
     assert (run.status, run.attempt, run.result) == ("succeeded", 2, second.pid)
 
@@ -113,10 +113,10 @@ async def test_a_planner_that_is_frozen_between_lock_and_commit(
     await until(lambda: wire.held)
     frozen.freeze()
     fleet.start()
-    await fleet.ran_more(2)
+    await fleet.wait_for_runs(2)
     wire.heal()
     frozen.thaw()
-    await fleet.ran_more(2)
+    await fleet.wait_for_runs(2)
     await settled(client, store, fleet, {"clock": since})
 
 
@@ -124,13 +124,13 @@ async def test_a_server_that_freezes(client: Client, store: Store, fleet: Fleet,
     """Nobody is told, and the connections stay: the worker gives them up and makes others."""
     since = await ticking(client)
     fleet.start(url=wire.url + IMPATIENT)
-    await fleet.ran_more(1)
+    await fleet.wait_for_runs(1)
     frozen = await _backends(url)
     assert frozen
     try:
         for pid in frozen:
             os.kill(pid, signal.SIGSTOP)
-        await fleet.ran_more(2)
+        await fleet.wait_for_runs(2)
     finally:
         for pid in frozen:
             with suppress(ProcessLookupError):
@@ -144,18 +144,18 @@ async def test_a_worker_that_is_cut_off_stops_before_another_begins(
     """Nothing comes through and nobody is told; it stops its own work in time, and comes back alone."""
     # A worker stops its runs lease/5 before the lease ends: longer than a busy machine stops a process.
     alone = fleet.start(url=wire.url, lease=10.0)
-    run_id = await client.enqueue("held", {"gate": "gate"}, actor="ada", unknown_task_ok=True)
-    await until(lambda: fleet.notes("began", run_id))
+    run_id = await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
+    await until(lambda: fleet.entries("began", run_id))
     other = fleet.start(lease=LEASE)
-    await fleet.started(2)
+    await fleet.wait_for_workers(2)
     wire.swallow()
-    [_, again] = await until(lambda: begun if len(begun := fleet.notes("began", run_id)) == 2 else None)
-    [stopped] = await until(lambda: fleet.notes("stopped", run_id))
+    [_, again] = await until(lambda: begun if len(begun := fleet.entries("began", run_id)) == 2 else None)
+    [stopped] = await until(lambda: fleet.entries("stopped", run_id))
     assert (stopped.pid, again.pid) == (alone.pid, other.pid)
     assert stopped.at < again.at
     wire.heal()
     other.kill()
-    fleet.open("gate")
+    fleet.create_file("gate")
     run = await final(client, run_id)
     assert (run.status, run.result, run.crashes) == ("succeeded", alone.pid, 2)
 
@@ -163,9 +163,9 @@ async def test_a_worker_that_is_cut_off_stops_before_another_begins(
 async def test_a_slow_server(client: Client, store: Store, fleet: Fleet, wire: Proxy) -> None:
     since = await ticking(client)
     fleet.start(url=wire.url, lease=10.0)
-    await fleet.ran_more(1)
+    await fleet.wait_for_runs(1)
     wire.delay = 0.25
-    await fleet.ran_more(2)
+    await fleet.wait_for_runs(2)
     wire.heal()
     runs = await settled(client, store, fleet, {"clock": since})
     # A run that its worker put back has another attempt, but no crash.

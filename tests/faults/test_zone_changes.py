@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from lab.faults import Fleet, Member, until
+from lab.zones import write_zone
 from tests.faults.fleet import all_runs
 from tests.store.conftest import PlainPostgres, PlainSqlite
 from tickbird import cron, every
 from tickbird.client import Client
 from tickbird.domain.runs.unreadable_runs import published
 from tickbird.store.protocol.store import Store
-from tickbird.testing.faults import Fleet, Member, until
-from tickbird.testing.zones import write_zone
 
 ZONE = "Europe/Berlin"
 # 09:00 on the july, in summer time and without it.
@@ -22,11 +22,11 @@ SUMMER, WINTER = datetime(2099, 7, 1, 7, tzinfo=UTC), datetime(2099, 7, 1, 8, tz
 
 def _start(fleet: Fleet, folder: Path | None = None) -> Member:
     """A worker that finds its zone files in a folder; else in the package."""
-    return fleet.start_apart(environment={} if folder is None else {"PYTHONTZPATH": str(folder)})
+    return fleet.spawn(environment={} if folder is None else {"PYTHONTZPATH": str(folder)})
 
 
 async def _create(client: Client, name: str, trigger: Any) -> None:
-    await client.create(name, trigger, "brief", actor="ada", unknown_task_ok=True, overlap="allow")
+    await client.create(name, trigger, "succeed", actor="ada", unknown_task_ok=True, overlap="allow")
 
 
 async def _newest(store: Store, schedule: str) -> int:
@@ -64,9 +64,9 @@ async def test_a_country_abolishes_summer_time(client: Client, store: Store, fle
 
     # With the old rules alone, only UTC goes on; and they do not come back by themselves.
     new.drain()
-    assert await new.ended() == 0
+    assert await new.wait() == 0
     again = _start(fleet)
-    await fleet.started(3)
+    await fleet.wait_for_workers(3)
     left = [run.id for run in await all_runs(store, "zoned")]
     seen = await _newest(store, "utc")
     await until(lambda: _is_past(store, "utc", seen + 2))
@@ -88,9 +88,9 @@ async def test_a_worker_with_older_rules_comes_second(
     """It executes what others plan."""
     await _create(client, "zoned", every(seconds=1, tz=ZONE))
     _start(fleet, write_zone(tmp_path / "old", ZONE, "CET-1", "1999a"))
-    await fleet.started(1)
+    await fleet.wait_for_workers(1)
     assert [zones.version for zones in await client.zone_data_history()] != ["1999a"]
-    run = await client.enqueue("brief", actor="ada")
+    run = await client.enqueue("succeed", actor="ada")
 
     async def done() -> bool:
         return (await client.run(run)).status == "succeeded"
@@ -107,22 +107,22 @@ async def test_a_worker_without_the_zone_of_a_run_leaves_it_to_another(
     on_postgres = url.startswith("postgresql")
     plain = PlainPostgres(url) if on_postgres else PlainSqlite(url.removeprefix("sqlite:///"))
     newer = {"PYTHONTZPATH": str(write_zone(tmp_path / "new", "Tick/Bird", "TBT-3", "9999a"))}
-    fleet.start_apart(environment=newer, execute=False)
-    await fleet.started(1)
+    fleet.spawn(environment=newer, execute=False)
+    await fleet.wait_for_workers(1)
     trigger = {"every": {"seconds": 1}, "tz": "Tick/Bird"}
-    target, payload = {"task": "brief"}, {"edition": 7}
+    target, payload = {"task": "succeed"}, {"edition": 7}
     definition = {"v": 1, "trigger": trigger, "target": target, "payload": payload, "overlap": "allow", "grace": 3600}
     await plain.insert("default", "zoned", definition)
     await until(lambda: _newest(store, "zoned"))
-    older = fleet.start_apart(plan=False)
+    older = fleet.spawn(plan=False)
     await _create(client, "utc", every(seconds=1))
-    await until(lambda: any(note.schedule == "utc" for note in fleet.notes("done")))
+    await until(lambda: any(entry.schedule == "utc" for entry in fleet.entries("done")))
 
     async def reported() -> bool:
         return any(published(worker.health) for worker in await client.workers() if worker.pid == older.pid)
 
     await until(reported)
-    assert [note for note in fleet.notes("began") if note.schedule == "zoned"] == []
+    assert [entry for entry in fleet.entries("began") if entry.schedule == "zoned"] == []
     runs = await all_runs(store, "zoned")
     assert {(run.status, run.attempt) for run in runs} == {("queued", 0)}
     steps = await client.waiting_for(runs[0].id)
@@ -130,6 +130,6 @@ async def test_a_worker_without_the_zone_of_a_run_leaves_it_to_another(
     findings = [finding for finding in await client.doctor() if finding.check == "workers" and not finding.ok]
     assert any("revision 1 of zoned" in finding.text for finding in findings)
 
-    fleet.start_apart(environment=newer, plan=False)
-    await until(lambda: any(note.schedule == "zoned" for note in fleet.notes("done")))
-    assert {note.detail["edition"] for note in fleet.notes("began") if note.schedule == "zoned"} == {7}
+    fleet.spawn(environment=newer, plan=False)
+    await until(lambda: any(entry.schedule == "zoned" for entry in fleet.entries("done")))
+    assert {entry.detail["edition"] for entry in fleet.entries("began") if entry.schedule == "zoned"} == {7}

@@ -108,7 +108,7 @@ def the_newest_gets_the_place(patch: Patch) -> None:
     def reverse(found: Any, *counts: Any) -> list[int]:
         return [-chosen for chosen in pick_releasable([replace(one, id=-one.id) for one in found], *counts)]
 
-    patch.setattr(waiting_runs, "choose", reverse)
+    patch.setattr(waiting_runs, "pick_releasable", reverse)
 
 
 def a_backfill_goes_past_what_is_decided(patch: Patch) -> None:
@@ -119,12 +119,12 @@ def a_backfill_goes_past_what_is_decided(patch: Patch) -> None:
         wanted.last = new.last
         return wanted
 
-    patch.setattr(backfills, "Wanted", further)
+    patch.setattr(backfills, "BackfillSelection", further)
 
 
 def a_backfill_runs_pruned_ticks_again(patch: Patch) -> None:
     """A run that retention has deleted counts as none."""
-    patch.setattr(backfills, "Wanted", lambda schedule, name, new, _: BackfillSelection(schedule, name, new))
+    patch.setattr(backfills, "BackfillSelection", lambda schedule, name, new, _: BackfillSelection(schedule, name, new))
 
 
 def a_backfill_takes_all_places(patch: Patch) -> None:
@@ -163,7 +163,7 @@ def held_runs_are_let_go_by_themselves(patch: Patch) -> None:
 
 def all_held_runs_are_let_go_at_once(patch: Patch) -> None:
     """Nobody keeps them apart."""
-    patch.setattr(Release, "apart", 0.0)
+    patch.setattr(Release, "interval", 0.0)
 
 
 def an_old_success_will_do(patch: Patch) -> None:

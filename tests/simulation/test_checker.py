@@ -6,33 +6,37 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
-from tickbird.testing.simulation.grids import Interval
-from tickbird.testing.simulation.history import RunRow
-from tickbird.testing.simulation.specs import Spec
-from tickbird.testing.simulation.ticks import Decision, Told, Watched
-from tickbird.testing.simulation.waiters import Waiters
+from lab.simulation.grids import Interval
+from lab.simulation.history import RunRow
+from lab.simulation.specs import Spec
+from lab.simulation.ticks import Decision, TickOverride, Watched
+from lab.simulation.waiters import Waiters
 
 REACH = (0, 10_000)
 SPECS = ((1, "allow"), (2, "queue"))
 
 
-def watched(told: dict[int, Told]) -> Watched:
+def watched(overrides: dict[int, TickOverride]) -> Watched:
     """A schedule that ticks every minute and is decided up to 100."""
     spec = Spec(form=Interval("seconds", 60, "UTC"))
-    return Watched(1, "work", spec, spec.grid(REACH), decided=100, told=told)
+    return Watched(1, "work", spec, spec.grid(REACH), decided=100, tick_overrides=overrides)
 
 
-def left_of(told: dict[int, Told], **edit: Any) -> list[int]:
+def left_of(overrides: dict[int, TickOverride], **edit: Any) -> list[int]:
     """For which ticks there is still a decision after an edit."""
-    schedule = watched(dict(told))
+    schedule = watched(dict(overrides))
     schedule.edit(replace(schedule.spec, **edit), REACH, 100)
-    return list(schedule.told)
+    return list(schedule.tick_overrides)
 
 
 def test_a_decision_with_a_payload_ends_with_its_task() -> None:
-    told = {180: Told(100, due_at=200, payload=True), 300: Told(100, due_at=310), 360: Told(100, payload=True)}
-    assert left_of(told, task="block") == left_of(told, task="block", start_at=50) == [300]
-    assert left_of(told, retries=2) == left_of(told, start_at=50) == [180, 300, 360]
+    overrides = {
+        180: TickOverride(100, due_at=200, payload=True),
+        300: TickOverride(100, due_at=310),
+        360: TickOverride(100, payload=True),
+    }
+    assert left_of(overrides, task="block") == left_of(overrides, task="block", start_at=50) == [300]
+    assert left_of(overrides, retries=2) == left_of(overrides, start_at=50) == [180, 300, 360]
 
 
 def test_a_tick_has_its_turn_behind_the_one_before_it() -> None:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from lab.simulation.timeline import Timeline, new_loop
 from tickbird import Tickbird, at, every
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
@@ -18,7 +19,6 @@ from tickbird.engine.code_sync import sync
 from tickbird.engine.dispatcher import Dispatcher
 from tickbird.engine.loop import StepLoop
 from tickbird.stores import open_store
-from tickbird.testing.simulation.timeline import Timeline, new_loop
 from tickbird.worker import describe_worker
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

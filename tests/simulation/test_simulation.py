@@ -9,13 +9,13 @@ from random import Random
 
 import pytest
 
+from lab.simulation import simulate
+from lab.simulation.scenario import make_scenario
+from lab.simulation.seeds import Played, chunks, explain, new_pool, play, play_all, replay
+from lab.simulation.trace import describe, trace
 from tests.simulation.mutations import FEATURES, LEASE, MUTATIONS, PLANNER, SEEN, STORE, release_is_forgotten
 from tickbird.domain.errors import SchemaError
 from tickbird.engine.engine import Engine
-from tickbird.testing.simulation import simulate
-from tickbird.testing.simulation.scenario import make_scenario
-from tickbird.testing.simulation.seeds import Played, chunks, explain, new_pool, play, play_all, replay
-from tickbird.testing.simulation.trace import describe, trace
 
 # Few enough for every run of the tests; `./dev simulation --seeds 10000` plays more.
 SEEDS = 1_200

@@ -12,11 +12,11 @@ import psycopg
 import pytest
 
 from conformance import Plain
+from lab.servers import PostgresServer
 from tests.rows import delete_rows
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
-from tickbird.testing.servers import PostgresServer
 
 Pair = tuple[Store, Store]
 

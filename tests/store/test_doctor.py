@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from lab.servers import PostgresServer
 from tickbird.client import Client
 from tickbird.domain.doctor.checks import run_checks
 from tickbird.domain.doctor.finding import Finding
@@ -22,7 +23,6 @@ from tickbird.store.postgres.database.temp_stores import PostgresScratches
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.doctor import file_system
-from tickbird.testing.servers import PostgresServer
 
 
 def of(findings: Sequence[Finding], check: str) -> list[tuple[str, str]]:

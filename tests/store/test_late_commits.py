@@ -9,6 +9,7 @@ from typing import Any, cast
 import psycopg
 import pytest
 
+from lab.servers import PostgresServer
 from tickbird.app import Tickbird
 from tickbird.domain.ledger.activity import ActivityCursor, Watermark, parse_activity_cursor
 from tickbird.domain.runs.run import NewRun, Outcome
@@ -17,7 +18,6 @@ from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore, activity
 from tickbird.store.postgres.database.schema_name import encoded
 from tickbird.store.shared.postgres_url import SCHEMA
-from tickbird.testing.servers import PostgresServer
 
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
 RAW = """INSERT INTO tickbird.runs (namespace, target, queue, status, origin, due_at, available_at, created_at)

@@ -7,10 +7,10 @@ from typing import Literal
 
 import pytest
 
+from lab.faults import Proxy
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
 from tickbird.store.postgres import PostgresStore
-from tickbird.testing.faults import Proxy
 
 
 @pytest.fixture

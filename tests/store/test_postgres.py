@@ -18,6 +18,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from lab.servers import PostgresServer
 from tests.rows import delete_rows
 from tests.store.conftest import PlainPostgres
 from tests.store.contenders import PATIENCE, SPAWN, Contenders, contenders
@@ -42,7 +43,6 @@ from tickbird.store.postgres.planning.waiting_runs import hold_active
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.protocol.store import ChangeSet, LeaseRef
 from tickbird.store.shared.sql import load_statements
-from tickbird.testing.servers import PostgresServer
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTELY = Definition(trigger=every(seconds=60), target=Target("work"))

@@ -16,8 +16,8 @@ import zipfile
 from contextlib import closing
 from pathlib import Path
 
+from lab.servers import PostgresServer, postgres_programs
 from tests.upgrade.codes import PREVIOUS, ROOT, Code
-from tickbird.testing.servers import PostgresServer, postgres_programs
 
 # What no worker and no command needs.
 LEFT_OUT = ("testing", "demo", "django")

@@ -8,11 +8,11 @@ import subprocess
 import psycopg
 import pytest
 
+from lab.faults import until
 from tests.upgrade.codes import Code, kind_of
 from tests.upgrade.conftest import Workers
 from tests.upgrade.ledgers import check, notes, stored_runs
 from tickbird.stores import open_store
-from tickbird.testing.faults import until
 
 # From which version to which, and on which store. What could come next raises min_compatible, or not: both are tried,
 # whatever the migrations of this checkout say.

@@ -7,11 +7,11 @@ import httpx
 import pytest
 from playwright.async_api import Browser, expect
 
+from lab.servers import PostgresServer
 from tests.web.conftest import Desk, Served, View, done, log_in, looked_at, window
 from tickbird.domain.access.tokens import ROLES, Role
 from tickbird.domain.triggers.every import every
 from tickbird.stores import open_store
-from tickbird.testing.servers import PostgresServer
 from tickbird.web.app import DOORS
 
 

@@ -13,12 +13,12 @@ import pytest
 from playwright.async_api import Error, Locator, Page, Request, Route, expect
 
 import tickbird.web
+from lab.faults import until
 from tests.web.conftest import Desk, Served, log_in
 from tests.web.histories import WORKER, a_past, a_worker, make
 from tests.web.making import enqueue
 from tests.web.pages.test_backfills import a_backfill, missed
 from tests.web.test_actions_run import manual_runs
-from tickbird.testing.faults import until
 
 TEMPLATES = Path(tickbird.web.__file__).parent / "templates"
 

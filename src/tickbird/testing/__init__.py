@@ -1,4 +1,4 @@
-"""Tools for tests: a manual clock, a harness that moves time without sleeping, servers, the store conformance suite."""
+"""Tools for tests of apps: a manual clock, and a harness that moves time without sleeping."""
 
 from tickbird.testing.clock import ManualClock
 from tickbird.testing.harness import Harness

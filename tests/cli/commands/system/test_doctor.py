@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from lab.zones import write_zone
 from tests.cli.conftest import Cli
-from tickbird.testing.zones import write_zone
 
 OF_SCHEMA = "copy|zone data|workers|planning|leases|queues|parked|calendars|dependencies|failing|held"
 CHECKED = {

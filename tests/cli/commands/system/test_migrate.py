@@ -11,8 +11,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from lab.servers import PostgresServer
 from tests.cli.conftest import APP, Cli
-from tickbird.testing.servers import PostgresServer
 
 READING = [("ls",), ("show", "x"), ("why", "x"), ("preview", "x"), ("runs",), ("runs", "1")]
 CHANGING = [("trigger", "x"), ("pause", "x", "--note=n"), ("resume", "x")]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tickbird.cli.connection import must_exist, run_async
 from tickbird.cli.errors import FAILED
@@ -15,18 +14,22 @@ from tickbird.cli.output import Cell, Printer, print_result, warn
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.time.durations import duration_text
 
+if TYPE_CHECKING:
+    from tickbird.proof import Proof, Report
+
 _MAX_COUNT = 20
 
 
 def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | None) -> int:
     """Run the proof, print it, and give the exit code."""
+    # Imported here, because it needs everything that a worker does.
+    from tickbird.proof import Proof
     from tickbird.stores import open_store
 
     url = settings.store_url
     store = open_store(url)
     must_exist(store)
-    # It is built on all that a worker is, and more; nothing else of the command line needs it.
-    proof = import_module("tickbird.testing.proof").Proof(url, seconds=60.0 * minutes, processes=processes, seed=seed)
+    proof = Proof(url, seconds=60.0 * minutes, processes=processes, seed=seed)
     what = "a schema" if url.partition(":")[0].lower().startswith("postgres") else "a file"
     if not settings.as_json:
         lasts = duration_text(proof.seconds)
@@ -39,9 +42,10 @@ def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | N
 
 
 def clean(settings: GlobalOptions) -> int:
-    """Drop what proofs have left behind that were killed with all that belonged to them."""
-    work = import_module("tickbird.testing.proof").clean(settings.store_url)
-    dropped, kept = run_async(work, settings)
+    """Drop the temporary stores of proofs that were killed together with their cleanup process."""
+    from tickbird.proof import drop_leftovers
+
+    dropped, kept = run_async(drop_leftovers(settings.store_url), settings)
 
     def show(screen: Printer) -> None:
         for name in dropped:
@@ -56,7 +60,7 @@ def clean(settings: GlobalOptions) -> int:
 
 
 @contextmanager
-def _progress(proof: Any, settings: GlobalOptions) -> Iterator[None]:
+def _progress(proof: Proof, settings: GlobalOptions) -> Iterator[None]:
     """A bar for a person; nothing where nobody looks."""
     if settings.as_json or not sys.stderr.isatty():
         yield
@@ -75,7 +79,7 @@ def _progress(proof: Any, settings: GlobalOptions) -> Iterator[None]:
         yield
 
 
-def _show(screen: Printer, report: Any, minutes: float) -> None:
+def _show(screen: Printer, report: Report, minutes: float) -> None:
     verdict, late = report.verdict, report.lateness
     skipped = ", ".join(f"{number:,} {reason}" for reason, number in verdict.skipped.most_common())
     faults = ", ".join(f"{number} × {kind}" for kind, number in report.faults.most_common()) or "none"
@@ -109,12 +113,13 @@ def _show(screen: Printer, report: Any, minutes: float) -> None:
         screen.line(f"… and {len(verdict.violations) - _MAX_COUNT:,} more.")
     if report.proven:
         screen.line(
-            Cell("✓ Every promise was kept, by the workers' own ledgers, the store and an independent grid.", "green")
+            Cell("✓ Every promise was kept, by the workers' own journals, the store and an independent grid.", "green")
         )
     elif verdict.clean:
         screen.line(Cell("✗ Nothing was run, so nothing is proven.", "red"))
     else:
         again = f"tickbird doctor --prove --minutes {minutes:g} --processes {report.processes} --seed {report.seed}"
         screen.line(f"{count(len(verdict.violations), 'broken promise')}. The same faults again: {again}")
-    if report.left:
-        warn(f"{report.scratch} could not be dropped: {report.left} `tickbird doctor --prove --clean` tries again.")
+    if report.leftovers:
+        hint = "`tickbird doctor --prove --clean` tries again."
+        warn(f"{report.scratch} could not be dropped: {report.leftovers} {hint}")

@@ -1,0 +1,80 @@
+"""The worker processes of the fault lab: those of the proof with more options and tasks; `python -m … SETUP`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.faults.commits import die_before_commit_of
+from tickbird import Run, Tickbird, every
+from tickbird.engine.engine import EngineOptions
+from tickbird.proof import worker
+from tickbird.proof.journal import Journal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup(worker.Setup):
+    """How one worker process is started."""
+
+    # Schedules that its code declares: name and seconds between ticks.
+    declares: tuple[tuple[str, int], ...] = ()
+    plan: bool = True
+    execute: bool = True
+    # SQLite: killed before it commits a transaction with a statement that contains this text.
+    die_before_commit_of: str = ""
+
+    def engine_options(self) -> EngineOptions:
+        """With the roles of the worker."""
+        return EngineOptions(
+            plan=self.plan,
+            execute=self.execute,
+            lease=self.lease,
+            heartbeat=self.heartbeat,
+            safety_poll=self.safety_poll,
+            drain=self.drain,
+        )
+
+
+def run_worker(setup: Setup) -> None:
+    """Be a worker until SIGTERM."""
+    journal = worker.open_journal(setup)
+    if setup.die_before_commit_of:
+        die_before_commit_of(setup.die_before_commit_of)
+    app = make_app(setup.url, Path(setup.folder), journal)
+    for name, seconds in setup.declares:
+        app.schedule(name, app.tasks["succeed"], every(seconds=seconds), overlap="allow")
+    worker.run_app(app, setup, journal)
+
+
+def make_app(url: str, folder: Path, journal: Journal) -> Tickbird:
+    """The app of the proof with two more tasks."""
+    app = worker.make_app(url, journal)
+
+    @app.task
+    async def do_nothing() -> int:
+        """Writes no entries, for thousands of runs."""
+        return os.getpid()
+
+    @app.task
+    async def wait_for_file(run: Run, file: str) -> int:
+        """Wait for a file of this name, alone or followed by the process's pid."""
+        journal.write("began", run)
+        paths = folder / file, folder / f"{file}-{os.getpid()}"
+        try:
+            while not any(path.exists() for path in paths):  # noqa: ASYNC110 - another process makes it
+                await asyncio.sleep(0.02)
+        except asyncio.CancelledError:
+            journal.write("stopped", run)
+            raise
+        journal.write("done", run)
+        return os.getpid()
+
+    return app
+
+
+if __name__ == "__main__":
+    run_worker(Setup(**json.loads(sys.argv[1])))

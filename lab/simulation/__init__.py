@@ -1,0 +1,14 @@
+"""A deterministic simulation of many workers over months, in seconds, with its own checker."""
+
+from __future__ import annotations
+
+from lab.simulation.checker import Checker, Violation
+from lab.simulation.world import Record, World
+
+__all__ = ["Record", "Violation", "simulate"]
+
+
+def simulate(seed: int) -> tuple[Record, list[Violation]]:
+    """Play a seed; what happened, and which promises were broken."""
+    record = World(seed).run()
+    return record, Checker(record).check()

@@ -1,0 +1,27 @@
+"""`./dev simulation`: many seeds on all cores, or one seed with its trace."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from lab.simulation.seeds import play_all, replay
+
+
+def main() -> int:
+    """Parse and play."""
+    parser = argparse.ArgumentParser(prog="./dev simulation", description=__doc__)
+    parser.add_argument("--seeds", type=int, metavar="N", help="play so many seeds")
+    parser.add_argument("--seed", type=int, metavar="S", help="with --seeds: begin here; alone: replay it with a trace")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="P")
+    options = parser.parse_args()
+    if options.seeds is None:
+        if options.seed is None:
+            parser.error("give --seeds N, or --seed S to replay one")
+        return replay(options.seed)
+    return play_all(options.seed or 0, options.seeds, options.processes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""Checks of backfills: one run for each decided tick of the range that never had one, and no others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lab.simulation.history import RunRow
+from lab.simulation.ticks import MICROS, Watched
+
+if TYPE_CHECKING:
+    from lab.simulation.checker import Checker
+    from lab.simulation.world import Call
+
+
+class Backfills:
+    """Follows what people ask for, and what they take back."""
+
+    def __init__(self, checker: Checker) -> None:
+        self._checker = checker
+        # How many runs of each may go on at once.
+        self.concurrency: dict[int, int] = {}
+
+    def check_runs(self, call: Call, schedule: Watched, planned: list[RunRow], runs: list[RunRow]) -> None:
+        """The new runs of a backfill, beside those of ticks that were due."""
+        new: Any = call.args[2]
+        taken = {run.scheduled_for for run in planned}
+        decided = (self._checker.cursors[schedule.id].planned_until or 0) // MICROS
+        grid = schedule.grid
+        # A tick whose run may have been pruned does not run again.
+        after = max(new.first - 1, self._checker.pruned[schedule.id] // MICROS)
+        expected = [
+            tick
+            for tick in grid.between(after, min(new.last, decided))
+            if not grid.excludes(tick)
+            and tick * MICROS not in taken
+            and not self._checker.lifecycle.has_run(schedule.id, tick * MICROS)
+        ]
+        if new.order == "newest":
+            expected.reverse()
+        runs.sort(key=lambda run: run.id)
+        ticks = [(run.scheduled_for or 0) // MICROS for run in runs]
+        if ticks != expected:
+            self._broken(f"{schedule.name}: runs of {ticks} were created, not of {expected}")
+        self.concurrency[call.result.backfill_id] = new.concurrency
+        for run in runs:
+            if run.backfill_id != call.result.backfill_id or run.revision != schedule.revision:
+                self._broken(f"run {run.id} is of backfill {run.backfill_id} and revision {run.revision}")
+            if run.start_by is not None or run.due_at != (run.scheduled_for or 0) + schedule.offset * MICROS:
+                self._broken(f"run {run.id} is due at {run.due_at} and must start by {run.start_by}")
+
+    def cancelled(self, call: Call) -> None:
+        """Nothing of it is to start any more."""
+        for run in self._checker.lifecycle.runs.values():
+            if run.backfill_id == call.args[1] and run.status in ("waiting", "queued"):
+                self._broken(f"run {run.id} is {run.status} though its backfill was cancelled")
+
+    def _broken(self, text: str) -> None:
+        self._checker.broken("backfills", text)

@@ -1,0 +1,91 @@
+"""Checks of deploys: no return to an older definition, and no change of an operator's pause or overrides."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tickbird.domain.planning.commands import Create, Pause, Resume, SyncFromCode
+from tickbird.domain.schedules.codec import fingerprint
+from tickbird.domain.schedules.schedule import SYNC_ACTOR
+
+if TYPE_CHECKING:
+    from lab.simulation.checker import Checker
+    from lab.simulation.world import Call
+
+
+class Deploys:
+    """Follows which worker declares what, and what the stored definition came from."""
+
+    def __init__(self, checker: Checker) -> None:
+        self._checker = checker
+        # Worker → until when (in the store's time) it counts as live, and what it declares.
+        self._live: dict[str, tuple[float, dict[str, str]]] = {}
+        # Worker → what the others declared when it last looked.
+        self._looked: dict[str, dict[str, set[str]]] = {}
+        self._stored: dict[str, str | None] = {}
+        self._past: dict[str, set[str]] = {}
+
+    def see(self, call: Call) -> None:
+        """One call."""
+        now = call.now.timestamp()
+        if call.verb == "heartbeat":
+            worker, live_for = call.args
+            self._live[worker.id] = now + live_for, dict(worker.declares)
+        elif call.verb == "remove_worker":
+            self._live.pop(call.args[0], None)
+        elif call.verb == "list_workers":
+            live: dict[str, set[str]] = {}
+            for worker_id, (until, declares) in self._live.items():
+                if until > now and worker_id != call.host:
+                    for name, digest in declares.items():
+                        live.setdefault(name, set()).add(digest)
+            self._looked[call.host] = live
+        elif call.verb == "change_schedule":
+            self._changed(call)
+
+    def _changed(self, call: Call) -> None:
+        _, name, command = call.args
+        by_code = command.actor == SYNC_ACTOR
+        others = self._looked.get(call.host, {}).get(name, set())
+        broken = self._checker.broken
+        if isinstance(command, Create | SyncFromCode) and by_code:
+            digest = fingerprint(command.definition)
+            stored = self._stored.get(name)
+            if isinstance(command, SyncFromCode) and digest == stored:
+                broken("deploys", f"{call.host} writes {name} again though nothing changed")
+            elif isinstance(command, SyncFromCode) and digest in self._past.get(name, set()) and stored in others:
+                broken("deploys", f"{call.host} reverts {name} though a live worker declares what is stored")
+            self._stored[name] = digest
+            self._past.setdefault(name, set()).add(digest)
+        elif isinstance(command, Pause):
+            if by_code and others:
+                broken("deploys", f"{call.host} pauses {name} though a live worker declares it")
+            if by_code and (paused_by := self._paused_by(call, name)) is not None:
+                broken("deploys", f"{call.host} pauses {name} over the pause of {paused_by}")
+        elif isinstance(command, Resume) and by_code and self._paused_by(call, name) != SYNC_ACTOR:
+            broken("deploys", f"{call.host} ends the pause of {name} by {self._paused_by(call, name)}")
+
+    def _paused_by(self, call: Call, name: str) -> str | None:
+        """Whose pause is in force when a call comes."""
+        for schedule in self._checker.schedules.values():
+            if schedule.name == name and schedule.state == "paused":
+                over = schedule.paused_until is not None and schedule.paused_until <= call.now.timestamp()
+                return None if over else schedule.paused_by
+        return None
+
+    def at_end(self) -> None:
+        """When only one version is left and all has settled, the store holds what it declares."""
+        record = self._checker.record
+        declared = [host.version for host in record.hosts.values() if host.alive]
+        if len(set(declared)) != 1:
+            return
+        version = record.scenario.versions[declared[0]]
+        for _, name, app, _, digest, paused_by, note, state in record.final:
+            if app is None or state == "deleted":
+                continue
+            if name in version:
+                expected = fingerprint(record.scenario.specs[version[name]].definition(version[name]))
+                if digest != expected:
+                    self._checker.broken("deploys", f"{name} does not hold what the only live version declares")
+                if paused_by == SYNC_ACTOR:
+                    self._checker.broken("deploys", f"{name} is declared but {note}")
