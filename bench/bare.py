@@ -71,9 +71,9 @@ CLAIMS: Final[dict[str, Claim]] = {
 class Claimers:
     """Connections that stay open between rounds."""
 
-    def __init__(self, url: str, most: int) -> None:
+    def __init__(self, url: str, maximum: int) -> None:
         self._url = url
-        self._most = most
+        self._most = maximum
         self._stack = AsyncExitStack()
         self.connections: list[Connection] = []
 

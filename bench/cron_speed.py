@@ -31,8 +31,8 @@ CASES = (
 def measure(options: Options, report: Report) -> None:
     """Microseconds a step, warm, each library in the way that suits it best."""
     rows = []
-    for name, expr, most, starts, bar in CASES:
-        steps = options.size(most, 5)
+    for name, expr, maximum, starts, bar in CASES:
+        steps = options.size(maximum, 5)
         chains = _chains(expr, steps, starts)
         samples = Samples()
         for chain in chains.values():

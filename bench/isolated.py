@@ -50,7 +50,7 @@ async def measure_starts(options: Options, report: Report) -> None:
     report.tables.append(
         Table(
             "Milliseconds of runs in child processes, without a store",
-            ("what", "p50", "p99", "most"),
+            ("what", "p50", "p99", "maximum"),
             [
                 [name, *(1e3 * value for value in (statistics.median(taken), percentile(taken, 0.99), max(taken)))]
                 for name, taken in times.items()

@@ -40,7 +40,7 @@ class Late:
     p50: float
     p99: float
     p999: float
-    most: float
+    maximum: float
 
 
 async def measure(options: Options, report: Report) -> None:
@@ -74,7 +74,7 @@ async def measure(options: Options, report: Report) -> None:
                 "p50",
                 "p99",
                 "p99.9",
-                "most",
+                "maximum",
                 "p99, least – most",
             ),
             rows,
@@ -88,8 +88,8 @@ async def measure(options: Options, report: Report) -> None:
 def _judge(report: Report, found: dict[str, list[Late]], count: int) -> None:
     ours = _middle(found["Tickbird"])
     work = f"{count:,} schedules ticking every second, executed"
-    least = min(late.on_time for late in found["Tickbird"])
-    report.hold(f"{work}: on their second", "100 %", 100 * least, least == 1, "%")
+    minimum = min(late.on_time for late in found["Tickbird"])
+    report.hold(f"{work}: on their second", "100 %", 100 * minimum, minimum == 1, "%")
     early = max(late.early for late in found["Tickbird"])
     report.hold(f"{work}: early", "none", float(early), early == 0, "")
     times = ours.p99 / _middle(found["bare claimer"]).p99
@@ -105,7 +105,7 @@ def _middle(lates: list[Late]) -> Late:
 
 
 def _row(late: Late) -> list[Any]:
-    times = [1e3 * value for value in (late.p50, late.p99, late.p999, late.most)]
+    times = [1e3 * value for value in (late.p50, late.p99, late.p999, late.maximum)]
     return [f"{late.executed:.2%}", f"{late.on_time:.2%}", late.early, late.twice, *times]
 
 
@@ -233,5 +233,5 @@ class Watch:
             p50=percentile(late, 0.5),
             p99=percentile(late, 0.99),
             p999=percentile(late, 0.999),
-            most=max(late),
+            maximum=max(late),
         )

@@ -41,22 +41,22 @@ async def measure(options: Options, report: Report) -> None:
 
 
 async def _due(options: Options, report: Report, running: PostgresServer) -> None:
-    most = options.size(10_000, 40)
+    maximum = options.size(10_000, 40)
     url = running.create_database()
     schedules = Schedules(url)
-    await schedules.make(most)
+    await schedules.make(maximum)
     store = PostgresStore(url)
     await store.open()
     try:
         async with bare.Claimers(url, 4) as claimers:
             work = _Due(schedules, store, claimers)
-            await work.tickbird(most, BATCH, 1)  # what a planner does first it does cold
+            await work.tickbird(maximum, BATCH, 1)  # what a planner does first it does cold
             small = [(count, BATCH, planners) for count in (1, 100, 1_000) for planners in (1, 2)]
-            large = [(most, batch, planners) for batch in (100, BATCH, 1_000) for planners in (1, 2, 4)]
-            cases = [(20, 10, 1), (most, 10, 2)] if options.quick else small + large
+            large = [(maximum, batch, planners) for batch in (100, BATCH, 1_000) for planners in (1, 2, 4)]
+            cases = [(20, 10, 1), (maximum, 10, 2)] if options.quick else small + large
             taken = await interleave(options.size(5, 1), _variants(work, cases))
-            await firing.measure(options, report, running, partial(work.tickbird, most, BATCH, 1))
-            cold = await interleave(options.size(3, 1), {"cold": lambda: work.cold(most, BATCH)})
+            await firing.measure(options, report, running, partial(work.tickbird, maximum, BATCH, 1))
+            cold = await interleave(options.size(3, 1), {"cold": lambda: work.cold(maximum, BATCH)})
     finally:
         await store.close()
         schedules.close()
@@ -66,7 +66,7 @@ async def _due(options: Options, report: Report, running: PostgresServer) -> Non
         f"{figure(cold.median('cold'))} ticks/s, one planner, batches of {BATCH}"
     )
     if not options.quick:
-        _judge(report, taken, most)
+        _judge(report, taken, maximum)
 
 
 def _variants(work: _Due, cases: list[tuple[int, int, int]]) -> dict[str, Measure]:

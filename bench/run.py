@@ -168,7 +168,7 @@ async def _trigger(options: Options, report: Report, url: str) -> None:
     report.tables.append(
         Table(
             "Milliseconds from the call, one idle worker in another process",
-            ("what", "p50", "p99", "most"),
+            ("what", "p50", "p99", "maximum"),
             [
                 [name, *(1e3 * value for value in (statistics.median(taken), percentile(taken, 0.99), max(taken)))]
                 for name, taken in times.items()

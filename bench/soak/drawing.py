@@ -56,11 +56,11 @@ def _style() -> str:
 
 
 def _panel(kind: str, series: Sequence[Series], faults: Sequence[tuple[float, str]], end: float) -> str:
-    most = _round_up(max((value for each in series for value in each.values), default=1.0))
+    maximum = _round_up(max((value for each in series for value in each.values), default=1.0))
     right, floor = WIDTH - RIGHT, HEIGHT - BOTTOM
 
     def place(at: float, value: float) -> tuple[float, float]:
-        return LEFT + (right - LEFT) * at / end, floor - (floor - TOP) * value / most
+        return LEFT + (right - LEFT) * at / end, floor - (floor - TOP) * value / maximum
 
     warm = place(WARM_UP * end, 0)[0]
     unit = f", {UNITS[kind]}" if kind in UNITS else ""
@@ -69,9 +69,9 @@ def _panel(kind: str, series: Sequence[Series], faults: Sequence[tuple[float, st
         f'<rect class="warm" x="{LEFT}" y="{TOP}" width="{warm - LEFT:.1f}" height="{floor - TOP:.1f}"/>',
     ]
     for share in (0.0, 0.5, 1.0):
-        y = place(0, share * most)[1]
+        y = place(0, share * maximum)[1]
         parts.append(f'<line class="axis" x1="{LEFT}" x2="{right:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{_figure(share * most)}</text>')
+        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{_figure(share * maximum)}</text>')
     parts += [
         f'<line class="fault" x1="{place(at, 0)[0]:.1f}" x2="{place(at, 0)[0]:.1f}" y1="{TOP}" y2="{floor}">'
         f"<title>{escape(what)}</title></line>"

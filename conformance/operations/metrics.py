@@ -34,7 +34,7 @@ class Metrics:
         assert (found.queued_since, found.due_since) == (later(60), later(120))
         assert (found.workers, found.draining, found.slots) == (2, 1, 8)
         assert not found.capped
-        few = await store.read_metrics(NAMESPACE, most=1, now=later(150))
+        few = await store.read_metrics(NAMESPACE, maximum=1, now=later(150))
         assert (few.capped, few.runs["queued"], sum(few.schedules.values())) == (True, 1, 1)
         # What ended is soon no longer recent, and workers are lost.
         await finish(store, running, 160)

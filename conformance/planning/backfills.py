@@ -268,9 +268,9 @@ class Backfills:
         [("skip", 1, 5, 1), ("skip", 3, 2, 2), ("queue", 3, 5, 3), ("allow", 1, 4, 4), ("replace", 2, 1, 1)],
     )
     async def test_how_many_of_a_backfill_run_at_once(
-        self, store: Store, overlap: Any, most: int, concurrency: int, expected: int
+        self, store: Store, overlap: Any, maximum: int, concurrency: int, expected: int
     ) -> None:
-        await past(store, 600, overlap=overlap, max_concurrent=most)
+        await past(store, 600, overlap=overlap, max_concurrent=maximum)
         await backfill(store, 60, 600, 610, concurrency=concurrency)
         going_on: list[ClaimedRun] = []
         order: list[int | None] = []

@@ -38,9 +38,9 @@ from tickbird.store.protocol.store import Store
 KEY = "warehouse"
 
 
-async def limit(store: Store, most: int | None, key: str = KEY, at: float = 0) -> ConcurrencyLimit:
+async def limit(store: Store, maximum: int | None, key: str = KEY, at: float = 0) -> ConcurrencyLimit:
     """Let so many runs of the key go on."""
-    return await store.set_limit(NAMESPACE, key, most, "ada", now=later(at))
+    return await store.set_limit(NAMESPACE, key, maximum, "ada", now=later(at))
 
 
 async def all_statuses(store: Store) -> Counter[str]:
@@ -328,12 +328,12 @@ class ConcurrencyLimits:
         for number in range(10):
             policy = ("queue", "allow", "replace")[number % 3]
             await create(store, f"s{number}", overlap=policy, concurrency_key=KEY, max_concurrent=1 + number % 2)
-        stores, most, ran = cycle((store, other)), 0, Counter[str | None]()
+        stores, maximum, ran = cycle((store, other)), 0, Counter[str | None]()
 
         async def serve(which: Store, name: str, at_: float) -> None:
-            nonlocal most
+            nonlocal maximum
             while found := (await claim(which, at_, 2, worker=a_worker(name))).runs:
-                most = max(most, await going(which))
+                maximum = max(maximum, await going(which))
                 await asyncio.gather(*(end(which, run, at_) for run in found))
 
         async def end(which: Store, run: ClaimedRun, at_: float) -> None:
@@ -352,7 +352,7 @@ class ConcurrencyLimits:
             )
             assert await going(store) <= 3
         await serve(store, "last", 600)
-        assert 0 < most <= 3
+        assert 0 < maximum <= 3
         assert set(ran) == {f"s{number}" for number in range(10)}
         counts = await all_statuses(store)
         assert (counts["waiting"], counts["queued"], counts["running"]) == (0, 0, 0)

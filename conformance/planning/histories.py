@@ -110,9 +110,9 @@ class History:
         if name == "allow":
             assert "waiting" not in active, self.trace
         else:
-            most = self.policies[name]["max_concurrent"]
-            assert going <= most, (name, active, self.trace)
-            assert going == most or "waiting" not in active, (name, active, self.trace)
+            maximum = self.policies[name]["max_concurrent"]
+            assert going <= maximum, (name, active, self.trace)
+            assert going == maximum or "waiting" not in active, (name, active, self.trace)
 
     def check_dependencies(self, name: str, run: RunRecord) -> None:
         """What runs or may run has what it needs, and what waits for another schedule does not."""

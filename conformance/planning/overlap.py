@@ -31,47 +31,47 @@ from tickbird.store.protocol.store import Store
 class Overlap:
     """One run at a time, or three, by each policy."""
 
-    @pytest.mark.parametrize("most", [1, 3])
-    async def test_overlap_skip(self, store: Store, most: int) -> None:
-        await create(store, max_concurrent=most)
-        for number in range(1, most + 3):
+    @pytest.mark.parametrize("maximum", [1, 3])
+    async def test_overlap_skip(self, store: Store, maximum: int) -> None:
+        await create(store, max_concurrent=maximum)
+        for number in range(1, maximum + 3):
             await plan(store, number * 60)
         runs = await runs_of(store)
-        assert [run.status for run in runs] == ["queued"] * most
+        assert [run.status for run in runs] == ["queued"] * maximum
         [skip] = await skips_of(store)
-        assert (skip.reason, since(skip.first), skip.count) == ("overlap", (most + 1) * 60, 2)
+        assert (skip.reason, since(skip.first), skip.count) == ("overlap", (maximum + 1) * 60, 2)
         assert skip.run_id == runs[0].id
-        end = (most + 2) * 60
+        end = (maximum + 2) * 60
         await finish(store, await start(store, end + 1), end + 2)
         await plan_all(store, end + 60)
-        assert len(await runs_of(store)) == most + 1
+        assert len(await runs_of(store)) == maximum + 1
 
-    @pytest.mark.parametrize("most", [1, 3])
-    async def test_overlap_queue(self, store: Store, most: int) -> None:
-        await create(store, overlap="queue", max_concurrent=most)
-        for number in range(1, most + 4):
+    @pytest.mark.parametrize("maximum", [1, 3])
+    async def test_overlap_queue(self, store: Store, maximum: int) -> None:
+        await create(store, overlap="queue", max_concurrent=maximum)
+        for number in range(1, maximum + 4):
             await plan(store, number * 60)
         runs = await runs_of(store)
-        assert [run.status for run in runs] == ["queued"] * most + ["waiting"]
+        assert [run.status for run in runs] == ["queued"] * maximum + ["waiting"]
         [skip] = await skips_of(store)
-        assert (skip.reason, since(skip.first), skip.count) == ("overlap", (most + 2) * 60, 2)
+        assert (skip.reason, since(skip.first), skip.count) == ("overlap", (maximum + 2) * 60, 2)
         assert skip.run_id == runs[-1].id
-        end = (most + 3) * 60
+        end = (maximum + 3) * 60
         finished = await finish(store, await start(store, end + 1), end + 2)
         assert finished.released == 1
         released = (await runs_of(store))[-1]
         assert (released.status, released.available_at) == ("queued", later(end + 2))
         await plan_all(store, end + 60)
-        assert await statuses(store) == ["succeeded"] + ["queued"] * most + ["waiting"]
+        assert await statuses(store) == ["succeeded"] + ["queued"] * maximum + ["waiting"]
 
-    @pytest.mark.parametrize("most", [1, 3])
-    async def test_overlap_replace_what_has_not_started(self, store: Store, most: int) -> None:
-        await create(store, overlap="replace", max_concurrent=most)
-        for number in range(1, most + 2):
+    @pytest.mark.parametrize("maximum", [1, 3])
+    async def test_overlap_replace_what_has_not_started(self, store: Store, maximum: int) -> None:
+        await create(store, overlap="replace", max_concurrent=maximum)
+        for number in range(1, maximum + 2):
             await plan(store, number * 60)
         runs = await runs_of(store)
-        assert [run.status for run in runs] == ["cancelled"] * most + ["queued"]
-        assert {(run.reason, run.finished_at) for run in runs[:most]} == {("replaced", later((most + 1) * 60))}
+        assert [run.status for run in runs] == ["cancelled"] * maximum + ["queued"]
+        assert {(run.reason, run.finished_at) for run in runs[:maximum]} == {("replaced", later((maximum + 1) * 60))}
         assert await ranges(store) == []
 
     async def test_overlap_replace_asks_the_running_one_to_stop(self, store: Store) -> None:

@@ -190,12 +190,12 @@ def _feeds(snapshot: Snapshot, width: int, lines: int, *, plain_shapes: bool) ->
     return both
 
 
-def newest(events: Sequence[Event], most: int) -> list[Event]:
+def newest(events: Sequence[Event], maximum: int) -> list[Event]:
     """The newest events, oldest first; of each run only its last, so that the feed can be read as it moves."""
     chosen: list[Event] = []
     runs: set[int] = set()
     for event in reversed(events):
-        if len(chosen) >= most:
+        if len(chosen) >= maximum:
             break
         # A skip names no run of its own.
         if event.run_id is not None:

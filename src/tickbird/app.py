@@ -407,7 +407,7 @@ class Tickbird:
                     published = yield from joining.publishing(self.namespace, name)
                     checked = check_by_schema(name, payload or {}, published, unknown_task_ok=unknown_task_ok)
                     settings = read_settings(published or {})
-                check_text(actor, "actor", least=1, most=200)
+                check_text(actor, "actor", minimum=1, maximum=200)
                 run = new_run(name, checked, settings=settings, **chosen)
                 run_id: int = yield from joining.enqueueing(self.namespace, run, actor)
                 return run_id

@@ -105,9 +105,9 @@ def queries(route: Any) -> str:
     """The largest number that each parameter accepts, and the widest range."""
     asked = []
     for field in route.dependant.query_params:
-        most = [bound.le for bound in field.field_info.metadata if isinstance(bound, Le)]
-        if most and field.alias != "wait":
-            asked.append(f"{field.alias}={most[0]}")
+        maximum = [bound.le for bound in field.field_info.metadata if isinstance(bound, Le)]
+        if maximum and field.alias != "wait":
+            asked.append(f"{field.alias}={maximum[0]}")
         elif field.alias in QUERIES:
             asked.append(f"{field.alias}={QUERIES[field.alias]}")
     return "&".join(asked)
@@ -173,7 +173,7 @@ async def send_everything(url: str) -> list[str]:
             async with asyncio.timeout(60):
                 while not (csrf := re.search(r'name="csrf" value="([^"]+)"', (await http.get("/schedules/new")).text)):
                     pass
-            most = limit_of_callbacks()
+            maximum = limit_of_callbacks()
             requests = [*api_requests(run_id), *page_requests(run_id)]
             # A schedule that was changed or deleted is not as expensive any more.
             requests.sort(key=lambda request: (request[0] != "GET", request[0] == "DELETE" or "delete" in request[1]))
@@ -190,8 +190,8 @@ async def send_everything(url: str) -> list[str]:
                 await asyncio.sleep(0)
                 longest = loop.longest
                 assert answer.status_code < 500 or answer.status_code == 503, (method, path, answer.text[:500])
-                if longest > most:
-                    slow.append(f"{method} {path[:100]} {str(body)[:60]}: {longest:.2f} s, more than {most:.2f} s")
+                if longest > maximum:
+                    slow.append(f"{method} {path[:100]} {str(body)[:60]}: {longest:.2f} s, more than {maximum:.2f} s")
         await site.state.authority.settle()
     finally:
         await store.close()

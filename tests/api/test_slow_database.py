@@ -50,14 +50,14 @@ async def store(url: str) -> AsyncIterator[Store]:
 
 async def count_most(url: str, ended: asyncio.Event) -> int:
     """The most connections of Tickbird at a time, until it has ended."""
-    most = 0
+    maximum = 0
     async with await psycopg.AsyncConnection.connect(f"{url}?application_name=counter", autocommit=True) as counter:
         while not ended.is_set():
             row = await (await counter.execute(CONNECTIONS)).fetchone()
             assert row is not None
-            most = max(most, row[0])
+            maximum = max(maximum, row[0])
             await asyncio.sleep(0.05)
-    return most
+    return maximum
 
 
 @pytest.mark.parametrize("path", ["/api/v1/runs", "/api/v1/workers"])

@@ -13,7 +13,7 @@ CALLS = {
     "preview": ("preview", "etl"),
     "simulate": ("simulate", "--days", "1"),
     "revisions": ("revisions", "etl"),
-    "audit": ("audit", "etl"),
+    "verify": ("verify", "etl"),
     "runs": ("runs",),
     "runs ID": ("runs", "1"),
     "logs": ("logs", "1"),

@@ -69,7 +69,7 @@ def test_the_help_of_every_command(bare: Cli, name: str) -> None:
 def test_every_command_of_a_module_is_listed() -> None:
     modules = {module for section in COMMANDS.values() for module, _ in section.values()}
     for module in modules:
-        values = vars(import_module(f"tickbird.cli.{module}")).values()
+        values = vars(import_module(f"tickbird.cli.commands.{module}")).values()
         grouped = [each for value in values if isinstance(value, click.Group) for each in value.commands.values()]
         for value in values:
             if isinstance(value, click.Command) and value not in grouped:

@@ -28,10 +28,10 @@ def client(store: SqliteStore) -> Client:
     return Client(store)
 
 
-@pytest.mark.parametrize("most", [0, -1, True, 1.5, "3", None, 10**9])
-async def test_a_limit_is_a_number_of_places(client: Client, most: Any) -> None:
+@pytest.mark.parametrize("maximum", [0, -1, True, 1.5, "3", None, 10**9])
+async def test_a_limit_is_a_number_of_places(client: Client, maximum: Any) -> None:
     with pytest.raises(InvalidError, match="pause their schedules"):
-        await client.set_limit(KEY, most, actor="ada")
+        await client.set_limit(KEY, maximum, actor="ada")
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\0b", 7])

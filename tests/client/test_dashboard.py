@@ -75,7 +75,7 @@ async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None
     assert by_kind["worker"].text == "Worker w2 is held back: it waits for its clock."
     assert by_kind["unplanned"].schedule == "unplanned"
     assert by_kind["unplanned"].text.endswith("late: no worker has planned it.")
-    less = await board.findings(most=1)
+    less = await board.findings(maximum=1)
     assert (len(less.findings), less.more, less.findings[0].severity) == (1, len(found) - 1, "problem")
 
 
@@ -109,7 +109,7 @@ async def test_what_is_out_of_bounds_is_refused(store: Store) -> None:
         (board.schedules(limit=0), "limit"),
         (board.schedules(ScheduleFilter(states=["gone"])), "state"),  # type: ignore[list-item]
         (board.schedules(ScheduleFilter(contains="\0")), "contains"),
-        (board.count(most=10**9), "most"),
+        (board.count(maximum=10**9), "maximum"),
         (board.newest_points(range(201)), "ids"),
         (board.timeline(now, now - timedelta(1)), "last"),
         (board.timings(now, limit=2_001), "limit"),
@@ -117,7 +117,7 @@ async def test_what_is_out_of_bounds_is_refused(store: Store) -> None:
         (board.runs(limit=10_000), "limit"),
         (board.audit(AuditFilter(actor="\0")), "actor"),
         (board.load(hours=0), "hours"),
-        (board.findings(most=0), "most"),
+        (board.findings(maximum=0), "maximum"),
     ):
         with pytest.raises(InvalidError) as caught:
             await asked

@@ -188,13 +188,13 @@ class Model:
     def decide(self, now: float) -> None:
         """Give each due tick its kind, oldest first, then a run or a skip by the policies."""
         kinds: dict[int, str] = {}
-        order, least = ("misfire", "late", "on_time"), 0
+        order, minimum = ("misfire", "late", "on_time"), 0
         for tick, kind in self.coming(now).items():
             kinds[tick] = kind or self.kind(tick, now)
             if kinds[tick] in order:
                 # Nothing is later than what is decided before it.
-                least = max(least, order.index(kinds[tick]))
-                kinds[tick] = order[least]
+                minimum = max(minimum, order.index(kinds[tick]))
+                kinds[tick] = order[minimum]
         late = [tick for tick, kind in kinds.items() if kind == "late"]
         before, blocker, last = len(self.runs), self.blocker(), self.decided
         self.alone = self.apart(late, blocker)
@@ -208,11 +208,11 @@ class Model:
 
     def apart(self, late: list[int], blocker: int | None) -> list[int]:
         """Late ticks with a payload of their own, unless one run replaces another or there is too little room."""
-        policy, most = self.definition, self.definition.max_runs
+        policy, maximum = self.definition, self.definition.max_runs
         if policy.catch_up not in ("one", "latest") or policy.overlap == "replace" or blocker is not None:
             return []
         own = [tick for tick in late if tick in self.told and self.told[tick].payload]
-        room = len(late) if most is None else most - self.made
+        room = len(late) if maximum is None else maximum - self.made
         return own if len(own) + (len(own) < len(late)) <= room else []
 
     def settle_one(self, tick: int, kind: str, late: list[int], blocker: int | None, now: float) -> bool:
@@ -311,16 +311,16 @@ class Model:
 
     def run(self, tick: int, origin: str, covers: tuple[int, int, int] | None, now: float) -> None:
         awaits, asks = self.awaits(tick, now) or {}, set()
-        overlap, most = self.definition.overlap, self.definition.max_concurrent
+        overlap, maximum = self.definition.overlap, self.definition.max_concurrent
         in_order = origin == "catch_up" and self.definition.catch_up == "all"
-        if overlap == "replace" and not in_order and len(self.ticking) >= most:
+        if overlap == "replace" and not in_order and len(self.ticking) >= maximum:
             for run in self.ticking:
                 if run.status in ("waiting", "queued"):
                     run.status = "cancelled"
-            for run in self.ticking[: max(0, len(self.ticking) + 1 - most)] if not awaits else ():
+            for run in self.ticking[: max(0, len(self.ticking) + 1 - maximum)] if not awaits else ():
                 asks.add(run.id)
         going = [run for run in self.active if not run.awaits]
-        waits = bool(awaits) or (overlap != "allow" and len(going) >= most)
+        waits = bool(awaits) or (overlap != "allow" and len(going) >= maximum)
         limit = self.wait_time("start")
         start_by = None if limit is None else self.due(tick) + limit
         made = Run(self.next_id, tick, "waiting" if waits else "queued", awaits, asks)
@@ -380,11 +380,11 @@ def definitions(draw: st.DrawFn) -> tuple[Definition, list[int]]:
         "exclude": draw(st.sampled_from([Calendar(), Calendar(), Calendar(weekdays=frozenset({5})), WEEKEND])),
     }
     if draw(st.booleans()):
-        most = policies["start_within"] if policies["start_within"] is not None else 10**9
-        most = min(most, policies["grace"]) if policies["catch_up"] == "skip" else most
+        maximum = policies["start_within"] if policies["start_within"] is not None else 10**9
+        maximum = min(maximum, policies["grace"]) if policies["catch_up"] == "skip" else maximum
         names = draw(st.lists(st.sampled_from((*OTHERS, *OTHERS, "none")), max_size=3, unique=True))
         policies["depends_on"] = tuple(
-            After(name, draw(LENGTHS) * step // 2, min(most, draw(LENGTHS) * step // 2)) for name in names
+            After(name, draw(LENGTHS) * step // 2, min(maximum, draw(LENGTHS) * step // 2)) for name in names
         )
     if overlap != "replace":
         policies["max_runs"] = draw(st.sampled_from([None, None, 1, 4]))

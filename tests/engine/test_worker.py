@@ -128,14 +128,14 @@ async def test_sync_tasks_run_in_threads_beside_each_other(bird: Tickbird) -> No
 
 async def test_a_worker_takes_no_more_than_it_has_room_for_and_the_most_urgent_first(bird: Tickbird) -> None:
     order: list[int] = []
-    most = 0
+    maximum = 0
     going = 0
 
     @bird.task
     async def work(number: int) -> None:
-        nonlocal most, going
+        nonlocal maximum, going
         going += 1
-        most = max(most, going)
+        maximum = max(maximum, going)
         order.append(number)
         await asyncio.sleep(0.01)
         going -= 1
@@ -146,7 +146,7 @@ async def test_a_worker_takes_no_more_than_it_has_room_for_and_the_most_urgent_f
         for run in runs:
             await final(client, run)
     assert order == [9, 5, 3, 1]
-    assert most == 1
+    assert maximum == 1
 
 
 async def test_a_coroutine_past_its_timeout_is_cancelled_and_tried_again(bird: Tickbird) -> None:
@@ -352,12 +352,12 @@ async def test_a_thread_that_ignores_a_drain_is_put_back_for_after_the_end(bird:
 
 
 async def test_ten_schedules_share_three_places_and_none_starves(bird: Tickbird) -> None:
-    busy, most, order = 0, 0, list[str]()
+    busy, maximum, order = 0, 0, list[str]()
 
     @bird.task(concurrency_key="warehouse")
     async def load(run: Run) -> None:
-        nonlocal busy, most
-        busy, most = busy + 1, max(most, busy + 1)
+        nonlocal busy, maximum
+        busy, maximum = busy + 1, max(maximum, busy + 1)
         order.append(str(run.schedule))
         await asyncio.sleep(0.01)
         busy -= 1
@@ -370,7 +370,7 @@ async def test_ten_schedules_share_three_places_and_none_starves(bird: Tickbird)
         runs = [await client.trigger(name, actor="ada") for _ in range(3) for name in names]
         for run in runs:
             await final(client, run.id)
-    assert most <= 3
+    assert maximum <= 3
     # Each has had a place before another has had its third.
     third = min([place for place, name in enumerate(order) if name == one][2] for one in names)
     assert set(order[:third]) == set(names)

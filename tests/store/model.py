@@ -176,8 +176,8 @@ class Model:
         """When something is to be decided about it next."""
         if schedule.state == "paused":
             return schedule.pause_until
-        most = schedule.shape.max_runs
-        if schedule.state != "active" or (most is not None and schedule.runs_planned >= most):
+        maximum = schedule.shape.max_runs
+        if schedule.state != "active" or (maximum is not None and schedule.runs_planned >= maximum):
             return None
         tick = self.following(schedule, schedule.planned_until)
         dues: list[int] = []
@@ -253,14 +253,14 @@ class Model:
             if schedule.state != "active":
                 return
         look = Look(self, schedule, now)
-        most = schedule.shape.max_runs
+        maximum = schedule.shape.max_runs
         made: list[ModelRun] = []
         for decision in look.decide():
             if decision.reason == "done":
                 pass
             elif decision.run is None:
                 self._record(schedule, schedule.revision, decision.reason, decision.behind, [decision.tick])
-            elif most is not None and schedule.runs_planned >= most:
+            elif maximum is not None and schedule.runs_planned >= maximum:
                 break
             else:
                 assert decision.tick not in schedule.ever, "the model itself decided a tick twice"
@@ -660,16 +660,16 @@ class Look:
 
     def _fates(self) -> list[tuple[int, str]]:
         fates: list[tuple[int, str]] = []
-        least = 0
+        minimum = 0
         for tick, why_not in self.model.coming(self.schedule, floor(self.now) - self.offset):
             told = self.schedule.told.get(tick)
             if why_not:
                 fates.append((tick, why_not))
                 continue
             # Nothing is later than what is decided before it.
-            least = max(least, LATENESS.index(self._lateness(self.model.due_at(self.schedule, tick))))
+            minimum = max(minimum, LATENESS.index(self._lateness(self.model.due_at(self.schedule, tick))))
             closed = (told is None or told.due is None) and self.shape.excludes(tick)
-            fates.append((tick, "calendar" if closed else LATENESS[least]))
+            fates.append((tick, "calendar" if closed else LATENESS[minimum]))
         return fates
 
     def _lateness(self, due_at: int) -> str:
@@ -708,8 +708,8 @@ class Look:
 
     def _alone(self, late: list[int]) -> list[int]:
         """Late ticks with a payload of their own get a run of their own, if there is room for all."""
-        most = self.shape.max_runs
-        room = len(late) if most is None else most - self.schedule.runs_planned
+        maximum = self.shape.max_runs
+        room = len(late) if maximum is None else maximum - self.schedule.runs_planned
         alone = [tick for tick in late if (told := self.schedule.told.get(tick)) is not None and told.payload]
         if self.shape.overlap == "replace" or len(alone) + (len(alone) < len(late)) > room:
             return []
@@ -735,14 +735,14 @@ class Look:
         return None
 
     def _start(self, tick: int, origin: str, covers: tuple[int, int, int] | None = None) -> ModelRun:
-        shape, most = self.shape, self.shape.max_concurrent
+        shape, maximum = self.shape, self.shape.max_concurrent
         in_order = origin == "catch_up" and shape.catch_up == "all"
-        if shape.overlap == "replace" and not in_order and len(self.ticking) >= most:
+        if shape.overlap == "replace" and not in_order and len(self.ticking) >= maximum:
             self.cancelled += [run for run in self.ticking if run.status != "running"]
             self.ticking = [run for run in self.ticking if run.status == "running"]
-            surplus = max(0, len(self.ticking) + 1 - most)
+            surplus = max(0, len(self.ticking) + 1 - maximum)
             self.stopped = self.ticking[:surplus]
-        waits = shape.overlap != "allow" and len(self.ticking) + self.others >= most
+        waits = shape.overlap != "allow" and len(self.ticking) + self.others >= maximum
         due_at = self.model.due_at(self.schedule, tick)
         limit = shape.start_limit
         run = ModelRun(

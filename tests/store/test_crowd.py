@@ -46,7 +46,7 @@ class Crowd:
         self.url, self.stores = url, stores
         self.dice = random.Random(7)
         self.is_commanded = self.is_planned = False
-        self.most: dict[str, int] = {}
+        self.maximum: dict[str, int] = {}
 
     async def prepare(self) -> None:
         store = self.stores[0]
@@ -58,8 +58,8 @@ class Crowd:
             )
             command = Create(actor="ada", namespace="default", definition=definition)
             await store.change_schedule("default", name, command, now=began)
-        for key, most in KEYS.items():
-            await store.set_limit("default", key, most, "ada")
+        for key, maximum in KEYS.items():
+            await store.set_limit("default", key, maximum, "ada")
         await store.plan_due()
 
     async def command(self, store: PostgresStore) -> None:
@@ -105,7 +105,7 @@ class Crowd:
             while not self.is_planned:
                 rows = await (await connection.execute(GOING)).fetchall()
                 going = [each for row in rows for each in row if each is not None]
-                self.most |= {each: max(self.most.get(each, 0), going.count(each)) for each in going}
+                self.maximum |= {each: max(self.maximum.get(each, 0), going.count(each)) for each in going}
                 await asyncio.sleep(0.002)
 
 
@@ -133,7 +133,7 @@ async def test_nobody_passes_and_nobody_is_left(crowd: Crowd) -> None:
         await planned
         crowd.is_planned = True
     allowed = {name: options.get("max_concurrent", 1) for name, options in SCHEDULES.items()} | KEYS
-    beyond = {each: most for each, most in crowd.most.items() if each != "crowds" and most > allowed[each]}
+    beyond = {each: maximum for each, maximum in crowd.maximum.items() if each != "crowds" and maximum > allowed[each]}
     assert beyond == {}
     # Nobody rescued anybody here: whoever could go was let go by those before it.
     left = [run for status in ("waiting", "queued", "running") for run in await one.list_runs("default", status=status)]

@@ -495,8 +495,8 @@ class History:
             active = self.state.model.active_runs(each)
             limits = {(run.shape.overlap == "allow", run.shape.max_concurrent) for run in active}
             if len(limits) == 1:
-                [(allowed, most)] = limits
-                assert allowed or sum(run.status != "waiting" for run in active) <= most, "more at a time than allowed"
+                [(allowed, maximum)] = limits
+                assert allowed or sum(run.status != "waiting" for run in active) <= maximum, "more at once than allowed"
 
     async def come_to_rest(self) -> None:
         """No more faults: with rescues and claims going on, everything becomes final."""

@@ -69,7 +69,7 @@ def notes(folder: Path, event: str = "ran") -> list[dict[str, Any]]:
     return [note for note in map(json.loads, lines) if note["event"] == event]
 
 
-def check(url: str, folder: Path, least: int) -> None:
+def check(url: str, folder: Path, minimum: int) -> None:
     """Every tick of every clock was decided once, every run was executed once, and nothing is left half-done."""
     runs = stored_runs(url)
     skips = ask(url, _SKIPS)
@@ -79,7 +79,7 @@ def check(url: str, folder: Path, least: int) -> None:
             assert last - first + 1 == count
             decided.update(range(first, last + 1))
         assert sorted(decided.elements()) == list(range(min(decided), max(decided) + 1)), f"{name}: lost or doubled"
-        assert len(decided) >= least
+        assert len(decided) >= minimum
     ran = notes(folder)
     assert max(Counter((note["run"], note["attempt"]) for note in ran).values()) == 1, "one attempt ran twice"
     done = {(note["run"], note["attempt"]): note["pid"] for note in ran}

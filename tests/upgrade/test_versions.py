@@ -82,7 +82,7 @@ async def test_there_and_back_under_load(
     four = workers.start(new)
     await _busy(workers, new)
     workers.end(four)
-    check(url, workers.folder, least=5)
+    check(url, workers.folder, minimum=5)
     for process in workers.processes:
         assert "Traceback" not in workers.said(process)
 
@@ -105,7 +105,7 @@ async def test_a_migration_that_cannot_get_its_lock_gives_up(
     new.ok(url, "migrate")
     await _busy(workers, old)
     workers.end(worker)
-    check(url, workers.folder, least=5)
+    check(url, workers.folder, minimum=5)
 
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)

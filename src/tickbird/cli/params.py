@@ -36,7 +36,7 @@ def length(value: str | int) -> int:
     """Whole seconds of a length of time: 90, 90s, 10m, 1h30m."""
     text = str(value)
     try:
-        return seconds(int(text) if text.isascii() and text.isdigit() else text, "value", least=1)
+        return seconds(int(text) if text.isascii() and text.isdigit() else text, "value", minimum=1)
     except InvalidError as error:
         raise click.BadParameter(str(error).removeprefix("value: ")) from None
 

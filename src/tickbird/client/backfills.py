@@ -69,7 +69,7 @@ class Backfills(ClientBase):
     ) -> BackfillRecord:
         """Cancel the runs of a backfill that have not started; ask those that run to stop if `stop_running`."""
         await self.get_backfill(backfill_id)
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         return await self._store.cancel_backfill(
             self._namespace, backfill_id, actor, note=check_text(note, "note"), stop_running=stop_running
         )

@@ -44,7 +44,7 @@ class CalendarService:
         self, name: str, definition: object, *, actor: str, horizon: Duration = HORIZON, revision: int | None = None
     ) -> CalendarReport:
         """Store it, then bring each schedule that names it up to it, in a transaction of its own."""
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         preview = await self.preview(name, definition, horizon=horizon)
         made = preview.calendar
         if preview.failed:
@@ -67,7 +67,7 @@ class CalendarService:
     async def preview(self, name: str, definition: object, *, horizon: Duration = HORIZON) -> CalendarReport:
         """What putting it would do to the ticks of each schedule that names it."""
         check_calendar_name(check_new_name(name, "calendar"))
-        reach = seconds(horizon, "horizon", least=1)
+        reach = seconds(horizon, "horizon", minimum=1)
         if reach > MAX_HORIZON:
             raise InvalidError("horizon: must be at most five years.", field="horizon")
         resolved = await self.resolve(definition)
@@ -120,7 +120,7 @@ class CalendarService:
 
     async def delete(self, name: str, *, actor: str, revision: int | None = None) -> None:
         """Delete one that no schedule names."""
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         await self._store.delete_calendar(self._namespace, check_calendar_name(name), actor, revision=revision)
 
     async def _naming(self, name: str) -> AsyncIterator[Schedule]:

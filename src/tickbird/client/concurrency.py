@@ -18,16 +18,16 @@ from tickbird.domain.workers import Worker
 class Limits(ClientBase):
     """The verbs about limits."""
 
-    async def set_limit(self, key: str, most: int, *, actor: str) -> ConcurrencyLimit:
+    async def set_limit(self, key: str, max_running: int, *, actor: str) -> ConcurrencyLimit:
         """Let so many runs of a concurrency key go on at once; a higher limit lets waiting ones go at once."""
-        check_text(actor, "actor", least=1, most=200)
-        check_max_running(most)
-        return await self._store.set_limit(self._namespace, check_limit_key(key), most, actor)
+        check_text(actor, "actor", minimum=1, maximum=200)
+        check_max_running(max_running)
+        return await self._store.set_limit(self._namespace, check_limit_key(key), max_running, actor)
 
     async def remove_limit(self, key: str, *, actor: str) -> ConcurrencyLimit:
         """Go back to one run of this concurrency key at a time."""
-        check_text(actor, "actor", least=1, most=200)
-        check_text(key, "key", least=1, most=MAX_KEY_LENGTH)
+        check_text(actor, "actor", minimum=1, maximum=200)
+        check_text(key, "key", minimum=1, maximum=MAX_KEY_LENGTH)
         if not any(limit.is_explicit for limit in await self._store.list_limits(self._namespace, key=key)):
             raise NotFoundError(f"there is no limit for {key!r};", hint="`tickbird limits` shows those that exist.")
         return await self._store.set_limit(self._namespace, key, None, actor)
@@ -35,12 +35,12 @@ class Limits(ClientBase):
     async def limits(self, *, after: str = "", limit: int | None = None) -> Sequence[ConcurrencyLimit]:
         """The concurrency keys that have a limit or active runs, by name, behind `after`; all, or so many."""
         check_text(after, "after")
-        most = None if limit is None else page_size(limit)
-        return await self._store.list_limits(self._namespace, after=after, limit=most)
+        maximum = None if limit is None else page_size(limit)
+        return await self._store.list_limits(self._namespace, after=after, limit=maximum)
 
     async def set_queue_rate(self, queue: str, rate: RateLimit | str | None, *, actor: str) -> QueueStatus:
         """Let at most so many runs of a queue begin within so long, such as "100/min"; with None, as they come."""
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         # One that is there by any name can lose its rate.
         (check_name if rate is None else check_new_name)(queue, "queue")
         if rate is not None and not isinstance(rate, RateLimit):
@@ -60,20 +60,20 @@ class Limits(ClientBase):
         return _served([found[name] for name in sorted(found)], workers)
 
 
-def check_max_running(most: object) -> int:
+def check_max_running(maximum: object) -> int:
     """How many runs of a key may go on at once, or an InvalidError."""
-    if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_LIMIT:
+    if isinstance(maximum, bool) or not isinstance(maximum, int) or not 1 <= maximum <= MAX_LIMIT:
         raise InvalidError(
-            f"most: {str(most)[:60]!r} is not a whole number from 1 to {MAX_LIMIT};",
+            f"max_running: {str(maximum)[:60]!r} is not a whole number from 1 to {MAX_LIMIT};",
             field="max_running",
             hint="to hold runs back altogether, pause their schedules.",
         )
-    return most
+    return maximum
 
 
 def check_limit_key(key: str) -> str:
     """A key that a limit can be set for, or an InvalidError."""
-    if not check_text(key, "key", least=1, most=MAX_KEY_LENGTH).isprintable():
+    if not check_text(key, "key", minimum=1, maximum=MAX_KEY_LENGTH).isprintable():
         raise InvalidError(f"key: {key[:60]!r} is not a text on one line, as keys of runs are.", field="key")
     return key
 

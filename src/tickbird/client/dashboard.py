@@ -73,10 +73,10 @@ class DashboardReads:
         limit = _within(limit, "limit", 1_000)
         return await self._readings.dependents(self._namespace, check_text(name, "schedule"), limit)
 
-    async def count(self, wanted: ScheduleFilter = _ALL, *, most: int = 10_000) -> CappedCount:
+    async def count(self, wanted: ScheduleFilter = _ALL, *, maximum: int = 10_000) -> CappedCount:
         """How many schedules are wanted; beyond `most` it says only that there are more."""
         _check_schedules(wanted)
-        return await self._readings.count_schedules(self._namespace, wanted, _within(most, "most", 100_000))
+        return await self._readings.count_schedules(self._namespace, wanted, _within(maximum, "maximum", 100_000))
 
     async def newest_points(self, ids: Collection[int], *, each: int = 60) -> Mapping[int, Sequence[Marked]]:
         """The newest runs and skips of each of up to 200 schedules, by the id of the schedule, oldest first."""
@@ -88,8 +88,8 @@ class DashboardReads:
         """What went on between two instants, and which schedules are to come until the last."""
         if first > last:
             raise InvalidError("last: must not lie before first.", field="last")
-        most, runs = _within(schedules, "schedules", 200), _within(each, "each", 500)
-        return await self._readings.timeline(self._namespace, first, last, schedules=most, each=runs)
+        maximum, runs = _within(schedules, "schedules", 200), _within(each, "each", 500)
+        return await self._readings.timeline(self._namespace, first, last, schedules=maximum, each=runs)
 
     async def timings(
         self, since: datetime, *, schedule_id: int | None = None, limit: int = 2_000
@@ -98,16 +98,16 @@ class DashboardReads:
         limit = _within(limit, "limit", 2_000)
         return await self._readings.timings(self._namespace, schedule_id=schedule_id, since=since, limit=limit)
 
-    async def findings(self, *, late: float = LATE, most: int = 20) -> FindingsOverview:
+    async def findings(self, *, late: float = LATE, maximum: int = 20) -> FindingsOverview:
         """What needs a person now, the most serious first: what fails, is late, parked, held, or held back."""
-        most = _within(most, "most", 100)
+        maximum = _within(maximum, "maximum", 100)
         store, namespace, readings = self._store, self._namespace, self._readings
         now = await store.now()
         before = now - timedelta(seconds=late)
-        streaks, more_streaks = await readings.streaks(namespace, most)
+        streaks, more_streaks = await readings.streaks(namespace, maximum)
         waiting, more_waiting = await readings.late_runs(namespace, before, _LATE_RUNS)
-        parked = await readings.schedules(namespace, ScheduleFilter(states=["parked"]), limit=most + 1)
-        overdue = await readings.overdue(namespace, before, most + 1)
+        parked = await readings.schedules(namespace, ScheduleFilter(states=["parked"]), limit=maximum + 1)
+        overdue = await readings.overdue(namespace, before, maximum + 1)
         held = await store.list_held_schedules(namespace)
         queues = sorted({run.queue for run in waiting})[:_QUEUES]
         found = [queue for name in queues for queue in await store.list_queues(namespace, queue=name)]
@@ -121,9 +121,9 @@ class DashboardReads:
             running=await store.list_runs(namespace, status="running", limit=_RUNNING),
             overdue=overdue,
             held=held,
-            capped=more_streaks or more_waiting or max(len(parked), len(overdue)) > most,
+            capped=more_streaks or more_waiting or max(len(parked), len(overdue)) > maximum,
         )
-        return overview_findings(seen, most)
+        return overview_findings(seen, maximum)
 
     async def load(self, *, hours: int = HOURS, durations: bool = True) -> WeekLoad:
         """What is to come, hour by hour, of up to 100,000 active schedules; without durations, their ticks alone."""
@@ -189,7 +189,7 @@ def _check_choices(field: str, given: Collection[str], known: Sequence[str]) -> 
             raise InvalidError(f"{field}: {str(word)[:60]!r} is not one of {', '.join(known)}.", field=field)
 
 
-def _within(number: int, field: str, most: int) -> int:
-    if not 1 <= number <= most:
-        raise InvalidError(f"{field}: must be from 1 to {most}.", field=field)
+def _within(number: int, field: str, maximum: int) -> int:
+    if not 1 <= number <= maximum:
+        raise InvalidError(f"{field}: must be from 1 to {maximum}.", field=field)
     return number

@@ -52,7 +52,7 @@ class Files(ClientBase):
         """
         from tickbird.files.document import read_document
 
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         read = read_document(document)
         self._check_namespace(read)
         for tries in range(_TRIES):

@@ -40,7 +40,7 @@ class Simulations(Files):
         names: Sequence[str] = (),
         assumed: int | None = None,
         limit: int = 20,
-        most: int | None = None,
+        max_ticks: int | None = None,
         counted: Callable[[int, int], None] | None = None,
     ) -> ForecastComparison:
         """What the next days bring: from `start` or now, to `end` or for so many days, a week if not said.
@@ -89,7 +89,12 @@ class Simulations(Files):
 
         def work() -> ForecastComparison:
             return simulate(
-                ground, asked, names=names, limit=limit, most=MAX_TICKS if most is None else most, counted=report
+                ground,
+                asked,
+                names=names,
+                limit=limit,
+                max_ticks=MAX_TICKS if max_ticks is None else max_ticks,
+                counted=report,
             )
 
         try:

@@ -15,7 +15,7 @@ class ResponseStore:
 
     async def begin(self, namespace: str, key: str, request: str) -> StoredResponse | None:
         """Take a key for a request: None where it is to be answered now, else what is known of the key."""
-        return await self._store.begin_request(namespace, check_text(key, "key", least=1, most=200), request)
+        return await self._store.begin_request(namespace, check_text(key, "key", minimum=1, maximum=200), request)
 
     async def keep(self, namespace: str, key: str, answer: StoredResponse) -> None:
         """Keep an answer for a day."""

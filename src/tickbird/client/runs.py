@@ -84,7 +84,7 @@ class Runs(ClientBase):
 
         A setting that is not given is the task's; `concurrency_key=None` is no key.
         """
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         checked, settings = await self._checked(Target(task), payload or {}, unknown_task_ok=unknown_task_ok)
         run = new_run(
             task,
@@ -206,7 +206,7 @@ class Runs(ClientBase):
     async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop."""
         await self.run(run_id)
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         return await self._store.cancel_run(run_id, actor, reason=check_text(reason, "reason"))
 
     async def retry(

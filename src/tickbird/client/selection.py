@@ -44,13 +44,13 @@ class ScheduleSelection:
             for name in which:
                 check_text(name, "schedule")
 
-    async def find(self, most: int = MAX_COUNT + 1) -> SelectedSchedules:
+    async def find(self, maximum: int = MAX_COUNT + 1) -> SelectedSchedules:
         """Which they are now."""
         found: list[Schedule] = []
         if isinstance(self._which, ScheduleFilter):
             board = self._client.board
-            while len(found) < most:
-                size = min(_PAGE, most - len(found))
+            while len(found) < maximum:
+                size = min(_PAGE, maximum - len(found))
                 after = found[-1].name if found else ""
                 rows = await board.schedules(self._which, after=after, limit=size)
                 found += [row.schedule for row in rows]

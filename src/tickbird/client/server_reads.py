@@ -41,6 +41,6 @@ class ServerReads:
         """Those of these tokens and sessions that can be used."""
         return await self._store.filter_live_tokens(ids)
 
-    async def read_metrics(self, namespace: str, *, most: int = MAX_COUNTED) -> NamespaceMetrics:
+    async def read_metrics(self, namespace: str, *, maximum: int = MAX_COUNTED) -> NamespaceMetrics:
         """How much there is of everything in a namespace, each counted up to `most`."""
-        return await self._store.read_metrics(namespace, most=most)
+        return await self._store.read_metrics(namespace, maximum=maximum)

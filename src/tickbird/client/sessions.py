@@ -62,14 +62,14 @@ class Sessions(ClientBase):
 
     async def close_session(self, session_id: str, *, actor: str) -> SessionRecord:
         """End a session: log out. Harmless where it has ended before."""
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         if not is_session_id(session_id):
             raise no_such_session(str(session_id))
         return await self._store.close_session(self._namespace, session_id, actor)
 
     async def close_sessions(self, token_id: str, *, actor: str) -> int:
         """End all sessions of a token: log out everywhere. How many were live; the token itself stays."""
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         if not is_token_id(token_id):
             raise no_such_token(str(token_id))
         return await self._store.close_sessions(self._namespace, token_id, actor)

@@ -27,9 +27,9 @@ class System(ClientBase):
 
     async def drain_worker(self, worker_id: str, *, actor: str, note: str = "") -> Worker:
         """Ask a live worker to take nothing new, finish what it executes and end; nothing takes that back."""
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         check_text(note, "note")
-        worker_id = check_text(worker_id, "worker", least=1, most=1_000)
+        worker_id = check_text(worker_id, "worker", minimum=1, maximum=1_000)
         return await self._store.drain_worker(self._namespace, worker_id, actor, note=note)
 
     async def doctor(self) -> Sequence[Finding]:
@@ -42,7 +42,7 @@ class System(ClientBase):
 
     async def accept_copy(self, *, actor: str) -> StoreIdentity:
         """Let a copy of a store go on where it is: from now on it plans and executes as a store of its own."""
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         if not (await self._store.check_identity()).copy_reason:
             raise ConflictError("this store is no copy;", hint="there is nothing to accept.")
         return await self._store.accept_copy(self._namespace, actor)
@@ -57,7 +57,7 @@ class System(ClientBase):
 
     async def adopt_zone_data(self, *, actor: str) -> Zones:
         """Let the store go by the zone rules of this process, also by older ones; workers then follow."""
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         zones = await self._store.check_zone_data(adopt=True, actor=actor)
         if not zones.adopted:
             raise ConflictError("the store goes by these zone rules already;", hint="there is nothing to adopt.")

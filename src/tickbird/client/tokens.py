@@ -38,9 +38,9 @@ class Tokens(ClientBase):
         """A new token and its text, which cannot be shown again; for this namespace, these ones, or all with None."""
         import secrets
 
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         # With its id it is the actor of what is done with it.
-        check_text(name, "name", least=1, most=100)
+        check_text(name, "name", minimum=1, maximum=100)
         if expires_at is not None and to_seconds(expires_at) <= to_seconds(await self._store.now()):
             raise InvalidError("expires_at: lies in the past;", field="expires_at", hint="give a later instant.")
         opened = check_namespaces((self._namespace,) if namespaces is not None and not namespaces else namespaces)
@@ -61,7 +61,7 @@ class Tokens(ClientBase):
 
     async def revoke_token(self, token_id: str, *, actor: str) -> TokenRecord:
         """End a token: from then on it opens nothing. Harmless where that was done before."""
-        check_text(actor, "actor", least=1, most=200)
+        check_text(actor, "actor", minimum=1, maximum=200)
         if not is_token_id(token_id):
             raise no_such_token(str(token_id))
         return await self._store.revoke_token(self._namespace, token_id, actor)

@@ -18,8 +18,8 @@ class SizedCache(Generic[K, V]):
 
     __slots__ = ("_most", "_sizes", "_values", "size")
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, maximum: int) -> None:
+        self._most = maximum
         self._values: OrderedDict[K, V] = OrderedDict()
         self._sizes: dict[K, int] = {}
         # Bytes of all values.

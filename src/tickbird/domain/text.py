@@ -30,12 +30,12 @@ def check_new_name(name: object, what: str) -> str:
     return check_name(name, what)
 
 
-def check_text(text: object, what: str, *, least: int = 0, most: int = 2_000) -> str:
+def check_text(text: object, what: str, *, minimum: int = 0, maximum: int = 2_000) -> str:
     """The text itself, or a DefinitionError: databases take neither NUL characters nor half surrogate pairs."""
     if not isinstance(text, str) or "\0" in text or any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
         raise DefinitionError(f"{what}: {str(text)[:60]!r} is not text that can be stored.", field=what)
-    if not least <= len(text) <= most:
-        raise DefinitionError(f"{what}: must have {least} to {most:,} characters, not {len(text):,}.", field=what)
+    if not minimum <= len(text) <= maximum:
+        raise DefinitionError(f"{what}: must have {minimum} to {maximum:,} characters, not {len(text):,}.", field=what)
     return text
 
 

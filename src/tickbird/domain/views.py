@@ -190,9 +190,11 @@ class LoadRow:
     duration: float | None
 
 
-def page_of_going(looked: int, ids: Sequence[int], most: int, after: int | None, limit: int) -> KeysetPage[int] | None:
+def page_of_going(
+    looked: int, ids: Sequence[int], maximum: int, after: int | None, limit: int
+) -> KeysetPage[int] | None:
     """A page of those that go on; None where not all of them were looked at, since newer ones may be among the rest."""
-    if looked >= most:
+    if looked >= maximum:
         return None
     ids = sorted(ids, reverse=after is None)
     page = ids[:limit]
@@ -200,7 +202,7 @@ def page_of_going(looked: int, ids: Sequence[int], most: int, after: int | None,
     return KeysetPage(page if after is None else page[::-1], reached)
 
 
-def newest_points(runs: Sequence[RunPoint], skips: Sequence[SkipPoint], most: int) -> dict[int, list[Marked]]:
+def newest_points(runs: Sequence[RunPoint], skips: Sequence[SkipPoint], maximum: int) -> dict[int, list[Marked]]:
     """The newest marks of each schedule, oldest first."""
     lines: dict[int, list[Marked]] = {}
     mark: Marked
@@ -208,5 +210,5 @@ def newest_points(runs: Sequence[RunPoint], skips: Sequence[SkipPoint], most: in
         lines.setdefault(mark.schedule_id, []).append(mark)
     for line in lines.values():
         line.sort(key=lambda mark: (mark.at, mark.id))
-        del line[:-most]
+        del line[:-maximum]
     return lines

@@ -107,20 +107,20 @@ class ClockGuard:
         if asked_at < self._minded_at:
             return
         answered_at = self._clock.monotonic()
-        least, most = now.timestamp() - answered_at, now.timestamp() - asked_at
+        minimum, maximum = now.timestamp() - answered_at, now.timestamp() - asked_at
         # An answer that took long fits many clocks; but one that does not fit is a jump however long it took.
         quick = answered_at - asked_at < QUICK
         if self._offset is None:
-            self._offset = least if quick else None
-        elif _distance(self._offset, least, most) <= TOLERANCE:
+            self._offset = minimum if quick else None
+        elif _distance(self._offset, minimum, maximum) <= TOLERANCE:
             if quick:
-                self._agree(_within(self._offset, least, most))
-        elif self._jumped is None or _distance(self._jumped[0], least, most) > TOLERANCE:
-            self._alarm(_within(self._offset, least, most), answered_at)
+                self._agree(_within(self._offset, minimum, maximum))
+        elif self._jumped is None or _distance(self._jumped[0], minimum, maximum) > TOLERANCE:
+            self._alarm(_within(self._offset, minimum, maximum), answered_at)
         elif answered_at >= self._jumped[1] + PATIENCE:
-            self._accept(_within(self._jumped[0], least, most))
+            self._accept(_within(self._jumped[0], minimum, maximum))
         elif quick:
-            self._jumped = _within(self._jumped[0], least, most), self._jumped[1]
+            self._jumped = _within(self._jumped[0], minimum, maximum), self._jumped[1]
 
     def forget(self) -> None:
         """Know nothing of the store's clock: what it has shown so far was not to be believed."""
@@ -154,14 +154,14 @@ def _describe(jump: float) -> str:
     return f"{'ahead' if jump > 0 else 'back'} by {timedelta(seconds=round(abs(jump)))}"
 
 
-def _distance(offset: float, least: float, most: float) -> float:
+def _distance(offset: float, minimum: float, maximum: float) -> float:
     """How far an offset is from a range, 0 within it."""
-    return max(least - offset, offset - most, 0.0)
+    return max(minimum - offset, offset - maximum, 0.0)
 
 
-def _within(offset: float, least: float, most: float) -> float:
+def _within(offset: float, minimum: float, maximum: float) -> float:
     """The offset of a range that is nearest to another; so drift is followed."""
-    return min(max(offset, least), most)
+    return min(max(offset, minimum), maximum)
 
 
 def _instant(seconds: float) -> datetime:

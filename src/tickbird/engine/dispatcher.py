@@ -103,9 +103,9 @@ class Dispatcher:
     def _free(self, places: int) -> int:
         return places - self.busy - self._reserved if self._claiming and self._executables else 0
 
-    def reserve(self, most: int) -> int:
+    def reserve(self, maximum: int) -> int:
         """Keep up to so many slots for runs that are about to be leased to this worker; how many, for `take`."""
-        return self._reserve(min(most, self.room))
+        return self._reserve(min(maximum, self.room))
 
     def _reserve(self, count: int) -> int:
         reserved = max(0, count)

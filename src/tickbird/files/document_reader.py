@@ -89,12 +89,12 @@ class DocumentReader(Triggers, Policies):
 
     def limit(self, key: str, node: Node) -> None:
         """How many runs of a concurrency key may go on at once."""
-        usable = self.named(node, lambda: check_text(key, "key", least=1, most=MAX_KEY_LENGTH))
-        most = node.value
-        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= MAX_LIMIT:
+        usable = self.named(node, lambda: check_text(key, "key", minimum=1, maximum=MAX_KEY_LENGTH))
+        maximum = node.value
+        if isinstance(maximum, bool) or not isinstance(maximum, int) or not 1 <= maximum <= MAX_LIMIT:
             self.wrong(node.at, f"expected a whole number from 1 to {MAX_LIMIT:,}, not {str(node.plain)[:60]!r}.")
         elif usable:
-            self.limits[key] = most
+            self.limits[key] = maximum
 
     def queue(self, name: str, node: Node) -> None:
         """At what rate the runs of a queue may begin."""

@@ -28,7 +28,7 @@ _INSTANT: Final[Schema] = {
 }
 _DATE: Final[Schema] = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
 _DAY: Final[Schema] = {"anyOf": [{"enum": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]}, _DATE]}
-_BOUNDS: Final = {name: (least, most) for name, least, most in RANGES}
+_BOUNDS: Final = {name: (minimum, maximum) for name, minimum, maximum in RANGES}
 
 
 def json_schema() -> Schema:
@@ -70,9 +70,9 @@ def _object(properties: Schema, required: list[str] | None = None) -> Schema:
     return made | ({"required": required} if required else {})
 
 
-def _one_or_more(each: Schema, most: int | None = None) -> Schema:
+def _one_or_more(each: Schema, maximum: int | None = None) -> Schema:
     several: Schema = {"type": "array", "items": each}
-    return {"anyOf": [each, several | ({"maxItems": most} if most else {})]}
+    return {"anyOf": [each, several | ({"maxItems": maximum} if maximum else {})]}
 
 
 def _exactly_one(names: Any) -> list[Schema]:
@@ -122,8 +122,8 @@ def _field(field: Field) -> Schema:
     if field.kind == "choice":
         return {"enum": list(field.choices)}
     if field.kind == "whole":
-        least, most = _BOUNDS[field.name]
-        return {"type": "integer", "minimum": least, "maximum": most}
+        minimum, maximum = _BOUNDS[field.name]
+        return {"type": "integer", "minimum": minimum, "maximum": maximum}
     if field.kind == "dependencies":
         one = _object({"after": _NAME, "within": _LENGTH, "wait": _LENGTH}, ["after", "within"])
         return _one_or_more(one, MAX_DEPENDENCIES)

@@ -96,8 +96,8 @@ def _value(field: Field, value: Any, spelling: Format) -> Any:
         return calendar_to_json(value)
     if field.kind == "backoff":
         assert isinstance(value, Backoff)
-        base, most = as_length(value.base), as_length(value.max)
-        return base if value.max == Backoff().max else {"base": base, "max": most}
+        base, maximum = as_length(value.base), as_length(value.max)
+        return base if value.max == Backoff().max else {"base": base, "max": maximum}
     if field.kind == "dependencies":
         return [
             {

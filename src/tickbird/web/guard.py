@@ -174,14 +174,14 @@ class PageGuard:
             )
         return form
 
-    async def body(self, request: Request, most: int) -> bytes:
+    async def body(self, request: Request, maximum: int) -> bytes:
         """What was sent, if it is no longer and takes no longer than it may."""
         parts, size = [], 0
         async with asyncio.timeout(self._limits.body_within):
             async for part in request.stream():
                 size += len(part)
-                if size > most:
-                    raise Problem(413, "too-large", f"The form is larger than {most:,} bytes.")
+                if size > maximum:
+                    raise Problem(413, "too-large", f"The form is larger than {maximum:,} bytes.")
                 parts.append(part)
         return b"".join(parts)
 

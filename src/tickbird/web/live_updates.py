@@ -29,7 +29,7 @@ class ChangeSubscriber(Subscriber):
         """One word is enough: as long as it was not heard, nothing is read of what else happens."""
         return bool(self.waiting)
 
-    def offer(self, block: bytes, most: int) -> None:
+    def offer(self, block: bytes, maximum: int) -> None:
         """One word stands for all that comes before it is heard."""
         if not self.waiting:
             self.waiting.append(_CHANGED)

@@ -126,9 +126,9 @@ def _text(name: str, encoded: Any) -> str:
     if name in _LENGTHS and isinstance(encoded, int) and not isinstance(encoded, bool):
         return duration_text(encoded) if encoded else "none"
     if name == "backoff" and isinstance(encoded, Mapping):
-        base, most = encoded.get("base", 1), encoded.get("max", 300)
-        if isinstance(base, int) and isinstance(most, int):
-            return f"up to {duration_text(base)}, twice as much each time, at most {duration_text(most)}"
+        base, maximum = encoded.get("base", 1), encoded.get("max", 300)
+        if isinstance(base, int) and isinstance(maximum, int):
+            return f"up to {duration_text(base)}, twice as much each time, at most {duration_text(maximum)}"
     if isinstance(encoded, bool):
         return "yes" if encoded else "no"
     if isinstance(encoded, list):

@@ -51,26 +51,26 @@ def render(template: str, context: Mapping[str, Any]) -> str:
     return shown.encode(errors="replace").decode()
 
 
-def plain(value: object, most: int = _MAX_LENGTH) -> str:
+def plain(value: object, maximum: int = _MAX_LENGTH) -> str:
     """A text from data with what cannot be seen made visible, and cut where it is too long to look at."""
     whole = str(value)
-    part = whole[:most]
+    part = whole[:maximum]
     # By distinct characters: a text may have a million, and hardly more than a hundred different ones.
     shown = part.translate({ord(each): _shown(each) for each in set(part) if not _visible(each)})
-    return shown if len(whole) <= most else f"{shown}… ({len(whole):,} characters)"
+    return shown if len(whole) <= maximum else f"{shown}… ({len(whole):,} characters)"
 
 
-def text(value: object, most: int = _MAX_LENGTH) -> Markup:
+def text(value: object, maximum: int = _MAX_LENGTH) -> Markup:
     """A text from data, kept from turning the direction of what stands around it."""
-    return Markup("<bdi>{}</bdi>").format(plain(value, most))
+    return Markup("<bdi>{}</bdi>").format(plain(value, maximum))
 
 
-def cut(value: object, most: int = 60) -> Markup:
+def cut(value: object, maximum: int = 60) -> Markup:
     """The beginning of a text; the whole of it where one points at it."""
     whole = plain(value, 2_000)
-    if len(whole) <= most:
+    if len(whole) <= maximum:
         return Markup("<bdi>{}</bdi>").format(whole)
-    return Markup('<bdi title="{}">{}…</bdi>').format(whole, whole[: most - 1])
+    return Markup('<bdi title="{}">{}…</bdi>').format(whole, whole[: maximum - 1])
 
 
 def duration(seconds: float | None) -> str:

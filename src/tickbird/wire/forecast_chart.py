@@ -77,22 +77,22 @@ def _panel(
     title: str, style: str, columns: Sequence[HourStats], values: Sequence[int], slots: int | None, top: int
 ) -> str:
     """Bars over time; with a line for the slots."""
-    most = max([1, *values, slots or 0])
+    maximum = max([1, *values, slots or 0])
     base, wide = top + _HEIGHT, _WIDTH / max(1, len(columns))
     parts = [f'  <text class="head" x="{_LEFT}" y="{top - 8}">{_escape(title)}</text>\n']
     for place, value in enumerate(values):
         if value:
-            height = _HEIGHT * value / most
+            height = _HEIGHT * value / maximum
             at = f"{to_datetime(columns[place].at):%Y-%m-%d %H:%M}"
             parts.append(
                 f'  <rect class="{style}" x="{_LEFT + place * wide:.1f}" y="{base - height:.1f}" '
                 f'width="{max(0.5, wide - 0.5):.1f}" height="{height:.1f}"><title>{at}Z: {value:,}</title></rect>\n'
             )
     parts.append(f'  <line class="axis" x1="{_LEFT}" y1="{base}" x2="{_LEFT + _WIDTH}" y2="{base}"/>\n')
-    parts.append(f'  <text x="{_LEFT - 6}" y="{top + 10}" text-anchor="end">{most:,}</text>\n')
+    parts.append(f'  <text x="{_LEFT - 6}" y="{top + 10}" text-anchor="end">{maximum:,}</text>\n')
     parts.append(f'  <text x="{_LEFT - 6}" y="{base}" text-anchor="end">0</text>\n')
     if slots is not None:
-        y = base - _HEIGHT * slots / most
+        y = base - _HEIGHT * slots / maximum
         parts.append(f'  <line class="slots" x1="{_LEFT}" y1="{y:.1f}" x2="{_LEFT + _WIDTH}" y2="{y:.1f}"/>\n')
         parts.append(
             f'  <text class="limit" x="{_LEFT + _WIDTH}" y="{y - 4:.1f}" text-anchor="end">{slots:,} slots</text>\n'

@@ -80,7 +80,7 @@ async def test_limits_are_those_of_a_namespace(api: Api) -> None:
         ("PUT", "limits/k", {"max_running": 0}, 422, "invalid"),
         ("PUT", "limits/k", {"max_running": 10**6}, 422, "invalid"),
         ("PUT", "limits/k", {"max_running": "many"}, 422, "invalid"),
-        ("PUT", "limits/k", {"max_running": 1, "least": 1}, 422, "invalid"),
+        ("PUT", "limits/k", {"max_running": 1, "minimum": 1}, 422, "invalid"),
         ("PUT", f"limits/{'k' * 201}", {"max_running": 1}, 422, "invalid"),
         ("PUT", "limits/a%0Ab", {"max_running": 1}, 404, "no-such-path"),
         ("PUT", "limits/%00", {"max_running": 1}, 422, "invalid"),

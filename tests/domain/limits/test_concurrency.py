@@ -71,15 +71,15 @@ KEYS: list[Key] = [("n", "a"), ("n", "b"), ("m", "a")]
 
 @st.composite
 def lines(draw: st.DrawFn) -> tuple[list[WaitingRun], dict[int, int], dict[Key, int]]:
-    most = draw(st.dictionaries(st.integers(1, 5), st.none() | st.integers(1, 3), max_size=5))
-    busy = {schedule: draw(st.integers(0, 3)) for schedule in most}
+    maximum = draw(st.dictionaries(st.integers(1, 5), st.none() | st.integers(1, 3), max_size=5))
+    busy = {schedule: draw(st.integers(0, 3)) for schedule in maximum}
     room = draw(st.dictionaries(st.sampled_from(KEYS), st.integers(-2, 4)))
     waiters = []
     for number in range(draw(st.integers(0, 25))):
-        schedule = draw(st.sampled_from([None, *most]))
+        schedule = draw(st.sampled_from([None, *maximum]))
         key = draw(st.none() | st.sampled_from(KEYS)) if schedule is not None else draw(st.sampled_from(KEYS))
         waiters.append(
-            WaitingRun(number, schedule, draw(st.integers(-1, 1)), None if schedule is None else most[schedule], key)
+            WaitingRun(number, schedule, draw(st.integers(-1, 1)), None if schedule is None else maximum[schedule], key)
         )
     return draw(st.permutations(waiters)), busy, room
 

@@ -189,7 +189,7 @@ OVERLAP: list[tuple[str, int, Facts, int, Any, Any, tuple[int, ...], tuple[int, 
 @pytest.mark.parametrize("overlap,most,known,seconds,made_runs,made_skips,cancel,stop", OVERLAP)
 def test_overlap(
     overlap: Any,
-    most: int,
+    maximum: int,
     known: Facts,
     seconds: int,
     made_runs: Any,
@@ -197,7 +197,7 @@ def test_overlap(
     cancel: tuple[int, ...],
     stop: tuple[int, ...],
 ) -> None:
-    made = look(schedule(overlap=overlap, max_concurrent=most), seconds, known)
+    made = look(schedule(overlap=overlap, max_concurrent=maximum), seconds, known)
     assert (runs(made), skips(made), made.cancel, made.stop) == (made_runs, made_skips, cancel, stop)
     waits = any(run.status == "waiting" for run in made.runs)
     assert made.relies_on_runs == bool(waits or cancel or stop)
@@ -219,8 +219,8 @@ ON_TIME: list[tuple[str, int, int, Any, Any]] = [
 
 
 @pytest.mark.parametrize("overlap,most,seconds,expected,skipped", ON_TIME)
-def test_several_ticks_on_time(overlap: Any, most: int, seconds: int, expected: Any, skipped: Any) -> None:
-    made = look(schedule(every(seconds=1), overlap=overlap, max_concurrent=most), seconds)
+def test_several_ticks_on_time(overlap: Any, maximum: int, seconds: int, expected: Any, skipped: Any) -> None:
+    made = look(schedule(every(seconds=1), overlap=overlap, max_concurrent=maximum), seconds)
     assert ([tick for tick, _, _ in runs(made)], skips(made), made.cancel) == (expected, skipped, ())
 
 

@@ -32,11 +32,11 @@ _STEP = re.compile(r"([MLHVAZmlhvaz])([^A-Za-z]*)")
 _TOLERANCE = 0.02  # what rounding to two decimals may add up to
 
 
-def sound(picture: Chart, most: int = 1_200_000) -> ET.Element:
+def sound(picture: Chart, maximum: int = 1_200_000) -> ET.Element:
     """The drawing of a picture, once everything that holds for all of them has been found to hold."""
     text = str(picture.svg)
     text.encode()
-    assert len(text) <= most
+    assert len(text) <= maximum
     root = ET.fromstring(text)
     assert root.get("role") in ("img", "group")
     assert picture.title

@@ -175,9 +175,9 @@ def test_the_ends_of_time_and_windows_of_no_length(at: datetime, tz: str) -> Non
 
 @given(st.floats(-6e10, 2.5e11), st.floats(0.1, 1e11), zones, st.integers(1, 20))
 @settings(max_examples=100 * THOROUGH, derandomize=THOROUGH == 1, deadline=None)
-def test_round_times_are_few_in_order_and_within_their_window(start: float, span: float, tz: str, most: int) -> None:
-    ticks = time_ticks(start, start + span, tz, most)
-    assert len(ticks) <= most + 4
+def test_round_times_are_few_in_order_and_within_their_window(start: float, span: float, tz: str, maximum: int) -> None:
+    ticks = time_ticks(start, start + span, tz, maximum)
+    assert len(ticks) <= maximum + 4
     assert all(start <= each.at <= start + span for each in ticks)
     assert [each.at for each in ticks] == sorted({each.at for each in ticks})
     assert all(each.text for each in ticks)

@@ -196,7 +196,7 @@ async def _bounded(scope: Scope, receive: Receive, limits: RequestLimits) -> Rec
 
 
 async def _read(scope: Scope, receive: Receive, limits: RequestLimits) -> bytes:
-    most = limits.body
+    maximum = limits.body
     if _header(scope, b"transfer-encoding") is not None and any(
         key == b"content-length" for key, _ in scope["headers"]
     ):
@@ -204,8 +204,8 @@ async def _read(scope: Scope, receive: Receive, limits: RequestLimits) -> bytes:
         why, headers = "The request has both Content-Length and Transfer-Encoding.", {"Connection": "close"}
         raise Problem(400, "malformed", why, hint="Send one of them.", headers=headers)
     said = _header(scope, b"content-length") or "0"
-    if not (said.isascii() and said.isdigit()) or int(said[:20]) > most:
-        raise _too_large(most)
+    if not (said.isascii() and said.isdigit()) or int(said[:20]) > maximum:
+        raise _too_large(maximum)
     if scope["method"] in ("GET", "HEAD", "OPTIONS") and said == "0":
         return b""
     parts, size = [], 0
@@ -217,8 +217,8 @@ async def _read(scope: Scope, receive: Receive, limits: RequestLimits) -> bytes:
                     raise ClientDisconnected
                 part = message.get("body", b"")
                 size += len(part)
-                if size > most:
-                    raise _too_large(most)
+                if size > maximum:
+                    raise _too_large(maximum)
                 parts.append(part)
                 if not message.get("more_body", False):
                     return b"".join(parts)
@@ -254,8 +254,8 @@ def _wait(seconds: float, why: str) -> None:
         )
 
 
-def _too_large(most: int) -> Problem:
-    return Problem(413, "too-large", f"The body is larger than {most:,} bytes.", headers={"Connection": "close"})
+def _too_large(maximum: int) -> Problem:
+    return Problem(413, "too-large", f"The body is larger than {maximum:,} bytes.", headers={"Connection": "close"})
 
 
 def _check_type(scope: Scope) -> None:
@@ -279,23 +279,23 @@ def _check_json(body: bytes, limits: RequestLimits) -> None:
         raise Problem(400, "malformed", "The body is not JSON in UTF-8.", hint="Send one JSON object.") from None
     if b"\0" in body:
         raise Problem(400, "malformed", "The body holds a NUL byte, which no JSON does.", hint="Send it as UTF-8.")
-    opened, most = body.count(b"[") + body.count(b"{"), limits.values
-    if opened <= limits.depth and body.count(b",") <= most:
+    opened, maximum = body.count(b"[") + body.count(b"{"), limits.values
+    if opened <= limits.depth and body.count(b",") <= maximum:
         return
     # A value has at most a name and a text: with more quotes it has more values, or texts full of them.
-    bare = None if body.count(b'"') > 8 * most else _STRING.sub(b"", body).translate(None, _OTHERS)
-    if bare is None or bare.count(b",") > most or bare.count(b"[") + bare.count(b"{") > most:
-        raise Problem(413, "too-large", f"The body has more than {most:,} values.", hint="Send less at a time.")
+    bare = None if body.count(b'"') > 8 * maximum else _STRING.sub(b"", body).translate(None, _OTHERS)
+    if bare is None or bare.count(b",") > maximum or bare.count(b"[") + bare.count(b"{") > maximum:
+        raise Problem(413, "too-large", f"The body has more than {maximum:,} values.", hint="Send less at a time.")
     if opened > limits.depth and _is_deeper(bare.translate(None, b","), limits.depth):
         raise Problem(
             400, "too-deep", f"The body is nested more than {limits.depth} levels deep.", hint="Send it flatter."
         )
 
 
-def _is_deeper(brackets: bytes, most: int) -> bool:
+def _is_deeper(brackets: bytes, maximum: int) -> bool:
     """Are brackets nested more than so many levels deep? Each turn takes the innermost away."""
     brackets = brackets.replace(b"{", b"[").replace(b"}", b"]")
-    for _ in range(most):
+    for _ in range(maximum):
         if not brackets:
             return False
         brackets = brackets.replace(b"[]", b"")

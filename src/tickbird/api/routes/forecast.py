@@ -54,6 +54,6 @@ async def simulate(request: Request, access: Viewer, body: SimulationBody) -> An
             names=body.names,
             assumed=body.duration,
             limit=body.limit,
-            most=MAX_TICKS,
+            max_ticks=MAX_TICKS,
         )
     return simulation_document(found)

@@ -60,9 +60,9 @@ class Subscriber:
         """Would more news tell them nothing, until they have heard what waits?"""
         return False
 
-    def offer(self, block: bytes, most: int) -> None:
+    def offer(self, block: bytes, maximum: int) -> None:
         """Send them this, after all that is on its way; who lets too much pile up is told to come back."""
-        if len(self.waiting) >= most:
+        if len(self.waiting) >= maximum:
             self.slow = True
             self.waiting.clear()
         elif not self.slow:

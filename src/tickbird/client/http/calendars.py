@@ -65,4 +65,4 @@ def _path(name: str) -> str:
 
 
 def _body(definition: object, horizon: Duration) -> dict[str, object]:
-    return {"definition": read_calendar(definition).to_json(), "horizon": seconds(horizon, "horizon", least=1)}
+    return {"definition": read_calendar(definition).to_json(), "horizon": seconds(horizon, "horizon", minimum=1)}

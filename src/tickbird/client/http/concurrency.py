@@ -19,9 +19,9 @@ _PAGE = 1_000
 class RemoteLimits(Remote, Limits):
     """The verbs about limits."""
 
-    async def set_limit(self, key: str, most: int, *, actor: str) -> ConcurrencyLimit:
+    async def set_limit(self, key: str, max_running: int, *, actor: str) -> ConcurrencyLimit:
         """Let so many runs of a concurrency key go on at once; a higher limit lets waiting ones go at once."""
-        body = {"max_running": check_max_running(most)}
+        body = {"max_running": check_max_running(max_running)}
         return await self._other("PUT", _path(check_limit_key(key)), read_limit, body)
 
     async def remove_limit(self, key: str, *, actor: str) -> ConcurrencyLimit:
@@ -55,7 +55,7 @@ class RemoteLimits(Remote, Limits):
 
 
 def _path(key: str) -> str:
-    check_text(key, "key", least=1, most=MAX_KEY_LENGTH)
+    check_text(key, "key", minimum=1, maximum=MAX_KEY_LENGTH)
     return f"/limits/{quote(key, safe='') if key.strip('.') else key.replace('.', '%2E')}"
 
 

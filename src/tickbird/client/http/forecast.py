@@ -34,7 +34,7 @@ class RemoteSimulations(Remote, Simulations):
         names: Sequence[str] = (),
         assumed: int | None = None,
         limit: int = 20,
-        most: int | None = None,
+        max_ticks: int | None = None,
         counted: Callable[[int, int], None] | None = None,
     ) -> ForecastComparison:
         """What the next days bring: from `start` or now, to `end` or for so many days, a week if not said.

@@ -46,7 +46,7 @@ class RemoteSystem(Remote, System):
 
     async def drain_worker(self, worker_id: str, *, actor: str, note: str = "") -> Worker:
         """Ask a live worker to take nothing new, finish what it executes and end; nothing takes that back."""
-        check_text(worker_id, "worker", least=1, most=1_000)
+        check_text(worker_id, "worker", minimum=1, maximum=1_000)
         if "/" in worker_id:
             raise no_such_worker(worker_id)
         return await self._post(f"/workers/{segment(worker_id, 'worker')}/drain", read_worker, {"note": note})

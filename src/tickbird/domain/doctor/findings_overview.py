@@ -65,13 +65,13 @@ class FindingsInput:
     capped: bool = False
 
 
-def overview_findings(seen: FindingsInput, most: int) -> FindingsOverview:
+def overview_findings(seen: FindingsInput, maximum: int) -> FindingsOverview:
     """The most serious first, in the order in which each kind was seen."""
     kinds = (_workers, _lost, _late, _unplanned, _failing, _parked, _held)
     found = [trouble for kind in kinds for trouble in kind(seen)]
     # Stable: what is of the same severity stays in the order of its kinds.
     found.sort(key=lambda trouble: trouble.severity != "problem")
-    return FindingsOverview(tuple(found[:most]), max(0, len(found) - most), seen.capped)
+    return FindingsOverview(tuple(found[:maximum]), max(0, len(found) - maximum), seen.capped)
 
 
 def _workers(seen: FindingsInput) -> Iterator[OverviewFinding]:

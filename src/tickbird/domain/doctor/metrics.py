@@ -35,7 +35,7 @@ class NamespaceMetrics:
     capped: bool = False
 
 
-def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], most: int) -> NamespaceMetrics:
+def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], maximum: int) -> NamespaceMetrics:
     """From rows of a kind, a label, a number and an instant, each counted up to `most`."""
     counts: dict[str, dict[str, int]] = {"schedule": {}, "run": {}, "ended": {}, "worker": {}, "seen": {}}
     since: dict[str, datetime | None] = {}
@@ -55,5 +55,5 @@ def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], m
         workers=counts["worker"].get("alive", 0),
         draining=counts["worker"].get("draining", 0),
         slots=counts["worker"].get("slots", 0),
-        capped=max(counts["seen"].values(), default=0) >= most,
+        capped=max(counts["seen"].values(), default=0) >= maximum,
     )

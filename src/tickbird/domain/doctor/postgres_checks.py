@@ -178,12 +178,12 @@ def replication(condition: StoreSnapshot) -> Iterator[Finding]:
 def connections(condition: StoreSnapshot) -> Iterator[Finding]:
     """Is there room for more workers?"""
     server = condition.server
-    most = 0 if server is None else _number(server, "max_connections") or 0
-    if server is None or not most:
+    maximum = 0 if server is None else _number(server, "max_connections") or 0
+    if server is None or not maximum:
         return
-    figures = {"used": server.connections, "most": most}
-    text = f"{server.connections} of {most} connections are in use."
-    if server.connections > 0.9 * most:
+    figures = {"used": server.connections, "maximum": maximum}
+    text = f"{server.connections} of {maximum} connections are in use."
+    if server.connections > 0.9 * maximum:
         fix = "ALTER SYSTEM SET max_connections = …;   -- and restart; or put a pooler before it"
         yield warning("connections", text, fix, **figures)
     else:
@@ -259,8 +259,8 @@ def vacuum(condition: StoreSnapshot) -> Iterator[Finding]:
         )
         found.append(problem("vacuum", text, "VACUUM FREEZE;   -- and see what keeps autovacuum from it", **figures))
     largest = max(server.tables, key=lambda table: table.size + table.indexes)
-    most = f"{largest.name} ({in_bytes(largest.size)}, its indexes {in_bytes(largest.indexes)})"
-    text = f"{in_bytes(total)} in all, most of it {most}; {dead:,} dead rows."
+    maximum = f"{largest.name} ({in_bytes(largest.size)}, its indexes {in_bytes(largest.indexes)})"
+    text = f"{in_bytes(total)} in all, most of it {maximum}; {dead:,} dead rows."
     yield from found or [ok("vacuum", text, **figures)]
 
 

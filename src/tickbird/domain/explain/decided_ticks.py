@@ -185,8 +185,8 @@ class SkipExplainer(Explainer):
             words = DependencyExplainer(definition, self._due_at(definition), self.evidence, times)
             return "dependency", words.skipped(note, skip.decided_at)
         if skip.reason == "limit":
-            most = definition.catch_up_limit
-            return "catch_up", f"catch_up=all runs only the newest {most:,} ticks of an outage (catch_up_limit)"
+            maximum = definition.catch_up_limit
+            return "catch_up", f"catch_up=all runs only the newest {maximum:,} ticks of an outage (catch_up_limit)"
         if skip.reason == "operator":
             return "skip", f"{by or 'an operator'} told it to skip this tick{noted(note)}"
         if skip.reason == "invalid":
@@ -241,8 +241,8 @@ class SkipExplainer(Explainer):
         rule = "catch_up=skip" if definition.start_within is None else "start_within"
         allowed = "" if limit is None else f", more than the {duration_text(limit)} that {rule} allows"
         # A longer outage extends the row, so only of its last tick the lateness is exact.
-        most = "" if to_datetime(self.tick) == skip.last else "at most "
-        return f"no worker planned it until it was {most}{duration_text(late)} late{allowed}"
+        maximum = "" if to_datetime(self.tick) == skip.last else "at most "
+        return f"no worker planned it until it was {maximum}{duration_text(late)} late{allowed}"
 
     def _passed_over(self, skip: SkipRecord) -> str:
         run = self.evidence.other(skip.run_id)

@@ -206,8 +206,8 @@ class RunHistory:
         named = ", ".join(self.active_run_text(other, whose=True) for other in holders[:3])
         more = f" and {limit.active - 3} more" if limit.active > 3 else ""
         others = f"; {count(limit.waiting, 'run')} wait for one" if limit.waiting > 1 else ""
-        most = f"all {limit.max_running} places" if limit.max_running > 1 else "the only place"
-        return f"Waits for a place of concurrency key {limit.key!r}: {most} taken by {named}{more}{others}."
+        maximum = f"all {limit.max_running} places" if limit.max_running > 1 else "the only place"
+        return f"Waits for a place of concurrency key {limit.key!r}: {maximum} taken by {named}{more}{others}."
 
     def _waits_for_its_own(self) -> Step:
         run = self.run

@@ -181,7 +181,7 @@ def simulate(
     *,
     names: Sequence[str] = (),
     limit: int = 20,
-    most: int = MAX_TICKS,
+    max_ticks: int = MAX_TICKS,
     counted: Callable[[int, int], None] | None = None,
 ) -> ForecastComparison:
     """Forecast what is, and beside it what would be; `counted` is told how many ticks of all are played."""
@@ -192,9 +192,9 @@ def simulate(
     if what_if:
         stages.append(_stage(ground, what_if))
     totals = [_count(stage) for stage in stages]
-    if sum(totals) > most:
+    if sum(totals) > max_ticks:
         raise InvalidError(
-            f"days: {sum(totals):,} ticks are more than the {most:,} that are simulated at once;",
+            f"days: {sum(totals):,} ticks are more than the {max_ticks:,} that are simulated at once;",
             field="days",
             hint="ask for fewer days.",
         )
@@ -220,9 +220,9 @@ def check_span(start: int, end: int) -> None:
         raise InvalidError(f"days: at most {MAX_DAYS} are simulated at once.", field="days")
 
 
-def _check(name: str, value: object, least: int, most: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InvalidError(f"{name}: must be a whole number from {least:,} to {most:,}.", field=name)
+def _check(name: str, value: object, minimum: int, max_ticks: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= max_ticks:
+        raise InvalidError(f"{name}: must be a whole number from {minimum:,} to {max_ticks:,}.", field=name)
 
 
 # What is played

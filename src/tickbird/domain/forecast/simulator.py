@@ -136,7 +136,7 @@ class Simulator(Slots):
         bits, tally, begun = self.bits, self.tally, self.begun
         mask = (1 << bits) - 1
         reached, offsets, live, running = self.reached, self.offsets, self.live, self.running
-        rule, most, crowd, nameless = self.rule, self.most, self.crowd, self.nameless
+        rule, maximum, crowd, nameless = self.rule, self.maximum, self.crowd, self.nameless
         not_all, limit, made, lines = self.not_all, self.limit, self.made, self.lines
         definitions = self.definitions
         second, now, seen = -1, 0, 0
@@ -176,7 +176,7 @@ class Simulator(Slots):
             if live[place]:
                 active += len(live[place])
             if active >= crowd[place]:
-                if active >= most[place]:
+                if active >= maximum[place]:
                     if code == 4:
                         self._plan(place, now, ordinary=True)
                         continue

@@ -66,14 +66,14 @@ class Slots:
         """How the ticks of each schedule are decided when they are on time; 0: by `plan` alone."""
         codes = {"allow": 1, "skip": 2, "queue": 3, "replace": 4}
         self.rule = [0] * len(self.schedules)
-        self.most = [MANY] * len(self.schedules)
+        self.maximum = [MANY] * len(self.schedules)
         self.crowd = [MANY] * len(self.schedules)
         for place, definition in enumerate(self.definitions):
             if definition is None:
                 continue
             self.crowd[place] = definition.max_concurrent
             if definition.overlap != "allow":
-                self.most[place] = definition.max_concurrent
+                self.maximum[place] = definition.max_concurrent
             # Whether a late tick comes as well is seen when it does.
             if not long_way and (not definition.depends_on or definition.shadow):
                 self.rule[place] = codes[definition.overlap]

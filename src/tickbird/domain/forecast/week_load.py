@@ -58,15 +58,15 @@ class WeekLoad:
     # Seconds that were taken for runs of schedules that have not succeeded yet.
     assumed: float
 
-    def quiet_minutes(self, hour: int, most: int = 5) -> Sequence[int]:
+    def quiet_minutes(self, hour: int, maximum: int = 5) -> Sequence[int]:
         """The minutes of an hour with the fewest ticks: where others would stand in nobody's way."""
         ticks = self.minutes[hour * 60 : hour * 60 + 60]
-        return sorted(range(len(ticks)), key=lambda minute: (ticks[minute], minute))[:most]
+        return sorted(range(len(ticks)), key=lambda minute: (ticks[minute], minute))[:maximum]
 
-    def quiet_hours(self, hour: int, most: int = 3) -> Sequence[int]:
+    def quiet_hours(self, hour: int, maximum: int = 3) -> Sequence[int]:
         """The hours within half a day of an hour that have least to do, nearest first of equal ones."""
         near = [one for one in range(max(0, hour - 12), min(len(self.hours), hour + 13)) if one != hour]
-        return sorted(near, key=lambda one: (self.hours[one].busy, self.hours[one].ticks, abs(one - hour)))[:most]
+        return sorted(near, key=lambda one: (self.hours[one].busy, self.hours[one].ticks, abs(one - hour)))[:maximum]
 
 
 @dataclass(slots=True)

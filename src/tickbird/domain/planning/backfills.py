@@ -40,7 +40,7 @@ class NewBackfill:
     revision: int | None = None
 
     def __post_init__(self) -> None:
-        check_text(self.actor, "actor", least=1, most=200)
+        check_text(self.actor, "actor", minimum=1, maximum=200)
         check_text(self.note, "note")
         if self.payload is not None:
             check_payload(self.payload)

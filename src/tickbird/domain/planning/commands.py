@@ -85,7 +85,7 @@ class Command:
     revision: int | None = None
 
     def __post_init__(self) -> None:
-        check_text(self.actor, "actor", least=1, most=200)
+        check_text(self.actor, "actor", minimum=1, maximum=200)
         check_text(getattr(self, "note", ""), "note")
 
     def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:

@@ -553,8 +553,8 @@ class DuePass:
                 continue
             ranges += self._plain(after, each.tick - 1)
             lateness = (other.fate for other in reversed(ranges) if other.fate in _BY_LATENESS)
-            least: TickFate = next(lateness, "misfire")
-            ranges.append(self._overridden(each, least))
+            minimum: TickFate = next(lateness, "misfire")
+            ranges.append(self._overridden(each, minimum))
             after = each.tick
             if each.due_at is not None:
                 ranges += self._cut("rescheduled", after, each.due_at - offset, each)
@@ -572,7 +572,7 @@ class DuePass:
                 yield from self._cut(fate, after, end)
                 after = end
 
-    def _overridden(self, override: TickOverride, least: TickFate) -> _Range:
+    def _overridden(self, override: TickOverride, minimum: TickFate) -> _Range:
         """A tick of which a person has decided something; it is not later than what is decided before it."""
         tick, due_at = override.tick, override.due_at
         if override.skip:
@@ -580,7 +580,7 @@ class DuePass:
         shown = tick if due_at is None else due_at - self.schedule.offset
         fates = (fate for fate, end in zip(_BY_LATENESS, self._bounds(), strict=True) if shown <= end)
         fate: TickFate = next(fates, "on_time")
-        fate = max(fate, least, key=_BY_LATENESS.index)
+        fate = max(fate, minimum, key=_BY_LATENESS.index)
         # A person who moves a tick knows what day that is.
         excluded = due_at is None and self.schedule.grid.excludes(tick)
         return _Range(fate, TickRange(tick, tick, 1, excluded), override)
@@ -754,7 +754,7 @@ class DuePass:
 
     def _left_over(self) -> int | None:
         """With `replace`: how many of the newest ticks on time are not themselves replaced by a later one."""
-        due, most = sum(segment.count for segment in self.on_time), self.policy.max_concurrent
+        due, maximum = sum(segment.count for segment in self.on_time), self.policy.max_concurrent
         if self.policy.overlap != "replace" or not due:
             return None
         running = sum(run.status == "running" for run in self.ticking)
@@ -763,15 +763,15 @@ class DuePass:
         if self.policy.catch_up == "all":
             active += 0 if self.hold else min(late, self.policy.catch_up_limit)
         elif late and self.policy.catch_up != "skip":
-            active = running + 1 if active >= most else active + 1
-        if active + due <= most:
+            active = running + 1 if active >= maximum else active + 1
+        if active + due <= maximum:
             return None
-        return (due - max(0, most - active) - 1) % max(1, most - running) + 1
+        return (due - max(0, maximum - active) - 1) % max(1, maximum - running) + 1
 
     def _holds(self) -> bool:
         """Are the late runs held? After a long outage, and while older ones still are, so that they stay in order."""
-        most = self.policy.hold_above
-        return most is not None and (self.held or sum(segment.count for segment in self.late) > most)
+        maximum = self.policy.hold_above
+        return maximum is not None and (self.held or sum(segment.count for segment in self.late) > maximum)
 
     def _blocker(self) -> int | None:
         """The active run for which the overlap policy says no to another one."""
@@ -820,8 +820,8 @@ class DuePass:
         return PlannedRun(tick, due_at, origin, status, start_by, covers, payload, override=override)
 
     def _check_room(self) -> None:
-        most = self.policy.max_runs
-        used_up = most is not None and self.schedule.cursor.runs_planned + len(self.runs) >= most
+        maximum = self.policy.max_runs
+        used_up = maximum is not None and self.schedule.cursor.runs_planned + len(self.runs) >= maximum
         if used_up or len(self.runs) >= MAX_RUNS:
             raise _Full
 

@@ -32,7 +32,7 @@ class HeldAction:
     note: str = ""
 
     def __post_init__(self) -> None:
-        check_text(self.actor, "actor", least=1, most=200)
+        check_text(self.actor, "actor", minimum=1, maximum=200)
         check_text(self.note, "note")
         if self.count is not None:
             _check_number(self.count, "count")

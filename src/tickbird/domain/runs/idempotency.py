@@ -27,7 +27,7 @@ class IdempotentRun:
 
 def check_key(key: object) -> str:
     """The key itself: any text of 1 to 200 characters."""
-    return check_text(key, "idempotency_key", least=1, most=200)
+    return check_text(key, "idempotency_key", minimum=1, maximum=200)
 
 
 def match_enqueue(key: str, found: IdempotentRun, target: Target, payload: Mapping[str, Any]) -> int:

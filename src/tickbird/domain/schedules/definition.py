@@ -115,12 +115,12 @@ class Definition:
             choices = get_args(allowed)
             if getattr(self, name) not in choices:
                 self._refuse(name, f"is not one of {', '.join(choices)}")
-        for name, least, most in RANGES:
+        for name, minimum, maximum in RANGES:
             value = getattr(self, name)
             if value is None and name in _OPTIONAL:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                self._refuse(name, f"must be a whole number from {least} to {most}")
+            if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+                self._refuse(name, f"must be a whole number from {minimum} to {maximum}")
         if not isinstance(self.shadow, bool):
             self._refuse("shadow", "is neither true nor false")
         if self.hold_above is not None and self.catch_up != "all":
@@ -129,7 +129,7 @@ class Definition:
             self._check_instant(name)
         if self.start_at and self.end_at and self.start_at > self.end_at:
             self._refuse("end_at", f"lies before start_at ({self.start_at.isoformat()})")
-        check_text(self.description, "description", most=MAX_DESCRIPTION_LENGTH)
+        check_text(self.description, "description", maximum=MAX_DESCRIPTION_LENGTH)
         check_payload(self.payload)
         if self.concurrency_key is not None:
             key_for(check_concurrency_key(self.concurrency_key), self.payload)

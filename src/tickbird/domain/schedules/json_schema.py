@@ -91,14 +91,14 @@ def field_schemas() -> dict[str, Schema]:
         "depends_on": {"type": "array", "items": _dependency(), "maxItems": MAX_DEPENDENCIES},
         "shadow": {"type": "boolean", "description": "Ticks are planned and recorded, and nothing runs."},
     }
-    for name, least, most in RANGES:
-        found[name] = _length(least, most) if name in LENGTHS else _number(least, most)
+    for name, minimum, maximum in RANGES:
+        found[name] = _length(minimum, maximum) if name in LENGTHS else _number(minimum, maximum)
     return {name: found[name] for name in FIELDS}
 
 
 def trigger_schema() -> Schema:
     """A trigger: cron, every, at, or any of several."""
-    units = {unit: _number(1, most) for unit, most in MAX_UNITS.items()}
+    units = {unit: _number(1, maximum) for unit, maximum in MAX_UNITS.items()}
     text = {"format": "cron", "examples": ["0 9 * * 1-5", "*/15 * * * *", "@daily"], **_text(MAX_LENGTH, 1)}
     every = {"type": "object", "properties": units, "minProperties": 1, "additionalProperties": False}
     anchor = {"type": "string", "description": "An instant of the grid, on the zone's wall clock or with an offset."}
@@ -156,16 +156,16 @@ def _object(fields: dict[str, Schema], description: str, needed: tuple[str, ...]
     }
 
 
-def _number(least: int, most: int) -> Schema:
-    return {"type": "integer", "minimum": least, "maximum": most}
+def _number(minimum: int, maximum: int) -> Schema:
+    return {"type": "integer", "minimum": minimum, "maximum": maximum}
 
 
-def _length(least: int, most: int) -> Schema:
-    return {"anyOf": [{**_number(least, most), "description": "Seconds."}, _LENGTH_TEXT]}
+def _length(minimum: int, maximum: int) -> Schema:
+    return {"anyOf": [{**_number(minimum, maximum), "description": "Seconds."}, _LENGTH_TEXT]}
 
 
-def _text(most: int, least: int = 0) -> Schema:
-    return {"type": "string", "minLength": least, "maxLength": most}
+def _text(maximum: int, minimum: int = 0) -> Schema:
+    return {"type": "string", "minLength": minimum, "maxLength": maximum}
 
 
 def _choice(words: object, description: str) -> Schema:

@@ -29,9 +29,9 @@ def policies(values: Mapping[str, Any]) -> dict[str, Any]:
     """Policies as people write them ("10m", a list of tags, exclude=["sat"]) as a definition takes them."""
     taken: dict[str, Any] = dict(values)
     check_fields(taken)
-    for name, least in _DURATIONS.items():
+    for name, minimum in _DURATIONS.items():
         if taken.get(name) is not None:
-            taken[name] = seconds(taken[name], name, least=least)
+            taken[name] = seconds(taken[name], name, minimum=minimum)
     if "calendars" in taken:
         names = taken["calendars"]
         taken["calendars"] = (names,) if isinstance(names, str) else tuple(names or ())

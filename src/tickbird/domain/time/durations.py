@@ -15,14 +15,14 @@ _TEXT = re.compile(r"(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)
 MAX_DURATION = 100 * 366 * 86_400
 
 
-def seconds(value: Duration, field: str, *, least: int = 0) -> int:
+def seconds(value: Duration, field: str, *, minimum: int = 0) -> int:
     """Whole seconds of a duration, or a DefinitionError that names the field."""
     total = _seconds(value)
     if total is None:
         raise DefinitionError(f"{field}: {_shown(value)} is not a length of time;", field=field, hint=type_help + ".")
-    if not least <= total <= MAX_DURATION:
+    if not minimum <= total <= MAX_DURATION:
         raise DefinitionError(
-            f"{field}: {_shown(value)} is out of range; it must be from {least} s to 100 years.", field=field
+            f"{field}: {_shown(value)} is out of range; it must be from {minimum} s to 100 years.", field=field
         )
     return total
 

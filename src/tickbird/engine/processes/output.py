@@ -85,7 +85,7 @@ class Output:
             self.run.log.relay(self._level, text, datetime.now(UTC))
 
 
-def tail(outputs: list[Output], most: int = 20) -> str:
+def tail(outputs: list[Output], maximum: int = 20) -> str:
     """The last lines, as they help to understand an end without a word."""
     text = b"".join(output.tail for output in outputs).decode(errors="backslashreplace").replace("\0", "\\0")
-    return "\n".join(text.rstrip().splitlines()[-most:])
+    return "\n".join(text.rstrip().splitlines()[-maximum:])

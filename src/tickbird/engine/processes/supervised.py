@@ -193,8 +193,8 @@ class SupervisedProcess:
         number = -status
         name = signal.Signals(number).name if number in signal.valid_signals() else f"signal {number}"
         if number == signal.SIGKILL:
-            most = size(self._ending.get("most", 0))
-            return f"was killed by {name}, by a person or because memory ran out (it had used up to {most})"
+            maximum = size(self._ending.get("maximum", 0))
+            return f"was killed by {name}, by a person or because memory ran out (it had used up to {maximum})"
         return f"was killed by {name}"
 
     def _last_lines(self) -> str:

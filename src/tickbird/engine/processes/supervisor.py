@@ -97,7 +97,7 @@ class Supervisor:
         while self._goes_on():
             poll.poll(_LOOK * 1000 if self._limit else None)
         self._kill_all()
-        told = {"status": self._status, "most": self._most, "over": self._over}
+        told = {"status": self._status, "maximum": self._most, "over": self._over}
         with suppress(OSError):
             self._control.sendall(json.dumps(told).encode())
 

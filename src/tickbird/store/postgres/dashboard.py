@@ -80,10 +80,10 @@ class PostgresDashboard:
             for row, schedule in zip(rows, await to_schedules(rows), strict=True)
         ]
 
-    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> CappedCount:
+    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, maximum: int = 10_000) -> CappedCount:
         """How many schedules are wanted, counted up to `most`."""
-        [(number,)] = await self._rows("count_schedules", limit=most + 1, **await self._filter(namespace, wanted))
-        return CappedCount(min(number, most), number > most)
+        [(number,)] = await self._rows("count_schedules", limit=maximum + 1, **await self._filter(namespace, wanted))
+        return CappedCount(min(number, maximum), number > maximum)
 
     async def dependents(self, namespace: str, name: str, limit: int = 100) -> Sequence[str]:
         """The first of the schedules that depend on this one, by name."""
@@ -94,7 +94,7 @@ class PostgresDashboard:
         states = texts(list(wanted.states or LISTED_STATES))
         among = frozenset(await self._failing(namespace)) if wanted.failing else None
         if wanted.states and "active" not in wanted.states:
-            rows = await self._rows("resting_schedules", states=states, most=MAX_IDLE)
+            rows = await self._rows("resting_schedules", states=states, maximum=MAX_IDLE)
             # Where there are more, a page of them is soon found without knowing which.
             if len(rows) < MAX_IDLE:
                 resting = frozenset(row[0] for row in rows)
@@ -110,7 +110,7 @@ class PostgresDashboard:
         }
 
     async def _failing(self, namespace: str) -> list[int]:
-        return [row[0] for row in await self._rows("failing_schedules", namespace=namespace, most=MAX_FAILED)]
+        return [row[0] for row in await self._rows("failing_schedules", namespace=namespace, maximum=MAX_FAILED)]
 
     async def newest_points(
         self, ids: Collection[int], each: int = 60
@@ -129,7 +129,7 @@ class PostgresDashboard:
         self, namespace: str, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100
     ) -> Timeline:
         """What went on in this time and what is to come, of so many schedules at most, so many runs of each."""
-        bounds = {"namespace": namespace, "last": last, "most": _RECENT, "limit": schedules + 1}
+        bounds = {"namespace": namespace, "last": last, "maximum": _RECENT, "limit": schedules + 1}
         lively = [row[0] for row in await self._rows("lively_schedules", first=first, **bounds)]
         coming = [row[0] for row in await self._rows("coming_schedules", **bounds)]
         ids = list(dict.fromkeys((*lively[:schedules], *coming[:schedules])))
@@ -144,7 +144,7 @@ class PostgresDashboard:
         self, namespace: str, *, schedule_id: int | None = None, since: datetime, limit: int = 2_000
     ) -> Sequence[RunTiming]:
         """The newest runs that have begun and were due since an instant, newest first; of all, those that ended."""
-        bounds = {"namespace": namespace, "since": since, "limit": limit, "most": _RECENT}
+        bounds = {"namespace": namespace, "since": since, "limit": limit, "maximum": _RECENT}
         if schedule_id is None:
             rows = await self._rows("timings", **bounds)
         else:
@@ -164,12 +164,12 @@ class PostgresDashboard:
 
     async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[OverdueRun], bool]:
         """Queued runs that could have begun before an instant, oldest first of those in front; and if there is more."""
-        rows = await self._named("late_runs", namespace=namespace, before=before, limit=limit + 1, most=_RECENT)
+        rows = await self._named("late_runs", namespace=namespace, before=before, limit=limit + 1, maximum=_RECENT)
         return [OverdueRun(**row) for row in rows[:limit]], len(rows) > limit
 
     async def overdue(self, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
         """Schedules that a planner should have looked at before an instant, oldest first."""
-        rows = await self._rows("coming_schedules", namespace=namespace, last=before, most=_RECENT, limit=limit)
+        rows = await self._rows("coming_schedules", namespace=namespace, last=before, maximum=_RECENT, limit=limit)
         return await self._these_schedules([row[0] for row in rows])
 
     async def _these_schedules(self, ids: Sequence[int]) -> list[Schedule]:
@@ -227,7 +227,7 @@ class PostgresDashboard:
     ) -> KeysetPage[int] | None:
         """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
         name = "pick_going" if wanted.key is None else "pick_going_of_key"
-        found = {**bounds, "before": before, "after": after, "most": MAX_EXAMINED, "limit": limit + 1}
+        found = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED, "limit": limit + 1}
         [(looked, ids)] = await self._rows(name, **found)
         return page_of_going(looked, ids, MAX_EXAMINED, after, limit)
 
@@ -269,7 +269,7 @@ class PostgresDashboard:
     async def _find(
         self, name: str, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
     ) -> list[tuple[Any, ...]]:
-        bounds = {**bounds, "most": MAX_EXAMINED, "limit": limit + 1}
+        bounds = {**bounds, "maximum": MAX_EXAMINED, "limit": limit + 1}
         if after is None:
             return await self._rows(name, before=before, **bounds)
         return await self._rows(f"{name}_after", after=after, **bounds)

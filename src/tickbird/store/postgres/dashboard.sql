@@ -60,7 +60,7 @@ FROM (
 -- name: resting_schedules
 SELECT schedule_id FROM tickbird.cursors
 WHERE state = ANY(%(states)s::text[]) AND state IN ('paused', 'parked', 'ended', 'deleted')
-LIMIT %(most)s;
+LIMIT %(maximum)s;
 
 -- name: failing_schedules
 -- Of the schedules that failed lately, those that have not succeeded since. Where there are more failures than are looked
@@ -69,13 +69,13 @@ WITH RECURSIVE failures AS MATERIALIZED (
     SELECT schedule_id FROM tickbird.runs
     WHERE namespace = %(namespace)s AND status = 'failed' AND status IN ('failed', 'cancelled')
     ORDER BY id DESC
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ),
 others AS (
     (
         SELECT r.schedule_id, 1 AS step FROM tickbird.runs AS r
         WHERE
-            (SELECT count(*) FROM failures) = %(most)s
+            (SELECT count(*) FROM failures) = %(maximum)s
             AND r.status = 'failed' AND r.status IN ('failed', 'cancelled') AND r.schedule_id IS NOT NULL
         ORDER BY r.schedule_id
         LIMIT 1
@@ -89,7 +89,7 @@ others AS (
         ORDER BY r.schedule_id
         LIMIT 1
     ) AS r
-    WHERE others.step < %(most)s
+    WHERE others.step < %(maximum)s
 )
 SELECT lately.schedule_id
 FROM (
@@ -173,21 +173,21 @@ WITH seen AS MATERIALIZED (
             AND (namespace, finished_at) >= (%(namespace)s, %(first)s::timestamptz)
             AND (namespace, finished_at) <= (%(namespace)s, 'infinity'::timestamptz)
         ORDER BY namespace DESC, finished_at DESC
-        LIMIT %(most)s
+        LIMIT %(maximum)s
     )
     UNION ALL
     (
         SELECT schedule_id, namespace, started_at, false, true
         FROM tickbird.runs
         WHERE status = 'running' AND lease_until IS NOT NULL
-        LIMIT %(most)s
+        LIMIT %(maximum)s
     )
     UNION ALL
     (
         SELECT schedule_id, namespace, available_at, false, false
         FROM tickbird.runs
         WHERE status = 'queued' AND namespace = %(namespace)s AND available_at <= %(last)s
-        LIMIT %(most)s
+        LIMIT %(maximum)s
     )
     UNION ALL
     (
@@ -196,7 +196,7 @@ WITH seen AS MATERIALIZED (
             SELECT schedule_id, decided_at FROM tickbird.skips
             WHERE decided_at >= %(first)s
             ORDER BY decided_at DESC
-            LIMIT %(most)s
+            LIMIT %(maximum)s
         ) AS k
         JOIN tickbird.schedules AS s ON s.id = k.schedule_id
     )
@@ -214,7 +214,7 @@ FROM (
     SELECT schedule_id, next_run_at FROM tickbird.cursors
     WHERE next_run_at <= %(last)s
     ORDER BY next_run_at, schedule_id
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS c
 JOIN tickbird.schedules AS s ON s.id = c.schedule_id
 WHERE s.namespace = %(namespace)s
@@ -236,7 +236,7 @@ FROM (
         AND (namespace, finished_at) >= (%(namespace)s, %(since)s::timestamptz)
         AND (namespace, finished_at) <= (%(namespace)s, 'infinity'::timestamptz)
     ORDER BY namespace DESC, finished_at DESC, id DESC
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS ended
 WHERE started_at IS NOT NULL AND due_at >= %(since)s
 ORDER BY finished_at DESC, id DESC
@@ -255,7 +255,7 @@ FROM (
     SELECT * FROM tickbird.runs
     WHERE schedule_id = %(schedule_id)s AND namespace = %(namespace)s
     ORDER BY id DESC
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS newest
 WHERE started_at IS NOT NULL AND due_at >= %(since)s
 ORDER BY id DESC
@@ -303,7 +303,7 @@ WITH RECURSIVE lines AS (
     ) AS r
 )
 SELECT f.id, s.name AS schedule, l.queue, l.target, f.available_at
-FROM (SELECT * FROM lines LIMIT %(most)s) AS l
+FROM (SELECT * FROM lines LIMIT %(maximum)s) AS l
 CROSS JOIN LATERAL (
     SELECT r.id, r.schedule_id, r.available_at FROM tickbird.runs AS r
     WHERE r.status = 'queued'
@@ -389,9 +389,9 @@ FROM (
     WHERE (namespace, id) >= (%(namespace)s, 0)
         AND (namespace, id) < (%(namespace)s, coalesce(%(before)s::bigint, 9223372036854775807))
     ORDER BY namespace DESC, id DESC
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS seen
-WHERE wanted OR place = %(most)s
+WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s;
 
 -- name: find_runs_after
@@ -413,9 +413,9 @@ FROM (
     WHERE (namespace, id) > (%(namespace)s, %(after)s::bigint)
         AND (namespace, id) <= (%(namespace)s, 9223372036854775807)
     ORDER BY namespace, id
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS seen
-WHERE wanted OR place = %(most)s
+WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s;
 
 -- name: find_runs_of
@@ -439,9 +439,9 @@ FROM (
         )
         AND id < coalesce(%(before)s::bigint, 9223372036854775807)
     ORDER BY id DESC
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS seen
-WHERE wanted OR place = %(most)s
+WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s;
 
 -- name: find_runs_of_after
@@ -465,9 +465,9 @@ FROM (
         )
         AND id > %(after)s::bigint
     ORDER BY id
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS seen
-WHERE wanted OR place = %(most)s
+WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s;
 
 -- name: find_unwell
@@ -491,9 +491,9 @@ FROM (
         AND status IN ('failed', 'cancelled')
         AND id < coalesce(%(before)s::bigint, 9223372036854775807)
     ORDER BY id DESC
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS seen
-WHERE wanted OR place = %(most)s
+WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s;
 
 -- name: find_unwell_after
@@ -516,9 +516,9 @@ FROM (
         AND status IN ('failed', 'cancelled')
         AND id > %(after)s::bigint
     ORDER BY id
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS seen
-WHERE wanted OR place = %(most)s
+WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s;
 
 -- name: pick_going
@@ -529,20 +529,20 @@ WITH seen AS MATERIALIZED (
     (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
         WHERE status = 'running' AND 'running' = ANY(%(statuses)s::text[])
-        LIMIT %(most)s
+        LIMIT %(maximum)s
     )
     UNION ALL
     (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
         WHERE 'queued' = ANY(%(statuses)s::text[])
             AND status = 'queued' AND namespace = %(namespace)s AND (%(queue)s::text IS NULL OR queue = %(queue)s)
-        LIMIT %(most)s
+        LIMIT %(maximum)s
     )
     UNION ALL
     (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
         WHERE status = 'waiting' AND 'waiting' = ANY(%(statuses)s::text[])
-        LIMIT %(most)s
+        LIMIT %(maximum)s
     )
 )
 SELECT
@@ -572,13 +572,13 @@ WITH seen AS MATERIALIZED (
     (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
         WHERE namespace = %(namespace)s AND concurrency_key = %(key)s AND status IN ('queued', 'running')
-        LIMIT %(most)s
+        LIMIT %(maximum)s
     )
     UNION ALL
     (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
         WHERE namespace = %(namespace)s AND concurrency_key = %(key)s AND status = 'waiting'
-        LIMIT %(most)s
+        LIMIT %(maximum)s
     )
 )
 SELECT
@@ -615,9 +615,9 @@ FROM (
     FROM tickbird.audit
     WHERE namespace = %(namespace)s AND id < coalesce(%(before)s::bigint, 9223372036854775807)
     ORDER BY id DESC
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS seen
-WHERE wanted OR place = %(most)s
+WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s;
 
 -- name: find_audit_after
@@ -634,9 +634,9 @@ FROM (
     FROM tickbird.audit
     WHERE namespace = %(namespace)s AND id > %(after)s::bigint
     ORDER BY id
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS seen
-WHERE wanted OR place = %(most)s
+WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s;
 
 -- name: find_audit_of
@@ -656,9 +656,9 @@ FROM (
         )
         AND id < coalesce(%(before)s::bigint, 9223372036854775807)
     ORDER BY id DESC
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS seen
-WHERE wanted OR place = %(most)s
+WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s;
 
 -- name: find_audit_of_after
@@ -677,9 +677,9 @@ FROM (
         )
         AND id > %(after)s::bigint
     ORDER BY id
-    LIMIT %(most)s
+    LIMIT %(maximum)s
 ) AS seen
-WHERE wanted OR place = %(most)s
+WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s;
 
 -- name: last_lines

@@ -4,29 +4,29 @@
 WITH clock AS MATERIALIZED (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now),
 known AS MATERIALIZED (
     SELECT c.state
-    FROM (SELECT id FROM tickbird.schedules WHERE namespace = %(namespace)s ORDER BY name LIMIT %(most)s) AS s
+    FROM (SELECT id FROM tickbird.schedules WHERE namespace = %(namespace)s ORDER BY name LIMIT %(maximum)s) AS s
     JOIN tickbird.cursors AS c ON c.schedule_id = s.id
 ),
 queued AS MATERIALIZED (
-    SELECT available_at FROM tickbird.runs WHERE status = 'queued' AND namespace = %(namespace)s LIMIT %(most)s
+    SELECT available_at FROM tickbird.runs WHERE status = 'queued' AND namespace = %(namespace)s LIMIT %(maximum)s
 ),
 running AS MATERIALIZED (
-    SELECT namespace FROM tickbird.runs WHERE status = 'running' AND lease_until IS NOT NULL LIMIT %(most)s
+    SELECT namespace FROM tickbird.runs WHERE status = 'running' AND lease_until IS NOT NULL LIMIT %(maximum)s
 ),
 waiting AS MATERIALIZED (
-    SELECT namespace, lane FROM tickbird.runs WHERE status = 'waiting' LIMIT %(most)s
+    SELECT namespace, lane FROM tickbird.runs WHERE status = 'waiting' LIMIT %(maximum)s
 ),
 ended AS MATERIALIZED (
     SELECT status FROM tickbird.runs
     WHERE status IN ('succeeded', 'failed', 'cancelled')
         AND (namespace, finished_at) > (%(namespace)s, (SELECT now FROM clock) - make_interval(secs => %(recently)s))
         AND (namespace, finished_at) <= (%(namespace)s, 'infinity'::timestamptz)
-    ORDER BY namespace DESC, finished_at DESC LIMIT %(most)s
+    ORDER BY namespace DESC, finished_at DESC LIMIT %(maximum)s
 ),
 due AS MATERIALIZED (
     SELECT schedule_id, next_run_at FROM tickbird.cursors
     WHERE next_run_at <= (SELECT now FROM clock)
-    ORDER BY next_run_at LIMIT %(most)s
+    ORDER BY next_run_at LIMIT %(maximum)s
 ),
 alive AS MATERIALIZED (
     SELECT draining, slots FROM tickbird.workers

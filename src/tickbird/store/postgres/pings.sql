@@ -11,7 +11,7 @@ SELECT at FROM given;
 -- The newest so many of a schedule stay.
 DELETE FROM tickbird.pings
 WHERE schedule_id = %(schedule_id)s AND at <= (
-    SELECT at FROM tickbird.pings WHERE schedule_id = %(schedule_id)s ORDER BY at DESC LIMIT 1 OFFSET %(most)s
+    SELECT at FROM tickbird.pings WHERE schedule_id = %(schedule_id)s ORDER BY at DESC LIMIT 1 OFFSET %(maximum)s
 );
 
 -- name: list_pings

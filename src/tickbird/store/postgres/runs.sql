@@ -126,8 +126,8 @@ unread AS MATERIALIZED (
     SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[]) AS u(schedule_id, revision)
 ),
 lines AS (
-    SELECT q.queue, q.most, n.target, n.ad_hoc, n.priority, n.deferred_until
-    FROM unnest(%(queues)s::text[], %(most)s::integer[]) AS q(queue, most)
+    SELECT q.queue, q.maximum, n.target, n.ad_hoc, n.priority, n.deferred_until
+    FROM unnest(%(queues)s::text[], %(maximum)s::integer[]) AS q(queue, maximum)
     CROSS JOIN LATERAL (
         SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.deferred_until
         FROM tickbird.runs AS r
@@ -137,7 +137,7 @@ lines AS (
     ) AS n
     WHERE NOT (SELECT limited.it FROM limited)
     UNION ALL
-    SELECT l.queue, l.most, n.target, n.ad_hoc, n.priority, n.deferred_until
+    SELECT l.queue, l.maximum, n.target, n.ad_hoc, n.priority, n.deferred_until
     FROM lines AS l
     CROSS JOIN LATERAL (
         SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.deferred_until
@@ -152,7 +152,7 @@ lines AS (
 ),
 parts AS MATERIALIZED (
     SELECT
-        l.queue, l.most, l.target, l.ad_hoc, l.priority, b.first, b.last,
+        l.queue, l.maximum, l.target, l.ad_hoc, l.priority, b.first, b.last,
         coalesce(array_position(%(served)s::text[], l.ad_hoc || l.target), 0) AS turn
     FROM lines AS l
     JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last) ON b.first <= l.deferred_until
@@ -196,7 +196,7 @@ offers AS MATERIALIZED (
 shares AS MATERIALIZED (
     SELECT
         p.queue, p.target, p.ad_hoc, p.priority, p.first, p.last, p.turn, NULL::timestamptz AS first_at,
-        least(p.most, %(limit)s) AS runs
+        least(p.maximum, %(limit)s) AS runs
     FROM parts AS p
     WHERE (SELECT s.is_single FROM single_part AS s)
     UNION ALL
@@ -211,7 +211,7 @@ shares AS MATERIALIZED (
             CROSS JOIN LATERAL generate_series(1, o.available) AS g(place)
             WHERE NOT (SELECT s.is_single FROM single_part AS s)
         ) AS p
-        WHERE p.number <= coalesce(p.most, %(limit)s)
+        WHERE p.number <= coalesce(p.maximum, %(limit)s)
         ORDER BY p.priority DESC, p.first, p.place, p.turn, p.first_at
         LIMIT %(limit)s
     ) AS s

@@ -686,7 +686,7 @@ class PostgresStore:
 
         async def add(db: Session) -> datetime:
             [(moment,)] = await db.fetch("ping", schedule_id=schedule_id, at=at, now=now)
-            await db.execute("trim_pings", schedule_id=schedule_id, most=MAX_PINGS)
+            await db.execute("trim_pings", schedule_id=schedule_id, maximum=MAX_PINGS)
             assert isinstance(moment, datetime)
             return moment
 
@@ -793,14 +793,14 @@ class PostgresStore:
         return RecentOutcomes([to_run(row) for row in ended], [(name, SkipRecord(*row)) for name, *row in skips])
 
     async def read_metrics(
-        self, namespace: str, *, most: int = MAX_COUNTED, now: datetime | None = None
+        self, namespace: str, *, maximum: int = MAX_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
         """How much there is of everything in a namespace."""
         rows = await self._statement(
-            lambda db: db.fetch("measure", namespace=namespace, now=now, most=most, recently=RECENTLY)
+            lambda db: db.fetch("measure", namespace=namespace, now=now, maximum=maximum, recently=RECENTLY)
         )
         [at] = [at for kind, _, _, at in rows if kind == "now"]
-        return measured(at, [(kind, label, number, at) for kind, label, number, at in rows if kind != "now"], most)
+        return measured(at, [(kind, label, number, at) for kind, label, number, at in rows if kind != "now"], maximum)
 
     async def activity_watermark(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
         """Up to where nothing can happen any more that is not seen yet."""

@@ -44,7 +44,7 @@ class DashboardStore(Protocol):
         """Schedules by name: the first behind `after`, or with `before` the last in front of it."""
         ...
 
-    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> CappedCount:
+    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, maximum: int = 10_000) -> CappedCount:
         """How many schedules are wanted, counted up to `most`."""
         ...
 

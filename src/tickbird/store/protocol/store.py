@@ -808,7 +808,7 @@ class Store(Protocol):
         ...
 
     async def read_metrics(
-        self, namespace: str, *, most: int = MAX_COUNTED, now: datetime | None = None
+        self, namespace: str, *, maximum: int = MAX_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
         """How much there is of everything in a namespace, by bounded counts of what is active or ended lately."""
         ...

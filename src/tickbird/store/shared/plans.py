@@ -78,8 +78,8 @@ class RevisionCache:
     Any of them may be forgotten when another one is added: a caller that needs several keeps them itself.
     """
 
-    def __init__(self, most: int = MAX_CACHE) -> None:
-        self._known: SizedCache[tuple[int, int], RevisionInfo] = SizedCache(most)
+    def __init__(self, maximum: int = MAX_CACHE) -> None:
+        self._known: SizedCache[tuple[int, int], RevisionInfo] = SizedCache(maximum)
 
     @property
     def size(self) -> int:
@@ -501,10 +501,10 @@ def waiter(
     concurrency: int | None,
 ) -> WaitingRun:
     """A waiting run, with what its revision says of how many may go on at once; one, where that cannot be read."""
-    most: int | None = None
+    maximum: int | None = None
     if schedule_id is not None:
-        most = 1 if one is None else one.definition.max_running
-    return WaitingRun(run_id, schedule_id, priority, most, key, backfill_id, concurrency or 0)
+        maximum = 1 if one is None else one.definition.max_running
+    return WaitingRun(run_id, schedule_id, priority, maximum, key, backfill_id, concurrency or 0)
 
 
 def ids_needed(batch: Iterable[ScheduleDecision]) -> tuple[int, int]:

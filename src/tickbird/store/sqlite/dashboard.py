@@ -74,15 +74,15 @@ class SqliteDashboard:
 
         return await self._read(query)  # type: ignore[no-any-return]
 
-    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, most: int = 10_000) -> CappedCount:
+    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, maximum: int = 10_000) -> CappedCount:
         """How many schedules are wanted, counted up to `most`."""
 
         def query(db: sqlite3.Connection) -> int:
-            bounds = {**_filter(db, namespace, wanted), "limit": most + 1}
+            bounds = {**_filter(db, namespace, wanted), "limit": maximum + 1}
             return int(db.execute(SQL["count_schedules"], bounds).fetchone()[0])
 
         number = await self._read(query)
-        return CappedCount(min(number, most), number > most)
+        return CappedCount(min(number, maximum), number > maximum)
 
     async def newest_points(
         self, ids: Collection[int], each: int = 60
@@ -95,7 +95,7 @@ class SqliteDashboard:
     ) -> Timeline:
         """What went on in this time and what is to come, of so many schedules at most, so many runs of each."""
         since, until = to_micros(first), to_micros(last)
-        bounds = {"namespace": namespace, "first": since, "last": until, "most": _RECENT, "limit": schedules + 1}
+        bounds = {"namespace": namespace, "first": since, "last": until, "maximum": _RECENT, "limit": schedules + 1}
 
         def query(db: sqlite3.Connection) -> Timeline:
             lively = [row[0] for row in db.execute(SQL["lively_schedules"], bounds)]
@@ -113,7 +113,7 @@ class SqliteDashboard:
         self, namespace: str, *, schedule_id: int | None = None, since: datetime, limit: int = 2_000
     ) -> Sequence[RunTiming]:
         """The newest runs that have begun and were due since an instant, newest first; of all, those that ended."""
-        bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit, "most": _RECENT}
+        bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit, "maximum": _RECENT}
         bounds["schedule_id"] = schedule_id
         statement = SQL["timings" if schedule_id is None else "timings_of"]
         rows = await self._read(lambda db: db.execute(statement, bounds).fetchall())
@@ -138,7 +138,7 @@ class SqliteDashboard:
 
     async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[OverdueRun], bool]:
         """Queued runs that could have begun before an instant, oldest first of those in front; and if there is more."""
-        bounds = {"namespace": namespace, "before": to_micros(before), "limit": limit + 1, "most": _RECENT}
+        bounds = {"namespace": namespace, "before": to_micros(before), "limit": limit + 1, "maximum": _RECENT}
 
         def query(db: sqlite3.Connection) -> list[Row]:
             queues = db.execute(SQL["examine_queues"], {"namespace": namespace}).fetchall()
@@ -154,7 +154,7 @@ class SqliteDashboard:
 
     async def overdue(self, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
         """Schedules that a planner should have looked at before an instant, oldest first."""
-        bounds = {"namespace": namespace, "last": to_micros(before), "most": _RECENT, "limit": limit}
+        bounds = {"namespace": namespace, "last": to_micros(before), "maximum": _RECENT, "limit": limit}
 
         def query(db: sqlite3.Connection) -> list[Schedule]:
             return _these_schedules(db, [row[0] for row in db.execute(SQL["coming_schedules"], bounds)])
@@ -275,7 +275,7 @@ def _filter(db: sqlite3.Connection, namespace: str, wanted: ScheduleFilter) -> d
     states = dump(list(wanted.states or LISTED_STATES))
     among = frozenset(_failing(db, namespace)) if wanted.failing else None
     if wanted.states and "active" not in wanted.states:
-        rows = db.execute(SQL["resting_schedules"], {"states": states, "most": MAX_IDLE}).fetchall()
+        rows = db.execute(SQL["resting_schedules"], {"states": states, "maximum": MAX_IDLE}).fetchall()
         # Where there are more, a page of them is soon found without knowing which.
         if len(rows) < MAX_IDLE:
             resting = frozenset(row[0] for row in rows)
@@ -294,7 +294,7 @@ def _filter(db: sqlite3.Connection, namespace: str, wanted: ScheduleFilter) -> d
 
 
 def _failing(db: sqlite3.Connection, namespace: str) -> list[int]:
-    bounds = {"namespace": namespace, "most": MAX_FAILED}
+    bounds = {"namespace": namespace, "maximum": MAX_FAILED}
     return [row[0] for row in db.execute(SQL["failing_schedules"], bounds)]
 
 
@@ -337,7 +337,7 @@ def _going(
 ) -> KeysetPage[int] | None:
     """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
     name = "pick_going" if wanted.key is None else "pick_going_of_key"
-    found = {**bounds, "before": before, "after": after, "most": MAX_EXAMINED, "limit": limit + 1}
+    found = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED, "limit": limit + 1}
     [(looked, ids)] = db.execute(SQL[name], found).fetchall()
     return page_of_going(looked, json.loads(ids), MAX_EXAMINED, after, limit)
 
@@ -346,7 +346,7 @@ def _find(
     db: sqlite3.Connection, name: str, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
 ) -> tuple[list[Row], int | None]:
     """The page, newest first, and where the next begins; the last column tells if a row is wanted."""
-    bounds = {**bounds, "before": before, "after": after, "most": MAX_EXAMINED}
+    bounds = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED}
     found: list[Row] = []
     reached = None
     for looked, row in enumerate(db.execute(SQL[name if after is None else f"{name}_after"], bounds), 1):

@@ -80,7 +80,7 @@ FROM (
 -- name: resting_schedules
 SELECT schedule_id FROM cursors
 WHERE state <> 'active' AND state IN (SELECT value FROM json_each(:states))
-LIMIT :most;
+LIMIT :maximum;
 
 -- name: failing_schedules
 -- Of the schedules that failed lately, those that have not succeeded since. Where there are more failures than are looked
@@ -89,10 +89,10 @@ WITH RECURSIVE failures AS MATERIALIZED (
     SELECT schedule_id FROM runs
     WHERE namespace = :namespace AND status = 'failed' AND status IN ('failed', 'cancelled')
     ORDER BY id DESC
-    LIMIT :most
+    LIMIT :maximum
 ),
 others (schedule_id) AS (
-    SELECT 0 WHERE (SELECT count(*) FROM failures) = :most
+    SELECT 0 WHERE (SELECT count(*) FROM failures) = :maximum
     UNION ALL
     SELECT (
         SELECT r.schedule_id FROM runs AS r
@@ -102,7 +102,7 @@ others (schedule_id) AS (
     )
     FROM others
     WHERE others.schedule_id IS NOT NULL
-    LIMIT :most
+    LIMIT :maximum
 )
 SELECT lately.schedule_id
 FROM (
@@ -160,23 +160,23 @@ WITH seen AS MATERIALIZED (
         FROM runs
         WHERE namespace = :namespace AND finished_at IS NOT NULL AND finished_at >= :first
         ORDER BY finished_at DESC
-        LIMIT :most
+        LIMIT :maximum
     )
     UNION ALL
     SELECT * FROM (
-        SELECT schedule_id, namespace, started_at, 0, 1 FROM runs WHERE status = 'running' LIMIT :most
+        SELECT schedule_id, namespace, started_at, 0, 1 FROM runs WHERE status = 'running' LIMIT :maximum
     )
     UNION ALL
     SELECT * FROM (
         SELECT schedule_id, namespace, available_at, 0, 0
         FROM runs INDEXED BY runs_queued
         WHERE status = 'queued' AND namespace = :namespace AND available_at <= :last
-        LIMIT :most
+        LIMIT :maximum
     )
     UNION ALL
     SELECT k.schedule_id, s.namespace, k.decided_at, 0, 0
     FROM (
-        SELECT schedule_id, decided_at FROM skips WHERE decided_at >= :first ORDER BY decided_at DESC LIMIT :most
+        SELECT schedule_id, decided_at FROM skips WHERE decided_at >= :first ORDER BY decided_at DESC LIMIT :maximum
     ) AS k
     JOIN schedules AS s ON s.id = k.schedule_id
 )
@@ -193,7 +193,7 @@ FROM (
     SELECT schedule_id, next_run_at FROM cursors
     WHERE next_run_at IS NOT NULL AND next_run_at <= :last
     ORDER BY next_run_at
-    LIMIT :most
+    LIMIT :maximum
 ) AS due
 JOIN schedules AS s ON s.id = due.schedule_id
 WHERE s.namespace = :namespace
@@ -212,7 +212,7 @@ FROM (
     SELECT * FROM runs
     WHERE namespace = :namespace AND finished_at IS NOT NULL AND finished_at >= :since
     ORDER BY finished_at DESC, id DESC
-    LIMIT :most
+    LIMIT :maximum
 ) AS n
 WHERE started_at IS NOT NULL AND due_at >= :since
 ORDER BY finished_at DESC, id DESC
@@ -226,7 +226,7 @@ SELECT
         ELSE started_at
     END,
     finished_at
-FROM (SELECT * FROM runs WHERE schedule_id = :schedule_id ORDER BY id DESC LIMIT :most) AS n
+FROM (SELECT * FROM runs WHERE schedule_id = :schedule_id ORDER BY id DESC LIMIT :maximum) AS n
 WHERE namespace = :namespace AND started_at IS NOT NULL AND due_at >= :since
 ORDER BY id DESC
 LIMIT :limit;
@@ -257,7 +257,7 @@ FROM (
     SELECT id, schedule_id, queue, target, available_at
     FROM runs
     WHERE namespace = :namespace AND queue = :queue AND status = 'queued'
-    LIMIT :most
+    LIMIT :maximum
 ) AS f
 LEFT JOIN schedules AS s ON s.id = f.schedule_id
 WHERE f.available_at < :before
@@ -321,7 +321,7 @@ FROM runs
 WHERE namespace = :namespace
     AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
-LIMIT :most;
+LIMIT :maximum;
 
 -- name: find_runs_after
 SELECT
@@ -339,7 +339,7 @@ FROM runs
 WHERE namespace = :namespace
     AND id > :after
 ORDER BY id
-LIMIT :most;
+LIMIT :maximum;
 
 -- name: find_runs_of
 SELECT
@@ -357,7 +357,7 @@ FROM runs
 WHERE schedule_id = (SELECT s.id FROM schedules AS s WHERE s.namespace = :namespace AND s.name = :schedule)
     AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
-LIMIT :most;
+LIMIT :maximum;
 
 -- name: find_runs_of_after
 SELECT
@@ -375,7 +375,7 @@ FROM runs
 WHERE schedule_id = (SELECT s.id FROM schedules AS s WHERE s.namespace = :namespace AND s.name = :schedule)
     AND id > :after
 ORDER BY id
-LIMIT :most;
+LIMIT :maximum;
 
 -- Of one status that few have: its own index finds them, also far back.
 
@@ -396,7 +396,7 @@ WHERE namespace = :namespace
     AND status IN ('failed', 'cancelled')
     AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
-LIMIT :most;
+LIMIT :maximum;
 
 -- name: find_unwell_after
 SELECT
@@ -415,7 +415,7 @@ WHERE namespace = :namespace
     AND status IN ('failed', 'cancelled')
     AND id > :after
 ORDER BY id
-LIMIT :most;
+LIMIT :maximum;
 
 -- name: pick_going
 -- Runs that are not over, by their own indexes, however far back they are; these know no order of a page, so those that
@@ -425,20 +425,20 @@ WITH seen AS MATERIALIZED (
     SELECT * FROM (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
         WHERE status = 'running' AND 'running' IN (SELECT value FROM json_each(:statuses))
-        LIMIT :most
+        LIMIT :maximum
     )
     UNION ALL
     SELECT * FROM (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs INDEXED BY runs_queued
         WHERE 'queued' IN (SELECT value FROM json_each(:statuses))
             AND status = 'queued' AND namespace = :namespace AND (:queue IS NULL OR queue = :queue)
-        LIMIT :most
+        LIMIT :maximum
     )
     UNION ALL
     SELECT * FROM (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
         WHERE status = 'waiting' AND 'waiting' IN (SELECT value FROM json_each(:statuses))
-        LIMIT :most
+        LIMIT :maximum
     )
 )
 SELECT
@@ -470,13 +470,13 @@ WITH seen AS MATERIALIZED (
     SELECT * FROM (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
         WHERE namespace = :namespace AND concurrency_key = :key AND finished_at IS NULL AND status IN ('queued', 'running')
-        LIMIT :most
+        LIMIT :maximum
     )
     UNION ALL
     SELECT * FROM (
         SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
         WHERE namespace = :namespace AND concurrency_key = :key AND finished_at IS NULL AND status = 'waiting'
-        LIMIT :most
+        LIMIT :maximum
     )
 )
 SELECT
@@ -512,7 +512,7 @@ FROM audit
 WHERE namespace = :namespace
     AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
-LIMIT :most;
+LIMIT :maximum;
 
 -- name: find_audit_after
 SELECT
@@ -525,7 +525,7 @@ FROM audit
 WHERE namespace = :namespace
     AND id > :after
 ORDER BY id
-LIMIT :most;
+LIMIT :maximum;
 
 -- name: find_audit_of
 SELECT
@@ -539,7 +539,7 @@ WHERE namespace = :namespace
     AND schedule = :schedule
     AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
-LIMIT :most;
+LIMIT :maximum;
 
 -- name: find_audit_of_after
 SELECT
@@ -553,7 +553,7 @@ WHERE namespace = :namespace
     AND schedule = :schedule
     AND id > :after
 ORDER BY id
-LIMIT :most;
+LIMIT :maximum;
 
 -- name: last_lines
 SELECT run_id, attempt, number, at, level, text

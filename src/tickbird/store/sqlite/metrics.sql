@@ -3,24 +3,24 @@
 -- name: measure
 WITH known AS MATERIALIZED (
     SELECT c.state
-    FROM (SELECT id FROM schedules WHERE namespace = :namespace ORDER BY name LIMIT :most) AS s
+    FROM (SELECT id FROM schedules WHERE namespace = :namespace ORDER BY name LIMIT :maximum) AS s
     JOIN cursors AS c ON c.schedule_id = s.id
 ),
 queued AS MATERIALIZED (
     SELECT available_at FROM runs INDEXED BY runs_queued
-    WHERE status = 'queued' AND namespace = :namespace LIMIT :most
+    WHERE status = 'queued' AND namespace = :namespace LIMIT :maximum
 ),
-running AS MATERIALIZED (SELECT namespace FROM runs WHERE status = 'running' LIMIT :most),
-waiting AS MATERIALIZED (SELECT namespace, lane FROM runs WHERE status = 'waiting' LIMIT :most),
+running AS MATERIALIZED (SELECT namespace FROM runs WHERE status = 'running' LIMIT :maximum),
+waiting AS MATERIALIZED (SELECT namespace, lane FROM runs WHERE status = 'waiting' LIMIT :maximum),
 ended AS MATERIALIZED (
     SELECT status FROM runs
     WHERE namespace = :namespace AND finished_at IS NOT NULL AND finished_at > :now - :recently
-    ORDER BY finished_at DESC LIMIT :most
+    ORDER BY finished_at DESC LIMIT :maximum
 ),
 due AS MATERIALIZED (
     SELECT schedule_id, next_run_at FROM cursors
     WHERE next_run_at IS NOT NULL AND next_run_at <= :now
-    ORDER BY next_run_at LIMIT :most
+    ORDER BY next_run_at LIMIT :maximum
 ),
 alive AS MATERIALIZED (
     SELECT draining, slots FROM workers WHERE namespace = :namespace AND kind <> 'sync' AND live_until > :now

@@ -14,7 +14,7 @@ from tickbird.store.sqlite.database.statements import SQL
 def add(db: sqlite3.Connection, schedule_id: int, at: int) -> None:
     """Note a ping; the oldest make room for it where there are too many."""
     db.execute(SQL["ping"], {"schedule_id": schedule_id, "at": at})
-    db.execute(SQL["trim_pings"], {"schedule_id": schedule_id, "most": MAX_PINGS})
+    db.execute(SQL["trim_pings"], {"schedule_id": schedule_id, "maximum": MAX_PINGS})
 
 
 def read(db: sqlite3.Connection, schedule_id: int, bounds: Mapping[str, int | None]) -> list[datetime]:

@@ -7,7 +7,7 @@ INSERT INTO pings (schedule_id, at) VALUES (:schedule_id, :at) ON CONFLICT DO NO
 -- The newest so many of a schedule stay.
 DELETE FROM pings
 WHERE schedule_id = :schedule_id AND at <= (
-    SELECT at FROM pings WHERE schedule_id = :schedule_id ORDER BY at DESC LIMIT 1 OFFSET :most
+    SELECT at FROM pings WHERE schedule_id = :schedule_id ORDER BY at DESC LIMIT 1 OFFSET :maximum
 );
 
 -- name: list_pings

@@ -820,13 +820,13 @@ class SqliteStore:
         return await self._read(lambda db: queries.recent(db, bounds))
 
     async def read_metrics(
-        self, namespace: str, *, most: int = MAX_COUNTED, now: datetime | None = None
+        self, namespace: str, *, maximum: int = MAX_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
         """How much there is of everything in a namespace."""
         at = clock() if now is None else to_micros(now)
-        bounds = {"namespace": namespace, "now": at, "most": most, "recently": RECENTLY * MICROS}
+        bounds = {"namespace": namespace, "now": at, "maximum": maximum, "recently": RECENTLY * MICROS}
         rows = await self._read(lambda db: db.execute(SQL["measure"], bounds).fetchall())
-        return measured(to_instant(at), [(*row, to_instant(when)) for *row, when in rows], most)
+        return measured(to_instant(at), [(*row, to_instant(when)) for *row, when in rows], maximum)
 
     async def activity_watermark(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
         """Up to where nothing can happen any more that is not seen yet."""

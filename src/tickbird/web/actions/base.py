@@ -158,13 +158,13 @@ class Action:
     def _from_now(self, **length: float) -> datetime:
         return self.visit.clock.now.replace(microsecond=0) + timedelta(**length)
 
-    def number(self, name: str, words: str, *, most: int, empty: int | None = None) -> int | None:
+    def number(self, name: str, words: str, *, maximum: int, empty: int | None = None) -> int | None:
         """A whole number from 1; what stands for it where nothing was typed."""
         text = self.typed(name).strip()
         if not text:
             return empty
-        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:12]) <= most or len(text) > 12:
-            raise InvalidError(f"{words}: write a whole number from 1 to {most:,}.", field=name)
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text[:12]) <= maximum or len(text) > 12:
+            raise InvalidError(f"{words}: write a whole number from 1 to {maximum:,}.", field=name)
         return int(text)
 
     def payload(self, name: str = "payload") -> Mapping[str, Any] | None:

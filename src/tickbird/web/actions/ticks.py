@@ -63,7 +63,7 @@ class Skip(Action):
         """Skip them."""
         which, count, until = self.typed("which"), None, None
         if which == "count":
-            count = self.number("count", "How many", most=MAX_SKIPPED)
+            count = self.number("count", "How many", maximum=MAX_SKIPPED)
             if count is None:
                 raise InvalidError("Say how many.", field="count")
         elif which == "until":

@@ -105,12 +105,12 @@ def _named_lines(frame: Frame, y: Linear | Log, p50: float, p99: float) -> list[
 
 
 def _bins(ordered: Sequence[DurationPoint], width: float, start: float, end: float) -> list[_Bin]:
-    most = max(1, int(width / _APART))
-    if len(ordered) <= most:
+    maximum = max(1, int(width / _APART))
+    if len(ordered) <= maximum:
         return [_Bin((each,)) for each in ordered]
     # A failure must not vanish among its neighbours, so it has its own bin with others of its kind.
     found: dict[tuple[int, bool], list[DurationPoint]] = {}
-    number_of = max(1, most // 2)
+    number_of = max(1, maximum // 2)
     step = (end - start) / number_of
     for each in ordered:
         place = min(int((epoch(each.at) - start) / step), number_of - 1)

@@ -18,14 +18,14 @@ _SPACES = re.compile("[\t\n\r\u2028\u2029 ]+")
 _RIGHT_TO_LEFT = frozenset(("R", "AL", "AN"))
 
 
-def clean(text: object, most: int = FULL) -> str:
+def clean(text: object, maximum: int = FULL) -> str:
     """Text of others, safe in markup and beside other text: no controls, one line, its direction kept to itself.
 
     Clean text stays as it is, so that a sentence may be made of clean parts and be cleaned as a whole.
     """
     # Cut before the rest, so that the work is bounded too.
-    given = str(text)[: most * 4 + 16]
-    return _isolated(cut(_UNSAFE.sub("\ufffd", _SPACES.sub(" ", given)).strip(), most))
+    given = str(text)[: maximum * 4 + 16]
+    return _isolated(cut(_UNSAFE.sub("\ufffd", _SPACES.sub(" ", given)).strip(), maximum))
 
 
 def _isolated(text: str) -> str:
@@ -42,15 +42,15 @@ def _isolated(text: str) -> str:
     return f"{_ISOLATE}{balanced}{_END_ISOLATE}" if is_bare else balanced
 
 
-def cut(text: str, most: int) -> str:
+def cut(text: str, maximum: int) -> str:
     """Text of at most so many columns, with an ellipsis where something is left out."""
     columns = 0
     room = len(text)
     for place, each in enumerate(text):
         columns += _columns(each)
-        if columns <= most - 1:
+        if columns <= maximum - 1:
             room = place + 1
-        elif columns > most:
+        elif columns > maximum:
             return text[:room].rstrip() + "…"
     return text
 

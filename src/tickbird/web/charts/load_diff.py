@@ -66,16 +66,16 @@ def _column(each: ChangedBar, span: float, frame: Frame, x: Linear, y: Linear, t
     left, right = x(epoch(each.at)), x(epoch(each.at) + span)
     gap = min(2.0, (right - left) * 0.2)
     left, wide = left + gap / 2, max(0.5, right - left - gap)
-    stays, most = min(before, after), max(before, after)
+    stays, maximum = min(before, after), max(before, after)
     parts = [rect(left - gap / 2, frame.top, wide + gap, frame.bottom - frame.top, "pic-hit")]
     if stays:
         parts.append(rect(left, y(stays), wide, frame.bottom - y(stays), "pic-column is-waiting", 1))
-    box = (left, y(most), wide, y(stays) - y(most))
+    box = (left, y(maximum), wide, y(stays) - y(maximum))
     if after > before:
         parts.append(rect(*box, "pic-column is-run", 1))
     elif before > after:
         parts += [rect(*box, "pic-range", 1), path(hatch(*box, 4), "pic-hatch")]
-    return focusable(f"{at}: {count(before, 'tick')} before, {after:,} after", None, *parts, is_stop=most > 0)
+    return focusable(f"{at}: {count(before, 'tick')} before, {after:,} after", None, *parts, is_stop=maximum > 0)
 
 
 def _key(frame: Frame) -> Svg:

@@ -38,28 +38,28 @@ class Log:
         return self.start + part * (self.end - self.start)
 
 
-def nice_steps(highest: float, most: int = 4) -> tuple[float, ...]:
+def nice_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
     """Round values from 0 to at least `highest`, at most so many above 0: (0, 50, 100, 150, 200)."""
     highest = min(max(highest, 1e-6), 1e15) if math.isfinite(highest) else 1.0
-    power = 10.0 ** math.floor(math.log10(highest / most))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power * most >= highest * 0.999_999)
+    power = 10.0 ** math.floor(math.log10(highest / maximum))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power * maximum >= highest * 0.999_999)
     return tuple(step * place for place in range(math.ceil(highest / step - 1e-6) + 1))
 
 
-def integer_steps(highest: float, most: int = 4) -> tuple[float, ...]:
+def integer_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
     """The same for what is counted: no step below 1."""
-    return (0.0, 1.0) if highest <= 1 else tuple(each for each in nice_steps(highest, most) if each == int(each))
+    return (0.0, 1.0) if highest <= 1 else tuple(each for each in nice_steps(highest, maximum) if each == int(each))
 
 
-def time_steps(highest: float, most: int = 4) -> tuple[float, ...]:
+def time_steps(highest: float, maximum: int = 4) -> tuple[float, ...]:
     """The same for lengths of time: 0, 30 s, 1 min, 1 min 30 s; days and parts of a second by tens."""
     for step in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400):
-        if 1.5 < highest <= step * most:
+        if 1.5 < highest <= step * maximum:
             return tuple(float(step * place) for place in range(math.ceil(highest / step - 1e-6) + 1))
     return (
-        tuple(86_400 * each for each in nice_steps(highest / 86_400, most))
+        tuple(86_400 * each for each in nice_steps(highest / 86_400, maximum))
         if highest > 2
-        else nice_steps(highest, most)
+        else nice_steps(highest, maximum)
     )
 
 

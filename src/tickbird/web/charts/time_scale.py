@@ -72,19 +72,19 @@ def moment(at: datetime, tz: str) -> str:
     return f"{weekday_text(local)} {local.year:04d} {time_text(seconds, tz)} {abbreviation(seconds, tz)}"
 
 
-def time_ticks(start: float, end: float, tz: str, most: int) -> tuple[TimeTick, ...]:
+def time_ticks(start: float, end: float, tz: str, maximum: int) -> tuple[TimeTick, ...]:
     """The round local times within [start, end], about `most` of them, each as the zone's clock shows it."""
-    most = max(1, most)
+    maximum = max(1, maximum)
     span = min(max(end, start), LAST_SECOND) - max(start, FIRST_SECOND)
     if span <= 0:
         return (TimeTick(start, time_text(start, tz)),)
     for step in (*_SECONDS, *_HOURS):
-        if span / step <= most:
+        if span / step <= maximum:
             return tuple(_clock_ticks(start, end, tz, step))
     for step in _DAYS:
-        if span / step <= most:
+        if span / step <= maximum:
             return tuple(_day_ticks(start, end, tz, step))
-    months = next((each for each in _MONTHS if span / (each * _MONTH_SECONDS) <= most), _MONTHS[-1])
+    months = next((each for each in _MONTHS if span / (each * _MONTH_SECONDS) <= maximum), _MONTHS[-1])
     return tuple(_month_ticks(start, end, tz, months))
 
 

@@ -41,9 +41,9 @@ def is_crowded(marks: Sequence[Mark], width: float) -> bool:
 
 def bins(marks: Sequence[Mark], window: Window, width: float) -> list[Bin]:
     """The spans that have ticks, in order; a range of skips counts where it begins."""
-    most = max(1, int(width / _BIN))
-    span = next((each for each in _SPANS if (window.end - window.start) / each <= most), None)
-    step = float(span) if span is not None else (window.end - window.start) / most
+    maximum = max(1, int(width / _BIN))
+    span = next((each for each in _SPANS if (window.end - window.start) / each <= maximum), None)
+    step = float(span) if span is not None else (window.end - window.start) / maximum
     found: dict[int, dict[Kind, int]] = {}
     for each in marks:
         place = int(min(max(begins(each), window.start), window.end) // step)

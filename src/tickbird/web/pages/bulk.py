@@ -182,7 +182,7 @@ def _show(asked: BulkRequest, status: int, field: str = "", why: str = "") -> Re
     context: dict[str, Any] = {"asked": asked, "wrong": {field: why} if why else {}, "back": _back(asked.visit)}
     context |= {"tomorrow": _TOMORROW, "once": form_token(asked.visit)}
     return asked.visit.render(
-        "bulk.html", status=status, most=MAX_COUNT, shown=_SHOWN, typed_above=TYPED_ABOVE, **context
+        "bulk.html", status=status, maximum=MAX_COUNT, shown=_SHOWN, typed_above=TYPED_ABOVE, **context
     )
 
 

@@ -116,7 +116,7 @@ async def _fitting(visit: PageRequest) -> str:
 
 async def _read(visit: PageRequest, half: timedelta) -> Board:
     client = visit.client
-    measures = await client.source.read_metrics(visit.namespace, most=_COUNTED)
+    measures = await client.source.read_metrics(visit.namespace, maximum=_COUNTED)
     at = measures.now
     coming = await visit.readings.latest(
         (f"load {visit.namespace}", "next hour"),
@@ -129,12 +129,12 @@ async def _read(visit: PageRequest, half: timedelta) -> Board:
     return Board(
         now=at,
         measures=measures,
-        troubles=await client.board.findings(most=8),
+        troubles=await client.board.findings(maximum=8),
         timeline=await client.board.timeline(at - half, at + half, schedules=_ROWS * 2, each=200),
         timings=await client.board.timings(at - _MEASURED),
         lately=_telling(_grouped(read_activity)),
-        active=await client.board.count(ScheduleFilter(states=["active"]), most=_COUNTED),
-        paused=await client.board.count(ScheduleFilter(states=["paused"]), most=_COUNTED),
+        active=await client.board.count(ScheduleFilter(states=["active"]), maximum=_COUNTED),
+        paused=await client.board.count(ScheduleFilter(states=["paused"]), maximum=_COUNTED),
         due=None if coming is None else _due(coming, at),
     )
 

@@ -27,11 +27,11 @@ class Entry(HistoryEntry):
     told: Sequence[tuple[str, datetime | int]] = ()
 
 
-def entries_of(records: Sequence[RevisionRecord], most: int) -> list[Entry]:
+def entries_of(records: Sequence[RevisionRecord], maximum: int) -> list[Entry]:
     """Revisions, newest first, with what each changed; the one behind the last is only compared with."""
     known = {each.revision: each.definition for each in records}
     found = []
-    for record in records[:most]:
+    for record in records[:maximum]:
         before = {} if record.revision == 1 else known.get(record.revision - 1)
         changes = None if before is None else differences(before, record.definition)
         origin = revision_origin(record.action, record.actor, record.detail)

@@ -18,7 +18,7 @@ from tickbird.domain.explain.run_history import count
 from tickbird.domain.planning.agenda import DAYS, EVENTS, MAX_DAYS, MAX_EVENTS
 
 STDOUT = "-"
-_DEFAULTS = {"days": None, "most": None, "schedule": None, "tag": None, "contains": None}
+_DEFAULTS = {"days": None, "maximum": None, "schedule": None, "tag": None, "contains": None}
 
 
 def ical_options(command: Any) -> Any:
@@ -41,7 +41,7 @@ def ical_options(command: Any) -> Any:
         ),
         click.option(
             "--limit",
-            "most",
+            "maximum",
             type=click.IntRange(1, MAX_EVENTS),
             metavar="N",
             help=f"With --ical: how many events at most.  [default: {EVENTS:,}]",
@@ -70,7 +70,7 @@ def ical_options(command: Any) -> Any:
 def refuse_alone(asked: dict[str, Any]) -> None:
     """What says which ticks goes with --ical."""
     if given := next((name for name in _DEFAULTS if asked[name] is not None), None):
-        option = {"most": "limit"}.get(given, given)
+        option = {"maximum": "limit"}.get(given, given)
         raise click.UsageError(f"--{option} goes with --ical.", click.get_current_context())
 
 
@@ -78,7 +78,7 @@ def export_ical(settings: GlobalOptions, file: str, asked: dict[str, Any]) -> No
     """Write the calendar to a file or to standard output."""
     which = {
         "days": asked["days"] or DAYS,
-        "limit": asked["most"] or EVENTS,
+        "limit": asked["maximum"] or EVENTS,
         "schedule": asked["schedule"],
         "tag": asked["tag"],
         "contains": asked["contains"] or "",

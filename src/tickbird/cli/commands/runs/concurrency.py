@@ -39,19 +39,19 @@ def limits(settings: GlobalOptions) -> None:
 @click.command(cls=Command)
 @click.argument("action", type=click.Choice(["set", "rm"]))
 @click.argument("key", type=storable_text, shell_complete=key_names)
-@click.argument("most", type=click.IntRange(1, MAX_LIMIT), metavar="[N]", required=False)
+@click.argument("maximum", type=click.IntRange(1, MAX_LIMIT), metavar="[N]", required=False)
 @actor_option
 @click.pass_obj
-def limit(settings: GlobalOptions, action: str, key: str, most: int | None, actor: str) -> None:
+def limit(settings: GlobalOptions, action: str, key: str, maximum: int | None, actor: str) -> None:
     """Set or remove how many runs of a concurrency key may go on at once."""
-    if (action == "set") != (most is not None):
+    if (action == "set") != (maximum is not None):
         raise click.UsageError("write `limit set KEY N`, or `limit rm KEY`.")
 
     async def change() -> ConcurrencyLimit:
         async with connect(settings) as client:
-            if most is None:
+            if maximum is None:
                 return await client.remove_limit(key, actor=actor)
-            return await client.set_limit(key, most, actor=actor)
+            return await client.set_limit(key, maximum, actor=actor)
 
     _print(settings, run_async(change(), settings))
 

@@ -189,7 +189,7 @@ def _outage(reader: InstantParser, given: str) -> tuple[int, int]:
             hint='write one such as "2026-11-17 02:00/2h" or "in 3h/30m".',
         )
     begin = to_seconds(reader(at, "outage", ahead=True).at)
-    return begin, begin + seconds(long.strip(), "outage", least=1)
+    return begin, begin + seconds(long.strip(), "outage", minimum=1)
 
 
 def _chart(found: ForecastComparison) -> str:
@@ -303,12 +303,12 @@ def _show_hours(screen: Printer, found: Forecast, tz: str) -> None:
     """Ticks hour by hour, a line for each day, for as many days as fit a screen."""
     if not found.ticks:
         return
-    most = max(hour.ticks for hour in found.hours)
+    maximum = max(hour.ticks for hour in found.hours)
     days: dict[str, list[str]] = {}
     for hour in found.hours:
         at = clock(to_datetime(hour.at), tz)
-        days.setdefault(at[:10], [" "] * 24)[int(at[11:13])] = _BARS[-(-8 * hour.ticks // most) if hour.ticks else 0]
-    screen.title(f"Ticks by hour, 00 to 23 ({tz}); █ is {most:,}")
+        days.setdefault(at[:10], [" "] * 24)[int(at[11:13])] = _BARS[-(-8 * hour.ticks // maximum) if hour.ticks else 0]
+    screen.title(f"Ticks by hour, 00 to 23 ({tz}); █ is {maximum:,}")
     shown = list(days.items())[:14]
     for day, bars in shown:
         screen.line(f"  {day}  {''.join(bars)}".rstrip())

@@ -128,14 +128,14 @@ async def _take(db: Session, known: RevisionCache, free: ClaimRequest, limited: 
     if not rows:
         return await claim(db, known, free)
     paced = RateBudget({queue: rate_state(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
-    most = {queue: max(0, left) for queue, left in paced.left.items()}
-    claimed = await claim(db, known, replace(free, limit=paced.max_claims(free.limit)), most)
+    maximum = {queue: max(0, left) for queue, left in paced.left.items()}
+    claimed = await claim(db, known, replace(free, limit=paced.max_claims(free.limit)), maximum)
     if claimed is None:
         return None
     if claimed.runs:
         ids = [run.id for run in claimed.runs]
         for queue, run_ids in await db.fetch("queues_of_runs", ids=numbers(ids)):
-            if queue in most:
+            if queue in maximum:
                 paced.record(queue, run_ids)
         paced.take(ids)
     for queue, starts in paced.changed(micros(claimed.now)):
@@ -144,13 +144,13 @@ async def _take(db: Session, known: RevisionCache, free: ClaimRequest, limited: 
 
 
 async def claim(
-    db: Session, known: RevisionCache, free: ClaimRequest, most: Mapping[str, int] | None = None
+    db: Session, known: RevisionCache, free: ClaimRequest, maximum: Mapping[str, int] | None = None
 ) -> ClaimResult | None:
     """Lease runs to a worker, in one statement; None if one of its queues has a rate.
 
     Of the queues in `most`, which are asked for as well, so many runs may begin, whatever their rate.
     """
-    values, limited = free.values(), most or {}
+    values, limited = free.values(), maximum or {}
     rows = await db.fetch(
         "claim_runs",
         **{**values, "queues": texts([*sorted(limited), *sorted(set(free.queues))])} if limited else values,
@@ -158,7 +158,7 @@ async def claim(
         limit=free.limit,
         lease=free.lease,
         free=values["queues"],
-        most=numbers(limited[queue] for queue in sorted(limited)),
+        maximum=numbers(limited[queue] for queue in sorted(limited)),
         served=texts(free.turns.served),
     )
     last_heartbeat_at, next_at, first_id = rows[0][:3]
