@@ -264,7 +264,7 @@ class Backfills:
         assert instants(order[2:]) == [-240, -180, -120, -60]
 
     @pytest.mark.parametrize(
-        "overlap, most, concurrency, expected",
+        "overlap, maximum, concurrency, expected",
         [("skip", 1, 5, 1), ("skip", 3, 2, 2), ("queue", 3, 5, 3), ("allow", 1, 4, 4), ("replace", 2, 1, 1)],
     )
     async def test_how_many_of_a_backfill_run_at_once(

@@ -186,7 +186,7 @@ OVERLAP: list[tuple[str, int, Facts, int, Any, Any, tuple[int, ...], tuple[int, 
 ]
 
 
-@pytest.mark.parametrize("overlap,most,known,seconds,made_runs,made_skips,cancel,stop", OVERLAP)
+@pytest.mark.parametrize("overlap,maximum,known,seconds,made_runs,made_skips,cancel,stop", OVERLAP)
 def test_overlap(
     overlap: Any,
     maximum: int,
@@ -218,7 +218,7 @@ ON_TIME: list[tuple[str, int, int, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("overlap,most,seconds,expected,skipped", ON_TIME)
+@pytest.mark.parametrize("overlap,maximum,seconds,expected,skipped", ON_TIME)
 def test_several_ticks_on_time(overlap: Any, maximum: int, seconds: int, expected: Any, skipped: Any) -> None:
     made = look(schedule(every(seconds=1), overlap=overlap, max_concurrent=maximum), seconds)
     assert ([tick for tick, _, _ in runs(made)], skips(made), made.cancel) == (expected, skipped, ())
