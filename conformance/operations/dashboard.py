@@ -20,10 +20,10 @@ from conformance.steps import (
     runs_of,
     start,
 )
+from tickbird.domain.dashboard_rows import AuditFilter, CappedCount, RunFilter, RunPoint, ScheduleFilter, SkipPoint
 from tickbird.domain.planning.commands import Delete, Pause, Update
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.dependencies import After
-from tickbird.domain.views import AuditFilter, CappedCount, RunFilter, RunPoint, ScheduleFilter, SkipPoint
 from tickbird.store.protocol.store import Store
 
 

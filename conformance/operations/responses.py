@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from conformance.steps import NAMESPACE, later
-from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
+from tickbird.domain.access.http_responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
 from tickbird.store.protocol.store import Store
 
 KEY, ASKED = "aaaaaaaa:one", "d1ge57"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tickbird.client.sync import Portal
     from tickbird.engine.code_sync import Declarations
     from tickbird.store.protocol.store import Store
-    from tickbird.store.shared.sans_io import StatementScript
+    from tickbird.store.shared.statement_scripts import StatementScript
     from tickbird.targets.command import Command
 
     Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
@@ -385,7 +385,7 @@ class Tickbird:
         Returns the run's id, or an awaitable of it where the connection is an async one. Options are those of
         `task.using`.
         """
-        from tickbird.store.external import do_on
+        from tickbird.store.caller_connections import do_on
 
         name = task if isinstance(task, str) else task.name
         chosen = {"actor": self.app, **options}

@@ -7,9 +7,9 @@ import pytest
 from tests.api.conftest import postgres_store, shared_url, sqlite_store  # noqa: F401
 from tests.web.histories import WORKER
 from tickbird.client import Client
+from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.every import every
-from tickbird.domain.views import ScheduleFilter
 from tickbird.store.postgres import dashboard as on_postgres
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import dashboard as on_sqlite

@@ -31,7 +31,8 @@ from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
-from tickbird.store.postgres import PostgresStore, changes, runs
+from tickbird.store.postgres import PostgresStore, runs
+from tickbird.store.postgres import schedule_changes as changes
 from tickbird.store.postgres import store as store_module
 from tickbird.store.postgres.database import schema
 from tickbird.store.postgres.database.connection import Connections, Session

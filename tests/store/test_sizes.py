@@ -16,8 +16,8 @@ import pytest
 
 from conformance.steps import NAMESPACE, claim, enqueue, later
 from tests.store.test_postgres import Database, opened, until
+from tickbird.domain.dashboard_rows import RunFilter
 from tickbird.domain.limits.rate_limits import RateLimit
-from tickbird.domain.views import RunFilter
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 

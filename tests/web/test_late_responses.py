@@ -667,7 +667,7 @@ def test_every_request_of_a_template_is_covered() -> None:
     for path in TEMPLATES.rglob("*.html"):
         name, text = path.relative_to(TEMPLATES).as_posix(), path.read_text()
         found.update((name, verb) for verb in re.findall(r"\b(hx-(?:get|post|put|patch|delete|boost))=", text))
-        # Parts out of band are swapped past typing.js: only readings of instants, which hold no field.
+        # Parts out of band are swapped past keep_input.js: only readings of instants, which hold no field.
         assert text.count("hx-select-oob=") == (name == "macros.html"), name
         if "{{ sends_form(" in text:
             sent.add(name)

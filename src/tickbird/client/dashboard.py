@@ -7,17 +7,7 @@ from datetime import datetime, timedelta
 from typing import get_args
 
 from tickbird.cpu_threads import compute_now
-from tickbird.domain.doctor.checks import LATE
-from tickbird.domain.doctor.findings_overview import FindingsInput, FindingsOverview, overview_findings
-from tickbird.domain.errors import InvalidError
-from tickbird.domain.forecast.week_load import HOURS, WeekLoad, WeekLoadCounter
-from tickbird.domain.ledger.activity import AuditEntry
-from tickbird.domain.runs.logs import LogLine
-from tickbird.domain.runs.run import Origin, RunRecord, Status
-from tickbird.domain.schedules.revision import RevisionRecord
-from tickbird.domain.schedules.schedule import Schedule, State
-from tickbird.domain.text import check_text
-from tickbird.domain.views import (
+from tickbird.domain.dashboard_rows import (
     AuditFilter,
     CappedCount,
     KeysetPage,
@@ -28,6 +18,16 @@ from tickbird.domain.views import (
     Timeline,
     newest_points,
 )
+from tickbird.domain.doctor.checks import LATE
+from tickbird.domain.doctor.findings_overview import FindingsInput, FindingsOverview, overview_findings
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.forecast.week_load import HOURS, WeekLoad, WeekLoadCounter
+from tickbird.domain.ledger.activity import AuditEntry
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import Origin, RunRecord, Status
+from tickbird.domain.schedules.revision import RevisionRecord
+from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.text import check_text
 from tickbird.store.protocol.store import ScheduleSummary, Store
 
 # So many late runs, queues of theirs and running runs are looked at for what needs a person.

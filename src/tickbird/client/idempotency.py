@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tickbird.client.base import ClientBase
-from tickbird.domain.access.responses import StoredResponse
+from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.domain.text import check_text
 
 

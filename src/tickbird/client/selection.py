@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, BulkVerb, NotChanged
 from tickbird.domain.planning.commands import Command, Pause, Resume, Trigger
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
-from tickbird.domain.views import ScheduleFilter
 
 if TYPE_CHECKING:
     from tickbird.client import Client

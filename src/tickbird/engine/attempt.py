@@ -16,9 +16,9 @@ from tickbird.domain.errors import PayloadError
 from tickbird.domain.runs.run import ClaimedRun, FailureKind, Outcome, Status
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.text import clean_text
-from tickbird.engine.encoding import encode_value
 from tickbird.engine.monotonic import steady
 from tickbird.engine.processes.pool import ChildRun, ProcessPool, Reason
+from tickbird.engine.result_encoding import encode_value
 from tickbird.engine.task_errors import LateStart, TaskFailure, encode_error, refuse_awaitable
 from tickbird.targets.protocol import CURRENT, EncodedResult, Executable, Run, RunSink
 

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from tickbird.domain.runs.logs import LogLine, Meter, Progress, fit_level
 from tickbird.domain.text import describe
-from tickbird.engine.encoding import encode_value
 from tickbird.engine.outbox import Outbox
+from tickbird.engine.result_encoding import encode_value
 from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import CURRENT, Run
 

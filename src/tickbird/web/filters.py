@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, cast, get_args
 
+from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.schedules.schedule import State
-from tickbird.domain.views import ScheduleFilter
 from tickbird.web.page_request import PageRequest
 
 # In the address, and in forms. Several states stand in one text, parted by commas.

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from tickbird.domain import views
+from tickbird.domain import dashboard_rows as views
+from tickbird.domain.dashboard_rows import Marked, RunTiming
 from tickbird.domain.planning.upcoming import UpcomingTick
-from tickbird.domain.views import Marked, RunTiming
 from tickbird.web.charts import (
     Chart,
     DurationPoint,

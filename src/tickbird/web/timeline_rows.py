@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import islice, takewhile
 from typing import Final
 
-from tickbird.domain import views
+from tickbird.domain import dashboard_rows as views
 from tickbird.domain.planning.upcoming import iter_upcoming, overrides_of
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text

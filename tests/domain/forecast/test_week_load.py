@@ -11,11 +11,11 @@ import pytest
 
 from tickbird import any_of, at, cron, every
 from tickbird.domain.calendars.calendar import Calendar
+from tickbird.domain.dashboard_rows import LoadRow
 from tickbird.domain.forecast.week_load import WeekLoadCounter
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target, spread_offset
 from tickbird.domain.time.instants import to_seconds
-from tickbird.domain.views import LoadRow
 
 # Within the week clocks in Rome go forward.
 NOW = datetime(2027, 3, 25, 10, 17, 30, tzinfo=UTC)

@@ -17,7 +17,7 @@ from tickbird.api.middleware.guard import App, Message, Receive, Scope, Send, pa
 from tickbird.api.middleware.timeouts import run_if_large
 from tickbird.api.problems import Problem
 from tickbird.client.idempotency import ResponseStore
-from tickbird.domain.access.responses import StoredResponse
+from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH, allows
 from tickbird.domain.errors import InvalidError, TickbirdError
 

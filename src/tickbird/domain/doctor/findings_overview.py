@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from tickbird.domain.dashboard_rows import FailureStreak, OverdueRun
 from tickbird.domain.doctor.checks import LATE, VERY_LATE
 from tickbird.domain.doctor.snapshot import FAILING
 from tickbird.domain.explain.run_history import brief, count, named, reason, unserved_reason
@@ -17,7 +18,6 @@ from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import duration_text
-from tickbird.domain.views import FailureStreak, OverdueRun
 from tickbird.domain.workers import Worker
 
 Kind = Literal["worker", "lost", "late", "unplanned", "failing", "parked", "held"]

@@ -13,7 +13,7 @@ from tickbird.domain.schedules.warnings import DefinitionWarning, definition_war
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import DAY, LAST_SECOND, to_datetime
 from tickbird.domain.time.zone_data import zone_info
-from tickbird.domain.triggers.dst import notes
+from tickbird.domain.triggers.dst_notes import notes
 
 MAX_TICKS = 10_000
 # Closer to the end of the calendar, a spread or the offset of a zone would lead out of it.

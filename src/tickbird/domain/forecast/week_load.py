@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from tickbird.domain.dashboard_rows import LoadRow
 from tickbird.domain.forecast.tick_load import count_ticks
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.time.instants import to_datetime, to_seconds
-from tickbird.domain.views import LoadRow
 
 HOURS: Final = 7 * 24
 _MINUTE, _HOUR = 60, 3_600

@@ -12,7 +12,7 @@ from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.time.instants import to_datetime, to_seconds
-from tickbird.domain.triggers.dst import notes
+from tickbird.domain.triggers.dst_notes import notes
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
 
 

@@ -15,7 +15,7 @@ from tickbird.domain.time.instants import DAY, LAST_SECOND, iso, to_datetime, to
 from tickbird.domain.time.zones import Span, zone
 from tickbird.domain.triggers.cron.cron import Cron
 from tickbird.domain.triggers.cron.parser import MACROS, DayRule, parse
-from tickbird.domain.triggers.dst import on_wall_clock
+from tickbird.domain.triggers.dst_notes import on_wall_clock
 from tickbird.domain.triggers.every import Every
 from tickbird.domain.triggers.trigger import AnyOf, Trigger
 

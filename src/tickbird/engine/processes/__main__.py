@@ -22,7 +22,7 @@ def be_app(app: str, channel: int) -> NoReturn:
 
 def be_program(channel: int) -> NoReturn:
     """In the child of a keeper: become the program that the worker names."""
-    from tickbird.engine.processes.launch import launch
+    from tickbird.engine.processes.command_exec import launch
 
     launch(channel)
 

@@ -21,10 +21,10 @@ from typing import Any
 from tickbird.domain.errors import PayloadError, TickbirdError
 from tickbird.domain.runs.logs import fit_level
 from tickbird.domain.text import clean_text
-from tickbird.engine.encoding import encode_value
 from tickbird.engine.monotonic import steady
 from tickbird.engine.processes.framing import HUNG_UP, MARK, MAX_LINE_LENGTH, MAX_LINES, Message, Unpacker, pack
 from tickbird.engine.processes.messages import from_message
+from tickbird.engine.result_encoding import encode_value
 from tickbird.engine.task_errors import LateStart, encode_error, refuse_awaitable
 from tickbird.targets.protocol import Executable, Run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from tickbird.engine.processes.supervised import MARK, Stopped, SupervisedProcess
+from tickbird.engine.processes.supervised_process import MARK, Stopped, SupervisedProcess
 from tickbird.engine.processes.task_process import Call
 from tickbird.engine.task_errors import LateStart, TaskFailure
 from tickbird.targets.protocol import EncodedResult, LaunchSpec

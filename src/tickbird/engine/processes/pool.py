@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.engine.processes.command_process import CommandProcess
-from tickbird.engine.processes.supervised import Stopped, SupervisedProcess
+from tickbird.engine.processes.supervised_process import Stopped, SupervisedProcess
 from tickbird.engine.processes.task_process import App, Call, TaskProcess
 from tickbird.engine.task_errors import TaskFailure
 from tickbird.targets.protocol import CommandTarget, EncodedResult, Executable, LaunchError, Run

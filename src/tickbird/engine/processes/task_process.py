@@ -11,11 +11,11 @@ from datetime import datetime
 
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.text import clean_text
-from tickbird.engine.encoding import encode_value
 from tickbird.engine.processes import process_tree
 from tickbird.engine.processes.framing import HUNG_UP, Message
 from tickbird.engine.processes.messages import to_message
-from tickbird.engine.processes.supervised import Stopped, SupervisedProcess, size
+from tickbird.engine.processes.supervised_process import Stopped, SupervisedProcess, size
+from tickbird.engine.result_encoding import encode_value
 from tickbird.engine.task_errors import LateStart, TaskFailure
 from tickbird.targets.protocol import EncodedResult, Run
 

@@ -11,12 +11,12 @@ from tickbird.domain.planning.commands import Change, Command, Create, Delete, R
 from tickbird.domain.planning.planner import NO_FACTS, Facts
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres import calendars, queues
-from tickbird.store.postgres.changes import change, is_due, reason
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning import concurrency
 from tickbird.store.postgres.planning.planning import lock_facts, write
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
+from tickbird.store.postgres.schedule_changes import change, is_due, reason
 from tickbird.store.protocol.store import ChangeSet, Counted
 from tickbird.store.shared.plans import RevisionCache, ScheduleDecision
 from tickbird.store.shared.zone_data import PlanningPermission

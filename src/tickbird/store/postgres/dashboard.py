@@ -6,11 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.ledger.activity import AuditEntry
-from tickbird.domain.runs.logs import END, LogLine
-from tickbird.domain.runs.run import RunRecord
-from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
-from tickbird.domain.views import (
+from tickbird.domain.dashboard_rows import (
     MAX_EXAMINED,
     MAX_FAILED,
     MAX_IDLE,
@@ -29,6 +25,10 @@ from tickbird.domain.views import (
     newest_points,
     page_of_going,
 )
+from tickbird.domain.ledger.activity import AuditEntry
+from tickbird.domain.runs.logs import END, LogLine
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedules
 from tickbird.store.protocol.store import ScheduleSummary

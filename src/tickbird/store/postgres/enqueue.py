@@ -13,7 +13,7 @@ from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.store.postgres.database import schema_name
 from tickbird.store.shared.json_columns import decode
 from tickbird.store.shared.postgres_url import PostgresUrl
-from tickbird.store.shared.sans_io import StatementScript
+from tickbird.store.shared.statement_scripts import StatementScript
 
 
 def statements(url: str) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.access.responses import ANSWER_SECONDS
+from tickbird.domain.access.http_responses import ANSWER_SECONDS
 from tickbird.domain.access.sessions import SESSION_KEPT
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.limits.concurrency import Key, take
@@ -26,7 +26,7 @@ from tickbird.store.postgres.planning.waiting_runs import hold_keys, release
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_run
 from tickbird.store.protocol.store import FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.store.shared.plans import RevisionCache
-from tickbird.store.shared.sans_io import run_async
+from tickbird.store.shared.statement_scripts import run_async
 
 
 def page_of(status: Status | None) -> str:

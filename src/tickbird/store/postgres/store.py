@@ -13,11 +13,12 @@ import psycopg
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.access.responses import StoredResponse
+from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetrics, measured
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
@@ -36,21 +37,10 @@ from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import EDITED_AT_ONCE, Schedule, State
 from tickbird.domain.time.zone_data import ZoneData, zone_source
-from tickbird.domain.views import ScheduleFilter
 from tickbird.domain.workers import Worker
-from tickbird.store.postgres import (
-    activity,
-    bulk_changes,
-    calendars,
-    changes,
-    doctor,
-    logs,
-    queues,
-    responses,
-    sessions,
-    tokens,
-    workers,
-)
+from tickbird.store.postgres import activity, bulk_changes, calendars, doctor, logs, queues, sessions, tokens, workers
+from tickbird.store.postgres import http_responses as responses
+from tickbird.store.postgres import schedule_changes as changes
 from tickbird.store.postgres.dashboard import PostgresDashboard
 from tickbird.store.postgres.database import identity, notifications, schema
 from tickbird.store.postgres.database.connection import Connections, Session

@@ -6,11 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from tickbird.domain.ledger.activity import AuditEntry
-from tickbird.domain.runs.logs import LogLine
-from tickbird.domain.runs.run import RunRecord
-from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.views import (
+from tickbird.domain.dashboard_rows import (
     AuditFilter,
     CappedCount,
     FailureStreak,
@@ -24,6 +20,10 @@ from tickbird.domain.views import (
     SkipPoint,
     Timeline,
 )
+from tickbird.domain.ledger.activity import AuditEntry
+from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.schedule import Schedule
 
 if TYPE_CHECKING:
     from tickbird.store.protocol.store import ScheduleSummary

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from tickbird.domain.access.responses import StoredResponse
+from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar

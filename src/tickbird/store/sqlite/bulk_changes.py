@@ -8,8 +8,8 @@ from tickbird.store.protocol.store import ChangeSet, Counted
 from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite import calendars, queues
-from tickbird.store.sqlite.changes import change
 from tickbird.store.sqlite.planning import concurrency
+from tickbird.store.sqlite.schedule_changes import change
 
 
 def apply_changes(

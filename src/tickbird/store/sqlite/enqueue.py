@@ -13,7 +13,7 @@ from tickbird.domain.runs.idempotency import IdempotentRun, match_enqueue
 from tickbird.domain.runs.run import NewRun, enqueued_detail
 from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.store.shared.json_columns import as_object, decode
-from tickbird.store.shared.sans_io import StatementScript
+from tickbird.store.shared.statement_scripts import StatementScript
 from tickbird.store.sqlite.database.instants import MICROS, clock, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import read_url

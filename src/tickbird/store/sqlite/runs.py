@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from tickbird.domain.access.responses import ANSWER_SECONDS
+from tickbird.domain.access.http_responses import ANSWER_SECONDS
 from tickbird.domain.access.sessions import SESSION_KEPT
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.limits.concurrency import Key
@@ -32,7 +32,7 @@ from tickbird.store.shared.fairness import Turns, line_name
 from tickbird.store.shared.json_columns import clean
 from tickbird.store.shared.plans import RevisionCache, RevisionInfo
 from tickbird.store.shared.rate_limits import RateBudget
-from tickbird.store.shared.sans_io import run_sync
+from tickbird.store.shared.statement_scripts import run_sync
 from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload
 from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL

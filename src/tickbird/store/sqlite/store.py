@@ -10,11 +10,12 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from tickbird.domain.access.responses import StoredResponse
+from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetrics, measured
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.errors import InvalidError, TickbirdError
@@ -32,7 +33,6 @@ from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.zone_data import ZoneData, zone_source
-from tickbird.domain.views import ScheduleFilter
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import (
     AuditEntry,
@@ -69,17 +69,17 @@ from tickbird.store.sqlite import (
     activity,
     bulk_changes,
     calendars,
-    changes,
     doctor,
     logs,
     pings,
     queries,
     queues,
-    responses,
     sessions,
     tokens,
     workers,
 )
+from tickbird.store.sqlite import http_responses as responses
+from tickbird.store.sqlite import schedule_changes as changes
 from tickbird.store.sqlite.dashboard import SqliteDashboard
 from tickbird.store.sqlite.database import identity, schema
 from tickbird.store.sqlite.database.connection import Connection, read, write

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tickbird.client.idempotency import ResponseStore
-from tickbird.domain.access.responses import StoredResponse
+from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.web.page_request import PageRequest
 
 # The field of a form that has it.

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from tickbird.domain.dashboard_rows import AuditFilter, KeysetPage
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.schedules.diff import differences
-from tickbird.domain.views import AuditFilter, KeysetPage
 from tickbird.web.page_request import PageRequest, PageRoute
 
 _PAGE: Final = 100

@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from tickbird.domain.dashboard_rows import RunFilter
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.planning.backfills import BackfillRecord
 from tickbird.domain.runs.run import RunRecord, Status
-from tickbird.domain.views import RunFilter
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.run import command
 from tickbird.web.pages.runs import Row, read_number, row_of

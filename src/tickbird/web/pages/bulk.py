@@ -13,11 +13,11 @@ from starlette.responses import Response
 
 from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.client.selection import ScheduleSelection, SelectedSchedules
+from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, reason_not_changed
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import utc_text
-from tickbird.domain.views import ScheduleFilter
 from tickbird.web.filters import query_of, requested_filter
 from tickbird.web.forms.idempotency import form_token, key_of
 from tickbird.web.forms.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices

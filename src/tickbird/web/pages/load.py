@@ -38,7 +38,7 @@ async def load(visit: PageRequest) -> Response:
     client = visit.client
     week = await week_of(visit, _PATIENCE)
     if week is None:
-        answer = visit.render("counting.html")
+        answer = visit.render("load_pending.html")
         answer.headers["Refresh"] = _AGAIN
         return answer
     workers = await visit.readings.share((visit.namespace, "fleet"), client.workers)

@@ -10,12 +10,12 @@ from typing import Final
 
 from starlette.responses import Response
 
+from tickbird.domain.dashboard_rows import CappedCount, RunTiming, ScheduleFilter, Timeline
 from tickbird.domain.doctor.findings_overview import FindingsOverview, OverviewFinding
 from tickbird.domain.doctor.metrics import NamespaceMetrics
 from tickbird.domain.forecast.week_load import WeekLoad
 from tickbird.domain.ledger.activity import Activity
 from tickbird.domain.planning.upcoming import upcoming_ticks
-from tickbird.domain.views import CappedCount, RunTiming, ScheduleFilter, Timeline
 from tickbird.web.charts import Chart, lateness, measure, timeline
 from tickbird.web.charts.labels import length
 from tickbird.web.page_request import PageRequest, PageRoute

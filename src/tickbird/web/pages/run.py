@@ -11,13 +11,13 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from tickbird.domain.dashboard_rows import RunFilter
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.explain.explanation import Step
 from tickbird.domain.explain.run_history import brief
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.views import RunFilter
 from tickbird.web.charts import AttemptLine, Chart, run_line
 from tickbird.web.forms.idempotency import form_token, key_of
 from tickbird.web.forms.payload_form import PayloadForm, draw_in_thread, published_schema, read_in_thread

@@ -8,11 +8,11 @@ from typing import Any, Final, get_args
 
 from starlette.responses import RedirectResponse, Response
 
+from tickbird.domain.dashboard_rows import KeysetPage, RunFilter
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.explain.run_history import brief
 from tickbird.domain.runs.run import ACTIVE, Origin, RunRecord, Status
 from tickbird.domain.time.instants import utc_text
-from tickbird.domain.views import KeysetPage, RunFilter
 from tickbird.web.page_request import PageRequest, PageRoute
 
 _PAGE: Final = 50

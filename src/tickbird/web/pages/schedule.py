@@ -11,6 +11,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.client import Client
+from tickbird.domain.dashboard_rows import Marked, RunPoint, RunTiming, SkipPoint
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.planning.backfills import BackfillRecord
 from tickbird.domain.planning.upcoming import next_skipped, upcoming_ticks, with_notes
@@ -20,7 +21,6 @@ from tickbird.domain.schedules.diff import revision_origin
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime, utc_text
-from tickbird.domain.views import Marked, RunPoint, RunTiming, SkipPoint
 from tickbird.domain.workers import Worker
 from tickbird.web.actions import backfill, delete, pause, roll_back, ticks, trigger
 from tickbird.web.page_request import PageRequest, PageRoute

@@ -1,5 +1,5 @@
 // What was written into a form is kept in this tab until it is answered: a session that has ended loses none of it.
-import { apply, changesSince, isChanged, snapshot } from "./typing.js";
+import { apply, changesSince, isChanged, snapshot } from "./keep_input.js";
 
 const KEY = "tickbird-draft";
 // Input that was typed after a form was sent, while the next page was on its way.

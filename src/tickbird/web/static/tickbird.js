@@ -6,8 +6,8 @@ import { startFill } from "./fill.js";
 import { startLog } from "./log.js";
 import { startDraft } from "./draft.js";
 import { startTips } from "./tips.js";
-import { startRefused } from "./refused.js";
-import { dropOrphans, isBusy, startTyping } from "./typing.js";
+import { startRefused } from "./form_errors.js";
+import { dropOrphans, isBusy, startTyping } from "./keep_input.js";
 
 const root = document.documentElement;
 

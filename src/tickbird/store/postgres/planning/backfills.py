@@ -17,10 +17,10 @@ from tickbird.domain.planning.backfills import (
     over_already,
 )
 from tickbird.domain.schedules.definition import check_payload
-from tickbird.store.postgres.changes import hold, settle
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.waiting_runs import release
 from tickbird.store.postgres.rows import numbers
+from tickbird.store.postgres.schedule_changes import hold, settle
 from tickbird.store.shared.backfills import choose_ticks
 from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.shared.zone_data import PlanningPermission

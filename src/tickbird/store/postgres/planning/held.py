@@ -8,10 +8,10 @@ from psycopg.types.json import Jsonb
 
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.runs.held import DROPPED, MAX_COUNT, Drop, Release, none_held
-from tickbird.store.postgres.changes import hold
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.waiting_runs import release
 from tickbird.store.postgres.rows import numbers
+from tickbird.store.postgres.schedule_changes import hold
 from tickbird.store.shared.plans import RevisionCache
 
 

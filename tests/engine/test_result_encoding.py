@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engine.hostile import ERRORS, LARGE, VALUES, random_values
-from tickbird.engine.encoding import MAX_RESULT, encode_value
+from tickbird.engine.result_encoding import MAX_RESULT, encode_value
 from tickbird.engine.task_errors import MAX_ERROR, encode_error
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Literal, TypeVar
 
 from tickbird.domain.errors import ConflictError, InvalidError, SchemaError
-from tickbird.store.shared.sans_io import Rows, StatementScript, run_async, run_sync
+from tickbird.store.shared.statement_scripts import Rows, StatementScript, run_async, run_sync
 
 T = TypeVar("T")
 Dialect = Literal["postgresql", "sqlite"]

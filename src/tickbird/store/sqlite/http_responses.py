@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
+from tickbird.domain.access.http_responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.access.responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
+from tickbird.domain.access.http_responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
 from tickbird.domain.errors import ConflictError
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.shared.json_columns import as_object

@@ -1,5 +1,5 @@
 // A form that gets no answer stays as it was typed, and says why; one that was opened in an earlier session is made good.
-import { isBusy } from "./typing.js";
+import { isBusy } from "./keep_input.js";
 
 function tell(form, text, xhr) {
   form.querySelector(":scope > .banner.refused")?.remove();

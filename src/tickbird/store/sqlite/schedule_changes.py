@@ -14,7 +14,7 @@ from tickbird.domain.schedules.codec import definition_text
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.protocol.store import ChangeResult
 from tickbird.store.shared.plans import RevisionCache, ScheduleDecision, held_keys, newer_format
-from tickbird.store.shared.sans_io import run_sync
+from tickbird.store.shared.statement_scripts import run_sync
 from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite.calendars import contents
 from tickbird.store.sqlite.database.instants import MICROS

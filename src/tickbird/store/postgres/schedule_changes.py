@@ -35,7 +35,7 @@ from tickbird.store.shared.plans import (
     keys_needed,
     newer_format,
 )
-from tickbird.store.shared.sans_io import run_async
+from tickbird.store.shared.statement_scripts import run_async
 from tickbird.store.shared.zone_data import PlanningPermission
 
 # So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.
