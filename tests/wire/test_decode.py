@@ -47,7 +47,6 @@ from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.domain.workers import Worker
 from tickbird.files.plan import FilePlan, ScheduleChange
 from tickbird.store.protocol.store import AuditEntry, ScheduleSummary, StoreIdentity, TickDecisions, ZoneRecord, Zones
-from tickbird.wire import encode
 from tickbird.wire.decode import (
     backfills,
     calendars,
@@ -61,6 +60,27 @@ from tickbird.wire.decode import (
     tokens,
     workers,
 )
+from tickbird.wire.encode.activity import activity_document, audit_document
+from tickbird.wire.encode.backfills import backfill_document, backfill_plan_document, held_document
+from tickbird.wire.encode.calendars import calendar_document, calendar_report_document
+from tickbird.wire.encode.concurrency import limit_document, queue_document
+from tickbird.wire.encode.runs import attempt_document, log_document, queue_position_document, run_document
+from tickbird.wire.encode.schedules import (
+    history_document,
+    override_document,
+    revision_document,
+    schedule_document,
+    schedule_summary_document,
+)
+from tickbird.wire.encode.system import (
+    identity_document,
+    zone_data_document,
+    zone_impact_document,
+    zone_record_document,
+)
+from tickbird.wire.encode.ticks import decisions_document, preview_document, skip_document, tick_document
+from tickbird.wire.encode.tokens import session_document, token_document
+from tickbird.wire.encode.workers import worker_document
 
 thorough = settings(deadline=None, max_examples=15 * int(os.environ.get("TICKBIRD_FUZZ", "1")))
 
@@ -177,37 +197,37 @@ def again(document: Any) -> Any:
 
 
 KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "schedule": (stored(), encode.schedule_document, schedules.read_schedule),
+    "schedule": (stored(), schedule_document, schedules.read_schedule),
     "row": (
         records(ScheduleSummary, schedule=stored(), last_run=st.none() | RUNS),
-        lambda row: encode.row_document(row, ["no live worker serves it"]),
+        lambda row: schedule_summary_document(row, ["no live worker serves it"]),
         schedules.read_row,
     ),
-    "override": (records(OverrideRecord), encode.override_document, schedules.read_override),
+    "override": (records(OverrideRecord), override_document, schedules.read_override),
     "revision": (
         records(RevisionRecord, definition=OBJECTS, detail=OBJECTS),
-        encode.revision_document,
+        revision_document,
         schedules.read_revision,
     ),
-    "history": (records(HistoryEntry), encode.history_document, schedules.read_history),
-    "run": (RUNS, encode.run_document, runs.read_run),
-    "attempt": (records(AttemptRecord), encode.attempt_document, runs.read_attempt),
-    "turn": (records(QueuePosition, rate=st.none() | RATES), encode.turn_document, runs.read_turn),
-    "held": (records(HeldSchedule), encode.held_document, runs.read_held),
+    "history": (records(HistoryEntry), history_document, schedules.read_history),
+    "run": (RUNS, run_document, runs.read_run),
+    "attempt": (records(AttemptRecord), attempt_document, runs.read_attempt),
+    "turn": (records(QueuePosition, rate=st.none() | RATES), queue_position_document, runs.read_turn),
+    "held": (records(HeldSchedule), held_document, runs.read_held),
     "tick": (
         records(UpcomingTick, override=st.none() | records(OverrideRecord)),
-        encode.tick_document,
+        tick_document,
         ticks.read_tick,
     ),
-    "skip": (SKIPS, encode.skip_document, ticks.read_skip),
+    "skip": (SKIPS, skip_document, ticks.read_skip),
     "decisions": (
         records(TickDecisions, runs=st.lists(RUNS, max_size=2), skips=st.lists(SKIPS, max_size=2)),
-        encode.decisions_document,
+        decisions_document,
         ticks.read_decisions,
     ),
     "happening": (
         records(Activity, run=st.none() | RUNS, skip=st.none() | SKIPS, namespace=st.just("")),
-        encode.activity_document,
+        activity_document,
         ticks.read_activity,
     ),
     "explanation": (records(Explanation), Explanation.to_json, ticks.read_explanation),
@@ -222,14 +242,14 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         LedgerReport.to_json,
         ticks.read_audit,
     ),
-    "backfill plan": (records(BackfillPlan), encode.backfill_plan_document, backfills.read_backfill_plan),
+    "backfill plan": (records(BackfillPlan), backfill_plan_document, backfills.read_backfill_plan),
     "backfill": (
         records(BackfillRecord, counts=st.dictionaries(any_of_type(Status), st.integers(1, 100))),
-        encode.backfill_document,
+        backfill_document,
         backfills.read_backfill,
     ),
-    "preview": (records(Preview, definition=DEFINITIONS), encode.preview_document, previews.read_preview),
-    "calendar": (records(CalendarRecord, closed=CLOSED), encode.calendar_document, calendars.read_calendar_record),
+    "preview": (records(Preview, definition=DEFINITIONS), preview_document, previews.read_preview),
+    "calendar": (records(CalendarRecord, closed=CLOSED), calendar_document, calendars.read_calendar_record),
     "calendar report": (
         records(
             CalendarReport,
@@ -237,7 +257,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
             effects=st.lists(records(CalendarImpact, moved=MOVES), max_size=2),
             failed=st.lists(st.tuples(TEXTS, TEXTS), max_size=2),
         ),
-        encode.calendar_report_document,
+        calendar_report_document,
         calendars.read_calendar_report,
     ),
     "plan": (
@@ -245,21 +265,21 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         lambda plan: plan_response(plan, applied=True),
         files.read_plan,
     ),
-    "limit": (records(ConcurrencyLimit), encode.limit_document, concurrency.read_limit),
-    "queue": (records(QueueStatus, rate=st.none() | RATES), encode.queue_document, concurrency.read_queue),
+    "limit": (records(ConcurrencyLimit), limit_document, concurrency.read_limit),
+    "queue": (records(QueueStatus, rate=st.none() | RATES), queue_document, concurrency.read_queue),
     "worker": (
         records(Worker, tasks=OBJECTS, declares=st.dictionaries(st.text(), st.text(), max_size=2), health=OBJECTS),
-        encode.worker_document,
+        worker_document,
         workers.read_worker,
     ),
-    "token": (records(TokenRecord, digest=st.just("")), encode.token_document, tokens.read_token),
-    "session": (records(SessionRecord, digest=st.just("")), encode.session_document, tokens.read_session),
-    "audit record": (records(AuditEntry), encode.audit_document, system.read_audit_record),
+    "token": (records(TokenRecord, digest=st.just("")), token_document, tokens.read_token),
+    "session": (records(SessionRecord, digest=st.just("")), session_document, tokens.read_session),
+    "audit record": (records(AuditEntry), audit_document, system.read_audit_record),
     "finding": (records(Finding), checks.to_json, system.read_finding),
-    "place": (records(StoreIdentity), encode.identity_document, system.read_identity),
-    "zone record": (records(ZoneRecord), encode.zone_record_document, system.read_zone_record),
-    "zones": (records(Zones), encode.zones_document, system.read_zones),
-    "moves": (records(ZoneImpact, until=WHOLE), encode.moves_document, system.read_moves),
+    "place": (records(StoreIdentity), identity_document, system.read_identity),
+    "zone record": (records(ZoneRecord), zone_record_document, system.read_zone_record),
+    "zones": (records(Zones), zone_data_document, system.read_zones),
+    "moves": (records(ZoneImpact, until=WHOLE), zone_impact_document, system.read_moves),
 }
 
 
@@ -278,22 +298,22 @@ def test_what_is_read_is_what_was_written(kind: str) -> None:
 @thorough
 @given(records(LogLine))
 def test_lines_are_those_of_their_run(line: LogLine) -> None:
-    assert runs.read_log(line.run_id, again(encode.log_document(line))) == line
+    assert runs.read_log(line.run_id, again(log_document(line))) == line
 
 
 @thorough
 @given(DEFINITIONS)
 def test_every_definition_is_read_whole(definition: Definition) -> None:
     made = Schedule(1, "shop", "report", 1, "active", definition, definition_json=encode_definition(definition))
-    read = schedules.read_schedule(again(encode.schedule_document(made)))
+    read = schedules.read_schedule(again(schedule_document(made)))
     assert read.definition == definition
     assert read.grid.next(1_800_000_000) == made.grid.next(1_800_000_000)
 
 
 def test_a_definition_that_cannot_be_read_here_is_none() -> None:
     made = Schedule(1, "shop", "report", 1, "parked", None, definition_json={"v": 1}, error="trigger: is missing.")
-    assert schedules.read_schedule(again(encode.schedule_document(made))) == made
+    assert schedules.read_schedule(again(schedule_document(made))) == made
     # One of a newer server: it works there, and here it is shown without what it means.
-    newer = again(encode.schedule_document(replace(made, definition=None)))
+    newer = again(schedule_document(replace(made, definition=None)))
     newer |= {"trigger_description": "At dawn", "definition": {"v": 2}}
     assert schedules.read_schedule(newer).definition is None

@@ -15,7 +15,7 @@ from tickbird.domain.access.tokens import TOKEN_ID_LENGTH
 from tickbird.domain.errors import ConflictError, NotFinishedError
 from tickbird.domain.explain.run_history import unserved_reason
 from tickbird.domain.runs.run import RunRecord
-from tickbird.wire.encode import run_document
+from tickbird.wire.encode.runs import run_document
 
 # What is in front of a key of a caller takes some of the room that a key has.
 _MAX_KEY_LENGTH: Final = 200 - TOKEN_ID_LENGTH - 1

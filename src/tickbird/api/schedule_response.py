@@ -12,7 +12,7 @@ from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explain.run_history import unserved_reason
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.wire.encode import schedule_document
+from tickbird.wire.encode.schedules import schedule_document
 
 
 async def changed_schedule(access: Access, schedule: Schedule, response: Any) -> dict[str, Any]:

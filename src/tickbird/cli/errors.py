@@ -114,7 +114,7 @@ def _document(text: str, kind: str, code: int, error: Exception) -> dict[str, An
     """What went wrong, for programs: the same fields whatever it is."""
     diagnostics = getattr(error, "diagnostics", ())
     if diagnostics:
-        from tickbird.wire.files import diagnostic_document
+        from tickbird.wire.encode.files import diagnostic_document
 
         diagnostics = [diagnostic_document(each) for each in diagnostics]
     return {

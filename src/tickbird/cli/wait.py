@@ -15,7 +15,7 @@ from tickbird.client.runs import not_finished
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.time.durations import duration_text
-from tickbird.wire.encode import log_document, run_document
+from tickbird.wire.encode.runs import log_document, run_document
 
 FOREVER = "forever"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.models.schedules import ScheduleModel, ScheduleRowModel
-from tickbird.wire.encode import row_document, schedule_document
+from tickbird.wire.encode.schedules import schedule_document, schedule_summary_document
 
 
 async def test_schedules_are_listed_as_documents(api: Api) -> None:
@@ -18,7 +18,7 @@ async def test_schedules_are_listed_as_documents(api: Api) -> None:
     await api.client().pause("digest", actor="ana", note="holiday")
     [listed] = (await api.get("/schedules", "viewer"))["items"]
     [row] = await api.client().list()
-    assert listed == row_document(row, [])
+    assert listed == schedule_summary_document(row, [])
     assert listed["last_run"]["payload"] == {"a": [1, None, "ü"]}
     assert (listed["state"], listed["paused"]["note"]) == ("paused", "holiday")
     assert set(ScheduleRowModel.model_fields) == set(listed)

@@ -27,7 +27,7 @@ from tickbird.domain.time.instants import DAY
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.wire.decode.forecast import read_simulation
-from tickbird.wire.forecast import simulation_document
+from tickbird.wire.encode.forecast import simulation_document
 from tickbird.wire.forecast_chart import forecast_chart
 
 # A Sunday, at midnight.

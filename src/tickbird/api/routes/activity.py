@@ -16,7 +16,7 @@ from tickbird.api.streams.activity_feed import ActivityFeed, Subscriber
 from tickbird.api.streams.sse import MEDIA_TYPE, SseConnections
 from tickbird.domain.ledger.activity import MARK, ActivityKind, parse_activity_cursor
 from tickbird.domain.text import check_text
-from tickbird.wire.encode import activity_document
+from tickbird.wire.encode.activity import activity_document
 
 router = APIRouter(prefix=f"{PREFIX}/activity", tags=["activity"])
 

@@ -11,7 +11,7 @@ from tickbird.api.auth.auth import Viewer
 from tickbird.api.models.audit import AuditPage
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.domain.text import check_text
-from tickbird.wire.encode import audit_document
+from tickbird.wire.encode.activity import audit_document
 
 router = APIRouter(prefix=f"{PREFIX}/audit", tags=["audit"])
 

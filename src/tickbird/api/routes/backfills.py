@@ -19,7 +19,7 @@ from tickbird.api.models.backfills import (
 )
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.query_types import read_instant
-from tickbird.wire.encode import backfill_document, backfill_plan_document
+from tickbird.wire.encode.backfills import backfill_document, backfill_plan_document
 
 router = APIRouter(prefix=PREFIX, tags=["backfills"])
 Id = Annotated[int, Path(ge=1, lt=2**63)]

@@ -11,7 +11,7 @@ from tickbird.api.auth.auth import Operator
 from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.models.bulk import BulkBody, BulkModel, BulkPauseBody, BulkResumeBody
 from tickbird.api.query_types import read_instant
-from tickbird.wire.encode import bulk_document
+from tickbird.wire.encode.bulk import bulk_document
 
 # Not under /schedules, where every word may be the name of one.
 router = APIRouter(prefix=f"{PREFIX}/bulk", tags=["bulk"])

@@ -13,7 +13,7 @@ from tickbird.api.models.calendars import CalendarBody, CalendarModel, CalendarP
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.client.calendar_service import HORIZON
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.wire.encode import calendar_document, calendar_report_document
+from tickbird.wire.encode.calendars import calendar_document, calendar_report_document
 
 router = APIRouter(prefix=f"{PREFIX}/calendars", tags=["calendars"])
 

@@ -13,7 +13,7 @@ from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.domain.explain.run_history import unserved
 from tickbird.domain.limits.rate_limits import QueueStatus
 from tickbird.domain.schedules.json_schema import NAME
-from tickbird.wire.encode import limit_document, queue_document
+from tickbird.wire.encode.concurrency import limit_document, queue_document
 
 router = APIRouter(prefix=PREFIX, tags=["limits"])
 QueueName = Annotated[str, Path(json_schema_extra={"pattern": NAME["pattern"]})]

@@ -14,7 +14,8 @@ from tickbird.api.models.decisions import DecisionsModel, LedgerReportModel
 from tickbird.api.models.runs import RunList
 from tickbird.api.paging import write_items
 from tickbird.api.query_types import InstantText, read_instant
-from tickbird.wire.encode import decisions_document, run_document
+from tickbird.wire.encode.runs import run_document
+from tickbird.wire.encode.ticks import decisions_document
 
 router = APIRouter(prefix=PREFIX, tags=["ticks"])
 Many = Annotated[int, Query(ge=1, le=10_000, description="At most so many of each kind.")]

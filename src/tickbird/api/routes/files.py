@@ -16,8 +16,8 @@ from tickbird.api.schedule_response import check_command
 from tickbird.files.document import read_document
 from tickbird.files.plan import FilePlan
 from tickbird.files.writer import to_plain
-from tickbird.wire.encode import schedule_document
-from tickbird.wire.files import plan_document
+from tickbird.wire.encode.files import plan_document
+from tickbird.wire.encode.schedules import schedule_document
 
 router = APIRouter(prefix=PREFIX, tags=["files"])
 # Thousands of schedules are compared and written in one transaction.

@@ -14,7 +14,7 @@ from tickbird.api.models.forecast import SimulationBody, SimulationModel
 from tickbird.api.query_types import read_instant
 from tickbird.domain.forecast.forecast import WhatIf
 from tickbird.domain.time.instants import to_seconds
-from tickbird.wire.forecast import simulation_document
+from tickbird.wire.encode.forecast import simulation_document
 
 router = APIRouter(prefix=f"{PREFIX}/simulate", tags=["previews"])
 # So many ticks are played for one request, before and after together; and so many seconds it may wait its turn.

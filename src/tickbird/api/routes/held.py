@@ -12,7 +12,8 @@ from tickbird.api.models.held import DropBody, Dropped, HeldPage, ReleaseBody, R
 from tickbird.api.models.runs import RunPage
 from tickbird.api.paging import AfterName, AfterNumber, Limit, page, read_name, read_number
 from tickbird.client import Client
-from tickbird.wire.encode import held_document, run_document
+from tickbird.wire.encode.backfills import held_document
+from tickbird.wire.encode.runs import run_document
 
 router = APIRouter(prefix=PREFIX, tags=["held"])
 

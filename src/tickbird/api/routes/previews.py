@@ -14,7 +14,7 @@ from tickbird.api.auth.auth import Viewer
 from tickbird.api.definition_body import read_draft
 from tickbird.api.models.previews import PreviewBody, PreviewModel
 from tickbird.api.query_types import read_instant
-from tickbird.wire.encode import preview_document
+from tickbird.wire.encode.ticks import preview_document
 
 router = APIRouter(prefix=f"{PREFIX}/preview", tags=["previews"])
 

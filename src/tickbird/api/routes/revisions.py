@@ -17,7 +17,7 @@ from tickbird.api.schedule_response import changed_schedule, check_command
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.commands import override_notice
 from tickbird.domain.schedules.codec import decode_field
-from tickbird.wire.encode import history_document
+from tickbird.wire.encode.schedules import history_document
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["revisions"])
 

@@ -27,7 +27,13 @@ from tickbird.api.streams.sse import SseConnections, wants_events
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
-from tickbird.wire.encode import attempt_document, log_document, progress_document, run_document, turn_document
+from tickbird.wire.encode.runs import (
+    attempt_document,
+    log_document,
+    progress_document,
+    queue_position_document,
+    run_document,
+)
 
 router = APIRouter(prefix=f"{PREFIX}/runs", tags=["runs"])
 Id = Annotated[int, Path(ge=1, lt=2**63)]
@@ -104,7 +110,7 @@ async def get_run(
         "run": run_document(run),
         "attempts": [attempt_document(each) for each in await client.attempts(id)],
         "progress": None if progress is None else progress_document(progress),
-        "queue_position": turn_document(await client.queue_position(id)),
+        "queue_position": queue_position_document(await client.queue_position(id)),
         "waiting_for": [step.to_json() for step in await client.waiting_for(id, tz=tz)],
     }
 

@@ -33,7 +33,7 @@ from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.schedules.policy_input import check_fields
 from tickbird.domain.schedules.schedule import Schedule, State
-from tickbird.wire.encode import row_document, schedule_document
+from tickbird.wire.encode.schedules import schedule_document, schedule_summary_document
 
 # A name that others create and delete all the time is given up after this.
 _PUT_TRIES = 20
@@ -60,7 +60,7 @@ async def list_schedules(
         found,
         limit,
         lambda row: row.schedule.name,
-        lambda row: row_document(row, problems(row.schedule, workers, now, row.held)),
+        lambda row: schedule_summary_document(row, problems(row.schedule, workers, now, row.held)),
     )
 
 

@@ -13,7 +13,7 @@ from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.api.routes.tokens import client_of, find_token
 from tickbird.domain.access.sessions import SessionRecord, no_such_session
 from tickbird.domain.access.tokens import covers
-from tickbird.wire.encode import session_document
+from tickbird.wire.encode.tokens import session_document
 
 router = APIRouter(prefix=PREFIX, tags=["tokens"])
 

@@ -20,7 +20,12 @@ from tickbird.api.models.system import (
 from tickbird.api.paging import Limit
 from tickbird.domain.doctor.checks import to_json
 from tickbird.domain.time.instants import utc_text
-from tickbird.wire.encode import identity_document, moves_document, zone_record_document, zones_document
+from tickbird.wire.encode.system import (
+    identity_document,
+    zone_data_document,
+    zone_impact_document,
+    zone_record_document,
+)
 
 router = APIRouter(prefix=PREFIX, tags=["system"])
 # It looks at everything.
@@ -55,7 +60,7 @@ async def accept_copy(access: Keeper) -> Any:
 @router.get("/system/zone-data", summary="Zone rules", operation_id="zone_data", response_model=ZonesModel)
 async def zone_data(access: Viewer) -> Any:
     """The zone rules of the server's process beside those that the store goes by."""
-    return zones_document(await access.client.zone_data())
+    return zone_data_document(await access.client.zone_data())
 
 
 @router.get(
@@ -80,7 +85,7 @@ async def zone_impact(
     days: Annotated[int, Query(ge=1, le=36_500, description="Within so many days.")] = 400,
 ) -> Any:
     """The next ticks as stored that the rules of the server's process put elsewhere, the nearest first."""
-    return {"items": [moves_document(each) for each in await access.client.zone_impact(days)]}
+    return {"items": [zone_impact_document(each) for each in await access.client.zone_impact(days)]}
 
 
 @router.post(
@@ -88,4 +93,4 @@ async def zone_impact(
 )
 async def adopt_zone_data(access: Keeper) -> Any:
     """Let the store go by the zone rules of the server's process, also by older ones; 409 where it does already."""
-    return zones_document(await access.client.adopt_zone_data(actor=access.actor))
+    return zone_data_document(await access.client.adopt_zone_data(actor=access.actor))

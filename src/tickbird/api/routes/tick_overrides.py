@@ -14,7 +14,7 @@ from tickbird.api.models.schedules import ChangedSchedule
 from tickbird.api.models.tick_overrides import OverrideBody, OverrideResponse, Overrides
 from tickbird.api.query_types import InstantText, read_instant
 from tickbird.api.schedule_response import changed_schedule
-from tickbird.wire.encode import override_document
+from tickbird.wire.encode.schedules import override_document
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["overrides"])
 Tick = Annotated[InstantText, Path(description="The instant of a tick to come, with a zone.")]

@@ -16,7 +16,8 @@ from tickbird.cpu_threads import compute
 from tickbird.domain.planning.upcoming import with_notes
 from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.domain.time.instants import LAST_SECOND, to_datetime, to_seconds, utc_text
-from tickbird.wire.encode import run_document, skip_document, tick_document
+from tickbird.wire.encode.runs import run_document
+from tickbird.wire.encode.ticks import skip_document, tick_document
 from tickbird.wire.page_tokens import write_key
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["ticks"])

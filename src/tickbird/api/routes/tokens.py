@@ -15,7 +15,7 @@ from tickbird.api.problems import Problem
 from tickbird.api.query_types import read_instant
 from tickbird.client import Client
 from tickbird.domain.access.tokens import Namespaces, TokenRecord, covers, no_such_token, requested_namespaces
-from tickbird.wire.encode import token_document
+from tickbird.wire.encode.tokens import token_document
 
 router = APIRouter(prefix=f"{PREFIX}/tokens", tags=["tokens"])
 

@@ -12,7 +12,7 @@ from tickbird.api.models.parts import NoteBody
 from tickbird.api.models.workers import WorkerModel, WorkerPage
 from tickbird.api.paging import AfterName, Limit, page, read_name
 from tickbird.domain.workers import no_such_worker
-from tickbird.wire.encode import worker_document
+from tickbird.wire.encode.workers import worker_document
 
 router = APIRouter(prefix=f"{PREFIX}/workers", tags=["workers"])
 WorkerId = Annotated[str, Path(max_length=1_000)]

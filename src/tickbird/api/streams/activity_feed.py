@@ -14,7 +14,7 @@ from tickbird.api.streams.sse import Events, event
 from tickbird.client import Client
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.ledger.activity import Activity, ActivityCursor, ActivityKind, ActivityPage, Watermark
-from tickbird.wire.encode import event_document
+from tickbird.wire.encode.activity import streamed_activity_document
 
 log = logging.getLogger("tickbird.api")
 # A place that lies so far ahead, in microseconds, is not one of this store, or its clock was set back.
@@ -212,7 +212,7 @@ def _at(mark: ActivityCursor) -> bytes:
 
 
 def _format(mark: ActivityCursor, happening: Activity) -> bytes:
-    return event(event_document(happening), name=happening.kind, place=str(mark))
+    return event(streamed_activity_document(happening), name=happening.kind, place=str(mark))
 
 
 def _reset(mark: ActivityCursor) -> bytes:

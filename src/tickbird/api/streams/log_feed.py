@@ -16,7 +16,7 @@ from tickbird.client import Client
 from tickbird.domain.errors import NotFoundError, TickbirdError
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import FINAL, Status
-from tickbird.wire.encode import log_document
+from tickbird.wire.encode.runs import log_document
 
 log = logging.getLogger("tickbird.api")
 # A line's attempt and its number: where to go on behind it.

@@ -31,7 +31,7 @@ from tickbird.files.document import Document, read_bytes, read_files
 from tickbird.files.loader import ENDINGS, FORMATS, MAX_FILE, Format
 from tickbird.files.plan import FilePlan, KeptOverride, Kind, ScheduleChange
 from tickbird.files.tick_diff import HORIZON, TickChanges
-from tickbird.wire.files import plan_document
+from tickbird.wire.encode.files import plan_document
 
 # So many mistakes and so many schedules are shown; --json has all.
 _MISTAKES = 200

@@ -22,7 +22,7 @@ from tickbird.cli.shell_completion import backfill_ids, schedule_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.domain.explain.run_history import count, unserved_reason
 from tickbird.domain.planning.backfills import MAX_CONCURRENCY, BackfillPlan, BackfillRecord, Order
-from tickbird.wire.encode import backfill_document, backfill_plan_document
+from tickbird.wire.encode.backfills import backfill_document, backfill_plan_document
 
 # A day without a time, perhaps with a zone.
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d|yesterday|today|tomorrow)(Z| [A-Za-z]\S*)?", re.ASCII)

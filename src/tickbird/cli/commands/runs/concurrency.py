@@ -12,7 +12,7 @@ from tickbird.cli.output import Printer, print_result
 from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import key_names
 from tickbird.domain.limits.concurrency import MAX_LIMIT, ConcurrencyLimit
-from tickbird.wire.encode import limit_document
+from tickbird.wire.encode.concurrency import limit_document
 
 
 @click.command(cls=Command)

@@ -19,7 +19,8 @@ from tickbird.cli.shell_completion import schedule_names
 from tickbird.domain.explain.run_history import count as counted
 from tickbird.domain.runs.held import MAX_COUNT, HeldSchedule
 from tickbird.domain.runs.run import RunRecord
-from tickbird.wire.encode import held_document, run_document
+from tickbird.wire.encode.backfills import held_document
+from tickbird.wire.encode.runs import run_document
 
 _count_option = click.option(
     "--count", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Only so many, the oldest; else all."

@@ -16,7 +16,7 @@ from tickbird.cli.shell_completion import run_ids
 from tickbird.client import Client
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
-from tickbird.wire.encode import level_name, log_document
+from tickbird.wire.encode.runs import level_name, log_document
 
 _PAGE = 1_000
 

@@ -16,7 +16,7 @@ from tickbird.domain.explain.run_history import unserved
 from tickbird.domain.limits.rate_limits import QueueStatus
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
-from tickbird.wire.encode import queue_document
+from tickbird.wire.encode.concurrency import queue_document
 
 _HEADS = ("QUEUE", "RATE", "WAITING", "QUEUED", "RUNNING", "WORKERS", "NEXT BEGINS")
 

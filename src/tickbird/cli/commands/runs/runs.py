@@ -22,7 +22,7 @@ from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, Status
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
-from tickbird.wire.encode import attempt_document, progress_document, run_document, turn_document
+from tickbird.wire.encode.runs import attempt_document, progress_document, queue_position_document, run_document
 
 _PAGE = 500
 # Queues by name, of which the next run may not begin yet.
@@ -215,7 +215,7 @@ def _detail(settings: GlobalOptions, run_id: int) -> None:
     document = {
         "run": run_document(run),
         "attempts": [attempt_document(attempt) for attempt in attempts],
-        "queue_position": turn_document(turn),
+        "queue_position": queue_position_document(turn),
         "progress": None if progress is None else progress_document(progress),
         "waiting_for": [step.to_json() for step in waiting_for],
     }

@@ -22,7 +22,7 @@ from tickbird.domain.explain.run_history import brief
 from tickbird.domain.explain.run_history import count as in_numbers
 from tickbird.domain.ledger.activity import Activity
 from tickbird.domain.time.durations import duration_text
-from tickbird.wire.encode import activity_document
+from tickbird.wire.encode.activity import activity_document
 
 _POLL = 0.5
 _MAX_WAIT = 5.0

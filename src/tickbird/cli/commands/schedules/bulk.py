@@ -18,7 +18,7 @@ from tickbird.client import Client
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, BulkVerb
-from tickbird.wire.encode import bulk_document
+from tickbird.wire.encode.bulk import bulk_document
 
 F = TypeVar("F", bound=Callable[..., Any])
 _DONE = {"pause": "paused", "resume": "resumed", "trigger": "triggered"}

@@ -20,7 +20,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport
 from tickbird.domain.time.durations import duration_text
-from tickbird.wire.encode import calendar_document, calendar_report_document
+from tickbird.wire.encode.calendars import calendar_document, calendar_report_document
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Of each kind, so many ticks are shown of a schedule; --json has more.

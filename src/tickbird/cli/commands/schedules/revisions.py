@@ -19,7 +19,7 @@ from tickbird.domain.planning.commands import override_notice
 from tickbird.domain.schedules.diff import FieldDiff, differences
 from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.wire.encode import difference_document, history_document, schedule_document
+from tickbird.wire.encode.schedules import difference_document, history_document, schedule_document
 
 # What is longer is cut for people; --json has all of it.
 _MAX_LENGTH = 80

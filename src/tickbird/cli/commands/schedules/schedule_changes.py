@@ -31,7 +31,8 @@ from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
-from tickbird.wire.encode import run_document, schedule_document
+from tickbird.wire.encode.runs import run_document
+from tickbird.wire.encode.schedules import schedule_document
 
 _name_or_many = click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
 _note = click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit log.")

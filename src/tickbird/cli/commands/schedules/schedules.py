@@ -24,7 +24,9 @@ from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import ScheduleSummary
-from tickbird.wire.encode import revision_document, row_document, run_document, schedule_document, tick_document
+from tickbird.wire.encode.runs import run_document
+from tickbird.wire.encode.schedules import revision_document, schedule_document, schedule_summary_document
+from tickbird.wire.encode.ticks import tick_document
 
 _PAGE = 500
 _RECENT = 5
@@ -90,7 +92,7 @@ def ls(settings: GlobalOptions, state: State | None, tag: str | None, contains: 
     found = [problems(row.schedule, workers, now, row.held) for row in rows]
 
     def document() -> dict[str, Any]:
-        listed = [row_document(row, each) for row, each in zip(rows, found, strict=True)]
+        listed = [schedule_summary_document(row, each) for row, each in zip(rows, found, strict=True)]
         return {"now": iso(now), "schedules": listed}
 
     def show_list(screen: Printer) -> None:

@@ -37,7 +37,7 @@ from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.files.document import Document
 from tickbird.files.loader import Format
 from tickbird.stores import DEFAULT_URL, open_store
-from tickbird.wire.forecast import simulation_document
+from tickbird.wire.encode.forecast import simulation_document
 
 # From so many ticks on it takes long enough for a bar.
 _MANY = 200_000

@@ -21,7 +21,8 @@ from tickbird.domain.explain.run_history import count as in_numbers
 from tickbird.domain.planning.upcoming import UpcomingTick
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
-from tickbird.wire.encode import override_document, schedule_document, tick_document
+from tickbird.wire.encode.schedules import override_document, schedule_document
+from tickbird.wire.encode.ticks import tick_document
 
 
 # Unknown options are left alone, so that -1h is an instant, and refused as one.

@@ -27,7 +27,8 @@ from tickbird.domain.schedules.warnings import DefinitionWarning, definition_war
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron as parse_cron
 from tickbird.domain.triggers.trigger import Trigger
-from tickbird.wire.encode import tick_document, warning_document
+from tickbird.wire.encode.schedules import warning_document
+from tickbird.wire.encode.ticks import tick_document
 
 _MARKS = {True: Cell("✓", "green"), False: Cell("✗", "red"), None: Cell("·", "dim")}
 _VERDICT_STYLES = {

@@ -16,7 +16,7 @@ from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
 from tickbird.domain.access.tokens import ROLES, Role, TokenRecord, is_token_id, no_such_token
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.wire.encode import token_document
+from tickbird.wire.encode.tokens import token_document
 
 _PAGE = 1_000
 _STYLES = {"expired": "yellow", "revoked": "dim"}

@@ -15,7 +15,7 @@ from tickbird.cli.shell_completion import worker_ids
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.workers import Worker
-from tickbird.wire.encode import worker_document
+from tickbird.wire.encode.workers import worker_document
 
 _HEADS = ("WORKER", "APP", "KIND", "QUEUES", "SLOTS", "VERSION", "STARTED", "SEEN", "NOTE")
 

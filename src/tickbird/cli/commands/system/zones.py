@@ -13,7 +13,7 @@ from tickbird.cli.output import Cell, Printer, clock, print_result
 from tickbird.domain.explain.run_history import count
 from tickbird.domain.planning.zone_impact import ZoneImpact
 from tickbird.store.protocol.store import ZoneRecord, Zones
-from tickbird.wire.encode import moves_document, zone_record_document, zones_document
+from tickbird.wire.encode.system import zone_data_document, zone_impact_document, zone_record_document
 
 
 @click.command(cls=Command)
@@ -66,10 +66,10 @@ def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, 
         screen.table(("SCHEDULE", "ZONE", "FROM", "TO", "TICKS"), rows)
 
     document = {
-        **zones_document(found),
+        **zone_data_document(found),
         "history": [zone_record_document(each) for each in history],
         "against": against,
-        "moves": [moves_document(each) for each in moves],
+        "moves": [zone_impact_document(each) for each in moves],
     }
     print_result(settings, lambda: document, show_zones)
 

@@ -1,0 +1,1 @@
+"""Records as JSON: what the API answers and `--json` prints."""
