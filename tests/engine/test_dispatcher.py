@@ -307,7 +307,7 @@ async def test_what_was_claimed_ahead_can_be_cancelled(store: Store) -> None:
     ahead = Ahead(store)
     await ahead.begin()
     await store.cancel_run(ahead.ids[3], "ada", now=START)
-    await ahead.execution.renew()
+    await ahead.execution.leases.renew()
     ahead.tasks.go_on.set()
     await settle(ahead.execution)
     assert (await ahead.statuses())[:5] == ["succeeded"] * 3 + ["cancelled", "queued"]
@@ -373,10 +373,10 @@ async def test_after_a_renewal_that_took_long_the_next_look_is_near() -> None:
     )
     await execution.claim()
     clock.move_to(clock.now() + timedelta(seconds=10))
-    wait = await execution.renew()
+    wait = await execution.leases.renew()
     assert wait is not None
     assert wait <= 0
-    await execution.renew()
+    await execution.leases.renew()
     [attempt] = execution.held.values()
     while attempt.stop_reason is None:  # noqa: ASYNC110 - the loop that executes is this one
         await asyncio.sleep(0)

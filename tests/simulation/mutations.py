@@ -212,13 +212,13 @@ def rescue_takes_good_leases(patch: Patch) -> None:
 
 def worker_goes_on_past_its_lease(patch: Patch) -> None:
     """A worker that cannot keep its lease goes on with the work."""
-    stop = Dispatcher._stop
+    stop = Dispatcher.stop
 
     def ignore(self: Dispatcher, attempt: Any, reason: Any) -> None:
         if reason != "lease":
             stop(self, attempt, reason)
 
-    patch.setattr(Dispatcher, "_stop", ignore)
+    patch.setattr(Dispatcher, "stop", ignore)
 
 
 def old_workers_revert_a_deploy(patch: Patch) -> None:

@@ -115,7 +115,7 @@ def test_work_stops_before_its_lease_ends_though_renewals_hang() -> None:
         await execution.claim()
         # However the renewals fall, the work is over before 30 seconds are.
         await asyncio.sleep(LEASE / 3)
-        await StepLoop("renew", execution.renew, LEASE / 3).run()
+        await StepLoop("renew", execution.leases.renew, LEASE / 3).run()
 
     in_virtual_time(play, 200)
     assert stopped

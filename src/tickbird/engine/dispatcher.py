@@ -1,4 +1,4 @@
-"""The execution steps: claim what there is room for, keep its leases, record how it ended."""
+"""The execution steps: claim what there is room for, and record how it ended."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from math import ceil, inf
 
-from tickbird.domain.errors import StoreError
 from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.runs.unreadable_runs import Unreadable
 from tickbird.domain.workers import Worker
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock, ClockGuard
 from tickbird.engine.executor import Ending, RunExecutor
+from tickbird.engine.leases import LeaseRenewer
 from tickbird.engine.outbox import Outbox
 from tickbird.engine.processes.pool import ProcessPool
-from tickbird.store.protocol.store import HandOff, LeaseRef, PlanResult, RenewResult, Store
+from tickbird.store.protocol.store import HandOff, PlanResult, Store
 from tickbird.targets.protocol import Executable, RunSink
 
 log = logging.getLogger("tickbird.engine")
-_MIN_RENEWAL_INTERVAL = 0.25
 # Claimed ahead is what begins within so many seconds at the present pace, so many times the slots, or so many at most.
 _SOON = 0.05
 _TIMES_AHEAD = 4
@@ -65,7 +64,6 @@ class Dispatcher:
         self._sink = sink
         self._loop = asyncio.get_running_loop()
         self._claiming = True
-        self._renewed_at = 0.0
         self.slots = worker.slots
         # Attempts whose outcome is not recorded yet: their leases are kept.
         self.held: dict[tuple[int, int], Attempt] = {}
@@ -80,6 +78,7 @@ class Dispatcher:
         self._outcomes: list[Outcome] = []
         self._outbox = Outbox("outcomes", self._record, _without_content, clock.monotonic)
         self._finishing: set[tuple[int, int]] = set()
+        self.leases = LeaseRenewer(self, store, clock, lease=lease, margin=self._margin)
         self.on_room: Callable[[], None] = lambda: None
         self.on_outcome: Callable[[], None] = lambda: None
         # What an attempt has said is written before its end is recorded, and then it may be forgotten.
@@ -269,67 +268,12 @@ class Dispatcher:
         if not self.held and not self._reserved:
             self._idle.set()
 
-    async def renew(self) -> float | None:
-        """Renew every lease well before it ends; stop work whose lease cannot be kept."""
-        self._stop_expiring()
-        if not self.held:
-            return self._lease / 3
-        began = self._clock.monotonic()
-        if began - self._renewed_at < _MIN_RENEWAL_INTERVAL:
-            # Woken for a cancellation, perhaps of many: one look serves them all.
-            return _MIN_RENEWAL_INTERVAL - (began - self._renewed_at)
-        self._renewed_at = began
-        held = [LeaseRef(*key) for key in self.held]
-        asking = asyncio.ensure_future(self._store.renew(self.worker, held, self._lease, now=self._clock.now()))
-        try:
-            renewed = await self._await_renewal(asking)
-        except (StoreError, TimeoutError) as error:
-            log.warning("leases of %d runs could not be renewed: %s", len(held), str(error) or "no answer in time")
-            return min(1.0, self._lease / 10)
-        for item in held:
-            attempt = self.held.get((item.run_id, item.attempt))
-            if attempt is None:
-                continue
-            if item.run_id not in renewed.held:
-                # One whose end is being recorded may just have lost it for that.
-                if (item.run_id, item.attempt) not in self._finishing:
-                    log.warning("run %d: attempt %d lost its lease", item.run_id, item.attempt)
-                    self._stop(attempt, "lease")
-            else:
-                attempt.lease_ends = began + self._lease
-                if item.run_id in renewed.cancelled:
-                    self._stop(attempt, "cancel")
-        # Leases count from the question: after an answer that took long, the next look is near.
-        return self._lease / 3 - (self._clock.monotonic() - began)
+    def is_finishing(self, key: tuple[int, int]) -> bool:
+        """Whether the end of this attempt is being recorded."""
+        return key in self._finishing
 
-    async def _await_renewal(self, asking: asyncio.Future[RenewResult]) -> RenewResult:
-        """The answer to a renewal, unless it takes too long; what is given up then may take long to unwind."""
-        try:
-            done, _ = await asyncio.wait([asking], timeout=self._renewal_timeout())
-        except asyncio.CancelledError:
-            asking.cancel()
-            raise
-        if not done:
-            asking.cancel()
-            # Nobody else looks at how it ends.
-            asking.add_done_callback(lambda call: call.cancelled() or call.exception())
-            raise TimeoutError
-        return asking.result()
-
-    def _renewal_timeout(self) -> float:
-        """How long to wait for a renewal: not until work must stop for want of it."""
-        ends = [attempt.lease_ends for attempt in self.held.values() if attempt.stop_reason != "lease"]
-        left = min(ends, default=self._clock.monotonic() + self._lease) - self._margin - self._clock.monotonic()
-        return min(self._lease / 3, max(self._lease / 20, left))
-
-    def _stop_expiring(self) -> None:
-        """Stop work before its lease can have expired: by then it may have begun elsewhere."""
-        for attempt in self.held.values():
-            if attempt.stop_reason != "lease" and attempt.is_expiring:
-                log.error("run %d: its lease could not be kept, so it is asked to stop", attempt.claimed.id)
-                self._stop(attempt, "lease")
-
-    def _stop(self, attempt: Attempt, reason: StopReason) -> None:
+    def stop(self, attempt: Attempt, reason: StopReason) -> None:
+        """Ask an attempt to stop."""
         self._work_loop.call_soon_threadsafe(self._workplace.stop, attempt, reason)
         # User code may block that loop, and a lease does not wait.
         attempt.end_child(reason)
@@ -343,7 +287,7 @@ class Dispatcher:
         """Wait for what is executing; then ask it to stop, and put it back."""
         if not await self._wait_idle(seconds):
             for attempt in list(self.held.values()):
-                self._stop(attempt, "drain")
+                self.stop(attempt, "drain")
             if not await self._wait_idle(_UNWINDING):
                 # Threads that do not stop end with the process; a moment later their runs may start elsewhere.
                 self._outcomes += [attempt.put_back(_UNTIL_GONE) for attempt in self.held.values()]

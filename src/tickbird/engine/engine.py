@@ -99,7 +99,7 @@ class Engine:
         poll = options.safety_poll
         self._claim = StepLoop("claim", self._unless_copied(self.execution.claim), poll)
         self._finish = StepLoop("finish", self.execution.finish, poll)
-        self._renew = StepLoop("renew", self.execution.renew, options.lease / 3)
+        self._renew = StepLoop("renew", self.execution.leases.renew, options.lease / 3)
         self._plan = StepLoop("plan", self._unless_copied(self.planning.step), poll)
         self._rescue = StepLoop("rescue", self._unless_copied(self.upkeep.rescue), 2 * options.lease)
         self._heartbeat = StepLoop("heartbeat", self.upkeep.heartbeat, options.heartbeat)

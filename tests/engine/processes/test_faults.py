@@ -116,7 +116,7 @@ async def test_a_run_that_loses_its_lease_is_killed_at_once(tmp_path: Path) -> N
         assert engine is not None
         assert loop is not None
         [attempt] = engine.execution.held.values()
-        loop.call_soon_threadsafe(engine.execution._stop, attempt, "lease")
+        loop.call_soon_threadsafe(engine.execution.stop, attempt, "lease")
         # This test and the user's coroutines share a loop: one that blocks it does not keep the child alive.
         assert gone_within(60)
         run = await place.final(run_id)
