@@ -23,7 +23,7 @@ from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.triggers.every import every
 from tickbird.stores import open_store
-from tickbird.web.app import DOORS, create_site
+from tickbird.web.app import ROUTES, create_site
 
 BASE = "http://127.0.0.1:8420"
 # A grid whose next tick is expensive: it asks 32 crons, and looks for days that are open.
@@ -138,7 +138,7 @@ def page_requests(run_id: int) -> Iterator[tuple[str, str, Any]]:
         {"when": "0 9 * * *", "tz": "UTC", "task": "report", "payload.whole": json.dumps(WIDE), "payload": "{}"},
         {f"payload.integer:k{number}": "1" for number in range(19_000)},
     )
-    for door in (door for door in DOORS if door.path not in STREAMS):
+    for door in (door for door in ROUTES if door.path not in STREAMS):
         for name in ("heavy", "wide"):
             path = fill(door.path, name, run_id)
             for method in door.methods:

@@ -27,7 +27,7 @@ from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol.store import Store
-from tickbird.web.app import DOORS, create_site
+from tickbird.web.app import ROUTES, create_site
 
 STEP = 3 if os.environ.get("TICKBIRD_FUZZ", "1") == "1" else 1
 LIMITS = RequestLimits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
@@ -191,7 +191,7 @@ async def test_every_page(store: Store, poisoned: list[str], runs: list[int]) ->
     await plan_on(store, 1)
     site = create_site(lambda namespace: Client(store, namespace), loopback="default", limits=LIMITS)
     broken: list[str] = []
-    for door in DOORS:
+    for door in ROUTES:
         if "GET" not in door.methods or door.path in ("/live", "/runs/{id}/lines"):
             continue
         for path in paths(door.path, poisoned, runs):

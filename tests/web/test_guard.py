@@ -12,7 +12,7 @@ from tests.web.conftest import Desk, Served, View, done, log_in, looked_at, wind
 from tickbird.domain.access.tokens import ROLES, Role
 from tickbird.domain.triggers.every import every
 from tickbird.stores import open_store
-from tickbird.web.app import DOORS
+from tickbird.web.app import ROUTES
 
 
 @looked_at
@@ -81,7 +81,7 @@ async def test_no_page_opens_without_a_session(guarded: Served) -> None:
     text = await guarded.token("admin")
     for given in ({}, {"Authorization": f"Bearer {text}"}, {"Cookie": f"tickbird_session={text}"}):
         async with httpx.AsyncClient(base_url=guarded.url, headers=given) as http:
-            for each in DOORS:
+            for each in ROUTES:
                 path = re.sub(r"\{[^}]*\}", "7", each.path)
                 for method in each.methods:
                     answer = await http.request(method, path)
@@ -94,7 +94,7 @@ async def test_every_page_refuses_lower_roles(guarded: Served, role: Role) -> No
     async with httpx.AsyncClient(base_url=guarded.url, timeout=30) as http:
         await http.post("/login", data={"token": await guarded.token(role)})
         csrf = await Held(http).csrf()
-        for each in DOORS:
+        for each in ROUTES:
             if ROLES.index(each.role) > ROLES.index(role):
                 path = re.sub(r"\{[^}]*\}", "7", each.path)
                 for method in each.methods:

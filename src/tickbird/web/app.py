@@ -42,28 +42,28 @@ from tickbird.web.pages.login import Login
 from tickbird.web.static_files import asset
 
 # A noun's pages come in here, and nowhere else; the first that fits counts.
-DOORS: Final[tuple[PageRoute, ...]] = (
-    *overview.DOORS,
-    *bulk.DOORS,
-    *schedule_edit.DOORS,
-    *schedules.DOORS,
-    *load.DOORS,
-    *runs.DOORS,
-    *run_log.DOORS,
-    *run.DOORS,
-    *backfills.DOORS,
-    *held.DOORS,
-    *workers.DOORS,
-    *audit.DOORS,
-    *settings.DOORS,
-    *tokens.DOORS,
-    *sessions.DOORS,
-    *doctor.DOORS,
-    *legend.DOORS,
-    *timezone.DOORS,
+ROUTES: Final[tuple[PageRoute, ...]] = (
+    *overview.ROUTES,
+    *bulk.ROUTES,
+    *schedule_edit.ROUTES,
+    *schedules.ROUTES,
+    *load.ROUTES,
+    *runs.ROUTES,
+    *run_log.ROUTES,
+    *run.ROUTES,
+    *backfills.ROUTES,
+    *held.ROUTES,
+    *workers.ROUTES,
+    *audit.ROUTES,
+    *settings.ROUTES,
+    *tokens.ROUTES,
+    *sessions.ROUTES,
+    *doctor.ROUTES,
+    *legend.ROUTES,
+    *timezone.ROUTES,
     PageRoute("/live", live),
     # Last, since every path below /schedules can be the name of one.
-    *schedule.DOORS,
+    *schedule.ROUTES,
 )
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
@@ -99,7 +99,7 @@ def create_web(api: Any, limits: RequestLimits) -> App:
         PageRoute("/schedules/", _bare).route(gate.enter),
         # What is done to many has no page to come back to.
         PageRoute("/bulk/{deed}", _list).route(gate.enter),
-        *(door.route(gate.enter) for door in DOORS),
+        *(door.route(gate.enter) for door in ROUTES),
     ]
     pages = Starlette(routes=routes, exception_handlers={HTTPException: lost})
     pages.state = api.state

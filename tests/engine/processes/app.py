@@ -43,7 +43,7 @@ async def echo(run: Run, value: Any = None) -> dict[str, Any]:
 @bird.task(isolation="process")
 def environments() -> dict[str, list[str]]:
     """The variables that its code sees, those of a program that it starts, and those that the system shows of it."""
-    shown = {"child": Path("/proc/self/environ"), "keeper": Path(f"/proc/{os.getppid()}/environ")}
+    shown = {"child": Path("/proc/self/environ"), "supervisor": Path(f"/proc/{os.getppid()}/environ")}
     found = {name: path.read_bytes() for name, path in shown.items()}
     found["started"] = subprocess.run(["/usr/bin/env", "-0"], capture_output=True, check=True).stdout
     names = {name: [each.partition(b"=")[0].decode() for each in data.split(b"\0")] for name, data in found.items()}

@@ -320,7 +320,7 @@ async def test_a_killed_keeper_is_a_failed_run_and_nothing_is_left(commands: Com
     await until(lambda: note.exists() and note.read_text().strip())
     os.kill(int(note.read_text()), signal.SIGKILL)
     run = await commands.place.final(run_id)
-    assert "was killed from outside, and its keeper with it" in str(run.error)
+    assert "was killed from outside, and its supervisor with it" in str(run.error)
     assert not leftovers()
 
 

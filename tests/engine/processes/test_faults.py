@@ -1,4 +1,4 @@
-"""Workers and keepers that are killed, and many runs that end badly beside others that must not notice."""
+"""Workers and supervisors that are killed, and many runs that end badly beside others that must not notice."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_a_killed_worker_takes_its_children_and_what_they_started_along(tm
         for task in ("hangs_on", "holds_on", "waits_for_word"):
             await client.enqueue(task, {"note": str(tmp_path / task)}, actor="test")
         await until(lambda: all((tmp_path / task).exists() for task in ("hangs_on", "holds_on", "waits_for_word")))
-        # Three keepers, three children, two daemons; one that is just being started has no name yet.
+        # Three supervisors, three children, two daemons; one that is just being started has no name yet.
         await until(lambda: len(leftovers()) == 8)
     finally:
         worker.kill()
@@ -95,7 +95,7 @@ async def test_a_killed_keeper_is_a_failed_run_and_nothing_is_left(place: Place,
     os.kill(int(note.read_text()), signal.SIGKILL)
     run = await place.final(run_id)
     assert (run.status, run.failure_kind) == ("failed", "raised")
-    assert "was killed from outside, and its keeper with it" in (run.error or "")
+    assert "was killed from outside, and its supervisor with it" in (run.error or "")
     assert not leftovers()
 
 

@@ -53,7 +53,7 @@ async def test_a_bad_end_is_a_failed_attempt(place: Place, task: str, words: str
     assert (run.status, run.failure_kind, run.attempt) == ("failed", "raised", 1)
     assert words in (run.error or "")
     assert (await place.run("noop")).status == "succeeded"
-    assert len(leftovers()) == 2, "the keeper and its child, which is idle"
+    assert len(leftovers()) == 2, "the supervisor and its child, which is idle"
 
 
 async def test_a_traceback_shows_the_tasks_own_frames(place: Place) -> None:
@@ -197,6 +197,6 @@ async def test_code_in_a_child_has_the_workers_environment_and_nobody_else_sees_
         found = (await place.run("environments")).result
     for part in ("code", "started"):
         assert {*secrets, "PATH", "PYTHONUTF8", "TICKBIRD_CHILD"} <= {*found[part]}, part
-    for part in ("child", "keeper"):
+    for part in ("child", "supervisor"):
         assert not {*secrets} & {*found[part]}, part
         assert {"PATH", "PYTHONUTF8", "TICKBIRD_CHILD"} <= {*found[part]}, part

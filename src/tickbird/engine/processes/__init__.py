@@ -1,1 +1,1 @@
-"""Runs in processes of their own: a worker, a keeper per child, and the child that executes."""
+"""Runs in processes of their own: a worker, a supervisor per child, and the child that executes."""

@@ -13,7 +13,7 @@ from tickbird.engine.processes.supervisor import main
 
 
 def be_app(app: str, channel: int) -> NoReturn:
-    """In the child of a keeper: import an app, and execute runs of its tasks."""
+    """In the child of a supervisor: import an app, and execute runs of its tasks."""
     from tickbird.engine.processes.child_main import serve
 
     serve(app, channel)
@@ -21,7 +21,7 @@ def be_app(app: str, channel: int) -> NoReturn:
 
 
 def be_program(channel: int) -> NoReturn:
-    """In the child of a keeper: become the program that the worker names."""
+    """In the child of a supervisor: become the program that the worker names."""
     from tickbird.engine.processes.command_exec import launch
 
     launch(channel)

@@ -151,7 +151,7 @@ class Child:
                         self._stop()
                     else:
                         self._orders.put(order if order["do"] == "run" else None)
-        # The keeper ends this process when the worker is gone; when only the line is closed, the worker sees to it.
+        # The supervisor ends this process when the worker is gone; when only the line is closed, the worker sees to it.
         self._orders.put(None)
 
     def _stop(self) -> None:

@@ -1,4 +1,4 @@
-"""From the child of a keeper to a program: another user, another folder, another environment, and then the program."""
+"""From the child of a supervisor to a program: another user, another folder, another environment, and then the program."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _give_input(text: str) -> None:
 
 
 def _be(name: str, uid: int, gid: int, groups: list[int]) -> None:
-    keeper = os.getppid()
+    supervisor = os.getppid()
     try:
         os.setgroups(groups)
         os.setgid(gid)
@@ -92,7 +92,7 @@ def _be(name: str, uid: int, gid: int, groups: list[int]) -> None:
     except OSError as error:
         raise _Refused(f"it cannot be started as user {name}: {error.strerror}") from None
     # The system forgets about this when the user changes.
-    process_tree.die_with_parent(keeper, signal.SIGKILL)
+    process_tree.die_with_parent(supervisor, signal.SIGKILL)
 
 
 def _why(program: str, as_user: str, error: OSError) -> str:

@@ -1,4 +1,4 @@
-"""One command: a program below a keeper, from its start to the end of everything that it started."""
+"""One command: a program below a supervisor, from its start to the end of everything that it started."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CommandProcess(SupervisedProcess):
         call.on_stop = self._news.set
         for output in self._outputs:
             output.begin(call.run)
-        # By this all that it starts is found, should somebody kill its keeper.
+        # By this all that it starts is found, should somebody kill its supervisor.
         marked = {**what.env, MARK: self._token}
         await self._send({**asdict(what), "env": marked, "begin_by": call.begin_by()})
         await self._starts(call)

@@ -13,7 +13,7 @@ MAX_FRAME_BYTES = 16_000_000
 # A run that logs more than this is not listened to any more, so that it cannot drown its worker.
 MAX_LINES = 10_000
 MAX_LINE_LENGTH = 10_000
-# The variable by which all that comes of a keeper is found.
+# The variable by which all that comes of a supervisor is found.
 MARK = "TICKBIRD_CHILD"
 # The exit code of a child whose user code closed its line to the worker.
 HUNG_UP = 77

@@ -1,4 +1,4 @@
-"""A process below a keeper as its worker sees it: started, told to end, killed with all of its own, read to its end."""
+"""A process below a supervisor as its worker sees it: started, told to end, killed with all of its own, read to its end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Stopped(Exception):
 
 
 class SupervisedProcess:
-    """Lives in the children's loop; `kind` tells the keeper what it is to start."""
+    """Lives in the children's loop; `kind` tells the supervisor what it is to start."""
 
     def __init__(self, kind: str, app: str) -> None:
         self._loop = asyncio.get_running_loop()
@@ -47,11 +47,11 @@ class SupervisedProcess:
         self._control, control = socket.socketpair()
         out, out_end = os.pipe()
         err, err_end = os.pipe()
-        keeper = [sys.executable, "-P", "-m", "tickbird.engine.processes"]
+        supervisor = [sys.executable, "-P", "-m", "tickbird.engine.processes"]
         try:
-            # A thread that lives as long as the worker must do this: the system ends the keeper when it ends.
+            # A thread that lives as long as the worker must do this: the system ends the supervisor when it ends.
             self._process = subprocess.Popen(
-                [*keeper, kind, app, str(os.getpid()), str(channel.fileno())],
+                [*supervisor, kind, app, str(os.getpid()), str(channel.fileno())],
                 stdin=control.fileno(),
                 stdout=out_end,
                 stderr=err_end,
@@ -95,7 +95,7 @@ class SupervisedProcess:
         return taken
 
     async def _send(self, message: Message) -> None:
-        # One that is dying does not listen; how it ended is told by its keeper.
+        # One that is dying does not listen; how it ended is told by its supervisor.
         with suppress(OSError):
             await self._loop.sock_sendall(self._channel, pack(message))
 
@@ -121,14 +121,14 @@ class SupervisedProcess:
         return self.gone
 
     async def _bury(self) -> None:
-        """Wait for the keeper, which has said its last word, read what is left, and close everything."""
+        """Wait for the supervisor, which has said its last word, read what is left, and close everything."""
         if self._buried:
             return
         self._buried = True
         while self._process.poll() is None:  # noqa: ASYNC110 - it has closed its end of the line and is about to end
             await asyncio.sleep(0.001)
         if not self._ending:
-            # Somebody has killed the keeper, so that what was below it is nobody's now.
+            # Somebody has killed the supervisor, so that what was below it is nobody's now.
             await asyncio.to_thread(process_tree.kill_marked, MARK, self._token)
         while not self._hung_up and self._on_channel():
             pass
@@ -187,7 +187,7 @@ class SupervisedProcess:
         """How it ended, in words."""
         status = self._ending.get("status")
         if status is None:
-            return "was killed from outside, and its keeper with it"
+            return "was killed from outside, and its supervisor with it"
         if status >= 0:
             return f"ended with exit code {status}"
         number = -status
@@ -221,7 +221,7 @@ def _is_needed(name: str) -> bool:
 
 
 def _environment(token: str) -> dict[str, str]:
-    """The environment of a keeper: the variables of its worker that it needs to start, and no secrets.
+    """The environment of a supervisor: the variables of its worker that it needs to start, and no secrets.
 
     With a mark to find what comes of it, and a way to this package where it is not installed.
     """

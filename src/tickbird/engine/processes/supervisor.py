@@ -1,4 +1,4 @@
-"""The keeper: the parent of one child. It runs no user code, so it always answers, and lets nothing outlive it.
+"""The supervisor: the parent of one child. It runs no user code, so it always answers, and lets nothing outlive it.
 
 Everything that a run starts ends up below it, also what forks twice or begins a session of its own. When the worker
 asks for it, is gone, or the child takes too much memory or ends, it kills all of that, and tells how the child ended.
@@ -23,7 +23,7 @@ _ORPHANED = signal.SIGUSR1
 
 
 def main(be: Callable[[int], NoReturn], worker: int, channel: int) -> NoReturn:
-    """Be a keeper: standard input is the line to the worker, `channel` the child's; `be` is what the child does."""
+    """Be a supervisor: standard input is the line to the worker, `channel` the child's; `be` is what the child does."""
     process_tree.die_with_parent(worker, _ORPHANED)
     control = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -38,7 +38,7 @@ def main(be: Callable[[int], NoReturn], worker: int, channel: int) -> NoReturn:
     for number in caught:
         signal.signal(number, _notice)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    keeper = os.getpid()
+    supervisor = os.getpid()
     child = os.fork()
     if child == 0:
         signal.set_wakeup_fd(-1)
@@ -47,9 +47,9 @@ def main(be: Callable[[int], NoReturn], worker: int, channel: int) -> NoReturn:
         control.close()
         for end in (woken, wake):
             os.close(end)
-        _be_child(be, keeper, channel)
+        _be_child(be, supervisor, channel)
     os.close(channel)
-    # The child's output ends when the child and all below it are gone, not the keeper.
+    # The child's output ends when the child and all below it are gone, not the supervisor.
     _let_go_of_output()
     Supervisor(control, child, woken, worker).run()
     os._exit(0)
@@ -66,10 +66,10 @@ def _let_go_of_output() -> None:
     os.close(nothing)
 
 
-def _be_child(be: Callable[[int], NoReturn], keeper: int, channel: int) -> NoReturn:
+def _be_child(be: Callable[[int], NoReturn], supervisor: int, channel: int) -> NoReturn:
     """In the child, before anything of the user's is loaded; it ends as any program does."""
     os.setsid()
-    process_tree.die_with_parent(keeper, signal.SIGKILL)
+    process_tree.die_with_parent(supervisor, signal.SIGKILL)
     process_tree.be_killed_first()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     be(channel)

@@ -41,7 +41,7 @@ class App:
             "url": self.url,
             "namespace": self.namespace,
             "path": sys.path,
-            # Not by the environment of the keeper, which other processes of this user can read.
+            # Not by the environment of the supervisor, which other processes of this user can read.
             "env": dict(os.environ),
             "level": min(logging.INFO, logging.getLogger().getEffectiveLevel()),
         }

@@ -101,4 +101,4 @@ class Backfill(Action):
         }
 
 
-DOORS: Final = routes_of("/backfill", Backfill, "operator")
+ROUTES: Final = routes_of("/backfill", Backfill, "operator")

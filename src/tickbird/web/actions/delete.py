@@ -37,4 +37,4 @@ class Delete(Action):
         return {"active": len(await self.visit.client.active_runs(self.schedule.name))}
 
 
-DOORS: Final = routes_of("/delete", Delete, "editor")
+ROUTES: Final = routes_of("/delete", Delete, "editor")

@@ -76,4 +76,4 @@ class Resume(Action):
         return {"until": to_datetime(pause.until) if pause is not None and pause.until is not None else None}
 
 
-DOORS: Final = (*routes_of("/pause", Pause, "operator"), *routes_of("/resume", Resume, "operator"))
+ROUTES: Final = (*routes_of("/pause", Pause, "operator"), *routes_of("/resume", Resume, "operator"))

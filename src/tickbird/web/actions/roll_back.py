@@ -70,4 +70,4 @@ class RollBack(Action):
         return {"record": record, "changes": differences(self.schedule.definition_json, record.definition)}
 
 
-DOORS: Final = routes_of("/revisions/{to}/roll-back", RollBack, "editor")
+ROUTES: Final = routes_of("/revisions/{to}/roll-back", RollBack, "editor")

@@ -187,7 +187,7 @@ def _next(action: Action) -> Sequence[UpcomingTick]:
     return upcoming_ticks(action.schedule, action.visit.clock.now, _SHOWN)
 
 
-DOORS: Final = (
+ROUTES: Final = (
     *routes_of("/reschedule", Reschedule, "operator"),
     *routes_of("/skip", Skip, "operator"),
     *routes_of("/override", Override, "operator"),

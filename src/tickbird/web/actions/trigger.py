@@ -130,4 +130,4 @@ def _distinct(runs: Sequence[RunRecord]) -> Sequence[RunRecord]:
     return list(by_payload.values())
 
 
-DOORS: Final = routes_of("/run", Trigger, "operator")
+ROUTES: Final = routes_of("/run", Trigger, "operator")

@@ -119,4 +119,4 @@ def _number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
-DOORS: Final = (PageRoute("/audit", audit),)
+ROUTES: Final = (PageRoute("/audit", audit),)

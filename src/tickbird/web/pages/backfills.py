@@ -120,7 +120,7 @@ def _number(visit: PageRequest) -> int:
     return backfill_id
 
 
-DOORS: Final = (
+ROUTES: Final = (
     PageRoute("/backfills", backfills),
     PageRoute("/backfills/{id}/cancel", cancel, "operator", ("GET", "POST")),
     PageRoute("/backfills/{id}", backfill),

@@ -217,7 +217,7 @@ def _back(visit: PageRequest) -> str:
     return visit.url("/schedules", **query_of(requested_filter(visit)))
 
 
-DOORS: Final = (
+ROUTES: Final = (
     PageRoute("/bulk/export", export, "viewer", ("POST",)),
     *(PageRoute(f"/bulk/{deed}", change, "operator", ("POST",)) for deed in DONE),
 )

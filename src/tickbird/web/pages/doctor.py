@@ -82,4 +82,4 @@ def _where(visit: PageRequest, finding: Finding) -> str | None:
     return None
 
 
-DOORS: Final = (PageRoute("/doctor", doctor, "admin"),)
+ROUTES: Final = (PageRoute("/doctor", doctor, "admin"),)

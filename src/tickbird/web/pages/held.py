@@ -98,7 +98,7 @@ def _integer(text: str, field: str, wrong: dict[str, str]) -> int | None:
     return number
 
 
-DOORS: Final = (
+ROUTES: Final = (
     PageRoute("/held", held),
     PageRoute("/held/{name:path}/release", release, "operator", ("GET", "POST")),
     PageRoute("/held/{name:path}/drop", drop, "operator", ("GET", "POST")),

@@ -68,4 +68,4 @@ def _drawn(kind: Kind) -> Svg:
     return element("svg", shape(kind, 8, 8, 6), class_="pic pic-one", viewBox="0 0 16 16", aria_hidden="true")
 
 
-DOORS: Final = (PageRoute("/help", page),)
+ROUTES: Final = (PageRoute("/help", page),)

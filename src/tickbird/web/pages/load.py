@@ -107,4 +107,4 @@ def _hour(visit: PageRequest, week: WeekLoad, place: int) -> Hour:
     )
 
 
-DOORS: Final = (PageRoute("/load", load),)
+ROUTES: Final = (PageRoute("/load", load),)

@@ -177,4 +177,4 @@ def _link(visit: PageRequest, trouble: OverviewFinding) -> str:
     return visit.url("/runs", status="queued")
 
 
-DOORS: Final = (PageRoute("/", now),)
+ROUTES: Final = (PageRoute("/", now),)

@@ -71,4 +71,4 @@ async def revisions(visit: PageRequest) -> Response:
     return visit.render("revisions.html", schedule=schedule, entries=entries, older=older, newest=newest)
 
 
-DOORS: Final = (PageRoute("/schedules/{name:path}/revisions", revisions),)
+ROUTES: Final = (PageRoute("/schedules/{name:path}/revisions", revisions),)

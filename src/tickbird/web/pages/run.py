@@ -259,7 +259,7 @@ def command(visit: PageRequest, verb: str, about: object, *words: object) -> str
     return shlex.join(["tickbird", *verb.split(), *said])
 
 
-DOORS: Final = (
+ROUTES: Final = (
     PageRoute("/runs/{id}/cancel", cancel, "operator", ("GET", "POST")),
     PageRoute("/runs/{id}/retry", retry, "operator", ("GET", "POST")),
     PageRoute("/runs/{id}/change", change, "operator", ("GET", "POST")),

@@ -205,7 +205,7 @@ async def _text(visit: PageRequest, run_id: int) -> AsyncIterator[bytes]:
         place = position_of(found[-1])
 
 
-DOORS: Final = (
+ROUTES: Final = (
     PageRoute("/runs/{id}/lines", lines),
     PageRoute("/runs/{id}/log.txt", download),
 )

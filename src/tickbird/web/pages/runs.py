@@ -164,4 +164,4 @@ def read_number(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
-DOORS: Final = (PageRoute("/runs", runs),)
+ROUTES: Final = (PageRoute("/runs", runs),)

@@ -172,14 +172,14 @@ def _offers(visit: PageRequest, found: Schedule) -> Sequence[tuple[str, str]]:
     return offers
 
 
-DOORS: Final = (
-    *why.DOORS,
-    *pause.DOORS,
-    *ticks.DOORS,
-    *trigger.DOORS,
-    *backfill.DOORS,
-    *delete.DOORS,
-    *roll_back.DOORS,
-    *revisions.DOORS,
+ROUTES: Final = (
+    *why.ROUTES,
+    *pause.ROUTES,
+    *ticks.ROUTES,
+    *trigger.ROUTES,
+    *backfill.ROUTES,
+    *delete.ROUTES,
+    *roll_back.ROUTES,
+    *revisions.ROUTES,
     PageRoute("/schedules/{name:path}", schedule),
 )

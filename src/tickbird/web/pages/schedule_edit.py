@@ -314,7 +314,7 @@ def _zones() -> Sequence[str]:
     return [*sorted(name for name in available_timezones() if "/" in name and not name.startswith(aside)), "UTC"]
 
 
-DOORS: Final = (
+ROUTES: Final = (
     PageRoute("/preview", preview, "editor", ("POST",)),
     PageRoute("/schedules/new", new, "editor", ("GET", "POST")),
     PageRoute("/schedules/{name:path}/edit", edit, "editor", ("GET", "POST")),

@@ -133,4 +133,4 @@ def _line(visit: PageRequest, row: ScheduleSummary, found: SchedulesPageData) ->
     )
 
 
-DOORS: Final = (PageRoute("/schedules", schedules),)
+ROUTES: Final = (PageRoute("/schedules", schedules),)

@@ -56,7 +56,7 @@ async def close_all(visit: PageRequest) -> Response:
     return visit.render("session_close.html", token=token, session=None)
 
 
-DOORS: Final = (
+ROUTES: Final = (
     PageRoute("/settings/tokens/{token}/sessions", sessions, "admin"),
     PageRoute("/settings/tokens/{token}/sessions/close", close_all, "admin", ("GET", "POST")),
     PageRoute("/settings/tokens/{token}/sessions/{session}/close", close_one, "admin", ("GET", "POST")),

@@ -63,7 +63,7 @@ async def choose_zone(visit: PageRequest) -> Response:
     return answer
 
 
-DOORS: Final = (
+ROUTES: Final = (
     PageRoute("/settings", settings),
     PageRoute("/settings/zone", choose_zone, methods=("POST",)),
 )

@@ -37,4 +37,4 @@ def keep(visit: PageRequest, answer: Response, name: str, value: str) -> None:
     )
 
 
-DOORS: Final = (PageRoute("/zone", choose, methods=("POST",)),)
+ROUTES: Final = (PageRoute("/zone", choose, methods=("POST",)),)

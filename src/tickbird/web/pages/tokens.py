@@ -156,7 +156,7 @@ def forget(visit: PageRequest, key: str) -> None:
     gate.forget_all(key)
 
 
-DOORS: Final = (
+ROUTES: Final = (
     PageRoute("/settings/tokens", tokens, "admin"),
     PageRoute("/settings/tokens/new", create, "admin", ("GET", "POST")),
     PageRoute("/settings/tokens/{token}/revoke", revoke, "admin", ("GET", "POST")),

@@ -140,4 +140,4 @@ def _addresses(
         yield name, visit.url("/audit", schedule=schedule.name, actor=name)
 
 
-DOORS: Final = (PageRoute("/schedules/{name:path}/why", why),)
+ROUTES: Final = (PageRoute("/schedules/{name:path}/why", why),)

@@ -55,7 +55,7 @@ async def _find(visit: PageRequest, worker_id: str) -> Worker:
     return found
 
 
-DOORS: Final = (
+ROUTES: Final = (
     PageRoute("/workers", workers),
     PageRoute("/workers/{worker:path}/drain", drain, "admin", ("GET", "POST")),
 )
