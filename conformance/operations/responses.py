@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from conformance.steps import NAMESPACE, later
-from tickbird.domain.access.http_responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
+from tickbird.domain.access.http_responses import ABANDONED_AFTER, RESPONSE_TTL, StoredResponse
 from tickbird.store.protocol.store import Store
 
 KEY, ASKED = "aaaaaaaa:one", "d1ge57"
@@ -31,8 +31,8 @@ class HttpResponses:
         assert await begin(other, 4, request="other") == GIVEN
         await store.finish_request(NAMESPACE, KEY, ASKED, StoredResponse(ASKED, 500), now=later(5))
         await store.finish_request(NAMESPACE, KEY, ASKED, None, now=later(5))
-        assert await begin(other, ANSWER_SECONDS - 1) == GIVEN
-        assert await begin(other, ANSWER_SECONDS) is None
+        assert await begin(other, RESPONSE_TTL - 1) == GIVEN
+        assert await begin(other, RESPONSE_TTL) is None
 
     async def test_keys_of_others_are_others(self, store: Store) -> None:
         assert await begin(store) is None
@@ -48,11 +48,11 @@ class HttpResponses:
 
     async def test_what_nobody_answers_is_taken_up_again(self, store: Store) -> None:
         assert await begin(store) is None
-        assert await begin(store, GIVEN_UP_SECONDS - 1) == StoredResponse(ASKED)
-        assert await begin(store, GIVEN_UP_SECONDS, request="other") is None
+        assert await begin(store, ABANDONED_AFTER - 1) == StoredResponse(ASKED)
+        assert await begin(store, ABANDONED_AFTER, request="other") is None
         # Whoever comes back late has nothing to say any more.
-        await store.finish_request(NAMESPACE, KEY, ASKED, GIVEN, now=later(GIVEN_UP_SECONDS + 1))
-        assert await begin(store, GIVEN_UP_SECONDS + 2) == StoredResponse("other")
+        await store.finish_request(NAMESPACE, KEY, ASKED, GIVEN, now=later(ABANDONED_AFTER + 1))
+        assert await begin(store, ABANDONED_AFTER + 2) == StoredResponse("other")
 
     async def test_of_many_who_ask_at_once_one_answers(self, store: Store, other: Store) -> None:
         found = await asyncio.gather(*(begin(each, 0) for each in (store, other) * 5))
@@ -63,7 +63,7 @@ class HttpResponses:
             assert await begin(store, number * 60, key=f"aaaaaaaa:{number}") is None
             await store.finish_request(NAMESPACE, f"aaaaaaaa:{number}", ASKED, GIVEN, now=later(number))
         for _ in range(2):
-            await store.prune(older_than=10**9, keep=1_000, limit=1, now=later(ANSWER_SECONDS + 90))
+            await store.prune(older_than=10**9, keep=1_000, limit=1, now=later(RESPONSE_TTL + 90))
         # As seen at a time when all of them would be kept.
         found = [await begin(store, 200, key=f"aaaaaaaa:{number}") for number in range(3)]
         assert found == [None, None, GIVEN]

@@ -12,7 +12,7 @@ import pytest
 from tickbird import Tickbird, every
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.engine.clock import PATIENCE, TOLERANCE, ClockGuard, StoreClock
+from tickbird.engine.clock import ACCEPT_AFTER, TOLERANCE, ClockGuard, StoreClock
 from tickbird.engine.code_sync import Declarations, sync
 from tickbird.engine.maintenance import Maintenance, Retention
 from tickbird.engine.readiness import WorkerReadiness
@@ -76,7 +76,7 @@ def test_a_jump_alarms_and_is_not_believed(looks: Looks, seconds: float, caplog:
 @pytest.mark.parametrize("seconds", [86_400, -86_400])
 def test_it_is_believed_after_five_minutes(looks: Looks, seconds: float) -> None:
     looks.jump(seconds)
-    assert looks.after(PATIENCE - 1)
+    assert looks.after(ACCEPT_AFTER - 1)
     assert not looks.believes()
     assert not looks.after(1)
     assert looks.believes()
@@ -94,9 +94,9 @@ def test_it_is_believed_at_once_when_it_is_set_right(looks: Looks, seconds: floa
 
 def test_a_clock_that_jumps_again_has_five_more_minutes_to_wait(looks: Looks) -> None:
     looks.jump(3_600)
-    assert looks.after(PATIENCE - 1)
+    assert looks.after(ACCEPT_AFTER - 1)
     assert looks.jump(3_600)
-    assert looks.after(PATIENCE - 1)
+    assert looks.after(ACCEPT_AFTER - 1)
     assert not looks.after(1)
 
 
@@ -112,7 +112,7 @@ def test_the_new_clock_may_drift_before_it_is_believed(looks: Looks) -> None:
     looks.jump(3_600)
     for _ in range(10):
         assert looks.jump(20)
-        looks.after(PATIENCE / 10)
+        looks.after(ACCEPT_AFTER / 10)
     assert not looks.watch.alarmed
 
 
@@ -142,7 +142,7 @@ def test_an_answer_from_before_the_alarm_is_no_news(looks: Looks, seconds: float
     assert looks.jump(seconds)
     looks.watch.see(shown, asked_at)
     assert looks.watch.alarmed
-    assert not looks.after(PATIENCE)
+    assert not looks.after(ACCEPT_AFTER)
     # Nor is it after the new clock has been believed.
     looks.watch.see(shown, asked_at)
     assert not looks.watch.alarmed
@@ -248,7 +248,7 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
         assert await ticks(harness) == [1]
         assert (await harness.client.get("elsewhere")).state == "active"
         # Believed in the end, it does what is due; whoever has not looked until then waits, and does not spin.
-        clock.move_to(clock.now() + timedelta(seconds=PATIENCE))
+        clock.move_to(clock.now() + timedelta(seconds=ACCEPT_AFTER))
         assert (await upkeep.prune() or 0) > 0
         await upkeep.heartbeat()
         await upkeep.prune()
@@ -288,11 +288,11 @@ async def test_an_alarm_ends_with_the_worker_that_raised_it() -> None:
         await new.begin()
         assert (standing.doubt, standing.may_work) == ("other", False)
         # It lives, and sees the clock jump again: what it tells then counts.
-        clock.move_to(clock.now() + timedelta(seconds=PATIENCE - 1))
+        clock.move_to(clock.now() + timedelta(seconds=ACCEPT_AFTER - 1))
         clock.jump(hours=1)
         await other.heartbeat()
         await other.heartbeat()
-        for wait in (1, PATIENCE - 1):
+        for wait in (1, ACCEPT_AFTER - 1):
             clock.move_to(clock.now() + timedelta(seconds=wait))
             await new.heartbeat()
             assert standing.doubt == "other"

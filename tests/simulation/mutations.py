@@ -238,7 +238,7 @@ def jumps_are_believed(patch: Patch) -> None:
 
 def jumps_are_believed_too_late(patch: Patch) -> None:
     """A clock that was set is suspect for an hour."""
-    patch.setattr(clock, "PATIENCE", 3_600.0)
+    patch.setattr(clock, "ACCEPT_AFTER", 3_600.0)
 
 
 def the_store_ignores_what_is_expected(patch: Patch) -> None:

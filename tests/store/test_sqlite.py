@@ -188,7 +188,7 @@ async def test_this_process_wakes_in_memory() -> None:
 async def test_a_lock_held_too_long_is_said(
     store: SqliteStore, shell: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "PATIENCE", 0.0)
+    monkeypatch.setattr(connection, "MAX_BUSY_SECONDS", 0.0)
     monkeypatch.setattr(connection, "BUSY_TIMEOUT", 0.01)
     hurried = SqliteStore(store.path)
     await hurried.open()

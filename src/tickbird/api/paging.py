@@ -17,14 +17,16 @@ MAX_COUNT: Final = 1_000
 _MAX_KEY_LENGTH: Final = 2_000
 # Characters. The framework encodes a response in the event loop, so a page must not have a thousand payloads.
 _MAX_PAGE: Final = 4_000_000
-_TOLD: Final = "The `next` of the page before; the first page without it."
+_NEXT_TEXT: Final = "The `next` of the page before; the first page without it."
 
 Limit = Annotated[int, Query(ge=1, le=MAX_COUNT, description="At most so many.")]
 AfterName = Annotated[
-    str | None, Query(max_length=_MAX_KEY_LENGTH, description=_TOLD, json_schema_extra={"pattern": NAME_KEY})
+    str | None,
+    Query(max_length=_MAX_KEY_LENGTH, description=_NEXT_TEXT, json_schema_extra={"pattern": NAME_KEY}),
 ]
 AfterNumber = Annotated[
-    str | None, Query(max_length=_MAX_KEY_LENGTH, description=_TOLD, json_schema_extra={"pattern": NUMBER_KEY})
+    str | None,
+    Query(max_length=_MAX_KEY_LENGTH, description=_NEXT_TEXT, json_schema_extra={"pattern": NUMBER_KEY}),
 ]
 
 

@@ -32,7 +32,7 @@ _STORE: Final = {
     "schema": "The store's schema does not fit this version.",
     "store-unavailable": "The store cannot be used at the moment.",
 }
-_LOOK: Final = "Try again; the server's log and `tickbird doctor` tell more."
+_HINT: Final = "Try again; the server's log and `tickbird doctor` tell more."
 # Narrower than the code, for who reads a problem back into the error that it was.
 _KINDS: Final[Mapping[type[TickbirdError], str]] = {
     TriggerError: "invalid-trigger",
@@ -99,7 +99,7 @@ def problem_of(error: TickbirdError) -> Problem:
             if isinstance(error, StoreError):
                 # Where the store is and what it said is for those who look after it.
                 log.warning("the store cannot be used: %s", error)
-                return Problem(status, code, _STORE[code], hint=_LOOK, headers={"Retry-After": _COME_BACK})
+                return Problem(status, code, _STORE[code], hint=_HINT, headers={"Retry-After": _COME_BACK})
             field = error.field if isinstance(error, InvalidError) else ""
             narrow = _KINDS.get(type(error), "")
             return Problem(status, code, error.message, field=field, hint=error.hint, kind=narrow)

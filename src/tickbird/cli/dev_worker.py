@@ -20,7 +20,7 @@ from tickbird.cli.options import GlobalOptions
 from tickbird.stores import open_store
 
 # A task may import something when it first runs.
-LOOK_AGAIN = 1.0
+RESCAN_INTERVAL = 1.0
 
 
 def main(said: int, go: int, given: str, url: str | None, args: list[str]) -> None:
@@ -82,7 +82,7 @@ def _own_files(folder: Path) -> list[str]:
 def _watch_modules(said: int, folder: Path) -> None:
     known = len(sys.modules)
     while True:
-        time.sleep(LOOK_AGAIN)
+        time.sleep(RESCAN_INTERVAL)
         if len(sys.modules) != known:
             known = len(sys.modules)
             _send(said, {"files": _own_files(folder)})

@@ -22,7 +22,7 @@ from tickbird.domain.triggers.trigger import Trigger, at, trigger_from_json
 TRIGGERS = ("cron", "every", "at")
 SHORT = (*TRIGGERS, "tz", "task", "command")
 SETTABLE = tuple(name for name in FIELDS if name != "target") + SHORT
-_WHOLE = {"priority", "catch_up_limit", "hold_above", "max_concurrent", "max_runs", "retries"}
+_INTEGERS = {"priority", "catch_up_limit", "hold_above", "max_concurrent", "max_runs", "retries"}
 _LENGTHS = {"grace", "start_within", "spread", "timeout"}
 _LISTS = {"tags", "exclude", "calendars"}
 _INSTANTS = {"start_at", "end_at"}
@@ -60,7 +60,7 @@ def read_fields(texts: Mapping[str, str], before: Trigger | None, read: InstantP
 
 
 def _value(name: str, text: str, read: InstantParser) -> Any:
-    if name in _WHOLE:
+    if name in _INTEGERS:
         return _integer(name, text)
     if name in _LENGTHS:
         return seconds(int(text) if _is_digits(text) else text, name)

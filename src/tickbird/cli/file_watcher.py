@@ -10,7 +10,7 @@ _LEFT_OUT = {"__pycache__", "node_modules", "site-packages"}
 # A folder with more Python files than this is no project of its own.
 MAX_FILES = 20_000
 
-Mark = tuple[int, int, int]
+FileState = tuple[int, int, int]
 
 
 def project_files(folder: Path) -> Iterator[str]:
@@ -42,7 +42,7 @@ class Watch:
     """Remembers how files looked when it was last asked."""
 
     def __init__(self) -> None:
-        self._marks: dict[str, Mark | None] = {}
+        self._marks: dict[str, FileState | None] = {}
 
     def watch_only(self, files: Collection[str]) -> None:
         """Watch these files and no others; those that were watched before keep what was seen of them."""
@@ -64,7 +64,7 @@ class Watch:
         return found
 
 
-def _fingerprint(file: str) -> Mark | None:
+def _fingerprint(file: str) -> FileState | None:
     try:
         status = os.stat(file)  # noqa: PTH116 - called for every file several times a second
     except OSError:

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from tickbird.client import Client
 
 # Whoever presses a key waits no longer than so many seconds, unless the environment says, and gets so many names.
-_PATIENCE = 2.0
+_TIMEOUT = 2.0
 _MAX_TIMEOUT = 60.0
 _MAX_COUNT = 1_000
 _NEWEST = 30
 # Names or ids, each with a word about it where shells show that.
-Found = Iterable[tuple[str, str]]
+Completions = Iterable[tuple[str, str]]
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Found]]) -> Complete:
+def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Completions]]) -> Complete:
     """Offer what can be had at once and begins so; nothing where it cannot, and never a word about why."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -34,7 +34,7 @@ def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Found]]) 
         from tickbird.cli.connection import connect
         from tickbird.cli.options import GlobalOptions
 
-        async def read_names() -> Found:
+        async def read_names() -> Completions:
             async with (
                 asyncio.timeout(_timeout()),
                 connect(ctx.find_object(GlobalOptions) or GlobalOptions()) as client,
@@ -63,52 +63,52 @@ def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[C
 def _timeout() -> float:
     """TICKBIRD_COMPLETION_SECONDS, for those whose server is far away."""
     given = os.environ.get("TICKBIRD_COMPLETION_SECONDS", "")
-    return min(float(given), _MAX_TIMEOUT) if given.isascii() and given.isdigit() else _PATIENCE
+    return min(float(given), _MAX_TIMEOUT) if given.isascii() and given.isdigit() else _TIMEOUT
 
 
-async def _schedules(client: Client, _: click.Context, incomplete: str) -> Found:
+async def _schedules(client: Client, _: click.Context, incomplete: str) -> Completions:
     rows = await client.list(contains=incomplete, limit=_MAX_COUNT)
     return [(row.schedule.name, row.schedule.state) for row in rows]
 
 
-async def _tags(client: Client, _: click.Context, __: str) -> Found:
+async def _tags(client: Client, _: click.Context, __: str) -> Completions:
     definitions = [row.schedule.definition for row in await client.list(limit=_MAX_COUNT)]
     tags = {tag for definition in definitions if definition is not None for tag in definition.tags}
     return [(tag, "") for tag in sorted(tags)]
 
 
-async def _queues(client: Client, _: click.Context, __: str) -> Found:
+async def _queues(client: Client, _: click.Context, __: str) -> Completions:
     return [(each.name, "") for each in await client.queues()]
 
 
-async def _calendars(client: Client, _: click.Context, __: str) -> Found:
+async def _calendars(client: Client, _: click.Context, __: str) -> Completions:
     return [(each.name, "") for each in await client.list_calendars()]
 
 
-async def _keys(client: Client, _: click.Context, __: str) -> Found:
+async def _keys(client: Client, _: click.Context, __: str) -> Completions:
     return [(each.key, "") for each in await client.limits()]
 
 
-async def _runs(client: Client, _: click.Context, __: str) -> Found:
+async def _runs(client: Client, _: click.Context, __: str) -> Completions:
     return [
         (str(each.id), f"{each.schedule or each.target.name} {each.status}")
         for each in await client.runs(limit=_NEWEST)
     ]
 
 
-async def _backfills(client: Client, _: click.Context, __: str) -> Found:
+async def _backfills(client: Client, _: click.Context, __: str) -> Completions:
     return [(str(each.id), each.schedule) for each in await client.list_backfills(limit=_NEWEST)]
 
 
-async def _tokens(client: Client, _: click.Context, __: str) -> Found:
+async def _tokens(client: Client, _: click.Context, __: str) -> Completions:
     return [(each.id, each.name) for each in await client.tokens(live=True, limit=_MAX_COUNT)]
 
 
-async def _workers(client: Client, _: click.Context, __: str) -> Found:
+async def _workers(client: Client, _: click.Context, __: str) -> Completions:
     return [(each.id, each.app or "") for each in await client.workers()]
 
 
-async def _revisions(client: Client, ctx: click.Context, _: str) -> Found:
+async def _revisions(client: Client, ctx: click.Context, _: str) -> Completions:
     # Where an option still lacks its value, click has not told the arguments apart.
     name = ctx.params.get("name") or ctx.args[0]
     found = await client.revisions(name, limit=_NEWEST)

@@ -24,7 +24,7 @@ from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.instants import to_seconds
 from tickbird.store.protocol.store import ChangeResult
 
-_AT_ONCE: Final = 8
+_MAX_PARALLEL: Final = 8
 _PAGE: Final = 500
 
 
@@ -138,7 +138,7 @@ class Bulk(ClientBase):
                     failed.append(error)
                     reasons[name] = "the store did not answer: it may have been changed, or not"
 
-        await asyncio.gather(*(work() for _ in range(_AT_ONCE)))
+        await asyncio.gather(*(work() for _ in range(_MAX_PARALLEL)))
         if failed and not made:
             raise failed[0]
         return made, reasons

@@ -11,7 +11,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.time.instants import to_seconds, utc_text
 
 # Clocks are not that far apart.
-_AHEAD: Final = timedelta(hours=1)
+_MAX_CLOCK_LEAD: Final = timedelta(hours=1)
 
 
 class Pings(ClientBase):
@@ -35,5 +35,5 @@ class Pings(ClientBase):
 def check_ping(at: datetime, now: datetime) -> None:
     """Nothing has run that is still to come."""
     to_seconds(at)
-    if at > now + _AHEAD:
+    if at > now + _MAX_CLOCK_LEAD:
         raise InvalidError(f"at: {utc_text(at)} is still to come;", field="at", hint="give when it really ran.")

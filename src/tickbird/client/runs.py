@@ -31,7 +31,7 @@ from tickbird.store.protocol.store import (
 )
 
 # How soon a run that is waited for is looked at again, and how rarely in the end.
-_FIRST_LOOK = 0.005
+_FIRST_POLL = 0.005
 _MAX_PAUSE = 0.5
 _LOG_PAGE = 1_000
 # So many runs are looked at for whether all slots are busy.
@@ -134,7 +134,7 @@ class Runs(ClientBase):
         import asyncio
 
         patience = None if timeout is None else float(seconds(timeout, "timeout"))
-        began, pause = time.monotonic(), _FIRST_LOOK
+        began, pause = time.monotonic(), _FIRST_POLL
         # A look is one row by its key. To be told would cost every run that ends a message, waited for or not.
         while (run := await self.run(run_id)).status not in FINAL:
             left = pause if patience is None else began + patience - time.monotonic()

@@ -17,7 +17,7 @@ log = logging.getLogger("tickbird.engine")
 # Seconds by which the store's clock and ours may part between two looks, how long we then wait for them to agree, and
 # how soon an answer must come to prove that they do.
 TOLERANCE: Final = 30.0
-PATIENCE: Final = 300.0
+ACCEPT_AFTER: Final = 300.0
 QUICK: Final = 10.0
 
 
@@ -81,7 +81,7 @@ class ClockGuard:
         """Seconds until another look is worth it: the clock may be set right at any time."""
         if self._jumped is None:
             return 0.0
-        return min(TOLERANCE, max(0.0, self._jumped[1] + PATIENCE - self._clock.monotonic()))
+        return min(TOLERANCE, max(0.0, self._jumped[1] + ACCEPT_AFTER - self._clock.monotonic()))
 
     def expected(self) -> ClockBounds | None:
         """What the store's clock may show now; None: whatever it likes, as nothing is known yet."""
@@ -117,7 +117,7 @@ class ClockGuard:
                 self._agree(_within(self._offset, minimum, maximum))
         elif self._jumped is None or _distance(self._jumped[0], minimum, maximum) > TOLERANCE:
             self._alarm(_within(self._offset, minimum, maximum), answered_at)
-        elif answered_at >= self._jumped[1] + PATIENCE:
+        elif answered_at >= self._jumped[1] + ACCEPT_AFTER:
             self._accept(_within(self._jumped[0], minimum, maximum))
         elif quick:
             self._jumped = _within(self._jumped[0], minimum, maximum), self._jumped[1]
@@ -139,7 +139,7 @@ class ClockGuard:
             "if it is right now, it is believed in %.0f minutes",
             CLOCK_JUMPED,
             _describe(offset - (self._offset or 0.0)),
-            PATIENCE / 60,
+            ACCEPT_AFTER / 60,
         )
         self._jumped, self._minded_at = (offset, at), at
         self.on_alarm()

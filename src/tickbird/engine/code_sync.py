@@ -16,7 +16,7 @@ from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
 _TRIES = 5
-_WORDS: Mapping[type[Command], str] = {
+_DESCRIPTIONS: Mapping[type[Command], str] = {
     Create: "created",
     SyncFromCode: "changed",
     Resume: "resumed: its code is back",
@@ -72,7 +72,7 @@ async def sync(
                     name,
                 )
                 continue
-            action = _WORDS[type(command)]
+            action = _DESCRIPTIONS[type(command)]
             done.append(f"{name}: {action}")
             log.info("schedule %s: %s", name, action)
         if not conflicts:

@@ -24,7 +24,7 @@ from tickbird.targets.protocol import Executable, RunSink
 log = logging.getLogger("tickbird.engine")
 # Claimed ahead is what begins within so many seconds at the present pace, so many times the slots, or so many at most.
 _SOON = 0.05
-_TIMES_AHEAD = 4
+_PREFETCH_FACTOR = 4
 _MAX_PREFETCH = 500
 # What a drained worker gives to work that was asked to stop, and to its own end.
 _UNWINDING = 2.0
@@ -123,7 +123,7 @@ class Dispatcher:
         if not self._more:
             return 0
         turn = max(self._turn, self._clock.monotonic() - self._turned_at, 0.001)
-        return int(min(self.slots * min(_TIMES_AHEAD, _SOON / turn), _MAX_PREFETCH))
+        return int(min(self.slots * min(_PREFETCH_FACTOR, _SOON / turn), _MAX_PREFETCH))
 
     def take(self, runs: Sequence[ClaimedRun], reserved: int, began: float) -> bool:
         """Start runs that were leased to this worker since `began`, unless that is too long ago; end a reservation."""

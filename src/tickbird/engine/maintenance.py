@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tickbird.domain.workers import Worker
-from tickbird.engine.clock import PATIENCE, Clock, ClockGuard
+from tickbird.engine.clock import ACCEPT_AFTER, Clock, ClockGuard
 from tickbird.engine.code_sync import Declarations, sync
 from tickbird.engine.readiness import WorkerReadiness
 from tickbird.engine.worker_health import WorkerHealth
@@ -17,9 +17,9 @@ from tickbird.store.protocol.store import HeartbeatResult, Store
 log = logging.getLogger("tickbird.engine")
 
 # A worker that misses two heartbeats still counts as live.
-_LIVE_BEATS = 3
+_LIVE_HEARTBEATS = 3
 # Definitions are looked at after so many heartbeats even if nothing calls for it: a person may have deleted one.
-_SYNC_BEATS = 20
+_SYNC_HEARTBEATS = 20
 PRUNE_PAUSE = 3_600.0
 
 
@@ -56,7 +56,7 @@ class Maintenance:
         self._declarations = declarations
         self._lease = lease
         self._heartbeat = heartbeat
-        self._live_for = _LIVE_BEATS * heartbeat
+        self._live_for = _LIVE_HEARTBEATS * heartbeat
         self._retention = retention
         self._on_runs = on_runs
         self._on_schedules = on_schedules
@@ -86,7 +86,7 @@ class Maintenance:
         # By a clock that has jumped, live workers may seem long gone.
         may_sync = self._standing.may_work and not self._watch.alarmed
         # A clock that was set back must not put it off.
-        if may_sync and (since is None or abs(since) >= _SYNC_BEATS * self._heartbeat):
+        if may_sync and (since is None or abs(since) >= _SYNC_HEARTBEATS * self._heartbeat):
             await self._sync(reported)
         return self._heartbeat
 
@@ -145,7 +145,7 @@ class Maintenance:
     async def prune(self) -> float | None:
         """Delete what is past its retention, a batch at a time."""
         if self._watch.alarmed:
-            return PATIENCE
+            return ACCEPT_AFTER
         batch = 1_000
         gone = await self._store.prune(
             older_than=self._retention.seconds, keep=self._retention.keep, limit=batch, now=self._clock.now()

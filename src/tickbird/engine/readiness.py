@@ -11,13 +11,13 @@ from datetime import datetime
 from typing import Final
 
 from tickbird.domain.workers import CLOCK_JUMPED, Worker, who_distrusts
-from tickbird.engine.clock import PATIENCE, Clock
+from tickbird.engine.clock import ACCEPT_AFTER, Clock
 from tickbird.store.protocol.store import HeartbeatResult, MovedSchedule, Store, Zones
 
 log = logging.getLogger("tickbird.engine")
 
 # Moves that are told one by one; `tickbird zones` and the audit have them all.
-_TOLD: Final = 50
+_MAX_LOGGED: Final = 50
 
 
 class WorkerReadiness:
@@ -86,7 +86,7 @@ class WorkerReadiness:
         if last_heartbeat_at != worker.last_heartbeat_at or last_heartbeat_at is None:
             self._alarms[worker.id] = worker.last_heartbeat_at, self._clock.monotonic()
             return False
-        return self._clock.monotonic() - since >= PATIENCE
+        return self._clock.monotonic() - since >= ACCEPT_AFTER
 
     def see(self, reported: HeartbeatResult) -> None:
         """What a heartbeat tells: somebody may drain it, accept a copy, adopt zone rules, or migrate the store."""
@@ -157,7 +157,7 @@ class WorkerReadiness:
 
     def _log_moves(self, moved: Sequence[MovedSchedule]) -> None:
         for each in moved:
-            if self._moved < _TOLD:
+            if self._moved < _MAX_LOGGED:
                 log.warning(
                     "zone data: the next look at %s moved from %s to %s", each.schedule, each.before, each.after
                 )

@@ -26,7 +26,7 @@ from tickbird.files.tick_diff import NO_CHANGES, BusyMinute, TickBudget, TickCha
 Kind = Literal["create", "change", "resume", "calendar", "delete"]
 _BEYOND: Final = 2**53
 # Parts of a definition under the names that files have for them.
-_SAID: Final = {"trigger": ("any_of", "cron", "every", "at"), "target": ("task", "command")}
+_FILE_FIELDS: Final = {"trigger": ("any_of", "cron", "every", "at"), "target": ("task", "command")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class _Planner:
     def wrong(self, name: str, text: str, field_name: str = "") -> None:
         """Note what keeps a schedule from being written."""
         said = next(
-            (each for each in _SAID.get(field_name, ()) if ("schedules", name, each) in self.document.places), ""
+            (each for each in _FILE_FIELDS.get(field_name, ()) if ("schedules", name, each) in self.document.places), ""
         )
         place = self.document.location("schedules", name, said or field_name)
         self.diagnostics.append(Diagnostic(place, f"schedule {name}: {text}"))

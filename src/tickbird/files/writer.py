@@ -23,7 +23,7 @@ Remarks = Mapping[str, Iterable[str]]
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*", re.ASCII)
 # What some reader takes for something else than a text.
-_WORDS: Final = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
+_RESERVED: Final = frozenset(("null", "true", "false", "yes", "no", "on", "off", "y", "n"))
 # Controls, and what some reader takes for the end of a line.
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 # Beyond these, a payload is written as one text of JSON.
@@ -219,4 +219,4 @@ def _flow(value: Any) -> str:
 
 
 def _yaml_key(key: str) -> str:
-    return key if _PLAIN_KEY.fullmatch(key) and key.lower() not in _WORDS else quoted(key)
+    return key if _PLAIN_KEY.fullmatch(key) and key.lower() not in _RESERVED else quoted(key)

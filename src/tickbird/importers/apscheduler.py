@@ -23,7 +23,7 @@ _RANGES: Final = {"month": (1, 12), "day": (1, 31), "day_of_week": (0, 6), "hour
 _GRACE: Final = 10
 _YEAR: Final = 366 * 86_400
 _MAX_STRETCHES: Final = 100
-_PLACES: Final = ("1st", "2nd", "3rd", "4th", "5th")
+_ORDINALS: Final = ("1st", "2nd", "3rd", "4th", "5th")
 _NOTES: Final = (
     "Functions are tasks here: a worker's app must have them under these names. Arguments are the payload, by name.",
 )
@@ -192,7 +192,7 @@ def _days(text: str) -> tuple[str, str]:
         elif name and place == "last":
             weekdays.append(f"{WEEKDAYS.index(name)}L")
         elif name:
-            weekdays.append(f"{WEEKDAYS.index(name)}#{_PLACES.index(place) + 1}")
+            weekdays.append(f"{WEEKDAYS.index(name)}#{_ORDINALS.index(place) + 1}")
         else:
             numbers |= _values(part.strip(), "day")
     if numbers:

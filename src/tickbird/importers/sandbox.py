@@ -14,9 +14,9 @@ from typing import IO, Any, Final
 
 from tickbird.domain.errors import InvalidError
 
-_PATIENCE: Final = 300
+_TIMEOUT: Final = 300
 _MAX_OUTPUT_BYTES: Final = 64 * 2**20
-_LAST_WORDS: Final = 10_000
+_MAX_STDERR: Final = 10_000
 
 
 def run_child(script: str, *words: str, python: str | None, asked: Any = None, what: str) -> Any:
@@ -53,9 +53,9 @@ def _run(command: list[str], given: IO[bytes], told: IO[bytes], complained: IO[b
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise InvalidError(f"{command[0][:200]} cannot be started: {reason}.", field="python") from None
     try:
-        return child.wait(_PATIENCE)
+        return child.wait(_TIMEOUT)
     except subprocess.TimeoutExpired:
-        raise InvalidError(f"the process that {what} did not end within {_PATIENCE} s.") from None
+        raise InvalidError(f"the process that {what} did not end within {_TIMEOUT} s.") from None
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
@@ -64,6 +64,6 @@ def _run(command: list[str], given: IO[bytes], told: IO[bytes], complained: IO[b
 
 def _last_line(complained: IO[bytes]) -> str:
     size = complained.seek(0, os.SEEK_END)
-    complained.seek(max(0, size - _LAST_WORDS))
+    complained.seek(max(0, size - _MAX_STDERR))
     lines = complained.read().decode(errors="replace").strip().splitlines()
     return (lines or ["no word"])[-1][:300]

@@ -55,7 +55,7 @@ _MAX_CACHED: Final = 1_000
 # A byte of a form takes up to three on its way: a payload that may be stored must get through.
 _ENCODED: Final = 3
 # Where a page that is shown again says how old it is.
-STALE_MARK: Final = b"<!--stale-->"
+STALE_COMMENT: Final = b"<!--stale-->"
 
 
 class NoSession(Exception):
@@ -341,5 +341,5 @@ def problem_page(request: Request, problem: Problem, caller: Caller | None) -> R
 
 def _stale(kept: StalePage, problem: Problem) -> Response:
     banner = render("stale.html", {"age": kept.age, "problem": problem}).encode()
-    body = kept.body.replace(STALE_MARK, banner, 1).replace(b"<body ", b"<body data-stale ", 1)
+    body = kept.body.replace(STALE_COMMENT, banner, 1).replace(b"<body ", b"<body data-stale ", 1)
     return HTMLResponse(body, 503, {"Retry-After": "2"})

@@ -16,7 +16,7 @@ from tickbird.web.page_request import PageRequest
 from tickbird.web.pages.load import week_of
 
 # Whoever types does not wait for the count of many schedules: it goes on, and is there for what is typed next.
-_PATIENCE: Final = 0.5
+_TIMEOUT: Final = 0.5
 _MINUTES: Final = 60
 
 
@@ -25,7 +25,7 @@ async def load_change(visit: PageRequest, before: Schedule | None, preview: Prev
     first = next((tick.due_at for tick in preview.ticks if tick.skipped is None), None)
     if first is None or (before is not None and before.pause is not None):
         return None
-    week = await week_of(visit, _PATIENCE)
+    week = await week_of(visit, _TIMEOUT)
     place = None if week is None or not week.hours else int((first - week.hours[0].at).total_seconds() // 3_600)
     if week is None or place is None or not 0 <= place < len(week.hours):
         return None

@@ -23,7 +23,7 @@ from tickbird.web.rendering import render
 from tickbird.web.schedule_urls import name_from_path, schedule_path
 
 # Said on the next page that is shown, once.
-SAID: Final = "tickbird_said"
+FLASH_COOKIE: Final = "tickbird_said"
 _MAX_FIELDS: Final = 20_000
 
 
@@ -172,10 +172,10 @@ class PageRequest:
 
     def render(self, template: str, *, status: int = 200, **context: Any) -> Response:
         """A page."""
-        said = self.request.cookies.get(SAID) if not self.by_htmx else None
+        said = self.request.cookies.get(FLASH_COOKIE) if not self.by_htmx else None
         answer = RenderedPage(template, {**context, "visit": self, "said": said}, status)
         if said:
-            answer.delete_cookie(SAID, path=self.root or "/")
+            answer.delete_cookie(FLASH_COOKIE, path=self.root or "/")
         return answer
 
     def done(self, to: str, said: str = "") -> Response:
@@ -187,7 +187,7 @@ class PageRequest:
         if said:
             secure = self.request.url.scheme == "https"
             answer.set_cookie(
-                SAID,
+                FLASH_COOKIE,
                 quote(said[:1_000], errors="replace"),
                 max_age=60,
                 path=self.root or "/",

@@ -14,7 +14,7 @@ from tickbird.domain.time.durations import duration_text
 from tickbird.web.rendering import value
 
 # Told elsewhere on the page.
-_APART: Final = {"trigger", "target", "payload", "description", "tags", "depends_on"}
+_SHOWN_ELSEWHERE: Final = {"trigger", "target", "payload", "description", "tags", "depends_on"}
 _LENGTHS: Final = {"grace", "start_within", "spread", "timeout"}
 _CHOICES: Final[Mapping[tuple[str, Any], str]] = {
     ("catch_up", "one"): "one run stands for all ticks that were missed",
@@ -83,7 +83,7 @@ def facts_of(schedule: Schedule, declared: Mapping[str, Any] | None) -> Sequence
         return []
     found = []
     for name in FIELDS:
-        if name in _APART:
+        if name in _SHOWN_ELSEWHERE:
             continue
         encoded, default = encode_field(name, getattr(definition, name)), default_field(name)
         over = None
@@ -103,7 +103,7 @@ def facts_of(schedule: Schedule, declared: Mapping[str, Any] | None) -> Sequence
 
 def overridden(schedule: Schedule, declared: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
     """What an operator set over the code among the fields that are told elsewhere, and what code declares."""
-    for name in sorted(_APART & set(schedule.field_overrides)):
+    for name in sorted(_SHOWN_ELSEWHERE & set(schedule.field_overrides)):
         yield name, "(not known)" if declared is None else value(declared.get(name, default_field(name)))
 
 

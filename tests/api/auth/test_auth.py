@@ -9,7 +9,7 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.auth.auth import Authority
-from tickbird.api.auth.ttl_cache import REMEMBERED
+from tickbird.api.auth.ttl_cache import TTL_SECONDS
 from tickbird.api.problems import Problem
 from tickbird.client import Client
 from tickbird.domain.access.tokens import TokenRecord
@@ -50,7 +50,7 @@ async def test_a_token_opens_until_it_is_revoked_and_a_second_more(api: Api) -> 
     assert caller.actor == f"ci (token {made.id})"
     assert client.looked == 1
     await client.revoke_token(made.id, actor="ada")
-    clock.now += REMEMBERED - 0.01
+    clock.now += TTL_SECONDS - 0.01
     await authority.caller(header)
     clock.now += 0.02
     with pytest.raises(Problem):

@@ -173,7 +173,7 @@ async def test_what_is_refused_is_left_and_what_the_store_fails_is_told(
         return await change(store, namespace, name, command, **more)
 
     monkeypatch.setattr(type(memory.store), "change_schedule", unlucky)
-    monkeypatch.setattr("tickbird.client.bulk._AT_ONCE", 1)
+    monkeypatch.setattr("tickbird.client.bulk._MAX_PARALLEL", 1)
     await memory.client().list()
     found = (await bulk(memory, "trigger", 5)).json()
     assert found["changed"] == ["mail-a", "mail-c", "mail-less"]

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
-from tickbird.api.routes.health import LOOK_EVERY, ReadinessProbe
+from tickbird.api.routes.health import CHECK_INTERVAL, ReadinessProbe
 from tickbird.client import Client
 from tickbird.domain.errors import SchemaError, StoreUnavailableError
 from tickbird.domain.planning.commands import Create
@@ -72,6 +72,6 @@ async def test_the_store_is_looked_at_every_few_seconds_only(api: Api) -> None:
     for _ in range(3):
         assert await readiness.reason() is None
     assert len(looks) == 1
-    now[0] += LOOK_EVERY
+    now[0] += CHECK_INTERVAL
     await readiness.reason()
     assert len(looks) == 2

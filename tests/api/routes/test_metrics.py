@@ -10,7 +10,7 @@ import pytest
 
 from conformance.steps import T0
 from tests.api.conftest import Api, refused
-from tickbird.api.routes.metrics import LOOK_EVERY, MEDIA_TYPE, MetricsCache, exposed
+from tickbird.api.routes.metrics import MEDIA_TYPE, READ_INTERVAL, MetricsCache, exposed
 from tickbird.domain.doctor.metrics import NamespaceMetrics
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
@@ -92,6 +92,6 @@ async def test_the_store_is_looked_at_every_few_seconds_only(api: Api, monkeypat
     for namespace in ("a", "a", "b", "a"):
         await gauges.of(namespace)
     assert looks == ["a", "b"]
-    now[0] += LOOK_EVERY
+    now[0] += READ_INTERVAL
     await gauges.of("a")
     assert looks == ["a", "b", "a"]

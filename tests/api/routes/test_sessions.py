@@ -12,7 +12,7 @@ from tests.api.auth.test_auth import Clock
 from tests.api.conftest import Api, refused
 from tickbird.api.auth.auth import Authority, Caller
 from tickbird.api.auth.local import LocalAuthority
-from tickbird.api.auth.ttl_cache import REMEMBERED, TtlCache
+from tickbird.api.auth.ttl_cache import TTL_SECONDS, TtlCache
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.models.sessions import SessionModel
 from tickbird.api.problems import Problem
@@ -57,12 +57,12 @@ async def test_who_comes_at_the_same_time_shares_a_look_up_and_who_listens_needs
     for looked in (1, 2):
         await asyncio.gather(*(authority.session(text) for _ in range(50)))
         assert client.looked == looked
-        clock.now += REMEMBERED + 0.01
+        clock.now += TTL_SECONDS + 0.01
     await authority.session(text)
     # Asked about together with all others who listen, every second.
     for _ in range(3):
         assert await authority.live([session.id, "other"]) == {session.id}
-        clock.now += REMEMBERED + 0.3
+        clock.now += TTL_SECONDS + 0.3
         await authority.session(text)
     assert client.looked == 3
     await client.close_session(session.id, actor="ana")
@@ -108,7 +108,7 @@ async def test_a_session_opens_until_it_is_closed_and_a_second_more(api: Api) ->
     assert caller.actor == f"ana (token {session.token_id})"
     assert (client.looked, caller.held) == (1, session.id)
     await client.close_session(session.id, actor="ana")
-    clock.now += REMEMBERED - 0.01
+    clock.now += TTL_SECONDS - 0.01
     await authority.session(text)
     clock.now += 0.02
     await turned_away(authority, text)

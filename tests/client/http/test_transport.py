@@ -24,7 +24,7 @@ TOKEN = "tbk_aaaaaaaa_" + "a" * 43
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tries follow each other without a pause."""
-    monkeypatch.setattr(transports, "_APART", (0.0, 0.0))
+    monkeypatch.setattr(transports, "_RETRY_DELAYS", (0.0, 0.0))
 
 
 async def told(client: RemoteClient, verb: str = "list", *args: Any, **options: Any) -> TickbirdError:
@@ -178,7 +178,7 @@ async def test_no_tls_is_there() -> None:
 
 
 async def test_an_answer_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transports, "_ANSWER", 0.5)
+    monkeypatch.setattr(transports, "_RESPONSE_TIMEOUT", 0.5)
     asked: list[bytes] = []
     async with listening(asked.append) as port:
         error = await told(RemoteClient(Transport(f"http://127.0.0.1:{port}", TOKEN)))

@@ -17,7 +17,7 @@ from tickbird import Tickbird
 from tickbird.client import Client
 from tickbird.domain.runs.run import FINAL, RunRecord
 from tickbird.engine.engine import EngineOptions
-from tickbird.engine.processes.supervised_process import MARK as VARIABLE
+from tickbird.engine.processes.supervised_process import CHILD_VARIABLE as VARIABLE
 from tickbird.worker import WorkerProcess
 
 QUICK = EngineOptions(lease=10.0, heartbeat=1.0, safety_poll=0.5, drain=10.0)

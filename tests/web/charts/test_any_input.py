@@ -37,7 +37,7 @@ from tickbird.web.charts import (
     tick_strip,
     timeline,
 )
-from tickbird.web.charts.symbols import WORDS
+from tickbird.web.charts.symbols import LABELS
 from tickbird.web.charts.time_scale import time_ticks
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ moves = st.one_of(
     st.just(timedelta(0)),
 )
 zones = st.sampled_from(ZONES)
-kinds = st.sampled_from(list(WORDS))
+kinds = st.sampled_from(list(LABELS))
 statuses = st.sampled_from(("waiting", "queued", "running", "succeeded", "failed", "cancelled"))
 words = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=12))
 hrefs = st.sampled_from((None, "/runs/1", *HOSTILE))

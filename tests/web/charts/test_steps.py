@@ -7,7 +7,7 @@ import pytest
 
 from tests.web.charts.drawn import find, marks, place, sound, texts, told
 from tickbird.web.charts import AttemptLine, StripTick, run_line, tick_strip
-from tickbird.web.charts.symbols import WORDS
+from tickbird.web.charts.symbols import LABELS
 
 NOW = datetime(2026, 11, 16, 14, 5, tzinfo=UTC)
 
@@ -30,7 +30,7 @@ def test_ticks_are_equal_steps_with_the_present_between_past_and_coming() -> Non
 
 def test_every_kind_has_a_shape_of_its_own_and_its_word() -> None:
     ticks = [
-        StripTick(at=after(each), kind=kind, note="because", href=f"/why/{each}") for each, kind in enumerate(WORDS)
+        StripTick(at=after(each), kind=kind, note="because", href=f"/why/{each}") for each, kind in enumerate(LABELS)
     ]
     picture = tick_strip(ticks, NOW, "UTC")
     root = sound(picture)
@@ -38,9 +38,9 @@ def test_every_kind_has_a_shape_of_its_own_and_its_word() -> None:
     for mark, row in zip(marks(root), picture.table.rows, strict=True):
         assert mark[0].text == f"{row[0]}: {row[1]}, because"
         shapes.add(tuple((each.tag, each.get("class", "").replace(WORDS_CLASS, "")) for each in mark[2:]))
-    assert len(shapes) == len(WORDS)
-    assert texts(root, "pic-legend") == list(WORDS.values())
-    assert set(picture.table.hrefs) == {f"/why/{each}" for each in range(len(WORDS))}
+    assert len(shapes) == len(LABELS)
+    assert texts(root, "pic-legend") == list(LABELS.values())
+    assert set(picture.table.hrefs) == {f"/why/{each}" for each in range(len(LABELS))}
 
 
 WORDS_CLASS = "pic-shape "

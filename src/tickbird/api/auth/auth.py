@@ -15,7 +15,7 @@ from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
 
 from tickbird.api.auth.namespaces import choose
-from tickbird.api.auth.ttl_cache import MAX_CACHED, REMEMBERED, TtlCache
+from tickbird.api.auth.ttl_cache import MAX_CACHED, TTL_SECONDS, TtlCache
 from tickbird.api.middleware.strict_params import reject_unknown_params
 from tickbird.api.problems import Problem
 from tickbird.client import Client
@@ -26,7 +26,7 @@ from tickbird.domain.schedules.json_schema import NAME
 
 _SCHEME = HTTPBearer(auto_error=False, scheme_name="token", description="`tickbird token create` makes one.")
 # Those who listen are asked about together every second; one such question may be late.
-_ASKED_AGAIN: Final = 2 * REMEMBERED
+_RECHECK_SECONDS: Final = 2 * TTL_SECONDS
 # The role that each dependency asks for; a route without one of them is closed, and a test finds it.
 _ROLES: dict[Callable[..., Any], Role] = {}
 
@@ -131,7 +131,7 @@ class Authority:
 
         Nobody needs to ask for each of them then: whoever was found stays known until the next such question.
         """
-        until = self._clock() + _ASKED_AGAIN
+        until = self._clock() + _RECHECK_SECONDS
         live = await self._client.source.filter_live_tokens(ids)
         for key in ids:
             if key in live:

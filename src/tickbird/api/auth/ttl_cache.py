@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Generic, TypeVar
 
 # A look-up counts for so many seconds: what is revoked or closed opens nothing any more after that.
-REMEMBERED: Final = 1.0
+TTL_SECONDS: Final = 1.0
 MAX_CACHED: Final = 10_000
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class TtlCache(Generic[T]):
 
     def _on_its_way(self, key: str, now: float) -> asyncio.Future[T | None] | None:
         begun, coming = self._asked.get(key, (0.0, None))
-        return coming if coming is not None and not coming.done() and now < begun + REMEMBERED else None
+        return coming if coming is not None and not coming.done() and now < begun + TTL_SECONDS else None
 
     def _keep(self, key: str, begun: float, done: asyncio.Future[T | None]) -> None:
         # A mistake is told to whoever asked; if they have left, to nobody.
@@ -68,7 +68,7 @@ class TtlCache(Generic[T]):
         if len(self._known) >= MAX_CACHED:
             self._known.clear()
         # Counted from before the look-up, so that a slow one does not count for longer.
-        self._known[key] = (begun + REMEMBERED, done.result())
+        self._known[key] = (begun + TTL_SECONDS, done.result())
 
 
 async def _call(look_up: Callable[[str], Awaitable[T | None]], key: str) -> T | None:

@@ -15,7 +15,7 @@ from tickbird.api.middleware.timeouts import run_if_large
 from tickbird.api.problems import Problem
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)
-_CONDITIONS: Final = ("If-Match", "If-None-Match")
+_PRECONDITION_HEADERS: Final = ("If-Match", "If-None-Match")
 # Clients say with every request which namespace they are about; some routes are about none.
 _ANYWHERE: Final = "namespace"
 
@@ -45,7 +45,7 @@ def _check_preconditions(request: Request, route: Any) -> None:
     if request.method in ("GET", "HEAD"):
         return
     honoured = {each.alias.lower() for each in _parameters(route.dependant, "header_params")}
-    for name in _CONDITIONS:
+    for name in _PRECONDITION_HEADERS:
         if name in request.headers and name.lower() not in honoured:
             raise Problem(
                 400, "bad-tag", f"{name}: this request is not made under a condition;", field=name, hint="leave it out."

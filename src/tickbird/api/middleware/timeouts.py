@@ -13,13 +13,13 @@ T = TypeVar("T")
 # Work on more bytes than these is done beside the loop.
 _LARGE: Final = 50_000
 # An answer may begin so many seconds after the end of waiting.
-_ANSWER: Final = 10
+_RESPONSE_SECONDS: Final = 10
 
 
 def extend_timeout(request: Request, seconds: float) -> None:
     """Let the answer to this request take so many seconds, and then as long as any other."""
     patience: asyncio.Timeout = request.scope["state"]["patience"]
-    patience.reschedule(asyncio.get_running_loop().time() + seconds + _ANSWER)
+    patience.reschedule(asyncio.get_running_loop().time() + seconds + _RESPONSE_SECONDS)
 
 
 async def run_if_large(size: int, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

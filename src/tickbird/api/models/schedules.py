@@ -81,7 +81,7 @@ class ChangedSchedule(BaseModel):
 
 
 # Looked at by the domain, which tells better what is wrong; described here.
-Whole = Annotated[Json, WithJsonSchema(definition_schema())]
+DefinitionJson = Annotated[Json, WithJsonSchema(definition_schema())]
 Some = Annotated[Json, WithJsonSchema(changes_schema())]
 
 
@@ -89,7 +89,7 @@ class NewSchedule(Body):
     """A schedule to be made."""
 
     name: Annotated[str, WithJsonSchema(NAME)]
-    definition: Whole = Field(description="As in the document of a schedule: trigger, target and policies.")
+    definition: DefinitionJson = Field(description="As in the document of a schedule: trigger, target and policies.")
     first: Literal["now"] | None = Field(default=None, description="`now`: also one run at once.")
     unknown_task_ok: bool = Field(default=True, description="404 where no live worker knows the task, if false.")
     none: list[str] = Field(
@@ -100,7 +100,7 @@ class NewSchedule(Body):
 class DefinitionBody(Body):
     """All of a schedule's definition; what it does not state goes back to code, to the task or to its default."""
 
-    definition: Whole
+    definition: DefinitionJson
     none: list[str] = Field(
         default_factory=list, description="Fields that are to be nothing, whatever the task declares."
     )

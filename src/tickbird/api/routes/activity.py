@@ -14,7 +14,7 @@ from tickbird.api.paging import write_items
 from tickbird.api.query_types import InstantText, read_instant
 from tickbird.api.streams.activity_feed import ActivityFeed, Subscriber
 from tickbird.api.streams.sse import MEDIA_TYPE, SseConnections
-from tickbird.domain.ledger.activity import MARK, ActivityKind, parse_activity_cursor
+from tickbird.domain.ledger.activity import ACTIVITY_CURSOR, ActivityKind, parse_activity_cursor
 from tickbird.domain.text import check_text
 from tickbird.wire.encode.activity import activity_document
 
@@ -56,7 +56,7 @@ async def follow_activity(
         Query(
             max_length=2_000,
             description="As Last-Event-ID, for those who cannot send headers.",
-            json_schema_extra={"pattern": MARK},
+            json_schema_extra={"pattern": ACTIVITY_CURSOR},
         ),
     ] = None,
     last_event_id: Annotated[
@@ -64,7 +64,7 @@ async def follow_activity(
         Header(
             max_length=2_000,
             description="Go on behind the event with this id; else from now on.",
-            json_schema_extra={"pattern": MARK},
+            json_schema_extra={"pattern": ACTIVITY_CURSOR},
         ),
     ] = None,
 ) -> Any:

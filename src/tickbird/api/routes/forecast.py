@@ -19,7 +19,7 @@ from tickbird.wire.encode.forecast import simulation_document
 router = APIRouter(prefix=f"{PREFIX}/simulate", tags=["previews"])
 # So many ticks are played for one request, before and after together; and so many seconds it may wait its turn.
 MAX_TICKS: Final = 12_000_000
-_PATIENCE: Final = 240
+_TIMEOUT: Final = 240
 
 
 @router.post("", summary="What the next days bring", operation_id="simulate", response_model=SimulationModel)
@@ -28,7 +28,7 @@ async def simulate(request: Request, access: Viewer, body: SimulationBody) -> An
 
     Nothing is stored. At most 12,000,000 ticks are played for a request, one request at a time.
     """
-    extend_timeout(request, _PATIENCE)
+    extend_timeout(request, _TIMEOUT)
     what_if = WhatIf(
         outages=sorted(
             (to_seconds(read_instant(each.from_, "outage")), to_seconds(read_instant(each.to, "outage")))

@@ -16,7 +16,7 @@ from tickbird.domain.errors import SchemaError, StoreError
 
 router = APIRouter()
 # However often somebody asks, the store is looked at only so often.
-LOOK_EVERY: Final = 5.0
+CHECK_INTERVAL: Final = 5.0
 _REASONS: Final = {
     "store-unavailable": "The store cannot be reached.",
     "schema": "The store's schema does not fit this version.",
@@ -41,7 +41,7 @@ class ReadinessProbe:
         async with self._lock:
             if self._clock() >= self._until:
                 self._reason = await self._probe()
-                self._until = self._clock() + LOOK_EVERY
+                self._until = self._clock() + CHECK_INTERVAL
             return self._reason
 
     async def _probe(self) -> str | None:
@@ -68,7 +68,7 @@ async def readyz(request: Request) -> Health:
     reason: str | None = await readiness.reason()
     if reason is not None:
         hint = "`tickbird doctor` tells more."
-        raise Problem(503, reason, _REASONS[reason], hint=hint, headers={"Retry-After": f"{LOOK_EVERY:.0f}"})
+        raise Problem(503, reason, _REASONS[reason], hint=hint, headers={"Retry-After": f"{CHECK_INTERVAL:.0f}"})
     return Health(status="ready")
 
 

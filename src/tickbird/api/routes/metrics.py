@@ -17,7 +17,7 @@ from tickbird.domain.doctor.metrics import RECENTLY, NamespaceMetrics
 router = APIRouter(tags=["health"])
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 # However often somebody asks, the store is looked at only so often.
-LOOK_EVERY: Final = 5.0
+READ_INTERVAL: Final = 5.0
 _MAX_NAMESPACES: Final = 1_000
 _STATES: Final = ("active", "paused", "parked", "ended")
 _ACTIVE: Final = ("waiting", "queued", "running")
@@ -41,7 +41,7 @@ class MetricsCache:
             found = await self._client.source.read_metrics(namespace)
             if len(self._measured) >= _MAX_NAMESPACES:
                 self._measured.clear()
-            self._measured[namespace] = (self._clock() + LOOK_EVERY, found)
+            self._measured[namespace] = (self._clock() + READ_INTERVAL, found)
         return found
 
 

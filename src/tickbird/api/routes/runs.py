@@ -21,7 +21,7 @@ from tickbird.api.models.runs import (
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.query_types import read_instant
 from tickbird.api.run_response import RunKey, run_response, scoped_key, waited_for
-from tickbird.api.streams.log_feed import PLACE, LogFeeds, format_position, parse_position
+from tickbird.api.streams.log_feed import LOG_POSITION, LogFeeds, format_position, parse_position
 from tickbird.api.streams.sse import MEDIA_TYPE as EVENTS
 from tickbird.api.streams.sse import SseConnections, wants_events
 from tickbird.domain.errors import InvalidError
@@ -132,12 +132,15 @@ async def read_logs(
         str | None,
         Query(
             description="Lines behind this one: its attempt and number, such as `1.17`.",
-            json_schema_extra={"pattern": PLACE},
+            json_schema_extra={"pattern": LOG_POSITION},
         ),
     ] = None,
     last_event_id: Annotated[
         str | None,
-        Header(description="The same, of who comes again.", json_schema_extra={"pattern": PLACE, "examples": ["1.17"]}),
+        Header(
+            description="The same, of who comes again.",
+            json_schema_extra={"pattern": LOG_POSITION, "examples": ["1.17"]},
+        ),
     ] = None,
 ) -> Any:
     """Lines in order, also while it runs. As events, one line each until the run has ended, which `end` tells."""

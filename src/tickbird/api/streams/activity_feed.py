@@ -18,7 +18,7 @@ from tickbird.wire.encode.activity import streamed_activity_document
 
 log = logging.getLogger("tickbird.api")
 # A place that lies so far ahead, in microseconds, is not one of this store, or its clock was set back.
-_AHEAD: Final = 5_000_000
+_MAX_CLOCK_LEAD: Final = 5_000_000
 _MAX_PAUSE: Final = 5.0
 
 
@@ -115,7 +115,7 @@ class ActivityFeed:
     async def _missed(self, follower: Subscriber, after: ActivityCursor | None, horizon: Watermark) -> list[bytes]:
         if after is None:
             return [_at(horizon.cursor)]
-        if after.at > horizon.at + _AHEAD:
+        if after.at > horizon.at + _MAX_CLOCK_LEAD:
             return [_reset(horizon.cursor)]
         if after.position >= horizon.cursor.position:
             # Another server has seen more than this one has.

@@ -20,17 +20,17 @@ from tickbird.wire.encode.runs import log_document
 
 log = logging.getLogger("tickbird.api")
 # A line's attempt and its number: where to go on behind it.
-Place = tuple[int, int]
-START: Final[Place] = (0, 0)
+LogPosition = tuple[int, int]
+START: Final[LogPosition] = (0, 0)
 _PAGE: Final = 500
 # So many lines are kept at hand for those who listen; who is further behind reads for himself.
 _AT_HAND: Final = 2_000
 # How soon a run that logs is looked at again, and how rarely one that is quiet.
 _SOON, _SELDOM = 0.5, 2.0
-PLACE: Final = r"^([0-9]{1,9})(?:\.([0-9]{1,9}))?$"
+LOG_POSITION: Final = r"^([0-9]{1,9})(?:\.([0-9]{1,9}))?$"
 
 
-def position_of(line: LogLine) -> Place:
+def position_of(line: LogLine) -> LogPosition:
     """Where a line stands in the log of its run."""
     return line.attempt, line.number
 
@@ -40,11 +40,11 @@ def format_position(line: LogLine) -> str:
     return f"{line.attempt}.{line.number}"
 
 
-def parse_position(text: str | None, field: str) -> Place:
+def parse_position(text: str | None, field: str) -> LogPosition:
     """The place that a text stands for; the start where there is none."""
     if text is None:
         return START
-    found = re.fullmatch(PLACE, text)
+    found = re.fullmatch(LOG_POSITION, text)
     if found is None:
         raise Problem(
             400,
@@ -62,7 +62,7 @@ class LogFeeds:
     def __init__(self) -> None:
         self._feeds: dict[tuple[str, int], _Feed] = {}
 
-    async def follow(self, namespace: str, client: Client, run_id: int, after: Place) -> Events:
+    async def follow(self, namespace: str, client: Client, run_id: int, after: LogPosition) -> Events:
         """Every line of a run behind a place, as they come, and at last that it has ended and how."""
         feed = self._feeds.get((namespace, run_id))
         if feed is None:
@@ -95,7 +95,7 @@ class LogFeeds:
 class _Feed:
     """The newest lines of one run, and whether it has ended; read while anybody listens."""
 
-    def __init__(self, client: Client, run_id: int, after: Place) -> None:
+    def __init__(self, client: Client, run_id: int, after: LogPosition) -> None:
         self._client = client
         self._run_id = run_id
         self._lines: list[LogLine] = []
@@ -109,7 +109,7 @@ class _Feed:
         self.news = asyncio.Event()
         self._reader = asyncio.get_running_loop().create_task(self._read(), name=f"tickbird logs of run {run_id}")
 
-    def after(self, place: Place) -> Sequence[LogLine] | None:
+    def after(self, place: LogPosition) -> Sequence[LogLine] | None:
         """Some lines behind a place; None where they are no longer at hand."""
         if place < self.begins:
             return None

@@ -12,7 +12,7 @@ from tickbird.domain.schedules.schedule import State
 from tickbird.wire.decode.bulk import read_bulk
 
 # A thousand changes take their time on a busy store.
-_PATIENCE: Final = 120.0
+_TIMEOUT: Final = 120.0
 
 
 class RemoteBulk(Remote, Bulk):
@@ -71,4 +71,4 @@ class RemoteBulk(Remote, Bulk):
         check_count(expected, expected)
         stated = {"contains": which.contains, "tag": which.tag, "state": which.state}
         sent = {"filter": stated, "expected": expected, **body}
-        return await self._post(f"/bulk/{verb}", read_bulk, sent, patience=_PATIENCE)
+        return await self._post(f"/bulk/{verb}", read_bulk, sent, patience=_TIMEOUT)

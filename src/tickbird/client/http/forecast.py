@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tickbird.files.document import Document
 
 # A server plays one at a time.
-_PATIENCE: Final = 250.0
+_TIMEOUT: Final = 250.0
 
 
 class RemoteSimulations(Remote, Simulations):
@@ -70,5 +70,5 @@ class RemoteSimulations(Remote, Simulations):
         def read(answer: Answer) -> ForecastComparison:
             return read_simulation(answer)
 
-        question = HttpRequest("POST", "/simulate", self._query(), stated, None, _PATIENCE, repeatable=True)
+        question = HttpRequest("POST", "/simulate", self._query(), stated, None, _TIMEOUT, repeatable=True)
         return await self._send(read, question)

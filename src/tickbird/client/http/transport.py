@@ -24,11 +24,11 @@ log = logging.getLogger("tickbird.client.http")
 PREFIX: Final = "/api/v1"
 # Seconds to connect, and to wait for an answer; a server gives one within ten.
 _CONNECT: Final = 5.0
-_ANSWER: Final = 30.0
+_RESPONSE_TIMEOUT: Final = 30.0
 # A connection that was idle for longer is not used again: the server is about to close it.
 _IDLE: Final = 3.0
 # So many seconds apart the same is tried again; a server that says when to come back is believed up to a limit.
-_APART: Final = (0.1, 0.5)
+_RETRY_DELAYS: Final = (0.1, 0.5)
 _MAX_REST: Final = 5.0
 _PROBLEM: Final = "application/problem+json"
 _EVENTS: Final = "text/event-stream"
@@ -37,7 +37,7 @@ _SILENCE: Final = 60.0
 # What a server that answers in plain text is taken for.
 _NO_TLS: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
 # Without a problem it is a proxy that tells of the server behind it.
-_BEHIND: Final = (502, 503, 504)
+_PROXY_ERRORS: Final = (502, 503, 504)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Transport:
                 raise unchosen from None
 
     async def _request(self, question: HttpRequest) -> Any:
-        for apart in _APART:
+        for apart in _RETRY_DELAYS:
             try:
                 answer = await self._send(question)
                 rest = _rest(answer, question)
@@ -141,7 +141,7 @@ class Transport:
         http = self._opened()
         import httpx
 
-        timeout = httpx.Timeout(_SILENCE, connect=_CONNECT, pool=_ANSWER)
+        timeout = httpx.Timeout(_SILENCE, connect=_CONNECT, pool=_RESPONSE_TIMEOUT)
         try:
             async with http.stream(
                 question.method,
@@ -190,7 +190,7 @@ class Transport:
         http = self._opened()
         import httpx
 
-        timeout = httpx.Timeout(_ANSWER + question.patience, connect=_CONNECT, pool=_ANSWER)
+        timeout = httpx.Timeout(_RESPONSE_TIMEOUT + question.patience, connect=_CONNECT, pool=_RESPONSE_TIMEOUT)
         try:
             return await http.request(
                 question.method,
@@ -276,7 +276,7 @@ class Transport:
                 return answer.json()
             except ValueError:
                 kind = "no JSON"
-        if answer.status_code in _BEHIND:
+        if answer.status_code in _PROXY_ERRORS:
             lost = _Lost("cannot be reached through its proxy", f"{answer.status_code} {answer.reason_phrase}")
             raise self._unreachable(lost, question)
         raise StoreError(
@@ -332,7 +332,7 @@ def _rest(answer: Any, question: HttpRequest) -> float | None:
     """How long to wait before the same is asked again; None where this is the answer."""
     said = answer.headers.get("retry-after", "")
     # One that comes too often is refused before anything is done; one whose key is still being answered will be.
-    again = answer.status_code in _BEHIND or (answer.status_code == 409 and said)
+    again = answer.status_code in _PROXY_ERRORS or (answer.status_code == 409 and said)
     if answer.status_code != 429 and not (again and question.repeatable):
         return None
     seconds = float(said) if said.isascii() and said.isdigit() else 0.0

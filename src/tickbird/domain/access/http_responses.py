@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 # Seconds for which an answer is kept, and after which a request that nobody has answered may be taken up again.
-ANSWER_SECONDS: Final = 86_400
-GIVEN_UP_SECONDS: Final = 150
+RESPONSE_TTL: Final = 86_400
+ABANDONED_AFTER: Final = 150
 
 
 @dataclass(frozen=True, slots=True)

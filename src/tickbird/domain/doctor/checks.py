@@ -18,7 +18,7 @@ from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
 
 # Seconds: by how much clocks may differ before it is said, and how late planning and execution may be.
-CLOCKS_APART: Final = 5.0
+MAX_CLOCK_DIFFERENCE: Final = 5.0
 LATE: Final = 15.0
 VERY_LATE: Final = 60.0
 # What a rate holds back may wait longer: that is what it is for.
@@ -90,7 +90,7 @@ def _clock(condition: StoreSnapshot) -> Iterator[Finding]:
         yield _own_clock(condition, condition.asked_at, condition.answered_at)
     for worker in condition.workers:
         apart = worker.health.get("clock")
-        if not isinstance(apart, int | float) or abs(apart) <= CLOCKS_APART:
+        if not isinstance(apart, int | float) or abs(apart) <= MAX_CLOCK_DIFFERENCE:
             continue
         text = (
             f"The clock of worker {worker.id} is {duration_text(abs(apart))} {'ahead of' if apart > 0 else 'behind'} "
@@ -103,7 +103,7 @@ def _own_clock(condition: StoreSnapshot, asked_at: datetime, answered_at: dateti
     behind, ahead = (asked_at - condition.now).total_seconds(), (condition.now - answered_at).total_seconds()
     # The store's clock was read at some moment between the question and the answer.
     apart = behind if behind > 0 else -ahead if ahead > 0 else 0.0
-    if abs(apart) <= CLOCKS_APART:
+    if abs(apart) <= MAX_CLOCK_DIFFERENCE:
         told = (
             f"{duration_text(abs(apart))} apart from this machine's"
             if abs(apart) >= 1

@@ -21,7 +21,7 @@ _MINUTE, _HOUR = 60, 3_600
 _MAX_ENUMERATED: Final = 3_000
 # Names that are told of a group, and groups that are told of an hour.
 _NAMED: Final = 5
-_TOLD: Final = 10
+_MAX_NAMES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,5 +199,5 @@ class WeekLoadCounter:
             busy=sum(share.busy for share in shares),
             peak_at=to_datetime(start + fullest * _MINUTE),
             peak=of_hour[fullest],
-            shares=shares[:_TOLD],
+            shares=shares[:_MAX_NAMES],
         )

@@ -22,8 +22,8 @@ _LAST: Final = len(KINDS)
 _MAX_LENGTH: Final = 2_000
 _NUMBER: Final = "(?:0|[1-9][0-9]{0,17})"
 # How the text of a mark looks, for those who describe it.
-MARK: Final = rf"^{_NUMBER}(?:\.{_NUMBER}){{3}}(?:~{_NUMBER}\.{_NUMBER})*$"
-_PLACE: Final = re.compile(MARK, re.ASCII)
+ACTIVITY_CURSOR: Final = rf"^{_NUMBER}(?:\.{_NUMBER}){{3}}(?:~{_NUMBER}\.{_NUMBER})*$"
+_CURSOR: Final = re.compile(ACTIVITY_CURSOR, re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class ActivityCursor:
 
 def parse_activity_cursor(text: str) -> ActivityCursor:
     """A mark from its text."""
-    if len(text) > _MAX_LENGTH or _PLACE.fullmatch(text) is None:
+    if len(text) > _MAX_LENGTH or _CURSOR.fullmatch(text) is None:
         raise InvalidError(
             f"Last-Event-ID: {text[:60]!r} is not the id of an event;",
             field="Last-Event-ID",

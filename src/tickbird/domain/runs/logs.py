@@ -17,7 +17,7 @@ MAX_BYTES = 1_000_000
 MAX_LINE_LENGTH = 10_000
 MAX_LEVEL = 32_767
 CUT = "[the log is cut here: it has more than {lines:,} lines or {bytes:,} bytes]"
-_MARK = " […]"
+_ELLIPSIS = " […]"
 # Behind every line that a run can have.
 END = (2**31 - 1, 2**31 - 1)
 
@@ -56,7 +56,7 @@ def fitting(text: str) -> str:
     """A text that a database takes as a line: without NUL and halves of characters, cut where it is too long."""
     # Cut before it is cleaned, since it may be of any length; by `str` itself, since a subclass may override this.
     text = clean_text(str.__getitem__(text, slice(MAX_LINE_LENGTH + 1)), nul="\ufffd")
-    return text if len(text) <= MAX_LINE_LENGTH else text[: MAX_LINE_LENGTH - len(_MARK)] + _MARK
+    return text if len(text) <= MAX_LINE_LENGTH else text[: MAX_LINE_LENGTH - len(_ELLIPSIS)] + _ELLIPSIS
 
 
 def fit_level(level: Any) -> int:

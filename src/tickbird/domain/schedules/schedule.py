@@ -19,7 +19,7 @@ LISTED_STATES: tuple[State, ...] = ("active", "paused", "parked", "ended")
 # The newest revisions of each schedule are kept, whatever their age. The index `schedules_edited` has the same number.
 # EDITED_AT_ONCE: schedules whose older revisions are pruned in one step.
 REVISIONS_KEPT = 100
-EDITED_AT_ONCE = 100
+MAX_SQL_EDITS = 100
 
 
 @dataclass(frozen=True, slots=True)

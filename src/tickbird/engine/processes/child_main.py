@@ -22,7 +22,15 @@ from tickbird.domain.errors import PayloadError, TickbirdError
 from tickbird.domain.runs.logs import fit_level
 from tickbird.domain.text import clean_text
 from tickbird.engine.monotonic import steady
-from tickbird.engine.processes.framing import HUNG_UP, MARK, MAX_LINE_LENGTH, MAX_LINES, Message, Unpacker, pack
+from tickbird.engine.processes.framing import (
+    CHILD_VARIABLE,
+    HUNG_UP,
+    MAX_LINE_LENGTH,
+    MAX_LINES,
+    Message,
+    Unpacker,
+    pack,
+)
 from tickbird.engine.processes.messages import from_message
 from tickbird.engine.result_encoding import encode_value
 from tickbird.engine.task_errors import LateStart, encode_error, refuse_awaitable
@@ -242,9 +250,9 @@ def serve(app: str, descriptor: int) -> None:
         return
     hello = greeting[0]
     # The app's code may need anything that its worker has. What it starts is found by the mark.
-    mark = os.environ[MARK]
+    mark = os.environ[CHILD_VARIABLE]
     os.environ.clear()
-    os.environ.update({**hello["env"], MARK: mark})
+    os.environ.update({**hello["env"], CHILD_VARIABLE: mark})
     sys.path[:] = hello["path"]
     faulthandler.enable()
     for stream in (sys.stdout, sys.stderr):

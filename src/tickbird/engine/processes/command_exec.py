@@ -1,4 +1,4 @@
-"""From the child of a supervisor to a program: another user, another folder, another environment, and then the program."""
+"""Become a program in the child of a supervisor: another user, folder and environment, and then the program."""
 
 from __future__ import annotations
 

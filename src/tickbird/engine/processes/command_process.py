@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from tickbird.engine.processes.supervised_process import MARK, Stopped, SupervisedProcess
+from tickbird.engine.processes.supervised_process import CHILD_VARIABLE, Stopped, SupervisedProcess
 from tickbird.engine.processes.task_process import Call
 from tickbird.engine.task_errors import LateStart, TaskFailure
 from tickbird.targets.protocol import EncodedResult, LaunchSpec
@@ -22,7 +22,7 @@ class CommandProcess(SupervisedProcess):
         for output in self._outputs:
             output.begin(call.run)
         # By this all that it starts is found, should somebody kill its supervisor.
-        marked = {**what.env, MARK: self._token}
+        marked = {**what.env, CHILD_VARIABLE: self._token}
         await self._send({**asdict(what), "env": marked, "begin_by": call.begin_by()})
         await self._starts(call)
         await self._ends(call)

@@ -14,7 +14,7 @@ MAX_FRAME_BYTES = 16_000_000
 MAX_LINES = 10_000
 MAX_LINE_LENGTH = 10_000
 # The variable by which all that comes of a supervisor is found.
-MARK = "TICKBIRD_CHILD"
+CHILD_VARIABLE = "TICKBIRD_CHILD"
 # The exit code of a child whose user code closed its line to the worker.
 HUNG_UP = 77
 

@@ -1,4 +1,4 @@
-"""A process below a supervisor as its worker sees it: started, told to end, killed with all of its own, read to its end."""
+"""A process below a supervisor, as its worker sees it: started, asked to end, killed with its children, read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tickbird.engine.processes import process_tree
-from tickbird.engine.processes.framing import MARK as MARK
+from tickbird.engine.processes.framing import CHILD_VARIABLE as CHILD_VARIABLE
 from tickbird.engine.processes.framing import Garbled, Message, Unpacker, pack
 from tickbird.engine.processes.output import Output, tail
 
@@ -129,7 +129,7 @@ class SupervisedProcess:
             await asyncio.sleep(0.001)
         if not self._ending:
             # Somebody has killed the supervisor, so that what was below it is nobody's now.
-            await asyncio.to_thread(process_tree.kill_marked, MARK, self._token)
+            await asyncio.to_thread(process_tree.kill_marked, CHILD_VARIABLE, self._token)
         while not self._hung_up and self._on_channel():
             pass
         self._hang_up()
@@ -211,11 +211,11 @@ def size(count: int) -> str:
 _NEEDED = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "GLIBC_TUNABLES")
 _NEEDED_PREFIXES = ("PYTHON", "LD_", "DYLD_", "LC_", "MALLOC_", "TICKBIRD_")
 # In names of Tickbird's own variables whose values may be secrets.
-_SECRET_WORDS = ("URL", "SERVER", "TOKEN", "PASSWORD", "SECRET", "KEY")
+_SECRET_PARTS = ("URL", "SERVER", "TOKEN", "PASSWORD", "SECRET", "KEY")
 
 
 def _is_needed(name: str) -> bool:
-    if name.startswith("TICKBIRD_") and any(word in name for word in _SECRET_WORDS):
+    if name.startswith("TICKBIRD_") and any(word in name for word in _SECRET_PARTS):
         return False
     return name in _NEEDED or name.startswith(_NEEDED_PREFIXES)
 
@@ -226,7 +226,7 @@ def _environment(token: str) -> dict[str, str]:
     With a mark to find what comes of it, and a way to this package where it is not installed.
     """
     needed = {name: value for name, value in os.environ.items() if _is_needed(name)}
-    environment = {**needed, MARK: token}
+    environment = {**needed, CHILD_VARIABLE: token}
     home = str(Path(__file__).parents[3])
     paths = environment.get("PYTHONPATH", "").split(os.pathsep)
     if home not in paths and Path(home).name not in ("site-packages", "dist-packages"):

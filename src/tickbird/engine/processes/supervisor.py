@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from tickbird.engine.processes import process_tree
 
 # How often memory is looked at while a run has a limit.
-_LOOK = 0.05
+_MEMORY_INTERVAL = 0.05
 _ORPHANED = signal.SIGUSR1
 
 
@@ -95,7 +95,7 @@ class Supervisor:
         poll.register(self._control, select.POLLIN)
         poll.register(self._woken, select.POLLIN)
         while self._goes_on():
-            poll.poll(_LOOK * 1000 if self._limit else None)
+            poll.poll(_MEMORY_INTERVAL * 1000 if self._limit else None)
         self._kill_all()
         told = {"status": self._status, "maximum": self._most, "over": self._over}
         with suppress(OSError):

@@ -10,7 +10,7 @@ from tickbird.files.parse.nodes import DEEPEST, Lines, Node, Position, Unreadabl
 _DECODER = JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
 _NUMBER = re.compile(r"(-?(?:0|[1-9]\d*))(\.\d+)?([eE][-+]?\d+)?", re.ASCII)
-_WORDS = {"true": True, "false": False, "null": None}
+_LITERALS = {"true": True, "false": False, "null": None}
 # What some writers leave in the place of a number.
 _NO_NUMBERS = ("NaN", "Infinity", "-Infinity")
 Remark = tuple[Position, str]
@@ -52,7 +52,7 @@ class _Reader:
         if first == '"':
             found, end = self.string(start)
             return Node(found, at), end
-        for word, meaning in _WORDS.items():
+        for word, meaning in _LITERALS.items():
             if self.text.startswith(word, start):
                 return Node(meaning, at), start + len(word)
         if word := next((word for word in _NO_NUMBERS if self.text.startswith(word, start)), ""):

@@ -11,7 +11,7 @@ from tickbird.files.parse.nodes import DEEPEST, Lines, Node, Position, Unreadabl
 _INT = re.compile(r"[-+]?[0-9]+", re.ASCII)
 _BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", re.ASCII)
-_WORDS = {
+_LITERALS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
@@ -144,8 +144,8 @@ class _Reader:
 
     def _meaning(self, text: str, at: Position) -> Any:
         """The value of a plain scalar."""
-        if text in _WORDS:
-            return _WORDS[text]
+        if text in _LITERALS:
+            return _LITERALS[text]
         if text in _OLD:
             self.remarks.append(
                 (at, f"{text!r} is a text to some readers, true or false to others: use quotes, or true or false.")

@@ -26,7 +26,7 @@ _LINE: Final = re.compile(
     re.ASCII,
 )
 # RFC 5424: the program, its process, a name of the message and data stand apart.
-_APART: Final = re.compile(
+_RFC_5424: Final = re.compile(
     rf"<\d+>1 (?P<at>{_DATED}) \S+ (?P<program>\S+) \S+ \S+ (?:-|(?:\[[^\]]*\])+) ?\ufeff?(?P<message>.*)"
 )
 # A line of something else may have anything behind its time.
@@ -70,7 +70,7 @@ class CronLog:
         self._date()
 
     def _read_line(self, place: str, line: str) -> None:
-        if (apart := _APART.match(line)) is not None:
+        if (apart := _RFC_5424.match(line)) is not None:
             line = f"{apart['at']} host {apart['program']}: {apart['message']}"
         found = _LINE.match(line) or _STAMP.match(line)
         if found is None:

@@ -26,7 +26,7 @@ _SECOND: Final = 1_000_000
 # Between the instant that a statement dates things by and its first lock.
 _MARGIN: Final = 50_000
 # Transactions of the store are waited for as long as its time-outs let them live, or nearly so; others are passed over.
-_PATIENCE: Final = 10 * _SECOND
+_MAX_TRANSACTION: Final = 10 * _SECOND
 # How far back the ids of transactions may reach that were under way before the first look.
 _UNSEEN: Final = 10_000
 _EPOCH: Final = 2**32
@@ -51,9 +51,9 @@ async def settle(db: Session, before: Watermark | None, now: datetime | None) ->
         one = _opened(before, name, clock, last_id, begun)
         under_way[name] = one
         transaction = None if number is None else _full_xid(number, next_transaction)
-        if transaction is not None and (joined or one.last_heartbeat_at < clock - _PATIENCE):
+        if transaction is not None and (joined or one.last_heartbeat_at < clock - _MAX_TRANSACTION):
             passed.append((transaction, 2 * one.floor))
-        elif one.last_heartbeat_at >= clock - _PATIENCE:
+        elif one.last_heartbeat_at >= clock - _MAX_TRANSACTION:
             at = min(at, one.since - 1)
     if before is not None:
         at = max(at, before.at)

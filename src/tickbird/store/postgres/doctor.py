@@ -57,7 +57,7 @@ _SETTINGS: Final = (
     "track_counts",
 )
 # A wake-up that has not arrived after so many seconds never does.
-_PATIENCE: Final = 2.0
+_NOTIFY_TIMEOUT: Final = 2.0
 
 
 @dataclass
@@ -162,7 +162,7 @@ async def _hears(connections: Connections, listening: Connections) -> bool:
     async with listening.dedicated() as ear, connections.dedicated() as mouth:
         await ear.execute(Session(ear).statements["listen_probe"])
         await Session(mouth).fetch("send_probe", text=text)
-        async for heard in ear.notifies(timeout=_PATIENCE):
+        async for heard in ear.notifies(timeout=_NOTIFY_TIMEOUT):
             if heard.payload == text:
                 return True
     return False

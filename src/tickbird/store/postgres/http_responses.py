@@ -6,7 +6,7 @@ from datetime import datetime
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.access.http_responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
+from tickbird.domain.access.http_responses import ABANDONED_AFTER, RESPONSE_TTL, StoredResponse
 from tickbird.domain.errors import ConflictError
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.shared.json_columns import as_object
@@ -18,7 +18,7 @@ _MAX_TRIES = 3
 async def begin(db: Session, namespace: str, key: str, request: str, now: datetime | None) -> StoredResponse | None:
     """Take a key, or tell what is known of it."""
     place = {"namespace": namespace, "key": key}
-    bounds = {"kept": float(ANSWER_SECONDS), "given_up": float(GIVEN_UP_SECONDS), "now": now}
+    bounds = {"kept": float(RESPONSE_TTL), "given_up": float(ABANDONED_AFTER), "now": now}
     for _ in range(_MAX_TRIES):
         if await db.fetch("begin_request", **place, **bounds, request=request):
             return None

@@ -15,7 +15,7 @@ from tickbird.domain.schedules.tick_overrides import read_applied_override, read
 from tickbird.store.shared.json_columns import as_object
 from tickbird.store.shared.plans import decoded_definition
 
-_APART = "\x1f"
+_SEPARATOR = "\x1f"
 _RUN_FIELDS = frozenset(each.name for each in fields(RunRecord))
 
 
@@ -27,9 +27,9 @@ def numbers(values: Iterable[float | None]) -> str:
 def texts(values: Sequence[str | None]) -> str:
     """An array of texts as PostgreSQL reads it."""
     if None not in values:
-        body = _APART.join(values)  # type: ignore[arg-type]
-        if '"' not in body and "\\" not in body and body.count(_APART) == len(values) - 1:
-            return '{"' + body.replace(_APART, '","') + '"}'
+        body = _SEPARATOR.join(values)  # type: ignore[arg-type]
+        if '"' not in body and "\\" not in body and body.count(_SEPARATOR) == len(values) - 1:
+            return '{"' + body.replace(_SEPARATOR, '","') + '"}'
     return "{" + ",".join("NULL" if value is None else _quoted(value) for value in values) + "}"
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from psycopg.types.json import Jsonb
 
-from tickbird.domain.access.http_responses import ANSWER_SECONDS
+from tickbird.domain.access.http_responses import RESPONSE_TTL
 from tickbird.domain.access.sessions import SESSION_KEPT
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.limits.concurrency import Key, take
@@ -223,8 +223,8 @@ async def rescue(db: Session, known: RevisionCache, limit: int, now: datetime) -
 
 
 # Where the next look for old runs may go on; the beginning of time is where the first one starts.
-Mark = tuple[datetime, int]
-START: Final[Mark] = (datetime.min.replace(tzinfo=UTC), 0)
+PrunePosition = tuple[datetime, int]
+START: Final[PrunePosition] = (datetime.min.replace(tzinfo=UTC), 0)
 
 
 async def prune_revisions(db: Session, schedule_id: int, cutoff: datetime, limit: int) -> int:
@@ -237,8 +237,8 @@ async def prune_revisions(db: Session, schedule_id: int, cutoff: datetime, limit
 
 
 async def prune(
-    db: Session, older_than: float, keep: int, limit: int, since: Mark, now: datetime | None
-) -> tuple[int, Mark]:
+    db: Session, older_than: float, keep: int, limit: int, since: PrunePosition, now: datetime | None
+) -> tuple[int, PrunePosition]:
     """Delete what is old enough; how many runs that were, and where to go on."""
     found = await db.fetch(
         "prune_runs",
@@ -254,7 +254,7 @@ async def prune(
     await db.execute("prune_audit", older_than=older_than, limit=limit, now=now)
     await db.execute("prune_backfills", older_than=older_than, now=now)
     await db.execute("prune_workers", older_than=older_than, now=now)
-    await db.execute("prune_answers", kept=float(ANSWER_SECONDS), limit=limit, now=now)
+    await db.execute("prune_answers", kept=float(RESPONSE_TTL), limit=limit, now=now)
     await db.execute("prune_sessions", kept=float(SESSION_KEPT), limit=limit, now=now)
     await db.execute("prune_pings", older_than=older_than, limit=limit, now=now)
     await db.execute("unwatch")

@@ -35,7 +35,7 @@ from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
-from tickbird.domain.schedules.schedule import EDITED_AT_ONCE, Schedule, State
+from tickbird.domain.schedules.schedule import MAX_SQL_EDITS, Schedule, State
 from tickbird.domain.time.zone_data import ZoneData, zone_source
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres import activity, bulk_changes, calendars, doctor, logs, queues, sessions, tokens, workers
@@ -381,11 +381,11 @@ class PostgresStore:
     async def _prune_revisions(self, cutoff: datetime, limit: int) -> int:
         gone = after = 0
         while gone < limit:
-            edited = await self._rows("edited_often", after=after, limit=EDITED_AT_ONCE)
+            edited = await self._rows("edited_often", after=after, limit=MAX_SQL_EDITS)
             for (after,) in edited:
                 work = partial(prune_revisions, schedule_id=after, cutoff=cutoff, limit=limit - gone)
                 gone += await self._transact(work)
-            if len(edited) < EDITED_AT_ONCE:
+            if len(edited) < MAX_SQL_EDITS:
                 break
         return gone
 

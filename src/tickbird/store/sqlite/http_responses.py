@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.domain.access.http_responses import ANSWER_SECONDS, GIVEN_UP_SECONDS, StoredResponse
+from tickbird.domain.access.http_responses import ABANDONED_AFTER, RESPONSE_TTL, StoredResponse
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL
@@ -18,8 +18,8 @@ def begin(db: sqlite3.Connection, namespace: str, key: str, request: str, now: i
         "key": key,
         "request": request,
         "now": now,
-        "kept_since": now - ANSWER_SECONDS * MICROS,
-        "given_up_since": now - GIVEN_UP_SECONDS * MICROS,
+        "kept_since": now - RESPONSE_TTL * MICROS,
+        "given_up_since": now - ABANDONED_AFTER * MICROS,
     }
     if db.execute(SQL["begin_request"], row).fetchall():
         return None

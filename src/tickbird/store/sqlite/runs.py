@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from tickbird.domain.access.http_responses import ANSWER_SECONDS
+from tickbird.domain.access.http_responses import RESPONSE_TTL
 from tickbird.domain.access.sessions import SESSION_KEPT
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.limits.concurrency import Key
@@ -17,7 +17,7 @@ from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.runs.idempotency import KEY_SECONDS
 from tickbird.domain.runs.run import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, already_final_error
 from tickbird.domain.schedules.definition import check_payload
-from tickbird.domain.schedules.schedule import EDITED_AT_ONCE, REVISIONS_KEPT
+from tickbird.domain.schedules.schedule import MAX_SQL_EDITS, REVISIONS_KEPT
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import (
     ClaimResult,
@@ -406,7 +406,7 @@ def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now:
     revisions = _prune_revisions(db, bounds["cutoff"], limit)
     db.execute(SQL["prune_audit"], bounds)
     db.execute(SQL["prune_backfills"], bounds)
-    db.execute(SQL["prune_answers"], {"kept_since": now - ANSWER_SECONDS * MICROS, "limit": limit})
+    db.execute(SQL["prune_answers"], {"kept_since": now - RESPONSE_TTL * MICROS, "limit": limit})
     db.execute(SQL["prune_sessions"], {"kept_since": now - SESSION_KEPT * MICROS, "limit": limit})
     db.execute(SQL["prune_pings"], bounds)
     db.execute(SQL["unwatch"])
@@ -416,11 +416,11 @@ def prune(db: sqlite3.Connection, older_than: float, keep: int, limit: int, now:
 def _prune_revisions(db: sqlite3.Connection, cutoff: int, limit: int) -> int:
     gone, after = 0, 0
     while gone < limit:
-        edited = db.execute(SQL["edited_often"], {"after": after, "limit": EDITED_AT_ONCE}).fetchall()
+        edited = db.execute(SQL["edited_often"], {"after": after, "limit": MAX_SQL_EDITS}).fetchall()
         for schedule_id, revision in edited:
             bounds = {"id": schedule_id, "newest": revision - REVISIONS_KEPT, "cutoff": cutoff, "limit": limit - gone}
             gone += len(db.execute(SQL["prune_revisions"], bounds).fetchall())
             after = schedule_id
-        if len(edited) < EDITED_AT_ONCE:
+        if len(edited) < MAX_SQL_EDITS:
             break
     return gone

@@ -93,7 +93,7 @@ from tickbird.store.sqlite.planning.zone_recompute import follow
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
 
 T = TypeVar("T")
-Seen = tuple[int, int, int]
+ChangeCounters = tuple[int, int, int]
 
 # How often another process's commits are looked for.
 POLL_SECONDS = 0.1
@@ -195,7 +195,7 @@ class SqliteStore:
             self._listeners.discard(listener)
             await signals.aclose()
 
-    async def _signals(self, event: asyncio.Event, seen: Seen, called: int) -> AsyncGenerator[bool, None]:
+    async def _signals(self, event: asyncio.Event, seen: ChangeCounters, called: int) -> AsyncGenerator[bool, None]:
         while True:
             before = seen
             try:
@@ -873,7 +873,7 @@ class SqliteStore:
         return await self._read(lambda db: queries.list_audit(db, filters))
 
 
-def _data_version(db: sqlite3.Connection, before: Seen = (-1, -1, -1)) -> Seen:
+def _data_version(db: sqlite3.Connection, before: ChangeCounters = (-1, -1, -1)) -> ChangeCounters:
     """The data version, which moves when another connection commits; how often work was made for others.
 
     And what moves when the schema changes, or heartbeats are called for.

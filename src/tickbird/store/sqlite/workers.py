@@ -12,7 +12,7 @@ from tickbird.store.sqlite.planning.zone_data import current
 from tickbird.store.sqlite.rows import dump, worker_record
 
 # A worker that vanished without a word is remembered for a day.
-REMEMBERED = 86_400 * MICROS
+WORKER_RETENTION = 86_400 * MICROS
 
 
 def report(db: sqlite3.Connection, worker: Worker, live_for: float, now: int) -> tuple[frozenset[str], int, str]:
@@ -40,7 +40,7 @@ def report(db: sqlite3.Connection, worker: Worker, live_for: float, now: int) ->
         "live_until": now + round(live_for * MICROS),
     }
     [(drained_by,)] = db.execute(SQL["heartbeat"], row).fetchall()
-    db.execute(SQL["forget_workers"], {"cutoff": now - REMEMBERED})
+    db.execute(SQL["forget_workers"], {"cutoff": now - WORKER_RETENTION})
     return frozenset(peer for (peer,) in db.execute(SQL["list_peers"], row)), current(db), drained_by
 
 

@@ -22,7 +22,7 @@ from tickbird.web.page_request import Page, PageRequest, PageRoute
 _MAX_SHOWN: Final = 10
 _MAX_REVISION: Final = 2**31 - 1
 # Seconds from now that stand for now.
-AT_ONCE: Final = 3
+NOW_SECONDS: Final = 3
 TOMORROW_HOUR: Final = 9
 
 
@@ -140,7 +140,7 @@ class Action:
                 return None
             case "now":
                 # What is asked for is a moment away when it is heard, and what is past then is refused.
-                return self._from_now(seconds=AT_ONCE)
+                return self._from_now(seconds=NOW_SECONDS)
             case "30m":
                 return self._from_now(minutes=30)
             case "1h":

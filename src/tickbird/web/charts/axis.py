@@ -8,7 +8,7 @@ from tickbird.web.charts.scales import Linear
 from tickbird.web.charts.svg import Svg, group, joined, label, line
 from tickbird.web.charts.time_scale import abbreviation, time_ticks
 
-_APART = 76  # pixels from label to label
+_LABEL_SPACING = 76  # pixels from label to label
 
 
 def time_axis(frame: Frame, start: float, end: float, tz: str) -> Svg:
@@ -16,7 +16,7 @@ def time_axis(frame: Frame, start: float, end: float, tz: str) -> Svg:
     scale = Linear(start, end, frame.left, frame.right)
     lines, labels = [], []
     free_from = -1.0
-    for tick in time_ticks(start, end, tz, int(frame.plot_width / _APART)):
+    for tick in time_ticks(start, end, tz, int(frame.plot_width / _LABEL_SPACING)):
         x = scale(tick.at)
         lines.append(line(x, frame.top, x, frame.bottom, "pic-grid is-strong" if tick.is_strong else "pic-grid"))
         half = room_for(tick.text, bold=tick.is_strong) / 2

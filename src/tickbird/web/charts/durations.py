@@ -11,11 +11,11 @@ from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, 
 from tickbird.web.charts.labels import count, length, listing, number
 from tickbird.web.charts.scales import Linear, Log, nice_powers, percentile, time_steps
 from tickbird.web.charts.svg import Svg, focusable, group, label, line, path, rect
-from tickbird.web.charts.symbols import WORDS, Kind, shape
+from tickbird.web.charts.symbols import LABELS, Kind, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
 _HEADS = ("started", "what", "took")
-_APART = 7.0  # pixels that points need each
+_POINT_SPACING = 7.0  # pixels that points need each
 _WIDE_RANGE = 50.0  # longest to shortest, from which the scale goes by powers
 
 
@@ -68,7 +68,7 @@ def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None
         parts.append(line(frame.left, y(timeout), frame.right, y(timeout), "pic-limit"))
         parts.append(label(f"time-out {length(timeout)}", frame.left + 4, y(timeout) - 4, "pic-limit-text"))
     parts += [_drawn(each, x, y, tz, table) for each in _bins(ordered, frame.plot_width, start, end)]
-    tally: dict[str, int] = {WORDS[kind]: sum(1 for each in ordered if each.kind == kind) for kind in WORDS}
+    tally: dict[str, int] = {LABELS[kind]: sum(1 for each in ordered if each.kind == kind) for kind in LABELS}
     summary = (
         f"{count(len(ordered), 'run')} ({listing(tally)}): half took at most {length(p50)}, 99 of 100 {length(p99)}"
     )
@@ -105,7 +105,7 @@ def _named_lines(frame: Frame, y: Linear | Log, p50: float, p99: float) -> list[
 
 
 def _bins(ordered: Sequence[DurationPoint], width: float, start: float, end: float) -> list[_Bin]:
-    maximum = max(1, int(width / _APART))
+    maximum = max(1, int(width / _POINT_SPACING))
     if len(ordered) <= maximum:
         return [_Bin((each,)) for each in ordered]
     # A failure must not vanish among its neighbours, so it has its own bin with others of its kind.
@@ -120,7 +120,7 @@ def _bins(ordered: Sequence[DurationPoint], width: float, start: float, end: flo
 
 def _drawn(each: _Bin, x: Linear, y: Linear | Log, tz: str, table: TableRows) -> Svg:
     point = each.middle
-    at, took, what = moment(point.at, tz), length(max(0.0, point.seconds)), WORDS[point.kind]
+    at, took, what = moment(point.at, tz), length(max(0.0, point.seconds)), LABELS[point.kind]
     place, height = x(epoch(point.at)), y(max(0.0, point.seconds))
     hit = rect(place - 6, height - 8, 12, 16, "pic-hit")
     if len(each.points) == 1:
@@ -128,7 +128,7 @@ def _drawn(each: _Bin, x: Linear, y: Linear | Log, tz: str, table: TableRows) ->
         return focusable(f"{at}: {what}, {took}", point.href, hit, shape(point.kind, place, height, 3.5))
     lengths = [max(0.0, one.seconds) for one in each.points]
     shortest, longest = min(lengths), max(lengths)
-    tally = listing({WORDS[kind]: sum(1 for one in each.points if one.kind == kind) for kind in WORDS})
+    tally = listing({LABELS[kind]: sum(1 for one in each.points if one.kind == kind) for kind in LABELS})
     span = f"{moment(each.points[0].at, tz)} to {moment(each.points[-1].at, tz)}"
     told = f"{length(shortest)} to {length(longest)}, middle {took}"
     table.add(span, tally, told, href=point.href)

@@ -10,7 +10,7 @@ from tickbird.web.charts.chart import Chart, TableRows, drawing
 from tickbird.web.charts.labels import clean, length, listing
 from tickbird.web.charts.scales import Log
 from tickbird.web.charts.svg import Svg, focusable, path, rect
-from tickbird.web.charts.symbols import WORDS, Kind
+from tickbird.web.charts.symbols import LABELS, Kind
 from tickbird.web.charts.time_scale import moment
 
 MAX_COUNT = 60
@@ -56,12 +56,12 @@ def outcomes(latest: Sequence[Outcome], tz: str, *, each_told: bool = True) -> C
             continue
         took = "" if each.seconds is None else length(max(0.0, each.seconds))
         at = moment(each.at, tz)
-        table.add(at, WORDS[each.kind], took, href=each.href)
-        told = f"{at}: {WORDS[each.kind]}" + (f", {took}" if took else "")
+        table.add(at, LABELS[each.kind], took, href=each.href)
+        told = f"{at}: {LABELS[each.kind]}" + (f", {took}" if took else "")
         hit = rect(place * _STEP, 0, _STEP, HEIGHT, "pic-hit")
         parts.append(focusable(told, each.href, hit, _drawn(each.kind, bar)))
     parts += [_drawn(kind, bars) for kind, bars in strokes.items()]
-    summary = listing({_SHORT.get(kind, WORDS[kind]): tally.get(kind, 0) for kind in WORDS}) or "no runs yet"
+    summary = listing({_SHORT.get(kind, LABELS[kind]): tally.get(kind, 0) for kind in LABELS}) or "no runs yet"
     if each_told:
         svg = drawing("outcomes", (WIDTH, HEIGHT), title, clean(summary), parts, has_marks=bool(latest))
     else:

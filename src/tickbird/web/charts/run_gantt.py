@@ -11,7 +11,7 @@ from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, 
 from tickbird.web.charts.labels import clean, count, length, number, offset, room_for
 from tickbird.web.charts.scales import Linear
 from tickbird.web.charts.svg import Svg, focusable, group, label, line, path, rect
-from tickbird.web.charts.symbols import WORDS, shape
+from tickbird.web.charts.symbols import LABELS, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
 MAX_ATTEMPTS = 12
@@ -94,7 +94,7 @@ def _attempt(
     name = f"attempt {each.number}" if frame.left > 80 else f"#{each.number}"
     parts = [label(name, 0, y + 4, "pic-name")]
     known = _instants(each, present)
-    what = WORDS[each.status]
+    what = LABELS[each.status]
     for word, at in (("claimed", each.claimed_at), ("started", each.started_at), ("ended", each.finished_at)):
         if at is not None:
             more = (
@@ -157,7 +157,7 @@ def _steps(attempts: Sequence[AttemptLine], due: float, present: float, x: Linea
     named = [("due", due)]
     named += [("claimed", epoch(first.claimed_at))] if first.claimed_at is not None else []
     named += [("started", epoch(first.started_at))] if first.started_at is not None else []
-    named += [(WORDS[last.status], epoch(last.finished_at))] if last.finished_at is not None else []
+    named += [(LABELS[last.status], epoch(last.finished_at))] if last.finished_at is not None else []
     named += [("now", max(present, due))] if last.finished_at is None and last.status == "running" else []
     named.sort(key=lambda each: each[1])
     texts = [name if name == "due" else f"{name} {offset(at - due)}" for name, at in named]
@@ -179,7 +179,7 @@ def _steps(attempts: Sequence[AttemptLine], due: float, present: float, x: Linea
 
 
 def _summary(last: AttemptLine, due: float, present: float, number_of: int) -> str:
-    what = WORDS[last.status]
+    what = LABELS[last.status]
     tries = f" after {count(number_of, 'attempt')}" if number_of > 1 else ""
     if last.finished_at is not None:
         return f"The run {what}{tries}, {offset(epoch(last.finished_at) - due)} after it was due.".replace(

@@ -13,7 +13,7 @@ Kind = Literal[
 ]
 
 # In the order in which they are told, from what needs a person to what does not.
-WORDS: dict[Kind, str] = {
+LABELS: dict[Kind, str] = {
     "succeeded": "succeeded",
     "failed": "failed",
     "cancelled": "cancelled",
@@ -73,8 +73,8 @@ def hatch(x: float, y: float, width: float, height: float, gap: float = 6) -> st
 def legend(kinds: Collection[Kind], left: float, right: float, y: float) -> tuple[Svg, int]:
     """What the shapes that are used mean, and how many lines of 18 it takes to say so."""
     parts, x, lines = [], left, 1
-    for kind in (each for each in WORDS if each in kinds):
-        text = WORDS[kind]
+    for kind in (each for each in LABELS if each in kinds):
+        text = LABELS[kind]
         room = 15 + room_for(text)
         if x > left and x + room > right:
             x, lines = left, lines + 1

@@ -10,11 +10,11 @@ from itertools import pairwise
 from tickbird.web.charts.chart import Chart, TableRows, drawing, lesson, usable_width
 from tickbird.web.charts.labels import clean, listing, room_for, short_count
 from tickbird.web.charts.svg import Svg, focusable, group, joined, label, line, rect
-from tickbird.web.charts.symbols import WORDS, Kind, legend, shape
+from tickbird.web.charts.symbols import LABELS, Kind, legend, shape
 from tickbird.web.charts.time_scale import abbreviation, day_text, epoch, moment, time_text, wall
 
 _STEP, _MARGIN, _Y = 30.0, 44.0, 42.0
-_COMING = ("coming", "will_skip", "moved")
+_UPCOMING = ("coming", "will_skip", "moved")
 _HEADS = ("tick", "what", "more")
 _DAILY = 20 * 3_600
 
@@ -38,8 +38,8 @@ def tick_strip(
         sentence = "No ticks yet. Each gets a mark here once it is decided: that it ran, or why it did not."
         return lesson("strip", title, sentence, _HEADS, width)
     ordered = sorted(ticks, key=lambda each: epoch(each.at))
-    past = [each for each in ordered if each.kind not in _COMING]
-    coming = [each for each in ordered if each.kind in _COMING]
+    past = [each for each in ordered if each.kind not in _UPCOMING]
+    coming = [each for each in ordered if each.kind in _UPCOMING]
     room = max(4, int((width - 2 * _MARGIN) / _STEP))
     # Two thirds for the past, unless either side leaves room to the other.
     kept_coming = min(len(coming), max(room // 3, room - len(past)))
@@ -66,7 +66,7 @@ def tick_strip(
         tally[each.kind] = tally.get(each.kind, 0) + 1
     explained, lines = legend(tally, left, width, _Y + 58)
     parts.append(explained)
-    told = listing({WORDS[kind]: tally.get(kind, 0) for kind in WORDS})
+    told = listing({LABELS[kind]: tally.get(kind, 0) for kind in LABELS})
     beyond = [f"+{more_past:,} earlier"] * bool(more_past) + [f"+{more_coming:,} later"] * bool(more_coming)
     summary = "; ".join([told, *beyond]) + "."
     svg = drawing("strip", (width, _Y + 46 + 18 * lines), title, summary, parts, has_marks=True)
@@ -75,8 +75,8 @@ def tick_strip(
 
 def _tick(each: StripTick, x: float, step: float, tz: str, table: TableRows) -> Svg:
     at = moment(each.at, tz)
-    table.add(at, WORDS[each.kind], each.note, href=each.href)
-    told = f"{at}: {WORDS[each.kind]}" + (f", {clean(each.note)}" if each.note else "")
+    table.add(at, LABELS[each.kind], each.note, href=each.href)
+    told = f"{at}: {LABELS[each.kind]}" + (f", {clean(each.note)}" if each.note else "")
     return focusable(told, each.href, rect(x - step / 2, _Y - 14, step, 28, "pic-hit", 4), shape(each.kind, x, _Y, 6))
 
 

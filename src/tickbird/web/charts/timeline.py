@@ -11,13 +11,13 @@ from tickbird.web.charts.chart import Chart, Frame, TableRows, drawing, lesson, 
 from tickbird.web.charts.labels import clean, count, listing, short_count
 from tickbird.web.charts.scales import Linear
 from tickbird.web.charts.svg import Svg, focusable, group, label, line
-from tickbird.web.charts.symbols import WORDS, Kind, legend
+from tickbird.web.charts.symbols import LABELS, Kind, legend
 from tickbird.web.charts.time_scale import epoch, time_text
 from tickbird.web.charts.timeline_bins import bins, draw_bin, is_crowded, rate
 from tickbird.web.charts.timeline_symbols import (
-    Mark,
     RunSymbol,
     SkipSymbol,
+    Symbol,
     UpcomingSymbol,
     Window,
     begins,
@@ -84,7 +84,7 @@ def timeline(
     if more:
         height += 18
         parts.append(label(f"+{count(more, 'more schedule')}", 0, height - 4, "pic-note"))
-    told = listing({WORDS[kind]: tally[kind] for kind in WORDS if kind in tally}) or "nothing in this time"
+    told = listing({LABELS[kind]: tally[kind] for kind in LABELS if kind in tally}) or "nothing in this time"
     summary = f"{count(len(rows), 'schedule')}: {told}" + (f"; +{count(more, 'more schedule')}." if more else ".")
     svg = drawing("timeline", (width, height), title, summary, parts, has_marks=bool(table.rows) or not single)
     return Chart(svg, table.table(), title, summary)
@@ -92,7 +92,7 @@ def timeline(
 
 def _row(row: TimelineRow, y: float, frame: Frame, window: Window, table: TableRows, tally: dict[Kind, int]) -> Svg:
     """The marks of one schedule: each for itself where there is room, else binned."""
-    every: tuple[Mark, ...] = (*row.skips, *row.runs, *row.coming)
+    every: tuple[Symbol, ...] = (*row.skips, *row.runs, *row.coming)
     marks = [each for each in every if begins(each) <= window.end and ends(each, window) >= window.start]
     # Oldest first, so that the keyboard goes along the row.
     marks.sort(key=begins)

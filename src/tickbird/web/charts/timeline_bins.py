@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from tickbird.web.charts.chart import TableRows
 from tickbird.web.charts.labels import clean, count, listing, short_count
 from tickbird.web.charts.svg import Svg, focusable, joined, rect
-from tickbird.web.charts.symbols import WORDS, Kind, shape
+from tickbird.web.charts.symbols import LABELS, Kind, shape
 from tickbird.web.charts.time_scale import abbreviation, time_text, wall, weekday_text
-from tickbird.web.charts.timeline_symbols import Mark, Window, begins, kind_of, size_of
+from tickbird.web.charts.timeline_symbols import Symbol, Window, begins, kind_of, size_of
 
-_APART = 11.0  # pixels that marks need each, on average, to be told apart
+_SYMBOL_SPACING = 11.0  # pixels that marks need each, on average, to be told apart
 _BIN = 16.0  # the least width of a bin
 _SPANS = (1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 604_800)
 _RATES = (("s", 1), ("min", 60), ("h", 3_600), ("d", 86_400), ("week", 604_800))
@@ -34,12 +34,12 @@ class Bin:
         return sum(self.kinds.values())
 
 
-def is_crowded(marks: Sequence[Mark], width: float) -> bool:
+def is_crowded(marks: Sequence[Symbol], width: float) -> bool:
     """Whether marks are too many to stand each for itself."""
-    return len(marks) * _APART > width
+    return len(marks) * _SYMBOL_SPACING > width
 
 
-def bins(marks: Sequence[Mark], window: Window, width: float) -> list[Bin]:
+def bins(marks: Sequence[Symbol], window: Window, width: float) -> list[Bin]:
     """The spans that have ticks, in order; a range of skips counts where it begins."""
     maximum = max(1, int(width / _BIN))
     span = next((each for each in _SPANS if (window.end - window.start) / each <= maximum), None)
@@ -55,7 +55,7 @@ def bins(marks: Sequence[Mark], window: Window, width: float) -> list[Bin]:
     ]
 
 
-def rate(marks: Sequence[Mark], window: Window) -> str:
+def rate(marks: Sequence[Symbol], window: Window) -> str:
     """How often, in the unit that gives a number a person can picture: "60/h"."""
     ticks_a_second = sum(map(size_of, marks)) / max(1.0, window.end - window.start)
     unit, seconds = next((each for each in _RATES if ticks_a_second * each[1] >= 2), _RATES[-1])
@@ -66,7 +66,7 @@ def draw_bin(each: Bin, highest: int, name: str, href: str | None, y: float, win
     """A column as high as its number of ticks, parted by kind, with a shape above for what stands out."""
     right = window.x(each.end)
     left = min(window.x(each.start), right - 2)
-    told = listing({WORDS[kind]: each.kinds.get(kind, 0) for kind in WORDS})
+    told = listing({LABELS[kind]: each.kinds.get(kind, 0) for kind in LABELS})
     tz = window.tz
     span = (
         f"{weekday_text(wall(each.start, tz))} {time_text(each.start, tz)}"
@@ -75,7 +75,7 @@ def draw_bin(each: Bin, highest: int, name: str, href: str | None, y: float, win
     table.add(name, span, told, "", "", count(each.total, "tick"), href=href)
     full = 20.0 * (0.35 + 0.65 * each.total / highest)
     bottom, parts = y + 11.0, []
-    for kind in (kind for kind in WORDS if kind in each.kinds):
+    for kind in (kind for kind in LABELS if kind in each.kinds):
         part = full * each.kinds[kind] / each.total
         bottom -= part
         parts.append(rect(left + 0.5, bottom, right - left - 1, part, f"pic-column is-{kind}"))

@@ -10,7 +10,7 @@ from tickbird.web.charts.chart import TableRows
 from tickbird.web.charts.labels import clean, count, length, offset, short_count
 from tickbird.web.charts.scales import Linear
 from tickbird.web.charts.svg import Svg, focusable, joined, label, line, path, rect
-from tickbird.web.charts.symbols import WORDS, Kind, hatch, shape
+from tickbird.web.charts.symbols import LABELS, Kind, hatch, shape
 from tickbird.web.charts.time_scale import epoch, moment
 
 _HALF = 4.0  # half the height of a bar
@@ -51,7 +51,7 @@ class UpcomingSymbol:
     href: str | None = None
 
 
-Mark = RunSymbol | SkipSymbol | UpcomingSymbol
+Symbol = RunSymbol | SkipSymbol | UpcomingSymbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +65,12 @@ class Window:
     x: Linear
 
 
-def begins(each: Mark) -> float:
+def begins(each: Symbol) -> float:
     """When a mark begins, as an epoch second."""
     return epoch(each.first_at if isinstance(each, SkipSymbol) else each.due_at)
 
 
-def ends(each: Mark, window: Window) -> float:
+def ends(each: Symbol, window: Window) -> float:
     """When it ends; what goes on ends with the present."""
     match each:
         case RunSymbol(status="running", finished_at=None):
@@ -82,7 +82,7 @@ def ends(each: Mark, window: Window) -> float:
     return begins(each)
 
 
-def kind_of(each: Mark) -> Kind:
+def kind_of(each: Symbol) -> Kind:
     """What a mark tells."""
     if isinstance(each, RunSymbol):
         return each.status
@@ -91,12 +91,12 @@ def kind_of(each: Mark) -> Kind:
     return "will_skip" if each.skipped is not None else "moved" if each.moved_from is not None else "coming"
 
 
-def size_of(each: Mark) -> int:
+def size_of(each: Symbol) -> int:
     """How many ticks it stands for."""
     return max(1, each.count) if isinstance(each, SkipSymbol) else 1
 
 
-def draw(each: Mark, name: str, y: float, window: Window, table: TableRows) -> Svg:
+def draw(each: Symbol, name: str, y: float, window: Window, table: TableRows) -> Svg:
     """One mark with its tooltip, and its row of the table."""
     told = _facts(each, window)
     table.add(name, *told, href=each.href)
@@ -111,9 +111,9 @@ def draw(each: Mark, name: str, y: float, window: Window, table: TableRows) -> S
     return joined(focusable(", ".join(parts), each.href, _skip(each, y, window)), _number(each, y, window))
 
 
-def _facts(each: Mark, window: Window) -> tuple[str, str, str, str, str]:
+def _facts(each: Symbol, window: Window) -> tuple[str, str, str, str, str]:
     """When it was due, what became of it, when it started, how long it took, and what else is known."""
-    tz, what = window.tz, WORDS[kind_of(each)]
+    tz, what = window.tz, LABELS[kind_of(each)]
     if isinstance(each, SkipSymbol):
         until = "" if each.last_at is None or each.last_at == each.first_at else f" to {moment(each.last_at, tz)}"
         ticks = f" ({count(each.count, 'tick')})" if each.count > 1 else ""

@@ -25,7 +25,7 @@ from tickbird.web.page_request import Form
 _INPUT: Final = re.compile(r"payload\.(text|integer|number|choice|date|instant|json):(.*)", re.DOTALL)
 _EMPTY: Final = "payload.empty:"
 _OTHERS: Final = "payload.others"
-_WHOLE: Final = "payload.whole"
+_JSON_FIELD: Final = "payload.whole"
 LEFT_OUT, NULL, EMPTY_TEXT = "left out", "null", "empty text"
 _LONG: Final = 80
 _MISSING: Final = object()
@@ -111,8 +111,8 @@ def draw(schema: Mapping[str, Any] | None, payload: Mapping[str, Any], *, as_tex
 
 def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
     """The payload of a form, and all that is wrong with it."""
-    if _WHOLE in form:
-        text = form.raw(_WHOLE) or ""
+    if _JSON_FIELD in form:
+        text = form.raw(_JSON_FIELD) or ""
         payload, why = read_object(text)
         wrong = {"": why} if why else _errors(payload, schema)
         return SentPayload(

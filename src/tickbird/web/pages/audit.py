@@ -16,7 +16,7 @@ from tickbird.domain.schedules.diff import differences
 from tickbird.web.page_request import PageRequest, PageRoute
 
 _PAGE: Final = 100
-_ASKED: Final = ("actor", "action", "schedule", "since", "until")
+_PARAMETERS: Final = ("actor", "action", "schedule", "since", "until")
 # Offered while one types; others are found as well.
 _ACTIONS: Final = (
     *("create", "update", "sync", "roll_back", "delete", "pause", "resume", "trigger", "reschedule", "skip"),
@@ -51,8 +51,8 @@ async def audit(visit: PageRequest) -> Response:
         "audit.html",
         status=422 if wrong else 200,
         entries=[_entry(each) for each in found.rows],
-        asked={name: visit.query.get(name, "") for name in _ASKED},
-        is_narrow=any(visit.query.get(name) for name in _ASKED),
+        asked={name: visit.query.get(name, "") for name in _PARAMETERS},
+        is_narrow=any(visit.query.get(name) for name in _PARAMETERS),
         wrong=wrong,
         actions=_ACTIONS,
         # It stopped looking before the page was full.

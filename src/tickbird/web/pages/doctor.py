@@ -15,7 +15,7 @@ from tickbird.domain.doctor.finding import Finding, Severity
 from tickbird.web.page_request import PageRequest, PageRoute
 
 # It looks at everything; a page does not wait for it any longer.
-_PATIENCE: Final = 8.0
+_TIMEOUT: Final = 8.0
 _GROUPS: Final[tuple[tuple[Severity, str, str], ...]] = (
     ("problem", "failed", "Problems"),
     ("warning", "late", "Warnings"),
@@ -47,7 +47,7 @@ async def doctor(visit: PageRequest) -> Response:
             hint="log in with an admin's token that was made for all namespaces.",
         )
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_TIMEOUT):
             # Not shared: who looks again after a repair sees it repaired.
             found: Sequence[Finding] | None = await visit.client.doctor()
     except TimeoutError:
@@ -57,7 +57,7 @@ async def doctor(visit: PageRequest) -> Response:
         told = [_row(visit, each) for each in found or () if each.severity == severity]
         if told:
             groups.append({"severity": severity, "mark": mark, "title": title, "findings": told})
-    return visit.render("doctor.html", groups=groups, looked=found is not None, patience=_PATIENCE)
+    return visit.render("doctor.html", groups=groups, looked=found is not None, patience=_TIMEOUT)
 
 
 def _row(visit: PageRequest, finding: Finding) -> FindingRow:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from tickbird.domain.runs.run import SkipReason, Status
 from tickbird.domain.schedules.schedule import State
 from tickbird.web.charts.svg import Svg, element
-from tickbird.web.charts.symbols import WORDS, Kind, shape
+from tickbird.web.charts.symbols import LABELS, Kind, shape
 from tickbird.web.page_request import PageRequest, PageRoute
 
 STATUSES: Final[dict[Status, str]] = {
@@ -44,7 +44,7 @@ SKIPS: Final[dict[SkipReason, str]] = {
     "zone_data": "By the zone rules before, its time on the wall clock had come already.",
     "shadow": "The schedule only shadows another system: it is recorded, and nothing runs.",
 }
-_MARKS: Final[dict[Kind, str]] = {
+_SYMBOLS: Final[dict[Kind, str]] = {
     "coming": "A tick to come.",
     "will_skip": "A tick to come that will be skipped, by what is known now.",
     "moved": "A tick that somebody moved to another instant.",
@@ -58,7 +58,7 @@ async def page(visit: PageRequest) -> Response:
         "help.html",
         statuses=[(each, STATUSES[each], _drawn(each)) for each in get_args(Status)],
         states=[(each, STATES[each]) for each in get_args(State)],
-        marks=[(WORDS[kind], told, _drawn(kind)) for kind, told in _MARKS.items()],
+        marks=[(LABELS[kind], told, _drawn(kind)) for kind, told in _SYMBOLS.items()],
         skips=[(each, SKIPS[each]) for each in get_args(SkipReason)],
     )
 

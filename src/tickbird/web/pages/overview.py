@@ -26,13 +26,13 @@ from tickbird.web.timeline_rows import timeline_row
 RANGES: Final = {"2m": 2, "15m": 15, "1h": 60, "3h": 180, "12h": 720, "24h": 1_440}
 # Where nobody has chosen: so wide that most schedules tick some times within it, and no wider than this.
 _WIDEST, _TICKS = "3h", 12
-_PACE_FRESH: Final = 30.0
+_RATE_TTL: Final = 30.0
 _ROWS: Final = 14
 # What ended lately: so many are looked at, and told once for each schedule and outcome.
 _LOOKED_AT, _LATELY = 100, 12
 _COUNTED: Final = 10_000
 # What is due in the next hour takes a while to count of many schedules: nothing else waits for that.
-_PATIENCE: Final = 0.25
+_TIMEOUT: Final = 0.25
 _MEASURED: Final = timedelta(hours=24)
 
 
@@ -59,7 +59,7 @@ async def now(visit: PageRequest) -> Response:
     """The board."""
     asked = visit.query.get("range", "")
     if asked not in RANGES:
-        asked = await visit.readings.share((f"pace {visit.namespace}",), lambda: _fitting(visit), _PACE_FRESH)
+        asked = await visit.readings.share((f"pace {visit.namespace}",), lambda: _fitting(visit), _RATE_TTL)
     half = timedelta(minutes=RANGES[asked])
     board = await visit.readings.share((visit.namespace, "now", asked), lambda: _read(visit, half))
     # Drawn once for all who look at it with the same clock and from the same place.
@@ -123,7 +123,7 @@ async def _read(visit: PageRequest, half: timedelta) -> Board:
         lambda: client.board.load(hours=3, durations=False),
         FRESH,
         FACTOR,
-        _PATIENCE,
+        _TIMEOUT,
     )
     read_activity = await client.activity(at - timedelta(hours=1), limit=_LOOKED_AT)
     return Board(

@@ -12,7 +12,7 @@ from typing import Final
 
 from starlette.responses import Response, StreamingResponse
 
-from tickbird.api.streams.log_feed import PLACE, Place, format_position, position_of
+from tickbird.api.streams.log_feed import LOG_POSITION, LogPosition, format_position, position_of
 from tickbird.api.streams.sse import Events, SseConnections, event
 from tickbird.domain.errors import NotFoundError, TickbirdError
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
@@ -79,9 +79,9 @@ def sought(visit: PageRequest) -> Sought:
     return Sought(visit.query.get("q", "")[:500], int(level) if level in ("10", "20", "30", "40", "50") else 0)
 
 
-def parse_position(text: str | None) -> Place | None:
+def parse_position(text: str | None) -> LogPosition | None:
     """A place in a log from an address; None for what is none."""
-    found = re.fullmatch(PLACE, text or "")
+    found = re.fullmatch(LOG_POSITION, text or "")
     return None if found is None else (min(int(found[1]), 2**31 - 1), min(int(found[2] or 0), 2**31 - 1))
 
 
@@ -154,11 +154,11 @@ async def lines(visit: PageRequest) -> Response:
     return answer
 
 
-async def _follow(visit: PageRequest, run_id: int, place: Place, own: str | None) -> Events:
+async def _follow(visit: PageRequest, run_id: int, place: LogPosition, own: str | None) -> Events:
     client, wanted, pause, said_at = visit.client, sought(visit), _SOON, None
     while True:
 
-        async def read(after: Place = place) -> tuple[Progress | None, RunLogs]:
+        async def read(after: LogPosition = place) -> tuple[Progress | None, RunLogs]:
             return await client.progress(run_id), await client.read_logs(run_id, after=after, limit=MAX_SHOWN)
 
         try:
@@ -196,7 +196,7 @@ async def download(visit: PageRequest) -> Response:
 
 
 async def _text(visit: PageRequest, run_id: int) -> AsyncIterator[bytes]:
-    place: Place = (0, 0)
+    place: LogPosition = (0, 0)
     while found := await visit.client.logs(run_id, after=place, limit=MAX_SHOWN):
         yield "".join(
             f"{line.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ} {_word(line.level):8} [{line.attempt}] {line.text}\n"

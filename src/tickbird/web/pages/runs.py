@@ -19,7 +19,7 @@ _PAGE: Final = 50
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
 # What a form sends, in the order in which addresses have it.
-_ASKED: Final = ("status", "schedule", "task", "origin", "worker", "queue", "key", "error", "since", "until")
+_PARAMETERS: Final = ("status", "schedule", "task", "origin", "worker", "queue", "key", "error", "since", "until")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ async def runs(visit: PageRequest) -> Response:
         rows=rows,
         wrong=wrong,
         wanted=wanted,
-        asked={name: visit.query.get(name, "") for name in _ASKED},
+        asked={name: visit.query.get(name, "") for name in _PARAMETERS},
         times={name: visit.clock.field(at) for name, at in (("since", wanted.since), ("until", wanted.until))},
-        is_filtered=any(visit.query.get(name) for name in _ASKED),
+        is_filtered=any(visit.query.get(name) for name in _PARAMETERS),
         statuses=STATUSES,
         origins=ORIGINS,
         **_pages(visit, found, before, after),

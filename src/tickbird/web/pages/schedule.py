@@ -30,7 +30,7 @@ from tickbird.web.schedule_charts import Drawn
 from tickbird.web.schedule_urls import schedule_path
 
 _TICKS: Final = 10
-_MARKS: Final = 120
+_MAX_SYMBOLS: Final = 120
 _TIMINGS: Final = 500
 _RECENTLY: Final = timedelta(days=90)
 _RUNS: Final = 10
@@ -79,7 +79,7 @@ async def _read(client: Client, found: Schedule, now: datetime) -> SchedulePageD
     return SchedulePageData(
         schedule=found,
         workers=await client.workers(),
-        marks=(await board.newest_points([found.id], each=_MARKS)).get(found.id, ()),
+        marks=(await board.newest_points([found.id], each=_MAX_SYMBOLS)).get(found.id, ()),
         timings=await board.timings(now - _RECENTLY, schedule_id=found.id, limit=_TIMINGS),
         runs=await client.runs(schedule=name, limit=_RUNS),
         records=records,

@@ -34,19 +34,19 @@ from tickbird.files.tick_diff import HORIZON, TickChanges
 from tickbird.wire.encode.files import plan_document
 
 # So many mistakes and so many schedules are shown; --json has all.
-_MISTAKES = 200
+_MAX_DIAGNOSTICS = 200
 _SHOWN = 50
 # More changes than these get a bar that shows how far they are.
 _MANY = 200
 _WITHIN = duration_text(HORIZON)
-_MARKS = {
+_SYMBOLS = {
     "create": Cell("+", "green"),
     "change": Cell("~", "yellow"),
     "resume": Cell("~", "yellow"),
     "calendar": Cell("~", "yellow"),
     "delete": Cell("-", "red"),
 }
-_WORDS: dict[Kind, tuple[str, str]] = {
+_VERBS: dict[Kind, tuple[str, str]] = {
     "create": ("create", "created"),
     "change": ("change", "changed"),
     "resume": ("resume", "resumed"),
@@ -236,10 +236,10 @@ class Conflicts(ConflictError):
 
 
 def _print_diagnostics(diagnostics: Sequence[Diagnostic]) -> None:
-    for diagnostic in diagnostics[:_MISTAKES]:
+    for diagnostic in diagnostics[:_MAX_DIAGNOSTICS]:
         click.echo(clean(str(diagnostic)), err=True)
-    if len(diagnostics) > _MISTAKES:
-        click.echo(f"… and {len(diagnostics) - _MISTAKES:,} more.", err=True)
+    if len(diagnostics) > _MAX_DIAGNOSTICS:
+        click.echo(f"… and {len(diagnostics) - _MAX_DIAGNOSTICS:,} more.", err=True)
 
 
 def _refuse(settings: GlobalOptions, plan: FilePlan) -> None:
@@ -319,7 +319,7 @@ def _show(screen: Printer, plan: FilePlan, settings: GlobalOptions, *, applied: 
 def _summary(plan: FilePlan, *, applied: bool) -> str:
     counts = [
         f"{plan.count(kind):,} {done if applied else f'to {to_do}'}"
-        for kind, (to_do, done) in _WORDS.items()
+        for kind, (to_do, done) in _VERBS.items()
         if plan.count(kind)
     ]
     if plan.settings:
@@ -341,8 +341,8 @@ def _print_overrides(kept: Sequence[KeptOverride], pause: PauseState | None) -> 
 
 
 def _show_change(screen: Printer, change: ScheduleChange, settings: GlobalOptions, *, applied: bool) -> None:
-    mark, definition = _MARKS[change.kind], change.schedule.definition
-    done = _WORDS[change.kind][1 if applied else 0]
+    mark, definition = _SYMBOLS[change.kind], change.schedule.definition
+    done = _VERBS[change.kind][1 if applied else 0]
     about = ""
     if change.kind == "create" and definition is not None:
         about = f": {definition.trigger.describe()}; {definition.target.kind} {definition.target.name}"

@@ -30,7 +30,7 @@ from tickbird.domain.triggers.trigger import Trigger
 from tickbird.wire.encode.schedules import warning_document
 from tickbird.wire.encode.ticks import tick_document
 
-_MARKS = {True: Cell("✓", "green"), False: Cell("✗", "red"), None: Cell("·", "dim")}
+_SYMBOLS = {True: Cell("✓", "green"), False: Cell("✗", "red"), None: Cell("·", "dim")}
 _VERDICT_STYLES = {
     "ran": "green",
     "will run": "green",
@@ -228,5 +228,5 @@ def _show(screen: Printer, explanation: Explanation) -> None:
     screen.line(Cell(f"{explanation.schedule} at {iso(explanation.at)}: {verdict.text}", verdict.style))
     screen.line(explanation.sentence)
     for step in explanation.steps:
-        mark = _MARKS[step.ok]
+        mark = _SYMBOLS[step.ok]
         screen.line(Cell(f"  {mark.text} {step.text}", mark.style))

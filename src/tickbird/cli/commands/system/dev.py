@@ -29,7 +29,7 @@ _POLL = 0.2
 # Editors write several files, or one file several times.
 _QUIET = 0.1
 # What a worker may take beyond its drain before it is killed.
-_PATIENCE = 5.0
+_KILL_AFTER = 5.0
 
 
 @click.command(cls=Command)
@@ -263,7 +263,7 @@ class Dev:
     def _stop(self, child: Child) -> None:
         """Drain a worker; one that takes too long, or that Ctrl-C is pressed for again, is killed."""
         asked = self._stopping
-        deadline = time.monotonic() + self._drain + _PATIENCE
+        deadline = time.monotonic() + self._drain + _KILL_AFTER
         with contextlib.suppress(ProcessLookupError):
             child.process.terminate()
         while child.process.poll() is None:

@@ -22,7 +22,7 @@ from tickbird.domain.explain.run_history import count
 from tickbird.stores import open_store
 
 # What is shown first, and how.
-_MARKS: dict[Severity, Cell] = {
+_SYMBOLS: dict[Severity, Cell] = {
     "problem": Cell("✗", "red"),
     "warning": Cell("!", "yellow"),
     "unseen": Cell("?", "dim"),
@@ -106,13 +106,13 @@ def _document(settings: GlobalOptions, findings: Sequence[Finding], well: bool) 
     return {
         "ok": well,
         "namespace": settings.namespace or "default",
-        "counts": {severity: counts[severity] for severity in _MARKS},
+        "counts": {severity: counts[severity] for severity in _SYMBOLS},
         "checks": [to_json(finding) for finding in findings],
     }
 
 
 def _show(screen: Printer, findings: Sequence[Finding]) -> None:
-    for severity, mark in _MARKS.items():
+    for severity, mark in _SYMBOLS.items():
         for finding in findings:
             if finding.severity == severity:
                 screen.line(Cell(f"{mark.text} {finding.check}: {finding.text}", mark.style))

@@ -22,7 +22,7 @@ from tickbird.store.shared.plan_backoff import PlanBackoff
 from tickbird.store.shared.plans import RevisionCache
 
 # A schedule that is due may be locked by another planner, which may never commit.
-_LOOK_AGAIN: Final = timedelta(seconds=1)
+_RECHECK_AFTER: Final = timedelta(seconds=1)
 _MAX_RETRIES: Final = 20
 # Seconds after which a step leaves the rest of a search, or of the schedules to be tried again, to the next one.
 _MAX_SEARCH: Final = 5.0
@@ -64,7 +64,7 @@ class Step:
             # A schedule that another planner had locked may still be due.
             looked_at, next_at, due = await self._peek()
             if due:
-                next_at = min(filter(None, (next_at, looked_at + _LOOK_AGAIN)))
+                next_at = min(filter(None, (next_at, looked_at + _RECHECK_AFTER)))
         return PlanResult(
             batch.now or now,
             batch.schedules,

@@ -23,7 +23,7 @@ from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode
 
 T = TypeVar("T")
 # What is available but in the hands of another claimer, who may leave it: look again after so long.
-_LOOK_AGAIN: Final = timedelta(milliseconds=100)
+_RECHECK_AFTER: Final = timedelta(milliseconds=100)
 
 
 class Doing(Protocol):
@@ -117,7 +117,11 @@ class Claims:
         if claimed is None or claimed.runs:
             return claimed
         look = paced.next_wakeup(first)
-        looks = [claimed.next_at, None if look is None else instant(look), claimed.now + _LOOK_AGAIN if ready else None]
+        looks = [
+            claimed.next_at,
+            None if look is None else instant(look),
+            claimed.now + _RECHECK_AFTER if ready else None,
+        ]
         return ClaimResult(claimed.now, next_at=min(filter(None, looks), default=None))
 
 

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 # SQLite waits this long for another process by itself; then we try again until the patience is used up.
 BUSY_TIMEOUT = 5.0
-PATIENCE = 60.0
+MAX_BUSY_SECONDS = 60.0
 
 # A commit that was acknowledged must outlive a power cut, or its tick could run twice; in WAL mode only
 # FULL syncs at each commit.
@@ -225,7 +225,7 @@ def _end(db: sqlite3.Connection, work: Callable[[], T]) -> T:
 
 def patiently(db: sqlite3.Connection, work: Callable[[], T]) -> T:
     """Try again while another process is in the way, until the patience is used up."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + MAX_BUSY_SECONDS
     while True:
         try:
             return work()
