@@ -42,7 +42,7 @@ class Clocks:
         """One call that was not refused."""
         if call.verb not in _LOOKING:
             return
-        if call.verb == "heartbeat" and call.args[0].held.startswith("waits: "):
+        if call.verb == "heartbeat" and call.args[0].standby_reason.startswith("waits: "):
             # It goes by what others say of the clock, and by nothing that it has seen itself until then.
             self._first.pop(call.host, None)
             return

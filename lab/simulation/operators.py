@@ -281,7 +281,7 @@ class Operator:
         for queue in scenario.queues:
             await self._client.set_queue_rate(queue, rate if chance.random() < 0.9 else None, actor=self.id)
 
-    async def _decide_held(self, _: str) -> None:
+    async def _resolve_held(self, _: str) -> None:
         chance, held = self.world.chance, await self._client.list_held_schedules()
         if not held:
             return

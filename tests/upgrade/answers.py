@@ -14,7 +14,7 @@ from tickbird.cli import root
 def answer(url: str, *words: str) -> Any:
     """The document of one command."""
     result = CliRunner().invoke(root, [*words, "--json"], env={"TICKBIRD_URL": url, "TICKBIRD_APP": None})
-    # An audit that finds something says so by its exit code; a difference would show.
+    # A verification that finds something says so by its exit code; a difference would show.
     return {"code": result.exit_code, "said": json.loads(result.stdout) if result.stdout else result.stderr}
 
 
@@ -30,7 +30,7 @@ def answers(url: str) -> dict[str, Any]:
             found[f"why {run['id']}"] = answer(url, "why", run["schedule"], run["scheduled_for"])
     for name in names:
         found[f"show {name}"] = answer(url, "show", name)
-        found[f"audit {name}"] = answer(url, "audit", name, "--to", "2026-01-13Z")
+        found[f"verify {name}"] = answer(url, "verify", name, "--to", "2026-01-13Z")
     for command in ("held", "limits", "calendar ls", "backfills"):
         found[command] = answer(url, *command.split())
     return found
