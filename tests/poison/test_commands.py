@@ -26,7 +26,7 @@ OF_STORE = (
     "ls",
     "ls --state parked",
     "simulate --days 1",
-    "audit",
+    "verify",
     "zones",
     "runs",
     "tail --since -1h --no-follow",
