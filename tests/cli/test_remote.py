@@ -190,7 +190,7 @@ def test_the_same_documents(ways: tuple[Way, Way]) -> None:
         "trigger digest",
         "zones",
         "revisions digest",
-        "audit",
+        "verify",
     ):
         told = [json.loads(plain(way(line, "--json").out)) for way in (here, there)]
         assert told[0] == told[1], line

@@ -56,7 +56,7 @@ OF_SCHEDULE = (
     "why NAME now",
     "preview NAME",
     "simulate NAME --days 1",
-    "audit NAME",
+    "verify NAME",
     "revisions NAME",
     "runs --schedule NAME",
     "tail --schedule NAME --since -1h --no-follow",
