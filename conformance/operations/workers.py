@@ -41,7 +41,7 @@ class Workers:
             "queues",
             "slots",
             "draining",
-            "held",
+            "standby_reason",
             "health",
         ):
             assert getattr(found, name) == getattr(worker, name), name
