@@ -14,7 +14,7 @@ SELECT
     CASE WHEN t.status = 'running' THEN t.tick + interval '1 hour' END,
     1, 1, t.status, 'schedule', 'default', 'noop', CASE WHEN t.status <> 'queued' THEN 'w' || t.n %% 4 END,
     CASE WHEN t.status = 'succeeded' THEN '1'::json END,
-    CASE WHEN t.status = 'failed' THEN E'Traceback (maximum recent call last):\n  File "shop.py"\nBoom: no data' END,
+    CASE WHEN t.status = 'failed' THEN E'Traceback (most recent call last):\n  File "shop.py"\nBoom: no data' END,
     CASE WHEN t.status = 'failed' THEN 'raised' END
 FROM (
     SELECT
@@ -108,7 +108,7 @@ SELECT
     1, 1, status, 'schedule', 'default', 'task', 'noop', 'default', 0, 3,
     iif(status <> 'queued', 'w' || n % 4, NULL),
     iif(status = 'succeeded', '1', NULL),
-    iif(status = 'failed', 'Traceback (maximum recent call last):' || char(10) || '  File "shop.py"' || char(10) || 'Boom: no data', NULL),
+    iif(status = 'failed', 'Traceback (most recent call last):' || char(10) || '  File "shop.py"' || char(10) || 'Boom: no data', NULL),
     iif(status = 'failed', 'raised', NULL)
 FROM t;
 

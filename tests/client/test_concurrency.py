@@ -97,7 +97,7 @@ async def test_why_says_who_has_the_places(client: Client, store: SqliteStore) -
     answer = await client.why(waiting.schedule, tick)
     assert answer.verdict == "waiting"
     assert answer.sentence.startswith(
-        f"Run {waiting.id} waits for a place of concurrency key 'warehouse': the only place taken by "
+        f"Run {waiting.id} waits for a slot of concurrency key 'warehouse': the only slot taken by "
         f"run {queued.id} of {queued.schedule}, queued since "
     )
     [step] = [step for step in answer.steps if step.name == "limit"]

@@ -91,7 +91,7 @@ def test_it_proves_and_leaves_nothing(url: str, temporary: Path) -> None:
     assert data["violations"] == []
     assert data["ticks"]["expected"] == data["ticks"]["run"] + sum(data["ticks"]["skipped"].values()) > 50
     assert 0 <= data["lateness"]["median"] <= data["lateness"]["worst"]
-    assert data["orphans"] == ""
+    assert data["leftovers"] == ""
     assert data["wrong_clocks"] == ([] if url.startswith("sqlite") else [6.0, -6.0])
     assert events[0] == "starting workers"
     assert (left(url), list(temporary.iterdir())) == ([], [])

@@ -212,7 +212,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "history": (records(HistoryEntry), history_document, schedules.read_history),
     "run": (RUNS, run_document, runs.read_run),
     "attempt": (records(AttemptRecord), attempt_document, runs.read_attempt),
-    "turn": (records(QueuePosition, rate=st.none() | RATES), queue_position_document, runs.read_turn),
+    "turn": (records(QueuePosition, rate=st.none() | RATES), queue_position_document, runs.read_queue_position),
     "held": (records(HeldSchedule), held_document, runs.read_held),
     "tick": (
         records(UpcomingTick, override=st.none() | records(OverrideRecord)),

@@ -149,7 +149,7 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
     schemas = document["components"]["schemas"]
     schemas["Problem"] = ProblemDocument.model_json_schema()
     event = StreamedActivityModel.model_json_schema(ref_template="#/components/schemas/{model}")
-    schemas.update({**event.pop("$defs", {}), "Activity": event})
+    schemas.update({**event.pop("$defs", {}), "StreamedActivity": event})
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     problem = {

@@ -62,7 +62,7 @@ async def _warnings(client: Client, run: RunRecord) -> list[str]:
     if run.status == "waiting":
         if run.schedule is not None:
             return [f"run {run.id} waits until the active run of {run.schedule} is final"]
-        return [f"run {run.id} waits for a place of concurrency key {run.concurrency_key!r}"]
+        return [f"run {run.id} waits for a slot of concurrency key {run.concurrency_key!r}"]
     if run.status == "queued" and (unserved := unserved_reason(run.queue, run.target.name, await client.workers())):
         return [f"{unserved}: run {run.id} stays queued until one does"]
     return []

@@ -74,7 +74,7 @@ class DashboardReads:
         return await self._readings.dependents(self._namespace, check_text(name, "schedule"), limit)
 
     async def count(self, wanted: ScheduleFilter = _ALL, *, maximum: int = 10_000) -> CappedCount:
-        """How many schedules are wanted; beyond `most` it says only that there are more."""
+        """How many schedules are wanted; beyond `maximum` it says only that there are more."""
         _check_schedules(wanted)
         return await self._readings.count_schedules(self._namespace, wanted, _within(maximum, "maximum", 100_000))
 

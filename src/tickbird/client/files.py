@@ -265,7 +265,7 @@ class Files(ClientBase):
         for name in document.schedules:
             if name not in stored:
                 continue
-            said = remarks_of(stored[name].schedule, document.app)
+            said = operator_notes_of(stored[name].schedule, document.app)
             if said:
                 found[name] = said
         return found
@@ -287,7 +287,7 @@ class Files(ClientBase):
         return replace(definition, closed={}) if definition is not None and definition.closed else definition
 
 
-def remarks_of(schedule: Schedule, app: str) -> list[str]:
+def operator_notes_of(schedule: Schedule, app: str) -> list[str]:
     """What stands beside a schedule that a document of an app has: whose it is, and what operators have done to it."""
     said = []
     if schedule.app != app:

@@ -61,7 +61,7 @@ def new_run(
         )
     if concurrency_key is not None and (at is not None or delay):
         raise InvalidError(
-            "concurrency_key: a run that is to begin later would keep others from a place until then;",
+            "concurrency_key: a run that is to begin later would keep others from a slot until then;",
             field="concurrency_key",
             hint="create a schedule with at(...) instead, which makes the run when its time has come; "
             "or give concurrency_key=None.",

@@ -42,5 +42,5 @@ class ServerReads:
         return await self._store.filter_live_tokens(ids)
 
     async def read_metrics(self, namespace: str, *, maximum: int = MAX_COUNTED) -> NamespaceMetrics:
-        """How much there is of everything in a namespace, each counted up to `most`."""
+        """How much there is of everything in a namespace, each counted up to `maximum`."""
         return await self._store.read_metrics(namespace, maximum=maximum)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tickbird.domain.errors import ConflictError, NotFoundError
 
-# A part of `Worker.held`, by which other processes learn of it.
+# A part of `Worker.standby_reason`, by which other processes learn of it.
 CLOCK_JUMPED: Final = "the store's clock has jumped"
 _CLOSE: Final = timedelta(minutes=1)
 

@@ -97,7 +97,7 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePlan:
-    """All that would change; `mistakes` and `conflicts` keep it from being applied."""
+    """All that would change; `diagnostics` and `conflicts` keep it from being applied."""
 
     app: str
     namespace: str

@@ -54,7 +54,7 @@ def text_of(made: ImportResult, spelling: Format) -> str:
     return write(made.document, spelling, head=_head(made), remarks=remarks)
 
 
-def remarks_of(made: ImportResult) -> list[str]:
+def operator_notes_of(made: ImportResult) -> list[str]:
     """All that a text with remarks has, in lines for where there are none."""
     lines = [f"left out: {each}" for each in made.not_imported]
     lines += [f"not written as a schedule, since {each.off}: {each.name}" for each in made.off]

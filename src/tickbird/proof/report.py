@@ -73,5 +73,5 @@ class Report:
             "faults": dict(self.faults),
             "wrong_clocks": list(self.wrong_clocks),
             "violations": [asdict(violation) for violation in verdict.violations],
-            "orphans": self.leftovers,
+            "leftovers": self.leftovers,
         }

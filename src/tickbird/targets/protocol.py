@@ -247,5 +247,5 @@ class CommandTarget(Executable, Protocol):
     """One that is a program, and not a function."""
 
     def launch(self, run: Run) -> LaunchSpec:
-        """What to start for a run; raises CannotStart or PayloadError."""
+        """What to start for a run; raises LaunchError or PayloadError."""
         ...

@@ -30,7 +30,7 @@ async def test_a_document_is_applied_once(memory: Api) -> None:
     [audited] = [each for each in await memory.client().audit() if each.schedule == "report"]
     assert audited.actor.startswith("editor (token ")
     exported = await memory.get("/export", "viewer")
-    assert exported == {"document": DOCUMENT, "remarks": {}}
+    assert exported == {"document": DOCUMENT, "operator_notes": {}}
 
 
 async def test_who_may_apply_what(memory: Api) -> None:

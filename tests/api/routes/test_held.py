@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.models.held import HeldModel
+from tickbird.api.models.held import HeldScheduleModel
 from tickbird.domain.planning.commands import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
@@ -31,7 +31,7 @@ async def test_what_is_held_is_listed(api: Api) -> None:
     await outage(api, "c", "elsewhere")
     first = await api.get("/held?limit=1", "viewer")
     [held] = first["items"]
-    assert set(held) == set(HeldModel.model_fields)
+    assert set(held) == set(HeldScheduleModel.model_fields)
     assert (held["schedule"], held["count"]) == ("a", 5)
     assert held["first"] < held["last"]
     rest = await api.get("/held", "viewer", params={"after": first["next"]})

@@ -77,7 +77,7 @@ async def test_a_run_may_begin_later_or_wait_for_a_place(api: Api) -> None:
     assert delayed["due_at"] > delayed["created_at"]
     first, second = [await send(api, json={"task": "report", "concurrency_key": "one"}) for _ in range(2)]
     assert first["run"]["concurrency_key"] == "one"
-    waits = f"run {second['run']['id']} waits for a place of concurrency key 'one'"
+    waits = f"run {second['run']['id']} waits for a slot of concurrency key 'one'"
     assert (second["run"]["status"], second["warnings"]) == ("waiting", [waits])
 
 
@@ -151,7 +151,7 @@ async def test_a_run_tells_what_it_waits_for(api: Api) -> None:
     assert await waits(api, first) == [("worker", "No worker that executes is alive.")]
     [(name, words)] = await waits(api, second)
     assert name == "limit"
-    assert words.startswith(f"Waits for a place of concurrency key 'one': the only place taken by manual run {first}, ")
+    assert words.startswith(f"Waits for a slot of concurrency key 'one': the only slot taken by manual run {first}, ")
     await api.store.heartbeat(WORKER, 600)
     assert await waits(api, first) == []
     later = (await send(api, json={"task": "report", "at": "2100-01-01T00:00:00Z"}))["run"]["id"]

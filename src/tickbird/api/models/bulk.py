@@ -44,7 +44,7 @@ class BulkResumeBody(BulkBody):
     note: Note = ""
 
 
-class LeftAloneModel(BaseModel):
+class NotChangedModel(BaseModel):
     """A schedule that matched and was not changed, and why."""
 
     schedule: str
@@ -57,5 +57,5 @@ class BulkModel(BaseModel):
     verb: BulkVerb
     matched: int
     changed: list[str]
-    not_changed: list[LeftAloneModel]
+    not_changed: list[NotChangedModel]
     runs: dict[str, int] = Field(description="Of a trigger: the id of each schedule's run.")

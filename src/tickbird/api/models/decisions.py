@@ -30,7 +30,7 @@ class LedgerErrorModel(BaseModel):
 
 
 class LedgerReportModel(BaseModel):
-    """What came of auditing one schedule over a range; `findings` are the first of `found`."""
+    """The verification of one schedule over a range; `findings` are the first of `finding_count`."""
 
     schedule: str
     ok: bool

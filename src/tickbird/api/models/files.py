@@ -92,7 +92,7 @@ class ScheduleChangeModel(BaseModel):
     schedule: ScheduleModel
 
 
-class StaysModel(BaseModel):
+class UnchangedModel(BaseModel):
     """A schedule that is as the document says, but for what people have done beside it, which stays."""
 
     name: str
@@ -127,7 +127,7 @@ class DiagnosticModel(BaseModel):
 
 
 class FilePlanModel(BaseModel):
-    """All that would change, or was changed; `mistakes` and `conflicts` keep it from being applied."""
+    """All that would change, or was changed; `diagnostics` and `conflicts` keep it from being applied."""
 
     app: str
     namespace: str
@@ -135,7 +135,7 @@ class FilePlanModel(BaseModel):
     changes: dict[str, int] = Field(description="How many schedules are changed in each way.")
     same: int
     not_in_files: list[str]
-    stays: list[StaysModel]
+    stays: list[UnchangedModel]
     schedules: list[ScheduleChangeModel]
     settings: list[SettingChangeModel]
     crowds: list[CrowdModel]
@@ -148,4 +148,4 @@ class ExportModel(BaseModel):
     """What is stored, as a file has it in JSON, and what operators have done beside it, by schedule."""
 
     document: Json
-    remarks: dict[str, list[str]]
+    operator_notes: dict[str, list[str]]

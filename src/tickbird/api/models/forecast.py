@@ -51,7 +51,7 @@ class PeakModel(BaseModel):
     at: Instant
 
 
-class LineModel(BaseModel):
+class QueuePeakModel(BaseModel):
     """The most runs that stand in line for a slot, and when first."""
 
     runs: int
@@ -87,7 +87,7 @@ class QueueForecastModel(BaseModel):
 
 
 class ScheduleForecastModel(BaseModel):
-    """A schedule; `known`: its duration is by its history."""
+    """A schedule; `has_history`: its duration is by its history."""
 
     name: str
     runs: int
@@ -140,7 +140,7 @@ class ForecastModel(BaseModel):
     held: int
     left_over: int
     peak: PeakModel
-    max_queued: LineModel
+    max_queued: QueuePeakModel
     lateness: ExpectedLatenessModel
     busiest_minutes: list[BusyMinuteModel]
     queues: list[QueueForecastModel]

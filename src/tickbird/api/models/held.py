@@ -8,7 +8,7 @@ from tickbird.api.models.parts import Body, Instant, Note
 from tickbird.domain.runs.held import MAX_COUNT
 
 
-class HeldModel(BaseModel):
+class HeldScheduleModel(BaseModel):
     """How many runs of a schedule are held, of which ticks, and since when."""
 
     schedule: str
@@ -18,10 +18,10 @@ class HeldModel(BaseModel):
     since: Instant
 
 
-class HeldPage(BaseModel):
+class HeldSchedulePage(BaseModel):
     """A page of schedules of which runs are held, by name."""
 
-    items: list[HeldModel]
+    items: list[HeldScheduleModel]
     next: str | None
 
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, StrictInt, StrictStr
 
 from tickbird.api.models.parts import Body, Instant, Json
 from tickbird.api.models.steps import StepModel
-from tickbird.api.models.tick_overrides import OverriddenModel
+from tickbird.api.models.tick_overrides import AppliedOverrideModel
 from tickbird.api.query_types import InstantText
 from tickbird.domain.runs.run import FailureKind, Origin, Status
 
@@ -64,7 +64,7 @@ class RunModel(BaseModel):
     awaiting: bool
     released_at: Instant | None
     released_by: str | None
-    override: OverriddenModel | None
+    override: AppliedOverrideModel | None
 
 
 class TriggeredRun(BaseModel):
@@ -98,7 +98,7 @@ class AttemptModel(BaseModel):
     error: str | None
 
 
-class TurnModel(BaseModel):
+class QueuePositionModel(BaseModel):
     """What keeps a queued run back in its queue: a rate, so many before it, or others that may pass it."""
 
     rate: str | None
@@ -116,12 +116,12 @@ class ProgressModel(BaseModel):
 
 
 class RunDetail(BaseModel):
-    """A run with its attempts, how far it said that it was, its turn in its queue, and what else it waits for."""
+    """A run with its attempts, how far it said that it was, its position in its queue, and what else it waits for."""
 
     run: RunModel
     attempts: list[AttemptModel]
     progress: ProgressModel | None
-    queue_position: TurnModel | None
+    queue_position: QueuePositionModel | None
     waiting_for: list[StepModel] = Field(description="Empty where it has begun, or where a worker should take it now.")
 
 

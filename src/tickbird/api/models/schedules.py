@@ -23,7 +23,7 @@ class PausedModel(BaseModel):
     until: Instant | None
 
 
-class SkippingModel(BaseModel):
+class PendingSkipModel(BaseModel):
     """Up to where ticks are not to run, who said so and why."""
 
     until: Instant
@@ -32,7 +32,7 @@ class SkippingModel(BaseModel):
 
 
 class ScheduleModel(BaseModel):
-    """A schedule as it is stored; `what` is its trigger in words, null while it cannot be read."""
+    """A schedule as it is stored; `trigger_description` is null if the definition cannot be read."""
 
     id: int
     namespace: str
@@ -44,7 +44,7 @@ class ScheduleModel(BaseModel):
     field_overrides: Json = Field(description="Fields that an operator set over what code declares.")
     tick_overrides: list[TickOverrideModel]
     early_ticks: list[Instant] = Field(description="Coming ticks that were decided before the trigger changed.")
-    skip: SkippingModel | None
+    pending_skip: PendingSkipModel | None
     revision: int
     fingerprint: str | None = Field(description="Of the definition that code declares.")
     app: str | None

@@ -73,7 +73,7 @@ class ZoneHistory(BaseModel):
     items: list[ZoneRecordModel]
 
 
-class TickMovesModel(BaseModel):
+class ZoneImpactModel(BaseModel):
     """Ticks of a schedule that only one of two sets of rules has: how many of each, and the first of them."""
 
     schedule: str
@@ -85,7 +85,7 @@ class TickMovesModel(BaseModel):
     until: Instant
 
 
-class MovesModel(BaseModel):
+class ZoneImpactPage(BaseModel):
     """Schedules whose ticks move, the nearest first."""
 
-    items: list[TickMovesModel]
+    items: list[ZoneImpactModel]

@@ -22,7 +22,7 @@ class TickOverrideModel(BaseModel):
     created_at: Instant
 
 
-class OverriddenModel(BaseModel):
+class AppliedOverrideModel(BaseModel):
     """Who moved the tick of a run or gave it another payload, and why."""
 
     moved: bool

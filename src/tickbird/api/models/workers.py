@@ -8,7 +8,7 @@ from tickbird.api.models.parts import Instant, Json
 
 
 class WorkerModel(BaseModel):
-    """A live worker: what it serves and what its code declares; `held` tells what it does not do now, and why."""
+    """A live worker: what it serves and declares; `standby_reason` says what it does not do now, and why."""
 
     id: str
     namespace: str

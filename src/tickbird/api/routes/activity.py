@@ -41,7 +41,7 @@ async def list_activity(
     response_class=Response,
     responses={
         200: {
-            "description": "Events until either side ends it; the data of each is an Activity.",
+            "description": "Events until either side ends it; the data of each is a StreamedActivity.",
             "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
         }
     },

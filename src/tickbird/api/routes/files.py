@@ -62,7 +62,7 @@ async def export(
     """A document that applying changes nothing by, and what stands in the store beside it."""
     document = await access.client.export(app=app, everything=everything)
     plain = await asyncio.to_thread(to_plain, document)
-    return {"document": plain, "remarks": await access.client.operator_notes(document)}
+    return {"document": plain, "operator_notes": await access.client.operator_notes(document)}
 
 
 def _written(plan: FilePlan, *, applied: bool) -> Response:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Operator, Viewer
-from tickbird.api.models.held import DropBody, Dropped, HeldPage, ReleaseBody, Released
+from tickbird.api.models.held import DropBody, Dropped, HeldSchedulePage, ReleaseBody, Released
 from tickbird.api.models.runs import RunPage
 from tickbird.api.paging import AfterName, AfterNumber, Limit, page, read_name, read_number
 from tickbird.client import Client
@@ -18,7 +18,7 @@ from tickbird.wire.encode.runs import run_document
 router = APIRouter(prefix=PREFIX, tags=["held"])
 
 
-@router.get("/held", summary="What is held", operation_id="list_held", response_model=HeldPage)
+@router.get("/held", summary="What is held", operation_id="list_held_schedules", response_model=HeldSchedulePage)
 async def list_held(
     access: Viewer,
     schedule: Annotated[str | None, Query(max_length=200, description="Only this schedule.")] = None,

@@ -99,7 +99,7 @@ async def get_run(
         str | None, Query(max_length=100, description="Tell times of `waiting_for` on this zone's clock.")
     ] = None,
 ) -> Any:
-    """A run, the attempts that did not end it well, how far it is, its turn in its queue, and what it waits for.
+    """A run, the attempts that did not end it well, how far it is, its position in its queue, and what it waits for.
 
     With `wait`, once it has come to its end, or as it is after that.
     """

@@ -12,9 +12,9 @@ from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.models.system import (
     DoctorModel,
     IdentityModel,
-    MovesModel,
     NowModel,
     ZoneHistory,
+    ZoneImpactPage,
     ZonesModel,
 )
 from tickbird.api.paging import Limit
@@ -78,7 +78,7 @@ async def zone_data_history(access: Viewer, limit: Limit = 100) -> Any:
     "/system/zone-data/impact",
     summary="Ticks that zone rules move",
     operation_id="zone_impact",
-    response_model=MovesModel,
+    response_model=ZoneImpactPage,
 )
 async def zone_impact(
     access: Viewer,

@@ -47,12 +47,12 @@ class Subscriber:
         # What lies before this place was told of elsewhere.
         self.begin: tuple[int, int, int] = (0, 0, 0)
 
-    def wants(self, happening: Activity) -> bool:
+    def wants(self, activity: Activity) -> bool:
         """Is it what they asked for?"""
         return (
-            happening.namespace == self.namespace
-            and (self._schedule is None or happening.schedule == self._schedule)
-            and (not self._kinds or happening.kind in self._kinds)
+            activity.namespace == self.namespace
+            and (self._schedule is None or activity.schedule == self._schedule)
+            and (not self._kinds or activity.kind in self._kinds)
         )
 
     @property
@@ -192,10 +192,10 @@ class ActivityFeed:
                 follower.offer(_reset(horizon.cursor), self._pauses.waiting)
             if not all(each.has_enough for each in self._followers):
                 log.warning("those who follow what happens are told to look anew: too much, or the clock went back")
-        for mark, happening in found.items:
-            block = _format(mark, happening)
+        for mark, activity in found.items:
+            block = _format(mark, activity)
             for follower in self._followers:
-                if follower.wants(happening) and mark.position > follower.begin:
+                if follower.wants(activity) and mark.position > follower.begin:
                     follower.offer(block, self._pauses.waiting)
 
     async def _listen(self) -> None:
@@ -211,8 +211,8 @@ def _at(mark: ActivityCursor) -> bytes:
     return f": still here\nid: {mark}\n\n".encode()
 
 
-def _format(mark: ActivityCursor, happening: Activity) -> bytes:
-    return event(streamed_activity_document(happening), name=happening.kind, place=str(mark))
+def _format(mark: ActivityCursor, activity: Activity) -> bytes:
+    return event(streamed_activity_document(activity), name=activity.kind, place=str(mark))
 
 
 def _reset(mark: ActivityCursor) -> bytes:

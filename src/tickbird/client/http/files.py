@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tickbird.client.files import Files, remarks_of
+from tickbird.client.files import Files, operator_notes_of
 from tickbird.client.http.base import Remote
 from tickbird.client.http.transport import HttpRequest
 from tickbird.domain.errors import ConflictError, InvalidError
@@ -85,7 +85,7 @@ class RemoteFiles(Remote, Files):
         after = ""
         while rows := await self._pages("/schedules", read_row, _PAGE, after):
             for schedule in (row.schedule for row in rows):
-                if schedule.name in document.schedules and (said := remarks_of(schedule, document.app)):
+                if schedule.name in document.schedules and (said := operator_notes_of(schedule, document.app)):
                     found[schedule.name] = said
             after = rows[-1].schedule.name
         return found

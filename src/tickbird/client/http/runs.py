@@ -25,7 +25,7 @@ from tickbird.domain.schedules.task_settings import crash_limit as declared_limi
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.zones import zone
 from tickbird.wire.decode.parts import Document, maybe
-from tickbird.wire.decode.runs import read_attempt, read_log, read_progress, read_run, read_turn
+from tickbird.wire.decode.runs import read_attempt, read_log, read_progress, read_queue_position, read_run
 from tickbird.wire.decode.ticks import read_step
 
 # A run that is waited for is asked for anew after so many seconds, each of which the server waits.
@@ -190,7 +190,7 @@ class RemoteRuns(Remote, Runs):
 
     async def queue_position(self, run_id: int) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
-        return await self._get(_path(run_id), lambda found: maybe(read_turn, found["queue_position"]))
+        return await self._get(_path(run_id), lambda found: maybe(read_queue_position, found["queue_position"]))
 
     async def waiting_for(self, run_id: int, *, tz: str | None = None) -> Sequence[Step]:
         """What keeps a run that has not begun from it, as `why` tells it; nothing where a worker should take it now."""

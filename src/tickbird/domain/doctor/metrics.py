@@ -36,7 +36,7 @@ class NamespaceMetrics:
 
 
 def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], maximum: int) -> NamespaceMetrics:
-    """From rows of a kind, a label, a number and an instant, each counted up to `most`."""
+    """From rows of a kind, a label, a number and an instant, each counted up to `maximum`."""
     counts: dict[str, dict[str, int]] = {"schedule": {}, "run": {}, "ended": {}, "worker": {}, "seen": {}}
     since: dict[str, datetime | None] = {}
     for kind, label, number, at in rows:

@@ -50,7 +50,7 @@ class RunContext:
     active: Sequence[RunRecord] = ()
     workers: Sequence[Worker] = ()
     running: Sequence[RunRecord] = ()
-    # Of a waiting run's concurrency key: its limit, and the runs that have its places.
+    # Of a waiting run's concurrency key: its limit, and the runs that have its slots.
     limit: ConcurrencyLimit | None = None
     holders: Sequence[RunRecord] = ()
     # Of a queued run, what keeps it back in its queue.

@@ -180,7 +180,7 @@ class RunHistory:
     def _something(self) -> str:
         """What it must have waited for, where no row tells."""
         if self.run.concurrency_key is not None:
-            return f"a place of concurrency key {self.run.concurrency_key!r}"
+            return f"a slot of concurrency key {self.run.concurrency_key!r}"
         return "another run of its schedule"
 
     def _whose(self, run: RunRecord) -> str:
@@ -206,8 +206,8 @@ class RunHistory:
         named = ", ".join(self.active_run_text(other, whose=True) for other in holders[:3])
         more = f" and {limit.active - 3} more" if limit.active > 3 else ""
         others = f"; {count(limit.waiting, 'run')} wait for one" if limit.waiting > 1 else ""
-        maximum = f"all {limit.max_running} places" if limit.max_running > 1 else "the only place"
-        return f"Waits for a place of concurrency key {limit.key!r}: {maximum} taken by {named}{more}{others}."
+        slots = f"all {limit.max_running} slots" if limit.max_running > 1 else "the only slot"
+        return f"Waits for a slot of concurrency key {limit.key!r}: {slots} taken by {named}{more}{others}."
 
     def _waits_for_its_own(self) -> Step:
         run = self.run

@@ -117,7 +117,7 @@ class QueueForecast:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleForecast:
-    """A schedule: what it comes to, and how long one of its runs is taken to last; `known`: by its history."""
+    """A schedule: what it comes to, and how long one of its runs is taken to last; `has_history`: by its history."""
 
     name: str
     runs: int
@@ -220,9 +220,9 @@ def check_span(start: int, end: int) -> None:
         raise InvalidError(f"days: at most {MAX_DAYS} are simulated at once.", field="days")
 
 
-def _check(name: str, value: object, minimum: int, max_ticks: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= max_ticks:
-        raise InvalidError(f"{name}: must be a whole number from {minimum:,} to {max_ticks:,}.", field=name)
+def _check(name: str, value: object, minimum: int, maximum: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not minimum <= value <= maximum:
+        raise InvalidError(f"{name}: must be a whole number from {minimum:,} to {maximum:,}.", field=name)
 
 
 # What is played

@@ -60,7 +60,7 @@ def _refused(key: object, reason: str) -> DefinitionError:
 
 @dataclass(frozen=True, slots=True)
 class ConcurrencyLimit:
-    """How many runs of a key may go on at once, how many do, and how many wait; `is_set`: by a person."""
+    """How many runs of a key may go on at once, how many do, and how many wait; `is_explicit`: by a person."""
 
     key: str
     max_running: int
@@ -81,7 +81,7 @@ def take(room: MutableMapping[Key, int], key: Key | None) -> Literal["queued", "
 
 @dataclass(frozen=True, slots=True)
 class WaitingRun:
-    """A waiting run: `most` of its schedule may go on at once (None: any number), and of its key as there is room."""
+    """A waiting run: `max_running` of its schedule go on at once (None: any number), of its key as there is room."""
 
     id: int
     schedule_id: int | None

@@ -53,7 +53,7 @@ def command_target(program: CommandSpec) -> Target:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Seconds before another attempt: full jitter below `base * 2 ** failures`, at most `most`."""
+    """Seconds before another attempt: full jitter below `base * 2 ** failures`, at most `max`."""
 
     base: int = 1
     max: int = 300

@@ -136,7 +136,7 @@ def target_schema() -> Schema:
 
 def _backoff() -> Schema:
     seconds = _number(0, 10**9)
-    described = "Seconds before another attempt: jitter below base * 2 ** failures, at most `most`."
+    described = "Seconds before another attempt: jitter below base * 2 ** failures, at most `max`."
     return _object({"base": seconds, "max": seconds}, described, needed=())
 
 

@@ -40,7 +40,7 @@ _RECENT: Final = 10_000
 
 
 class PostgresDashboard:
-    """The verbs of `Readings`; `once` asks outside of any transaction, and tells errors in words."""
+    """The verbs of `DashboardStore`; `once` asks outside of any transaction, and tells errors in words."""
 
     def __init__(self, once: Read) -> None:
         self._once = once
@@ -81,7 +81,7 @@ class PostgresDashboard:
         ]
 
     async def count_schedules(self, namespace: str, wanted: ScheduleFilter, maximum: int = 10_000) -> CappedCount:
-        """How many schedules are wanted, counted up to `most`."""
+        """How many schedules are wanted, counted up to `maximum`."""
         [(number,)] = await self._rows("count_schedules", limit=maximum + 1, **await self._filter(namespace, wanted))
         return CappedCount(min(number, maximum), number > maximum)
 

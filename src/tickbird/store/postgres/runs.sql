@@ -103,12 +103,12 @@ UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s
 -- Lines are found by jumping through the index, so neither the runs of tasks that this worker does not have nor runs for
 -- later are walked. The jumps begin at the end of a line: its front holds dead index entries of runs claimed lately.
 -- Each line offers its first runs. The best priority is served first. Lines of one priority are served in turn, and first
--- the one that this process has not served for the longest time. Runs that stand behind a line (`behind`) come after all
+-- the one that this process has not served for the longest time. Deferred runs (`deferred_until` > 0) come after all
 -- that stand in one. Another claimer may have locked what was offered: then the next ones are taken. If there is only one
 -- part, runs are taken from it without counting; its offers are counted only to say when to look again.
 -- If nothing was found, the only row has the clock, and when a run becomes available that could be claimed then. If one
 -- is available already, another claimer holds it and may leave it: look again soon. If a queue that is taken to have no
--- rate has one, nothing is claimed, and the answer says so; `most` says how many may begin in the others.
+-- rate has one, nothing is claimed, and the answer says so; `maximum` says how many may begin in the others.
 -- Runs that this process cannot read are left out.
 -- If the clock is ahead of what the worker expects, a run that waited for it is not claimed: one that was enqueued for
 -- later, or is to be tried again. One that was due when it was made, or waited only for others, is. Leases and rates

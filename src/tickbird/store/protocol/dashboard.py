@@ -45,7 +45,7 @@ class DashboardStore(Protocol):
         ...
 
     async def count_schedules(self, namespace: str, wanted: ScheduleFilter, maximum: int = 10_000) -> CappedCount:
-        """How many schedules are wanted, counted up to `most`."""
+        """How many schedules are wanted, counted up to `maximum`."""
         ...
 
     async def newest_points(

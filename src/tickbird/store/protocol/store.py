@@ -234,7 +234,7 @@ class HandOff:
 
 @dataclass(frozen=True, slots=True)
 class StoreIdentity:
-    """Where the store is, and where it says it is; `copied` tells in words why it is taken for a copy."""
+    """Where the store is, and where it says it is; `copy_reason` tells in words why it is taken for a copy."""
 
     here: Mapping[str, str]
     stored: Mapping[str, str]

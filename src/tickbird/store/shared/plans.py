@@ -551,7 +551,7 @@ def to_rows(
     last_skips: Mapping[int, LastSkip],
     deferred: Mapping[int, Iterable[int]],
 ) -> Rows:
-    """Everything that these plans write; `last_skips` by skip id, as asked for by `wanted_skips`."""
+    """Everything that these plans write; `last_skips` by skip id, as asked for by `last_skips_needed`."""
     rows = Rows()
     for decided in batch:
         ids = _add_runs(rows, decided, run_ids, deferred.get(decided.schedule.id, ())) if decided.plan.runs else ()

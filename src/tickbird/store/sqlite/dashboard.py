@@ -42,7 +42,7 @@ _RECENT: Final = 10_000
 
 
 class SqliteDashboard:
-    """The verbs of `Readings`; `read` does something with a connection in one transaction."""
+    """The verbs of `DashboardStore`; `read` does something with a connection in one transaction."""
 
     def __init__(self, read: Read) -> None:
         self._read = read
@@ -75,7 +75,7 @@ class SqliteDashboard:
         return await self._read(query)  # type: ignore[no-any-return]
 
     async def count_schedules(self, namespace: str, wanted: ScheduleFilter, maximum: int = 10_000) -> CappedCount:
-        """How many schedules are wanted, counted up to `most`."""
+        """How many schedules are wanted, counted up to `maximum`."""
 
         def query(db: sqlite3.Connection) -> int:
             bounds = {**_filter(db, namespace, wanted), "limit": maximum + 1}

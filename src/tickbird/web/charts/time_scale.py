@@ -73,7 +73,7 @@ def moment(at: datetime, tz: str) -> str:
 
 
 def time_ticks(start: float, end: float, tz: str, maximum: int) -> tuple[TimeTick, ...]:
-    """The round local times within [start, end], about `most` of them, each as the zone's clock shows it."""
+    """The round local times within [start, end], about `maximum` of them, each as the zone's clock shows it."""
     maximum = max(1, maximum)
     span = min(max(end, start), LAST_SECOND) - max(start, FIRST_SECOND)
     if span <= 0:

@@ -45,7 +45,7 @@ async def _store(visit: PageRequest) -> dict[str, Any]:
         "url": source.url,
         "schema": await source.schema_version(),
         "zones": await visit.client.zone_data(),
-        "place": await visit.client.identity(),
+        "identity": await visit.client.identity(),
     }
 
 

@@ -90,7 +90,7 @@ def read_progress(run_id: int, document: Document) -> Progress:
     return Progress(run_id, document["attempt"], instant(document["at"]), document["value"])
 
 
-def read_turn(document: Document) -> QueuePosition:
+def read_queue_position(document: Document) -> QueuePosition:
     """What keeps a queued run back in its queue."""
     return QueuePosition(
         rate=maybe(read_rate, document["rate"]),

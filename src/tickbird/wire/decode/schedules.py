@@ -43,7 +43,7 @@ def _definition(encoded: Document) -> Definition | None:
 
 
 def _cursor(document: Document) -> Cursor:
-    skipping = document["skip"] or {"until": None, "by": None, "note": ""}
+    pending = document["pending_skip"] or {"until": None, "by": None, "note": ""}
     overrides = [
         *map(_tick_override, document["tick_overrides"]),
         *(TickOverride(second(tick), done=True) for tick in document["early_ticks"]),
@@ -52,9 +52,9 @@ def _cursor(document: Document) -> Cursor:
         planned_until=maybe(second, document["planned_until"]),
         next_run_at=maybe(second, document["next_run_at"]),
         runs_planned=document["runs_planned"],
-        skip_until=maybe(second, skipping["until"]),
-        skip_by=skipping["by"],
-        skip_note=skipping["note"],
+        skip_until=maybe(second, pending["until"]),
+        skip_by=pending["by"],
+        skip_note=pending["note"],
         tick_overrides=tuple(sorted(overrides, key=lambda each: each.tick)),
     )
 

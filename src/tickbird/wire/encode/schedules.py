@@ -18,7 +18,7 @@ from tickbird.wire.encode.runs import run_document
 
 
 def schedule_document(schedule: Schedule) -> dict[str, Any]:
-    """A schedule as it is stored; `what` is its trigger in words, null while it cannot be read."""
+    """A schedule as it is stored; `trigger_description` is null if the definition cannot be read."""
     definition, pause, cursor = schedule.definition, schedule.pause, schedule.cursor
     return {
         "id": schedule.id,
@@ -31,7 +31,7 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
         "field_overrides": dict(schedule.field_overrides),
         "tick_overrides": [override_document(each) for each in overrides_of(schedule)],
         "early_ticks": [iso(to_datetime(each.tick)) for each in cursor.tick_overrides if each.done],
-        "skip": None
+        "pending_skip": None
         if cursor.skip_until is None
         else {"until": iso(to_datetime(cursor.skip_until)), "by": cursor.skip_by, "note": cursor.skip_note},
         "revision": schedule.revision,

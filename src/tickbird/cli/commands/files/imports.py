@@ -193,7 +193,7 @@ def _finish(
     shadow: bool,
 ) -> None:
     from tickbird.importers.dst_differences import Horizon
-    from tickbird.importers.result import document_of, make, remarks_of, text_of
+    from tickbird.importers.result import document_of, make, operator_notes_of, text_of
 
     now = int(time.time())
     horizon = Horizon(now, now + days * _DAY)
@@ -213,7 +213,7 @@ def _finish(
         warn(line)
     if chosen == "json" and not settings.as_json:
         # A file of JSON has no place for remarks.
-        for remark in remarks_of(made)[:_MAX_NOTES]:
+        for remark in operator_notes_of(made)[:_MAX_NOTES]:
             click.echo(clean(f"  {remark}"), err=True)
 
     if settings.as_json:

@@ -50,7 +50,7 @@ def tail(settings: GlobalOptions, schedule: str | None, since: str | None, no_fo
 
 
 class _Tail:
-    """Prints each happening once, though looks overlap."""
+    """Prints each activity once, though looks overlap."""
 
     def __init__(self, settings: GlobalOptions, schedule: str | None) -> None:
         self._settings = settings
@@ -101,16 +101,16 @@ class _Tail:
         sys.stdout.flush()
 
 
-def _text(happening: Activity, tz: str) -> str:
-    run, skip = happening.run, happening.skip
+def _text(activity: Activity, tz: str) -> str:
+    run, skip = activity.run, activity.skip
     if skip is not None:
         span = clock(skip.first, tz) + (f" to {clock(skip.last, tz)}" if skip.count > 1 else "")
         behind = f", behind run {skip.run_id}" if skip.run_id is not None else ""
         by = f", by {skip.actor}" if skip.actor else ""
-        return f"{happening.schedule}  skipped {in_numbers(skip.count, 'tick')} ({skip.reason}{behind}{by}): {span}"
+        return f"{activity.schedule}  skipped {in_numbers(skip.count, 'tick')} ({skip.reason}{behind}{by}): {span}"
     assert run is not None
     name = f"{run.schedule or f'task {run.target.name}'}  run {run.id}"
-    if happening.kind == "planned":
+    if activity.kind == "planned":
         of = f" for {clock(run.scheduled_for, tz)}" if run.scheduled_for is not None else ""
         covers = f", covers {run.covers.count:,} ticks" if run.covers else ""
         by = f" by {run.actor}" if run.actor else ""

@@ -152,7 +152,7 @@ async def claim(
 ) -> ClaimResult | None:
     """Lease runs to a worker, in one statement; None if one of its queues has a rate.
 
-    Of the queues in `most`, which are asked for as well, so many runs may begin, whatever their rate.
+    Of the queues in `maximum`, which are asked for as well, so many runs may begin, whatever their rate.
     """
     values, limited = free.values(), maximum or {}
     rows = await db.fetch(
