@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -303,7 +303,7 @@ async def test_ticks_that_came_while_parked_are_undecided(tmp_path: Path) -> Non
         client = harness.client
         await client.create("hourly", every(hours=1), "work", actor="ada")
         await harness.advance(hours=2)
-        with sqlite3.connect(path) as db:
+        with closing(sqlite3.connect(path)) as db, db:
             db.execute("UPDATE cursors SET state = 'parked', next_run_at = NULL")
             db.execute("UPDATE schedules SET error = 'refused'")
         await harness.advance(hours=22, seconds=30)

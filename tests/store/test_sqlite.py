@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -19,6 +20,7 @@ from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from queue import Queue
 
 import pytest
 
@@ -34,6 +36,7 @@ from tickbird.store.shared.sql import load_statements
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.database import connection, schema
 from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.url import SqliteUrl
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 SPAWN = multiprocessing.get_context("spawn")
@@ -653,3 +656,28 @@ async def test_a_file_keeps_the_mode_that_somebody_gave_it(tmp_path: Path) -> No
     await store.open()
     assert modes(path) == {"": "0o660", "-wal": "0o660", "-shm": "0o660"}
     await store.close()
+
+
+async def test_a_cancelled_open_leaves_no_connection(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    began, go_on, connected = threading.Event(), threading.Event(), Queue[sqlite3.Connection]()
+    connect = connection.connect
+
+    def slowly(location: SqliteUrl) -> sqlite3.Connection:
+        began.set()
+        go_on.wait()
+        db = connect(location)
+        connected.put(db)
+        return db
+
+    monkeypatch.setattr(connection, "connect", slowly)
+    opening = asyncio.create_task(connection.Connection(SqliteUrl(path), "test").open())
+    await asyncio.to_thread(began.wait)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    go_on.set()
+    db = await asyncio.to_thread(connected.get)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):  # noqa: PT012 - until the thread is through
+        while True:
+            db.total_changes  # noqa: B018 - refused when closed
+            await asyncio.sleep(0.01)

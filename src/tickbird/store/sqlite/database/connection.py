@@ -10,7 +10,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -60,13 +60,18 @@ class Connection:
         if self._db is not None:
             return
         self._process = os.getpid()
-        if self.path != MEMORY:
+        if self.path == MEMORY:
+            self._db = self._work(lambda: connect(self._place))
+        else:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix=self._name)
-        try:
-            self._db = await self._hop(lambda: connect(self._place))
-        except BaseException:
-            self._end_thread()
-            raise
+            connecting = self._thread.submit(self._work, lambda: connect(self._place))
+            try:
+                self._db = await asyncio.wrap_future(connecting)
+            except BaseException:
+                # A cancelled caller does not stop the thread, which may connect after all.
+                connecting.add_done_callback(_close_abandoned)
+                self._end_thread()
+                raise
         # For a connection that nobody closes: an event loop that is left without an end, a program that exits.
         weakref.finalize(self, _close_unclosed, self._db, self._process)
 
@@ -109,6 +114,11 @@ class Connection:
         if self._thread is not None:
             self._thread.shutdown(wait=False)
             self._thread = None
+
+
+def _close_abandoned(connecting: Future[sqlite3.Connection]) -> None:
+    if not connecting.cancelled() and connecting.exception() is None:
+        connecting.result().close()
 
 
 def _close_unclosed(db: sqlite3.Connection, process: int) -> None:
