@@ -73,12 +73,12 @@ class Claimers:
 
     def __init__(self, url: str, maximum: int) -> None:
         self._url = url
-        self._most = maximum
+        self._maximum = maximum
         self._stack = AsyncExitStack()
         self.connections: list[Connection] = []
 
     async def __aenter__(self) -> Claimers:
-        for _ in range(self._most):
+        for _ in range(self._maximum):
             connection = await connect(self._url)
             self._stack.push_async_callback(connection.close)
             self.connections.append(connection)

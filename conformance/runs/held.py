@@ -43,7 +43,7 @@ async def outage(store: Store, minutes: int, *, hold_above: int | None = 2, **po
 
 async def held_ticks(store: Store) -> list[int | None]:
     """The ticks of the held runs, oldest first."""
-    return [since(run.scheduled_for) for run in await store.list_held(NAMESPACE, NAME)]
+    return [since(run.scheduled_for) for run in await store.list_held_runs(NAMESPACE, NAME)]
 
 
 class HeldRuns:
@@ -188,10 +188,12 @@ class HeldRuns:
 
     async def test_one_held_run_can_be_cancelled(self, store: Store) -> None:
         await outage(store, 5)
-        [first, *_] = await store.list_held(NAMESPACE, NAME)
+        [first, *_] = await store.list_held_runs(NAMESPACE, NAME)
         await store.cancel_run(first.id, "ada", now=later(310))
         assert await held_ticks(store) == [120, 180, 240]
-        assert [run.id for run in await store.list_held(NAMESPACE, NAME, after=first.id + 1, limit=1)] == [first.id + 2]
+        assert [run.id for run in await store.list_held_runs(NAMESPACE, NAME, after=first.id + 1, limit=1)] == [
+            first.id + 2
+        ]
 
     async def test_a_held_run_that_must_have_started_is_a_misfire(self, store: Store) -> None:
         await outage(store, 5, start_within=1_000)

@@ -80,10 +80,10 @@ class Backfills(ClientBase):
             await self._find(name)
         return await self._store.list_held_schedules(self._namespace, schedule=name)
 
-    async def list_held(self, name: str, *, after: int = 0, limit: int = 100) -> Sequence[RunRecord]:
+    async def list_held_runs(self, name: str, *, after: int = 0, limit: int = 100) -> Sequence[RunRecord]:
         """The held runs of a schedule, oldest first, a page at a time: `after` is the last id of the page before."""
         await self._find(name)
-        return await self._store.list_held(self._namespace, name, after=after, limit=page_size(limit))
+        return await self._store.list_held_runs(self._namespace, name, after=after, limit=page_size(limit))
 
     async def release_held(
         self, name: str, *, actor: str, count: int | None = None, per_minute: int | None = None, note: str = ""

@@ -16,10 +16,10 @@ V = TypeVar("V")
 class SizedCache(Generic[K, V]):
     """Values by key; the least recently used ones make room. It keeps at least the newest."""
 
-    __slots__ = ("_most", "_sizes", "_values", "size")
+    __slots__ = ("_maximum", "_sizes", "_values", "size")
 
     def __init__(self, maximum: int) -> None:
-        self._most = maximum
+        self._maximum = maximum
         self._values: OrderedDict[K, V] = OrderedDict()
         self._sizes: dict[K, int] = {}
         # Bytes of all values.
@@ -38,7 +38,7 @@ class SizedCache(Generic[K, V]):
         self._values[key] = value
         self._sizes[key] = size
         self.size += size
-        while self.size > self._most and len(self._values) > 1:
+        while self.size > self._maximum and len(self._values) > 1:
             self.drop(next(iter(self._values)))
 
     def drop(self, key: K) -> None:

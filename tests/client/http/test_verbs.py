@@ -321,10 +321,10 @@ async def test_held_runs_are_the_same(both: Both) -> None:
     [held] = await both.local.list_held_schedules()
     assert [held] == await both.remote.list_held_schedules() == await both.remote.list_held_schedules("late")
     assert held.count > 10
-    assert await both.remote.list_held("late") == await both.local.list_held("late")
-    page = await both.remote.list_held("late", limit=2)
+    assert await both.remote.list_held_runs("late") == await both.local.list_held_runs("late")
+    page = await both.remote.list_held_runs("late", limit=2)
     after = page[-1].id
-    assert await both.remote.list_held("late", after=after, limit=3) == await both.local.list_held(
+    assert await both.remote.list_held_runs("late", after=after, limit=3) == await both.local.list_held_runs(
         "late", after=after, limit=3
     )
     assert await both.remote.release_held("late", actor="x", count=2, per_minute=60, note="slowly") == 2

@@ -162,7 +162,7 @@ def test_quiet_minutes() -> None:
     crowd = [schedule(f"s{number}", cron("0 * * * *"), number) for number in range(5)]
     taken = schedule("taken", cron("1 * * * *"))
     found = expect(*crowd, taken, schedule("step", cron("*/20 * * * *")))
-    told = [(each.schedule, each.after, each.crowd, each.left) for each in found.moves]
+    told = [(each.schedule, each.after, each.crowd, each.left) for each in found.suggestions]
     assert told == [
         ("step", "2-59/20 * * * *", 5, 0),
         ("s0", "3 * * * *", 4, 0),
@@ -170,7 +170,7 @@ def test_quiet_minutes() -> None:
         ("s2", "5 * * * *", 2, 0),
     ]
     assert found.busiest[0] == (START, 6)
-    assert expect(schedule("alone", cron("0 * * * *"))).moves == []
+    assert expect(schedule("alone", cron("0 * * * *"))).suggestions == []
 
 
 def test_a_month_is_bounded() -> None:

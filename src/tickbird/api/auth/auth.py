@@ -250,7 +250,7 @@ Viewer = Annotated[Access, Depends(_namespaced("viewer"))]
 Operator = Annotated[Access, Depends(_namespaced("operator"))]
 Editor = Annotated[Access, Depends(_namespaced("editor"))]
 # Of the whole store, whatever the namespace: only with a token that opens all of them.
-Keeper = Annotated[Access, Depends(_namespaced("admin", whole=True))]
+SystemAdmin = Annotated[Access, Depends(_namespaced("admin", whole=True))]
 Admin = Annotated[Access, Depends(_namespaced("admin"))]
 # Of no namespace in particular.
 AnyViewer = Annotated[Caller, Depends(_anywhere("viewer"))]

@@ -145,7 +145,7 @@ class ForecastModel(BaseModel):
     busiest_minutes: list[BusyMinuteModel]
     queues: list[QueueForecastModel]
     by_schedule: list[ScheduleForecastModel]
-    moves: list[SuggestionModel]
+    suggestions: list[SuggestionModel]
     hours: list[HourModel]
 
 

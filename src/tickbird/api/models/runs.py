@@ -59,12 +59,12 @@ class RunModel(BaseModel):
     error: str | None
     failure_kind: FailureKind | None
     concurrency_key: str | None
-    backfill: int | None
+    backfill_id: int | None
     held: bool
-    awaiting: bool
+    waiting_for_dependency: bool
     released_at: Instant | None
     released_by: str | None
-    override: AppliedOverrideModel | None
+    applied_override: AppliedOverrideModel | None
 
 
 class TriggeredRun(BaseModel):

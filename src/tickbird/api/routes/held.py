@@ -19,7 +19,7 @@ router = APIRouter(prefix=PREFIX, tags=["held"])
 
 
 @router.get("/held", summary="What is held", operation_id="list_held_schedules", response_model=HeldSchedulePage)
-async def list_held(
+async def list_held_schedules(
     access: Viewer,
     schedule: Annotated[str | None, Query(max_length=200, description="Only this schedule.")] = None,
     limit: Limit = 100,
@@ -39,7 +39,7 @@ async def list_held(
 )
 async def list_held_runs(access: Viewer, name: str, limit: Limit = 100, after: AfterNumber = None) -> Any:
     """The held runs of a schedule, oldest first."""
-    found = await access.client.list_held(name, after=read_number(after) or 0, limit=limit + 1)
+    found = await access.client.list_held_runs(name, after=read_number(after) or 0, limit=limit + 1)
     return await page(found, limit, lambda each: each.id, run_document)
 
 

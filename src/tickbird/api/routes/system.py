@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from tickbird.api import PREFIX
-from tickbird.api.auth.auth import Keeper, Viewer
+from tickbird.api.auth.auth import SystemAdmin, Viewer
 from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.models.system import (
     DoctorModel,
@@ -39,20 +39,20 @@ async def now(access: Viewer) -> Any:
 
 
 @router.get("/doctor", summary="How the store is", operation_id="doctor", response_model=DoctorModel)
-async def doctor(request: Request, access: Keeper) -> Any:
+async def doctor(request: Request, access: SystemAdmin) -> Any:
     """Everything that was looked at, how it is, and what to do about what is wrong; as `tickbird doctor` tells it."""
     extend_timeout(request, _DOCTOR)
     return {"items": [to_json(finding) for finding in await access.client.doctor()]}
 
 
 @router.get("/system/identity", summary="Where the store is", operation_id="identity", response_model=IdentityModel)
-async def identity(access: Keeper) -> Any:
+async def identity(access: SystemAdmin) -> Any:
     """Where the store is and where it says it is; `copy_reason` tells why it is taken for a copy."""
     return identity_document(await access.client.identity())
 
 
 @router.post("/system/accept-copy", summary="Accept a copy", operation_id="accept_copy", response_model=IdentityModel)
-async def accept_copy(access: Keeper) -> Any:
+async def accept_copy(access: SystemAdmin) -> Any:
     """Let a copy of a store go on where it is, as a store of its own; 409 where it is none."""
     return identity_document(await access.client.accept_copy(actor=access.actor))
 
@@ -91,6 +91,6 @@ async def zone_impact(
 @router.post(
     "/system/zone-data/adopt", summary="Adopt zone rules", operation_id="adopt_zone_data", response_model=ZonesModel
 )
-async def adopt_zone_data(access: Keeper) -> Any:
+async def adopt_zone_data(access: SystemAdmin) -> Any:
     """Let the store go by the zone rules of the server's process, also by older ones; 409 where it does already."""
     return zone_data_document(await access.client.adopt_zone_data(actor=access.actor))

@@ -74,7 +74,7 @@ class RemoteBackfills(Remote, Backfills):
                 break
         return found
 
-    async def list_held(self, name: str, *, after: int = 0, limit: int = 100) -> Sequence[RunRecord]:
+    async def list_held_runs(self, name: str, *, after: int = 0, limit: int = 100) -> Sequence[RunRecord]:
         """The held runs of a schedule, oldest first, a page at a time: `after` is the last id of the page before."""
         return await self._pages(f"{schedule_path(name)}/held", read_run, limit, after or None)
 

@@ -259,8 +259,8 @@ def vacuum(condition: StoreSnapshot) -> Iterator[Finding]:
         )
         found.append(problem("vacuum", text, "VACUUM FREEZE;   -- and see what keeps autovacuum from it", **figures))
     largest = max(server.tables, key=lambda table: table.size + table.indexes)
-    maximum = f"{largest.name} ({in_bytes(largest.size)}, its indexes {in_bytes(largest.indexes)})"
-    text = f"{in_bytes(total)} in all, most of it {maximum}; {dead:,} dead rows."
+    largest_text = f"{largest.name} ({in_bytes(largest.size)}, its indexes {in_bytes(largest.indexes)})"
+    text = f"{in_bytes(total)} in all, most of it {largest_text}; {dead:,} dead rows."
     yield from found or [ok("vacuum", text, **figures)]
 
 

@@ -241,8 +241,8 @@ class SkipExplainer(Explainer):
         rule = "catch_up=skip" if definition.start_within is None else "start_within"
         allowed = "" if limit is None else f", more than the {duration_text(limit)} that {rule} allows"
         # A longer outage extends the row, so only of its last tick the lateness is exact.
-        maximum = "" if to_datetime(self.tick) == skip.last else "at most "
-        return f"no worker planned it until it was {maximum}{duration_text(late)} late{allowed}"
+        qualifier = "" if to_datetime(self.tick) == skip.last else "at most "
+        return f"no worker planned it until it was {qualifier}{duration_text(late)} late{allowed}"
 
     def _passed_over(self, skip: SkipRecord) -> str:
         run = self.evidence.other(skip.run_id)

@@ -11,7 +11,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.forecast.model import MICROS, RunningRun, Scenario, SlotPool
 from tickbird.domain.forecast.simulator import Simulator
 from tickbird.domain.forecast.stats import ForecastStats
-from tickbird.domain.forecast.suggestions import Suggestion, moves
+from tickbird.domain.forecast.suggestions import Suggestion, suggest_moves
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.schedules.schedule import Schedule
@@ -159,7 +159,7 @@ class Forecast:
     busiest: Sequence[tuple[int, int]]
     queues: Sequence[QueueForecast]
     rows: Sequence[ScheduleForecast]
-    moves: Sequence[Suggestion]
+    suggestions: Sequence[Suggestion]
 
     @property
     def busiest_hour(self) -> HourStats | None:
@@ -384,7 +384,7 @@ def _forecast(
         busiest=[(tally.first + 60 * minute, count) for minute, count in minutes if count],
         queues=_queues(stage, tally),
         rows=_rows(stage, tally, known, names, limit),
-        moves=moves([each for each in live if each.id >= 0], tally.first, tally.ticks_by_minute, names),
+        suggestions=suggest_moves([each for each in live if each.id >= 0], tally.first, tally.ticks_by_minute, names),
     )
 
 

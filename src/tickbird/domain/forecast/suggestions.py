@@ -45,7 +45,7 @@ class Suggestion:
         }
 
 
-def moves(
+def suggest_moves(
     schedules: Sequence[Schedule], start: int, by_minute: Sequence[int], names: Collection[str] = ()
 ) -> list[Suggestion]:
     """Suggestions for schedules that tick in the busiest minute, each as if those before were followed."""

@@ -553,8 +553,8 @@ class DuePass:
                 continue
             ranges += self._plain(after, each.tick - 1)
             lateness = (other.fate for other in reversed(ranges) if other.fate in _BY_LATENESS)
-            minimum: TickFate = next(lateness, "misfire")
-            ranges.append(self._overridden(each, minimum))
+            at_least: TickFate = next(lateness, "misfire")
+            ranges.append(self._overridden(each, at_least))
             after = each.tick
             if each.due_at is not None:
                 ranges += self._cut("rescheduled", after, each.due_at - offset, each)
@@ -572,7 +572,7 @@ class DuePass:
                 yield from self._cut(fate, after, end)
                 after = end
 
-    def _overridden(self, override: TickOverride, minimum: TickFate) -> _Range:
+    def _overridden(self, override: TickOverride, at_least: TickFate) -> _Range:
         """A tick of which a person has decided something; it is not later than what is decided before it."""
         tick, due_at = override.tick, override.due_at
         if override.skip:
@@ -580,7 +580,7 @@ class DuePass:
         shown = tick if due_at is None else due_at - self.schedule.offset
         fates = (fate for fate, end in zip(_BY_LATENESS, self._bounds(), strict=True) if shown <= end)
         fate: TickFate = next(fates, "on_time")
-        fate = max(fate, minimum, key=_BY_LATENESS.index)
+        fate = max(fate, at_least, key=_BY_LATENESS.index)
         # A person who moves a tick knows what day that is.
         excluded = due_at is None and self.schedule.grid.excludes(tick)
         return _Range(fate, TickRange(tick, tick, 1, excluded), override)

@@ -193,7 +193,7 @@ class SupervisedProcess:
         number = -status
         name = signal.Signals(number).name if number in signal.valid_signals() else f"signal {number}"
         if number == signal.SIGKILL:
-            maximum = size(self._ending.get("maximum", 0))
+            maximum = size(self._ending.get("peak_memory", 0))
             return f"was killed by {name}, by a person or because memory ran out (it had used up to {maximum})"
         return f"was killed by {name}"
 

@@ -86,7 +86,7 @@ class Supervisor:
         self._limit = 0
         self._over = 0
         self._status: int | None = None
-        self._most = 0
+        self._peak_memory = 0
         self._heard = b""
 
     def run(self) -> None:
@@ -97,7 +97,7 @@ class Supervisor:
         while self._goes_on():
             poll.poll(_MEMORY_INTERVAL * 1000 if self._limit else None)
         self._kill_all()
-        told = {"status": self._status, "maximum": self._most, "over": self._over}
+        told = {"status": self._status, "peak_memory": self._peak_memory, "over": self._over}
         with suppress(OSError):
             self._control.sendall(json.dumps(told).encode())
 
@@ -149,7 +149,7 @@ class Supervisor:
                 return False
             if pid == self._child:
                 self._status = os.waitstatus_to_exitcode(status)
-                self._most = usage.ru_maxrss * (1024 if process_tree.LINUX else 1)
+                self._peak_memory = usage.ru_maxrss * (1024 if process_tree.LINUX else 1)
 
     def _kill_all(self) -> None:
         """Whoever is below this process; without orphans to adopt, whoever is in the child's group at least."""

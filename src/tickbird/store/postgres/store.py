@@ -434,11 +434,11 @@ class PostgresStore:
         rows = await self._named("held_schedules", namespace=namespace, schedule=schedule)
         return [HeldSchedule(**row) for row in rows]
 
-    async def list_held(
+    async def list_held_runs(
         self, namespace: str, schedule: str, *, after: int = 0, limit: int = 100
     ) -> Sequence[RunRecord]:
         """The held runs of a schedule, oldest first, with ids above `after`."""
-        rows = await self._named("list_held", namespace=namespace, schedule=schedule, after=after, limit=limit)
+        rows = await self._named("list_held_runs", namespace=namespace, schedule=schedule, after=after, limit=limit)
         return [to_run(row) for row in rows]
 
     async def resolve_held(

@@ -515,7 +515,7 @@ class Store(Protocol):
         """The schedules of which runs are held, by name; or one of them."""
         ...
 
-    async def list_held(
+    async def list_held_runs(
         self, namespace: str, schedule: str, *, after: int = 0, limit: int = 100
     ) -> Sequence[RunRecord]:
         """The held runs of a schedule, oldest first, with ids above `after`."""

@@ -480,12 +480,12 @@ class SqliteStore:
         """The schedules of which runs are held, by name; or one of them."""
         return await self._read(lambda db: held.held_schedules(db, namespace, schedule))
 
-    async def list_held(
+    async def list_held_runs(
         self, namespace: str, schedule: str, *, after: int = 0, limit: int = 100
     ) -> Sequence[RunRecord]:
         """The held runs of a schedule, oldest first, with ids above `after`."""
         filters = {"namespace": namespace, "schedule": schedule, "after": after, "limit": limit}
-        return await self._read(lambda db: held.list_held(db, filters))
+        return await self._read(lambda db: held.list_held_runs(db, filters))
 
     async def resolve_held(
         self, namespace: str, name: str, decision: Release | Drop, *, now: datetime | None = None

@@ -57,7 +57,7 @@ async def _decide(visit: PageRequest, verb: str) -> Response:
             else:
                 what = "released" if verb == "release" else "dropped"
                 return visit.done(visit.url("/held"), f"{counted(done, 'held run')} of {name[:200]} {what}.")
-    oldest = await visit.client.list_held(name, limit=_MAX_RUNS)
+    oldest = await visit.client.list_held_runs(name, limit=_MAX_RUNS)
     options = [
         *(("--count", typed["count"]) if typed["count"] else ()),
         *(("--per-minute", typed["per_minute"]) if typed["per_minute"] else ()),

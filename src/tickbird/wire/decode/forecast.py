@@ -51,7 +51,7 @@ def _forecast(document: Document) -> Forecast:
             )
             for each in document["by_schedule"]
         ],
-        moves=[
+        suggestions=[
             Suggestion(
                 each["schedule"],
                 each["cron"],
@@ -61,6 +61,6 @@ def _forecast(document: Document) -> Forecast:
                 each["others"],
                 each["others_then"],
             )
-            for each in document["moves"]
+            for each in document["suggestions"]
         ],
     )

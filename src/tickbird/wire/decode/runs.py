@@ -49,13 +49,13 @@ def read_run(document: Document) -> RunRecord:
         result=document["result"],
         error=document["error"],
         failure_kind=document["failure_kind"],
-        backfill_id=document["backfill"],
+        backfill_id=document["backfill_id"],
         held=document["held"],
         released_at=maybe(instant, document["released_at"]),
         released_by=document["released_by"],
         concurrency_key=document["concurrency_key"],
-        awaiting=document["awaiting"],
-        override=maybe(_overridden, document["override"]),
+        awaiting=document["waiting_for_dependency"],
+        override=maybe(_overridden, document["applied_override"]),
     )
 
 

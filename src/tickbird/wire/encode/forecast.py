@@ -57,7 +57,7 @@ def forecast_document(found: Forecast) -> dict[str, Any]:
             }
             for each in found.rows
         ],
-        "moves": [each.to_json() for each in found.moves],
+        "suggestions": [each.to_json() for each in found.suggestions],
         "hours": [
             {"at": iso(each.at), "ticks": each.ticks, "runs": each.runs, "busy": each.busy} for each in found.hours
         ],

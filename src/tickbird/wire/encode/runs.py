@@ -51,12 +51,12 @@ def run_document(run: RunRecord) -> dict[str, Any]:
         "error": run.error,
         "failure_kind": run.failure_kind,
         "concurrency_key": run.concurrency_key,
-        "backfill": run.backfill_id,
+        "backfill_id": run.backfill_id,
         "held": run.held,
-        "awaiting": run.awaiting,
+        "waiting_for_dependency": run.awaiting,
         "released_at": iso(run.released_at),
         "released_by": run.released_by,
-        "override": None
+        "applied_override": None
         if run.override is None
         else {
             "moved": run.override.moved,

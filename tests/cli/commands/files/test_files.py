@@ -145,7 +145,7 @@ def test_every_mistake_has_a_line_of_its_own(ops: Cli) -> None:
         said = ops(verb, "-f", "ops.toml", "-f", "bad.toml", "-f", "worse.json")
         assert (said.code, said.out) == (2, "")
         lines = said.err.splitlines()
-        assert lines[-1] == "tickbird: 24 mistakes; nothing was changed."
+        assert lines[-1] == "tickbird: 24 errors; nothing was changed."
         assert len(lines) == 25
         assert all(line.split(":")[0] in ("bad.toml", "worse.json") for line in lines[:-1])
     assert ops.ok("ls", "--json").json["schedules"] == []

@@ -223,7 +223,7 @@ def test_rm_leaves_runs_alone_unless_asked(cli: Cli) -> None:
     cli.create("mine")
     cli("trigger", "mine")
     document = cli.ok("rm", "mine", "-y", "--json").json
-    assert (document["cancelled"], document["asked_to_stop"], document["going_on"]) == ([], [], [1])
+    assert (document["cancelled"], document["cancel_requested"], document["active"]) == ([], [], [1])
     assert document["schedule"]["state"] == "deleted"
     cli.create("idle")
     assert cli.ok("rm", "idle", "-y").out == "idle is deleted. No run of it was active.\n"

@@ -113,7 +113,7 @@ def test_zones_tells_what_moves(bare: Cli, tmp_path: Path) -> None:
     assert "No tick moves." in said.out
     folder = str(write_zone(tmp_path / "zones", "Europe/Berlin", "CET-1", "9999a"))
     document = bare.ok("zones", "--against", folder, "--days", "366", "--json").json
-    [moves] = document["moves"]
+    [moves] = document["impact"]
     assert (moves["schedule"], moves["zone"]) == ("daily", "Europe/Berlin")
     # Summer time lasts seven months.
     assert 200 < moves["removed"] == moves["added"] < 230

@@ -223,7 +223,7 @@ class Mistaken(InvalidError):
     """Files with mistakes, of which a person has been told each on a line of its own."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        super().__init__(f"{count(len(diagnostics), 'mistake')}; nothing was changed.", field="file")
+        super().__init__(f"{count(len(diagnostics), 'error')}; nothing was changed.", field="file")
         self.diagnostics = tuple(diagnostics)
 
 

@@ -42,7 +42,12 @@ def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
             found, now = await client.list_held_schedules(name), await client.now()
             if name is None or not found:
                 return found, [], "UTC", now
-            return found, await client.list_held(name, limit=wanted), zone_of(await client.get(name), settings), now
+            return (
+                found,
+                await client.list_held_runs(name, limit=wanted),
+                zone_of(await client.get(name), settings),
+                now,
+            )
 
     found, runs, tz, now = run_async(read(), settings)
 

@@ -412,8 +412,8 @@ def rm(settings: GlobalOptions, name: str, yes: bool, cancel_runs: bool, revisio
     document = {
         "schedule": schedule_document(gone),
         "cancelled": [run.id for run in cancelled],
-        "asked_to_stop": [run.id for run in stopping],
-        "going_on": [run.id for run in going_on],
+        "cancel_requested": [run.id for run in stopping],
+        "active": [run.id for run in going_on],
     }
     print_result(settings, lambda: document, show_gone)
     return 0

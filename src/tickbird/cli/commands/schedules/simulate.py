@@ -341,9 +341,9 @@ def _show_moves(screen: Printer, found: Forecast, tz: str) -> None:
         screen.title("Busiest minutes")
         for at, ticks in found.busiest[:5]:
             screen.line(f"  {clock(to_datetime(at), tz)}  {count(ticks, 'tick')}")
-    if found.moves:
+    if found.suggestions:
         screen.title("Quieter minutes")
-        for each in found.moves:
+        for each in found.suggestions:
             screen.line(
                 f"  move {each.schedule} from :{each.minute:02} to :{each.to_minute:02} "
                 f"({each.before} → {each.after}): "

@@ -69,7 +69,7 @@ def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, 
         **zone_data_document(found),
         "history": [zone_record_document(each) for each in history],
         "against": against,
-        "moves": [zone_impact_document(each) for each in moves],
+        "impact": [zone_impact_document(each) for each in moves],
     }
     print_result(settings, lambda: document, show_zones)
 

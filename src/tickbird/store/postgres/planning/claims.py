@@ -132,14 +132,14 @@ async def _take(db: Session, known: RevisionCache, free: ClaimRequest, limited: 
     if not rows:
         return await claim(db, known, free)
     paced = RateBudget({queue: rate_state(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
-    maximum = {queue: max(0, left) for queue, left in paced.left.items()}
-    claimed = await claim(db, known, replace(free, limit=paced.max_claims(free.limit)), maximum)
+    max_by_queue = {queue: max(0, left) for queue, left in paced.left.items()}
+    claimed = await claim(db, known, replace(free, limit=paced.max_claims(free.limit)), max_by_queue)
     if claimed is None:
         return None
     if claimed.runs:
         ids = [run.id for run in claimed.runs]
         for queue, run_ids in await db.fetch("queues_of_runs", ids=numbers(ids)):
-            if queue in maximum:
+            if queue in max_by_queue:
                 paced.record(queue, run_ids)
         paced.take(ids)
     for queue, starts in paced.changed(micros(claimed.now)):
@@ -148,13 +148,13 @@ async def _take(db: Session, known: RevisionCache, free: ClaimRequest, limited: 
 
 
 async def claim(
-    db: Session, known: RevisionCache, free: ClaimRequest, maximum: Mapping[str, int] | None = None
+    db: Session, known: RevisionCache, free: ClaimRequest, max_by_queue: Mapping[str, int] | None = None
 ) -> ClaimResult | None:
     """Lease runs to a worker, in one statement; None if one of its queues has a rate.
 
-    Of the queues in `maximum`, which are asked for as well, so many runs may begin, whatever their rate.
+    Of the queues in `max_by_queue`, which are asked for as well, so many runs may begin, whatever their rate.
     """
-    values, limited = free.values(), maximum or {}
+    values, limited = free.values(), max_by_queue or {}
     rows = await db.fetch(
         "claim_runs",
         **{**values, "queues": texts([*sorted(limited), *sorted(set(free.queues))])} if limited else values,

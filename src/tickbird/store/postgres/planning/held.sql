@@ -13,7 +13,7 @@ WHERE r.status = 'waiting'
 GROUP BY s.name
 ORDER BY s.name;
 
--- name: list_held
+-- name: list_held_runs
 SELECT d.*
 FROM tickbird.schedules AS s
 JOIN tickbird.run_details AS d ON d.schedule_id = s.id

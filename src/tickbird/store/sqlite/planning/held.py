@@ -52,6 +52,6 @@ def held_schedules(db: sqlite3.Connection, namespace: str, schedule: str | None)
     ]
 
 
-def list_held(db: sqlite3.Connection, filters: dict[str, Any]) -> list[RunRecord]:
+def list_held_runs(db: sqlite3.Connection, filters: dict[str, Any]) -> list[RunRecord]:
     """The held runs of a schedule, oldest first."""
-    return [run_record(row) for row in db.execute(SQL["list_held"], filters)]
+    return [run_record(row) for row in db.execute(SQL["list_held_runs"], filters)]

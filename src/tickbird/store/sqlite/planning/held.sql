@@ -14,7 +14,7 @@ WHERE r.status = 'waiting'
 GROUP BY s.name
 ORDER BY s.name;
 
--- name: list_held
+-- name: list_held_runs
 SELECT *
 FROM run_records
 WHERE id IN (
