@@ -54,7 +54,7 @@ async def test_who_may_apply_what(memory: Api) -> None:
 async def test_what_is_wrong_is_told(memory: Api) -> None:
     wrong = {"app": "shop", "schedules": {"a": {"cron": "0 99 * * *", "task": "x"}, "b": {"crn": "x", "task": "x"}}}
     said = refused(await apply(memory, document=wrong), 422, "invalid")
-    assert "mistakes: document" in said
+    assert "errors: document" in said
     others: list[Any] = [{"schedules": []}, {"schedules": {"a": None}}, {"nothing": {}}]
     for document in others:
         refused(await apply(memory, document=document), 422, "invalid")
