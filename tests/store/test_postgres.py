@@ -1178,3 +1178,18 @@ class TestMigrations:
                 [run] = await claim(store, now=later(60))
                 await store.finish([Outcome(run.id, run.attempt, "succeeded")], now=later(61))
                 assert [run.status for run in await store.list_runs("default")] == ["succeeded"]
+
+
+async def test_a_heartbeat_notices_a_schema_that_it_cannot_write(postgres_server: PostgresServer) -> None:
+    url = postgres_server.create_database()
+    store = PostgresStore(url)
+    await store.migrate()
+    await store.open()
+    try:
+        assert (await store.heartbeat(WORKER, 30)).outdated == ""
+        async with await psycopg.AsyncConnection.connect(url) as other:
+            await other.execute("ALTER TABLE tickbird.workers RENAME COLUMN health TO wellness")
+            await other.execute("UPDATE tickbird.meta SET value = '999' WHERE key IN ('version', 'min_compatible')")
+        assert "upgrade tickbird" in (await store.heartbeat(WORKER, 30)).outdated
+    finally:
+        await store.close()

@@ -681,3 +681,11 @@ async def test_a_cancelled_open_leaves_no_connection(path: str, monkeypatch: pyt
         while True:
             db.total_changes  # noqa: B018 - refused when closed
             await asyncio.sleep(0.01)
+
+
+async def test_a_heartbeat_notices_a_schema_that_it_cannot_write(store: SqliteStore, path: str) -> None:
+    assert (await store.heartbeat(a_worker(), 30)).outdated == ""
+    with contextlib.closing(sqlite3.connect(path)) as other, other:
+        other.execute("ALTER TABLE workers RENAME COLUMN health TO wellness")
+        other.execute("UPDATE meta SET value = '999' WHERE key IN ('version', 'min_compatible')")
+    assert "upgrade tickbird" in (await store.heartbeat(a_worker(), 30)).outdated

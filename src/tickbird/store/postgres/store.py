@@ -21,6 +21,7 @@ from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetrics, measured
 from tickbird.domain.doctor.snapshot import StoreSnapshot
+from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.ledger.shadow_report import MAX_PINGS
 from tickbird.domain.ledger.verification import LedgerEntry
@@ -493,28 +494,38 @@ class PostgresStore:
     async def heartbeat(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh this worker's row; it counts as live for so long."""
         here = (await self._identity_checked()).here
-        [(last_heartbeat_at, peers, generation, stored, version, compatible, drained_by)] = await self._statement(
-            lambda db: db.fetch(
-                "heartbeat",
-                id=worker.id,
-                namespace=worker.namespace,
-                app=worker.app,
-                kind=worker.kind,
-                host=worker.host,
-                pid=worker.pid,
-                version=worker.version,
-                queues=texts(worker.queues),
-                slots=worker.slots,
-                tasks=Jsonb(dict(worker.tasks)),
-                declares=Jsonb(dict(worker.declares)),
-                draining=worker.draining,
-                standby_reason=worker.standby_reason,
-                health=Jsonb(dict(worker.health)),
-                started_at=worker.started_at,
-                live_for=live_for,
-                now=now,
+        try:
+            rows = await self._statement(
+                lambda db: db.fetch(
+                    "heartbeat",
+                    id=worker.id,
+                    namespace=worker.namespace,
+                    app=worker.app,
+                    kind=worker.kind,
+                    host=worker.host,
+                    pid=worker.pid,
+                    version=worker.version,
+                    queues=texts(worker.queues),
+                    slots=worker.slots,
+                    tasks=Jsonb(dict(worker.tasks)),
+                    declares=Jsonb(dict(worker.declares)),
+                    draining=worker.draining,
+                    standby_reason=worker.standby_reason,
+                    health=Jsonb(dict(worker.health)),
+                    started_at=worker.started_at,
+                    live_for=live_for,
+                    now=now,
+                )
             )
-        )
+        except StoreUnavailableError:
+            raise
+        except StoreError:
+            # Migrated meanwhile, perhaps beyond what this code can write.
+            meta = dict(await self._statement(lambda db: db.fetch("read_meta")))
+            if not (too_new := outdated(schema.MIGRATIONS, meta)):
+                raise
+            return HeartbeatResult(await self.now(), outdated=too_new)
+        [(last_heartbeat_at, peers, generation, stored, version, compatible, drained_by)] = rows
         self._place = compare(here, stored, same_database)
         meta = {"version": version or 0, "min_compatible": compatible or 0}
         too_old, copied = outdated(schema.MIGRATIONS, meta), self._place.copy_reason

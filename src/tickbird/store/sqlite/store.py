@@ -554,11 +554,12 @@ class SqliteStore:
         here = (await self._identity_checked()).here
 
         def report(db: sqlite3.Connection) -> HeartbeatResult:
+            if too_new := schema.changed(db):
+                # A row of it may be beyond what this code can write.
+                return HeartbeatResult(to_instant(at), outdated=too_new)
             peers, generation, drained_by = workers.report(db, worker, live_for, at)
             self._place = identity.stored(db, here)
-            return HeartbeatResult(
-                to_instant(at), peers, generation, self._place.copy_reason, schema.changed(db), drained_by
-            )
+            return HeartbeatResult(to_instant(at), peers, generation, self._place.copy_reason, drained_by=drained_by)
 
         return await self._write(report)
 
