@@ -119,12 +119,12 @@ class Dependencies:
         await create(store, depends_on=WAITING)
         await plan(store, 60)
         [waiting] = await runs_of(store)
-        assert (waiting.status, waiting.awaiting, waiting.due_at) == ("waiting", True, later(60))
+        assert (waiting.status, waiting.waiting_for_dependency, waiting.due_at) == ("waiting", True, later(60))
         assert list((await store.rescue(now=later(61))).released) == []
         assert (await end_run(store, 70, status="failed")).released == 0
         assert (await end_run(store, 75)).released == 1
         released = await read(store, waiting)
-        assert (released.status, released.awaiting, released.available_at) == ("queued", False, later(75))
+        assert (released.status, released.waiting_for_dependency, released.available_at) == ("queued", False, later(75))
         assert (await start(store, 76)).id == waiting.id
 
     @pytest.mark.parametrize("at_, status", [(150, "queued"), (150.001, "waiting")])
@@ -146,7 +146,7 @@ class Dependencies:
         assert (list(rescued.unmet), list(rescued.misfired), rescued.next_at) == ([waiting.id], [], None)
         cancelled = await read(store, waiting)
         assert (cancelled.status, cancelled.reason, cancelled.error) == ("cancelled", "dependency", "waited for load")
-        assert (cancelled.finished_at, cancelled.awaiting) == (later(151), False)
+        assert (cancelled.finished_at, cancelled.waiting_for_dependency) == (later(151), False)
         assert (await end_run(store, 152)).released == 0
         assert await statuses(store) == ["cancelled"]
 
@@ -166,7 +166,7 @@ class Dependencies:
         await create(store, depends_on=(*WAITING, after("clean", within=600, wait=60)))
         await plan(store, 60)
         assert (await end_run(store, 70)).released == 0
-        assert [run.awaiting for run in await runs_of(store)] == [True]
+        assert [run.waiting_for_dependency for run in await runs_of(store)] == [True]
         assert (await end_run(store, 80, "clean")).released == 1
         assert await statuses(store) == ["queued"]
 
@@ -221,7 +221,7 @@ class Dependencies:
         await plan(store, 180)
         assert await statuses(store) == ["running", "cancelled", "waiting"]
         assert (await end_run(store, 190)).released == 0
-        assert [run.awaiting for run in await runs_of(store)] == [False] * 3
+        assert [run.waiting_for_dependency for run in await runs_of(store)] == [False] * 3
         assert (await finish(store, running, 200)).released == 1
         # What the cancelled one waited for is forgotten in the end.
         assert (await store.rescue(now=later(400))).next_at is None
@@ -233,7 +233,7 @@ class Dependencies:
         await plan(store, 60)
         running = await start(store, 61)
         await plan(store, 120)
-        assert [run.awaiting for run in await runs_of(store)] == [False, True]
+        assert [run.waiting_for_dependency for run in await runs_of(store)] == [False, True]
         # The end of the one before does not release what still waits for another schedule.
         assert (await finish(store, running, 125)).released == 0
         assert (await end_run(store, 130)).released == 1
@@ -305,7 +305,7 @@ class Dependencies:
         await create(store, "strict", depends_on=WITHIN)
         for name in (NAME, "strict"):
             await change(store, Update(actor="ada", fields={"retries": 3}), 65, name=name)
-        assert [(run.awaiting, run.revision) for run in await runs_of(store)] == [(True, 1)]
+        assert [(run.waiting_for_dependency, run.revision) for run in await runs_of(store)] == [(True, 1)]
         assert [(skip.reason, skip.revision) for skip in await skips_of(store, "strict")] == [("dependency", 1)]
 
     async def test_a_moved_tick_is_judged_by_when_it_is_due(self, store: Store) -> None:

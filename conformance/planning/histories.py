@@ -105,7 +105,7 @@ class History:
             assert not [tick for tick in labels if first <= tick <= last], (name, rows, labels, self.trace)
         for run in await runs_of(self.store, name):
             self.check_dependencies(name, run)
-        active = [run.status for run in await self.store.active_runs(schedule.id) if not run.awaiting]
+        active = [run.status for run in await self.store.active_runs(schedule.id) if not run.waiting_for_dependency]
         going = len(active) - active.count("waiting")
         if name == "allow":
             assert "waiting" not in active, self.trace
@@ -122,7 +122,7 @@ class History:
         met = [self.succeeded.get(each.schedule, -YEAR) >= due_at - each.within for each, due_at in needs]
         # One whose deadline has passed before all was met waits for the next rescue.
         late = any(self.now > due_at + each.wait for each, due_at in needs)
-        fits = late or not all(met) if run.awaiting else all(met)
+        fits = late or not all(met) if run.waiting_for_dependency else all(met)
         assert fits, (name, run, self.succeeded, self.trace)
 
     async def plan(self) -> Any:

@@ -107,8 +107,8 @@ class Overrides:
         await plan(store, 180)
         runs = await runs_of(store)
         assert [run.payload for run in runs] == [{"limit": 100}, OWN, {"limit": 100}]
-        assert [run.override is None for run in runs] == [True, False, True]
-        told = runs[1].override
+        assert [run.applied_override is None for run in runs] == [True, False, True]
+        told = runs[1].applied_override
         assert told is not None
         assert (told.moved, told.payload, told.actor, told.note, since(told.created_at)) == (
             False,
@@ -131,8 +131,8 @@ class Overrides:
         await plan(store, 130)
         run = (await runs_of(store))[-1]
         assert (run.scheduled_for, run.due_at, run.payload) == (later(180), later(130), OWN)
-        assert run.override is not None
-        assert run.override.moved
+        assert run.applied_override is not None
+        assert run.applied_override.moved
         assert await looks_next(store) == 240
         await plan_all(store, 240)
         assert [tick for tick, *_ in await ticks(store)] == [60, 120, 180, 240]
@@ -161,7 +161,7 @@ class Overrides:
         await work_off(store, 61)
         await plan(store, 120)
         run = (await runs_of(store))[-1]
-        assert (run.scheduled_for, run.due_at, run.payload, run.override) == (later(120), later(120), {}, None)
+        assert (run.scheduled_for, run.due_at, run.payload, run.applied_override) == (later(120), later(120), {}, None)
         actions = [(row.action, row.actor) for row in await store.list_audit(NAMESPACE)]
         assert actions[:2] == [("undo_override", "bo"), ("override", "ada")]
 

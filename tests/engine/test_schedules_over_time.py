@@ -222,7 +222,7 @@ async def test_a_report_comes_after_the_load_of_its_day() -> None:
         assert [(skip.reason, skip.note) for skip in await harness.skips("clean")] == [("dependency", "load")]
         # On the fourth somebody mends it by hand, while the report waits.
         await harness.advance_to(START + timedelta(days=3, hours=7))
-        assert [run.awaiting for run in await harness.runs("report")] == [False, False, True]
+        assert [run.waiting_for_dependency for run in await harness.runs("report")] == [False, False, True]
         await harness.client.trigger("clean", actor="ada")
         await harness.settle()
         assert order[2:] == [("clean", 4, 7), ("report", 4, 7)]

@@ -364,7 +364,7 @@ def test_whatever_stands_in_a_file_it_is_a_document_or_mistakes(spelling: Format
         text = text[:start] + data.draw(odd) + text[start + data.draw(st.integers(0, 12)) :]
     found, told = attempt(lambda: read_bytes(text.encode(errors="surrogatepass"), "x", spelling))
     assert (found is None) == bool(told)
-    assert all(each.place.file == "x" for each in told)
+    assert all(each.location.file == "x" for each in told)
     if found is not None:
         assert read_bytes(write(found, spelling).encode(), "x", spelling) == found
 

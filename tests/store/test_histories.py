@@ -300,7 +300,7 @@ def row_in(run: RunRecord) -> dict[str, Any]:
         "finished_at": since(run.finished_at),
         "reason": run.reason if run.status == "cancelled" and not run.attempt and run.reason in REASONS else None,
         "asked": run.cancel_requested_at is not None if run.status == "running" else None,
-        "told": run.override and (run.override.moved, run.override.payload),
+        "told": run.applied_override and (run.applied_override.moved, run.applied_override.payload),
     }
 
 

@@ -190,7 +190,7 @@ class Runs(ClientBase):
             for revision in await store.list_revisions(run.schedule_id, before=run.revision + 1, limit=1):
                 definition = readable(revision)
             around = replace(around, active=await store.active_runs(run.schedule_id))
-        if run.awaiting and definition is not None:
+        if run.waiting_for_dependency and definition is not None:
             names = {each.schedule for each in definition.depends_on}
             successes = await store.last_successes(namespace, names)
             around = replace(around, successes=successes, shadows=await self._shadows(successes))

@@ -13,11 +13,11 @@ from tickbird.files.parse.nodes import SourceLocation
 class Diagnostic:
     """Something that is wrong, where it stands, and what to do about it."""
 
-    place: SourceLocation
+    location: SourceLocation
     text: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.text}"
+        return f"{self.location}: {self.text}"
 
 
 class DocumentError(InvalidError):

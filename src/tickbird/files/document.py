@@ -69,7 +69,11 @@ def _document(sources: Sequence[Source], diagnostics: list[Diagnostic]) -> Docum
         raise DocumentError(
             sorted(
                 diagnostics,
-                key=lambda each: (order.get(each.place.file, -1), each.place.line or 0, each.place.column or 0),
+                key=lambda each: (
+                    order.get(each.location.file, -1),
+                    each.location.line or 0,
+                    each.location.column or 0,
+                ),
             )
         )
     return Document(

@@ -68,7 +68,7 @@ TABLE = (
     Field(
         "backoff",
         "backoff",
-        "The first wait before another attempt, or an object with base and most; else that of the task.",
+        "The first wait before another attempt, or an object with base and max; else that of the task.",
     ),
     Field(
         "timeout",

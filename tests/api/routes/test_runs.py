@@ -177,7 +177,7 @@ async def test_a_run_of_a_schedule_tells_what_it_waits_for(api: Api) -> None:
     for run_id in (active, waiting):
         await client.cancel(run_id, actor="ana")
     await api.store.plan_due(now=tick + timedelta(seconds=1))
-    [awaiting] = [run for run in await client.runs(schedule="digest") if run.awaiting]
+    [awaiting] = [run for run in await client.runs(schedule="digest") if run.waiting_for_dependency]
     [(name, words)] = await waits(api, awaiting.id)
     assert name == "dependency"
     assert words.startswith("Waits for load to succeed, by ")

@@ -146,8 +146,8 @@ def test_a_spread_goes_by_the_name() -> None:
     named = preview(daily, to_seconds(NOW), 1, namespace="shop", name="digest")
     late = named.ticks[0].due_at - named.ticks[0].scheduled_for
     assert late == timedelta(seconds=spread_offset("shop", "digest", 600)) > timedelta(0)
-    assert named.cautions == []
-    [caution] = preview(daily, to_seconds(NOW), 1).cautions
+    assert named.warnings == []
+    [caution] = preview(daily, to_seconds(NOW), 1).warnings
     assert caution.text == "each tick is due within 10 min; how late exactly depends on the name"
 
 

@@ -100,4 +100,4 @@ def _in_file(document: Document, diagnostic: Diagnostic) -> Diagnostic:
     about = _ABOUT.match(diagnostic.text)
     if about is None:
         return diagnostic
-    return replace(diagnostic, place=document.location(f"{about[1]}s", about[2]))
+    return replace(diagnostic, location=document.location(f"{about[1]}s", about[2]))

@@ -44,7 +44,7 @@ class RunExplainer(Explainer):
             self.steps.append(Step(None, "backfill", text, run.id, skip.decided_at))
         if definition is not None:
             self._move(self.evidence.moved(self.tick), to_seconds(run.due_at))
-        override = run.override
+        override = run.applied_override
         if override is not None and override.payload:
             self._payload(override.actor, override.note, to_datetime(override.created_at))
         self._caught_up(run)
@@ -55,11 +55,11 @@ class RunExplainer(Explainer):
 
     def _override_text(self, run: RunRecord) -> str:
         """What a person had decided for the tick, for the sentence."""
-        if run.override is None:
+        if run.applied_override is None:
             return ""
-        done = ["moved it"] if run.override.moved else []
-        done += ["gave it another payload"] if run.override.payload else []
-        return f" {run.override.actor} {' and '.join(done)}{noted(run.override.note)}."
+        done = ["moved it"] if run.applied_override.moved else []
+        done += ["gave it another payload"] if run.applied_override.payload else []
+        return f" {run.applied_override.actor} {' and '.join(done)}{noted(run.applied_override.note)}."
 
     def _caught_up(self, run: RunRecord) -> None:
         if run.origin != "catch_up":
@@ -89,7 +89,7 @@ class RunExplainer(Explainer):
         late = f", {duration_text(progress.late)} late because {cause}" if cause else ""
         begun = progress.first_start
         if run.status == "waiting":
-            names = ("held",) if run.held else ("dependency",) if run.awaiting else ("overlap", "limit")
+            names = ("held",) if run.held else ("dependency",) if run.waiting_for_dependency else ("overlap", "limit")
             waiting = next(step.text for step in progress.steps() if step.name in names)
             return f"Run {run.id} {'is ' if run.held else ''}{waiting[:1].lower()}{waiting[1:]}"
         if run.status == "queued" and run.available_at > self.evidence.now and not run.attempt:

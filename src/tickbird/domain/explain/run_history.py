@@ -46,7 +46,7 @@ class RunHistory:
         yield self._planned()
         if step := self._held():
             yield step
-        if self.run.origin in TICK_ORIGINS and not self.run.awaiting and self.run.reason != "dependency":
+        if self.run.origin in TICK_ORIGINS and not self.run.waiting_for_dependency and self.run.reason != "dependency":
             yield from self.dependencies.met(self.run)
         if step := self._waited():
             yield step
@@ -189,7 +189,7 @@ class RunHistory:
 
     def _waiting(self) -> Step:
         limit, definition = self.evidence.limit, self.definition
-        if self.run.awaiting:
+        if self.run.waiting_for_dependency:
             return self.dependencies.waiting(self.run)
         if limit is None or limit.active < limit.max_running:
             return self._waits_for_its_own()
@@ -213,7 +213,9 @@ class RunHistory:
         run = self.run
         ahead = [other for other in self.evidence.active if other.id != run.id and other.status != "waiting"]
         aside = run.backfill_id is not None
-        waiters = [other for other in self.evidence.active if other.status == "waiting" and not other.awaiting]
+        waiters = [
+            other for other in self.evidence.active if other.status == "waiting" and not other.waiting_for_dependency
+        ]
         earlier = sum(1 for other in waiters if aside or other.id < run.id)
         others = f", behind {count(earlier, 'other waiting run')}" if earlier else ""
         if not ahead:

@@ -221,7 +221,9 @@ class UndecidedTickExplainer(Explainer):
         """What the planner would decide at this moment."""
         if self.schedule.cursor.planned_until is None:
             return "state", "a new schedule does not run what was due before it is first planned"
-        active = tuple(ActiveRun(run.id, run.status, run.origin, awaits=run.awaiting) for run in self.evidence.active)
+        active = tuple(
+            ActiveRun(run.id, run.status, run.origin, awaits=run.waiting_for_dependency) for run in self.evidence.active
+        )
         facts = Facts(active, successes=self.evidence.successes)
         planned = plan(self.schedule, facts, self.evidence.now.timestamp())
         for run in planned.runs:

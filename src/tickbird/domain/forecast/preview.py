@@ -38,7 +38,7 @@ class Preview:
     definition: Definition
     after: datetime
     ticks: Sequence[PreviewedTick]
-    cautions: Sequence[DefinitionWarning]
+    warnings: Sequence[DefinitionWarning]
     load: TickLoad | None = None
 
     @property
@@ -77,4 +77,4 @@ def preview(
         told.append(
             DefinitionWarning("spread", f"each tick is due within {width}; how late exactly depends on the name")
         )
-    return Preview(definition=definition, after=to_datetime(after), ticks=ticks, cautions=told)
+    return Preview(definition=definition, after=to_datetime(after), ticks=ticks, warnings=told)

@@ -103,9 +103,9 @@ class RunRecord:
     released_by: str | None = None
     concurrency_key: str | None = None
     # It waits for a schedule that it depends on.
-    awaiting: bool = False
+    waiting_for_dependency: bool = False
     # Who moved its tick or gave it another payload, and why.
-    override: AppliedOverride | None = None
+    applied_override: AppliedOverride | None = None
     # `started_at` is that of the newest attempt.
     first_started_at: datetime | None = None
 

@@ -58,7 +58,9 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     row["payload"] = as_object(row["payload"])
     # A newer schema may have columns that this code has never heard of.
     known = {name: value for name, value in row.items() if name in _RUN_FIELDS}
-    return RunRecord(target=target, covers=covers, held=held, awaiting=awaiting, override=override, **known)
+    return RunRecord(
+        target=target, covers=covers, held=held, waiting_for_dependency=awaiting, applied_override=override, **known
+    )
 
 
 async def to_schedules(rows: Sequence[Mapping[str, Any]]) -> list[Schedule]:

@@ -72,8 +72,8 @@ def run_record(row: Row) -> RunRecord:
         released_at=to_instant(row[37]),
         released_by=row[38],
         concurrency_key=row[39],
-        awaiting=row[36] == AWAITING_LANE,
-        override=read_applied_override(row[40]),
+        waiting_for_dependency=row[36] == AWAITING_LANE,
+        applied_override=read_applied_override(row[40]),
         first_started_at=to_instant(row[41]),
     )
 

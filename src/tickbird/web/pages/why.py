@@ -61,7 +61,7 @@ async def _read(client: Client, schedule: Schedule, at: datetime, tz: str) -> Ex
     if explanation.run_id is not None:
         run = await client.run(explanation.run_id)
         people |= {run.actor or "", run.cancel_requested_by or "", run.released_by or ""}
-        people |= {run.override.actor} if run.override is not None else set()
+        people |= {run.applied_override.actor} if run.applied_override is not None else set()
     return ExplanationPanel(explanation, frozenset(people - {""}))
 
 

@@ -27,7 +27,7 @@ def read_preview(document: Document) -> Preview:
             )
             for tick in document["ticks"]
         ],
-        cautions=[
+        warnings=[
             DefinitionWarning(each["code"], each["text"], maybe(instant, each["at"])) for each in document["warnings"]
         ],
         load=maybe(_load, document["load"]),

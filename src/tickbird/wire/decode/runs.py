@@ -54,8 +54,8 @@ def read_run(document: Document) -> RunRecord:
         released_at=maybe(instant, document["released_at"]),
         released_by=document["released_by"],
         concurrency_key=document["concurrency_key"],
-        awaiting=document["waiting_for_dependency"],
-        override=maybe(_overridden, document["applied_override"]),
+        waiting_for_dependency=document["waiting_for_dependency"],
+        applied_override=maybe(_overridden, document["applied_override"]),
     )
 
 

@@ -42,7 +42,7 @@ def plan_document(plan: FilePlan, *, applied: bool) -> dict[str, Any]:
 
 def diagnostic_document(diagnostic: Diagnostic) -> dict[str, Any]:
     """Something that is wrong, and where it stands."""
-    place = diagnostic.place
+    place = diagnostic.location
     return {"file": place.file, "line": place.line, "column": place.column, "text": diagnostic.text}
 
 

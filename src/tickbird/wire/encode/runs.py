@@ -53,17 +53,17 @@ def run_document(run: RunRecord) -> dict[str, Any]:
         "concurrency_key": run.concurrency_key,
         "backfill_id": run.backfill_id,
         "held": run.held,
-        "waiting_for_dependency": run.awaiting,
+        "waiting_for_dependency": run.waiting_for_dependency,
         "released_at": iso(run.released_at),
         "released_by": run.released_by,
         "applied_override": None
-        if run.override is None
+        if run.applied_override is None
         else {
-            "moved": run.override.moved,
-            "payload": run.override.payload,
-            "note": run.override.note,
-            "actor": run.override.actor,
-            "created_at": iso(to_datetime(run.override.created_at)),
+            "moved": run.applied_override.moved,
+            "payload": run.applied_override.payload,
+            "note": run.applied_override.note,
+            "actor": run.applied_override.actor,
+            "created_at": iso(to_datetime(run.applied_override.created_at)),
         },
     }
 

@@ -61,7 +61,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
             }
             for tick in preview.ticks
         ],
-        "warnings": [warning_document(each) for each in preview.cautions],
+        "warnings": [warning_document(each) for each in preview.warnings],
         "load": None
         if load is None
         else {

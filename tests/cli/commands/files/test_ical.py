@@ -30,7 +30,7 @@ def test_a_calendar_of_what_is_to_come(daily: Cli) -> None:
     lines = octets.decode().splitlines()
     assert daily.ok("export", "--ical").out.splitlines() == lines
     told = daily.ok("export", "--ical", "--json").json
-    assert (told["calendar"].encode(), told["events"], told["remarks"]) == (octets, 28, [])
+    assert (told["calendar"].encode(), told["events"], told["notes"]) == (octets, 28, [])
     assert daily.url is not None
     token = asyncio.run(make_token(daily.url, "viewer", "default"))
     with serving(daily.url) as server:

@@ -91,7 +91,7 @@ def export_ical(settings: GlobalOptions, file: str, asked: dict[str, Any]) -> No
     found = run_async(work(), settings)
     for remark in found.remarks:
         warn(remark)
-    document: dict[str, Any] = {"format": "ical", "events": found.events, "remarks": list(found.remarks)}
+    document: dict[str, Any] = {"format": "ical", "events": found.events, "notes": list(found.remarks)}
     if file == STDOUT:
         if settings.as_json:
             print_result(settings, lambda: {**document, "calendar": found.text}, lambda screen: screen.line())

@@ -156,14 +156,14 @@ def _preview_cron(settings: GlobalOptions, expr: str, tz: str, after: str | None
     def show_ticks(screen: Printer) -> None:
         screen.line(Cell(f"{expr} · {found.trigger_description}", "bold"))
         tick_table(screen, ticks, found.zone, now)
-        _print_warnings(screen, found.cautions)
+        _print_warnings(screen, found.warnings)
 
     document = {
         "cron": expr,
         "trigger_description": found.trigger_description,
         "zone": found.zone,
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
-        "warnings": [warning_document(each) for each in found.cautions],
+        "warnings": [warning_document(each) for each in found.warnings],
     }
     print_result(settings, lambda: document, show_ticks)
 
