@@ -88,7 +88,7 @@ async def store() -> AsyncIterator[Store]:
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits for a slot does so however slow this machine is; as many may wait as there are slots."""
     monkeypatch.setattr(executor, "_MAX_WAIT", 1_000.0)
-    monkeypatch.setattr(steps, "_TIMES_AHEAD", 1)
+    monkeypatch.setattr(steps, "_PREFETCH_FACTOR", 1)
 
 
 def executing(
