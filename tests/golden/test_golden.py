@@ -154,7 +154,7 @@ def shape(value: Any, key: str = "") -> Any:
             return value
         case int() | float():
             return "NUMBER"
-        case str() if _WORD.fullmatch(value) and key not in ("actor", "app", "id", "name", "schedule"):
+        case str() if _WORD.fullmatch(value) and key not in ("actor", "app", "file_system", "id", "name", "schedule"):
             return value
         case str() if _INSTANT.fullmatch(value):
             return "INSTANT"
