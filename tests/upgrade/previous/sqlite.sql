@@ -206,7 +206,7 @@ CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO "meta" VALUES('created_at','1794933881689521');
+INSERT INTO "meta" VALUES('created_at','1794936612225373');
 INSERT INTO "meta" VALUES('min_compatible','28');
 INSERT INTO "meta" VALUES('version','28');
 CREATE TABLE migrations (
@@ -215,34 +215,34 @@ CREATE TABLE migrations (
     checksum TEXT NOT NULL,
     applied_at INTEGER NOT NULL
 ) STRICT;
-INSERT INTO "migrations" VALUES(1,'core','11a42f36d5465d5fbe2a84aebff7aeb8bc9ddd3dad0393721e8d3f6fe7d03d6a',1794933881689499);
-INSERT INTO "migrations" VALUES(2,'enqueue','1895c685ce1e3d2e8699d8e54c82c5f643f619ed7200f0ec28907c55755ddc90',1794933881689955);
-INSERT INTO "migrations" VALUES(3,'ledger','593664c7d7b511d2c351c2e9b878b3319f8003b16222ff4e2dff56f084ec974a',1794933881690031);
-INSERT INTO "migrations" VALUES(4,'backfill','2b1e8330cacac6d51d15618a9f3e6dad58ed37cf747a817f004a391163f30442',1794933881696087);
-INSERT INTO "migrations" VALUES(5,'logs','3b874bf7c844c6788bb0d9b1e5747d4677d158431ec10e91d3cbc2988a49f6e5',1794933881696277);
-INSERT INTO "migrations" VALUES(6,'zones','fe6100e87c14ca77dfbb6c35835f997bde2da2b66fc5dada19f303d520cfdd0b',1794933881697298);
-INSERT INTO "migrations" VALUES(7,'limits','9135ea08490921537c56bf523f89347bea2d51357ad8f142b2c0f5b614d5dedc',1794933881697967);
-INSERT INTO "migrations" VALUES(8,'calendars','38461afb040d7d8f8ab96b34a26d646ba5a5ef6d7efee77120489c1861ed2615',1794933881698130);
-INSERT INTO "migrations" VALUES(9,'doctor','86ae627c8691486365af8de70d38d992cd1e8f60f10a38932541d2b127fb8a54',1794933881698618);
-INSERT INTO "migrations" VALUES(10,'depends','cfed8c83414af81ca2698c6a25bc2d9fc6f3dfcedd9dcbf74f5f11f2104fb646',1794933881699000);
-INSERT INTO "migrations" VALUES(11,'rates','6f2f719e64ee04c1af535cddfde96c69d1b534bbbd21fd1e61854910da4751ec',1794933881699117);
-INSERT INTO "migrations" VALUES(12,'history','2ebc7126eeaeb0d30ac7b142b7fc9fda7102ddc42dd0726a9ae1dd6f86c0fa89',1794933881699277);
-INSERT INTO "migrations" VALUES(13,'override','10bb1dc5edd0a4b955e5eddf7c14e9f78564611a0810d5cc9ae967ca024481b6',1794933881700546);
-INSERT INTO "migrations" VALUES(14,'tokens','ee5a4888ae5471d41c1d9b0a7243773b6e25b33cd0f95ebd498e7c671df0f9e2',1794933881700657);
-INSERT INTO "migrations" VALUES(15,'lines','ff8ef2720f42a2941bc83c43efd0f9f50f1c107a2734da726700e8887a316ced',1794933881701708);
-INSERT INTO "migrations" VALUES(16,'drain','21f1cb5dac4935fc24562eec79b0f2cc911f9b8d9f0207ad5525bdfb52589411',1794933881702646);
-INSERT INTO "migrations" VALUES(17,'happenings','8fd973c0d14b10e73637e7f3f1c0a1c69213e5460e0aab7dfcd11dc4c6c0a1fc',1794933881702752);
-INSERT INTO "migrations" VALUES(18,'answers','0902af550d6e0a1226d222272faac5c2ff4efb9a70d72e83cc08e710d4792a6d',1794933881702920);
-INSERT INTO "migrations" VALUES(19,'words','03f0ab3cae7a41bfc828016c9c854f0d56301d43696091c58d6eb4a57e8bd12d',1794933881703373);
-INSERT INTO "migrations" VALUES(20,'sessions','e72c80c84e31874cf5a37ec9dda009614c46c5a1a80ac0612ec7eafefeb5435a',1794933881703597);
-INSERT INTO "migrations" VALUES(21,'at_rest','43197325147ed15ea4f6c0b616f0d9e0ed6a8409f918d72d8cc14c84ef210c0c',1794933881703685);
-INSERT INTO "migrations" VALUES(22,'pings','d45bbae08d86061890d35b900114f443ffd7c62ca70077b9daafca4be2740b95',1794933881703806);
-INSERT INTO "migrations" VALUES(23,'revisions','5f9ff8a6d4a345f1e50bb94bcbdc0f1b2a7ed767d0f77c3adf62d9ae0c4a1a68',1794933881704030);
-INSERT INTO "migrations" VALUES(24,'refusals','92ea9d0f34c42980e057b966cbf1b86070a56eaa06f3748f7582544b11e634fd',1794933881704637);
-INSERT INTO "migrations" VALUES(25,'claims','35dd85ebbe97784c44ac84e123ba7b636bac61682ee6afa8ec6cda9bad9b0dec',1794933881704822);
-INSERT INTO "migrations" VALUES(26,'kept_revisions','5b63ed09e1f1c16324cba955556e9daa4dd3594efa907f9bf912792ed34b223a',1794933881704937);
-INSERT INTO "migrations" VALUES(27,'first_start','a00a035c33dd8829f6ee939ad4d1d5531341d180baad023832c873998e0a5475',1794933881705211);
-INSERT INTO "migrations" VALUES(28,'names','228b839d172002a287db2b10b8e1d03662268e91e1344da77c57c646d85d3ec7',1794933881768805);
+INSERT INTO "migrations" VALUES(1,'core','11a42f36d5465d5fbe2a84aebff7aeb8bc9ddd3dad0393721e8d3f6fe7d03d6a',1794936612225350);
+INSERT INTO "migrations" VALUES(2,'enqueue','1895c685ce1e3d2e8699d8e54c82c5f643f619ed7200f0ec28907c55755ddc90',1794936612225808);
+INSERT INTO "migrations" VALUES(3,'ledger','593664c7d7b511d2c351c2e9b878b3319f8003b16222ff4e2dff56f084ec974a',1794936612225922);
+INSERT INTO "migrations" VALUES(4,'backfill','2b1e8330cacac6d51d15618a9f3e6dad58ed37cf747a817f004a391163f30442',1794936612227904);
+INSERT INTO "migrations" VALUES(5,'logs','3b874bf7c844c6788bb0d9b1e5747d4677d158431ec10e91d3cbc2988a49f6e5',1794936612228160);
+INSERT INTO "migrations" VALUES(6,'zones','fe6100e87c14ca77dfbb6c35835f997bde2da2b66fc5dada19f303d520cfdd0b',1794936612229393);
+INSERT INTO "migrations" VALUES(7,'limits','9135ea08490921537c56bf523f89347bea2d51357ad8f142b2c0f5b614d5dedc',1794936612230207);
+INSERT INTO "migrations" VALUES(8,'calendars','38461afb040d7d8f8ab96b34a26d646ba5a5ef6d7efee77120489c1861ed2615',1794936612230371);
+INSERT INTO "migrations" VALUES(9,'doctor','86ae627c8691486365af8de70d38d992cd1e8f60f10a38932541d2b127fb8a54',1794936612230927);
+INSERT INTO "migrations" VALUES(10,'depends','cfed8c83414af81ca2698c6a25bc2d9fc6f3dfcedd9dcbf74f5f11f2104fb646',1794936612231266);
+INSERT INTO "migrations" VALUES(11,'rates','6f2f719e64ee04c1af535cddfde96c69d1b534bbbd21fd1e61854910da4751ec',1794936612231375);
+INSERT INTO "migrations" VALUES(12,'history','2ebc7126eeaeb0d30ac7b142b7fc9fda7102ddc42dd0726a9ae1dd6f86c0fa89',1794936612231501);
+INSERT INTO "migrations" VALUES(13,'override','10bb1dc5edd0a4b955e5eddf7c14e9f78564611a0810d5cc9ae967ca024481b6',1794936612232822);
+INSERT INTO "migrations" VALUES(14,'tokens','ee5a4888ae5471d41c1d9b0a7243773b6e25b33cd0f95ebd498e7c671df0f9e2',1794936612232979);
+INSERT INTO "migrations" VALUES(15,'lines','ff8ef2720f42a2941bc83c43efd0f9f50f1c107a2734da726700e8887a316ced',1794936612234042);
+INSERT INTO "migrations" VALUES(16,'drain','21f1cb5dac4935fc24562eec79b0f2cc911f9b8d9f0207ad5525bdfb52589411',1794936612235021);
+INSERT INTO "migrations" VALUES(17,'happenings','8fd973c0d14b10e73637e7f3f1c0a1c69213e5460e0aab7dfcd11dc4c6c0a1fc',1794936612235135);
+INSERT INTO "migrations" VALUES(18,'answers','0902af550d6e0a1226d222272faac5c2ff4efb9a70d72e83cc08e710d4792a6d',1794936612235268);
+INSERT INTO "migrations" VALUES(19,'words','03f0ab3cae7a41bfc828016c9c854f0d56301d43696091c58d6eb4a57e8bd12d',1794936612235679);
+INSERT INTO "migrations" VALUES(20,'sessions','e72c80c84e31874cf5a37ec9dda009614c46c5a1a80ac0612ec7eafefeb5435a',1794936612235930);
+INSERT INTO "migrations" VALUES(21,'at_rest','43197325147ed15ea4f6c0b616f0d9e0ed6a8409f918d72d8cc14c84ef210c0c',1794936612236022);
+INSERT INTO "migrations" VALUES(22,'pings','d45bbae08d86061890d35b900114f443ffd7c62ca70077b9daafca4be2740b95',1794936612236173);
+INSERT INTO "migrations" VALUES(23,'revisions','5f9ff8a6d4a345f1e50bb94bcbdc0f1b2a7ed767d0f77c3adf62d9ae0c4a1a68',1794936612236400);
+INSERT INTO "migrations" VALUES(24,'refusals','92ea9d0f34c42980e057b966cbf1b86070a56eaa06f3748f7582544b11e634fd',1794936612237051);
+INSERT INTO "migrations" VALUES(25,'claims','35dd85ebbe97784c44ac84e123ba7b636bac61682ee6afa8ec6cda9bad9b0dec',1794936612237242);
+INSERT INTO "migrations" VALUES(26,'kept_revisions','5b63ed09e1f1c16324cba955556e9daa4dd3594efa907f9bf912792ed34b223a',1794936612237356);
+INSERT INTO "migrations" VALUES(27,'first_start','a00a035c33dd8829f6ee939ad4d1d5531341d180baad023832c873998e0a5475',1794936612237582);
+INSERT INTO "migrations" VALUES(28,'names','228b839d172002a287db2b10b8e1d03662268e91e1344da77c57c646d85d3ec7',1794936612275852);
 CREATE TABLE pings (
     schedule_id INTEGER NOT NULL,
     at INTEGER NOT NULL,
@@ -314,7 +314,7 @@ INSERT INTO "revisions" VALUES(28,1,'{"concurrency_key":"warehouse","overlap":"a
 INSERT INTO "revisions" VALUES(29,1,'{"target":{"task":"filled"},"trigger":{"every":{"hours":1}},"v":1}',NULL,'create','ada','{"definition":{"v":1,"trigger":{"every":{"hours":1}},"target":{"task":"filled"}}}',1768003200000000);
 INSERT INTO "revisions" VALUES(29,2,'{"target":{"task":"filled"},"trigger":{"every":{"hours":1}},"v":1}',NULL,'pause','ada','{"note":"","until":null}',1768003201000000);
 INSERT INTO "revisions" VALUES(29,3,'{"target":{"task":"filled"},"trigger":{"every":{"hours":1}},"v":1}',NULL,'resume','ada','{"paused_by":"ada","note":""}',1768035601000000);
-INSERT INTO "revisions" VALUES(30,1,'{"v": 1, "trigger": {"cron": "61 * * * *"}, "target": {"task": "work"}}',NULL,'create','sql','{}',1794933882605000);
+INSERT INTO "revisions" VALUES(30,1,'{"v": 1, "trigger": {"cron": "61 * * * *"}, "target": {"task": "work"}}',NULL,'create','sql','{}',1794936612625000);
 CREATE TABLE run_logs (
     run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     attempt INTEGER NOT NULL,
@@ -921,7 +921,7 @@ INSERT INTO "schedules" VALUES(26,'default','keyed-1',NULL,'{"concurrency_key":"
 INSERT INTO "schedules" VALUES(27,'default','keyed-2',NULL,'{"concurrency_key":"warehouse","overlap":"allow","target":{"task":"keyed"},"trigger":{"every":{"hours":1}},"v":1}',1,NULL,'{}',NULL,NULL,NULL,NULL,1767916800000000,1767916800000000);
 INSERT INTO "schedules" VALUES(28,'default','keyed-3',NULL,'{"concurrency_key":"warehouse","overlap":"allow","target":{"task":"keyed"},"trigger":{"every":{"hours":1}},"v":1}',1,NULL,'{}',NULL,NULL,NULL,NULL,1767916800000000,1767916800000000);
 INSERT INTO "schedules" VALUES(29,'default','filled',NULL,'{"target":{"task":"filled"},"trigger":{"every":{"hours":1}},"v":1}',3,NULL,'{}',NULL,NULL,NULL,NULL,1768003200000000,1768035601000000);
-INSERT INTO "schedules" VALUES(30,'default','broken',NULL,'{"v": 1, "trigger": {"cron": "61 * * * *"}, "target": {"task": "work"}}',1,NULL,'{}',NULL,NULL,NULL,'cron ''61 * * * *'': minute: 61 is not within 0-59.',1794933882605000,1794933882605000);
+INSERT INTO "schedules" VALUES(30,'default','broken',NULL,'{"v": 1, "trigger": {"cron": "61 * * * *"}, "target": {"task": "work"}}',1,NULL,'{}',NULL,NULL,NULL,'cron ''61 * * * *'': minute: 61 is not within 0-59.',1794936612625000,1794936612625000);
 CREATE TABLE sessions (
     id TEXT NOT NULL PRIMARY KEY,
     digest TEXT NOT NULL,
