@@ -90,7 +90,7 @@ RATES = st.builds(RateLimit, st.integers(1, 1_000), st.integers(1, 31 * 86_400))
 RUNS = records(
     RunRecord,
     target=TARGETS,
-    override=st.none() | records(AppliedOverride, created_at=SECONDS),
+    applied_override=st.none() | records(AppliedOverride, created_at=SECONDS),
 )
 SKIPS = records(SkipRecord)
 TRIGGERS = st.sampled_from(
