@@ -148,7 +148,7 @@ class FaultRun:
         return self.fleet.start(url=url, **SETUP)
 
     async def _supervise(self) -> None:
-        """Replace workers that have ended, such as those that could not reach the store when they started."""
+        """Replace workers that have ended, for example because they could not reach the store at startup."""
         while True:
             await asyncio.sleep(1.0)
             self._slots.fill()

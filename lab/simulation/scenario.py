@@ -52,7 +52,7 @@ class Scenario:
     rates: Rates
     keep: int
     retention: float
-    # Code-defined schedules, version by version of the app; and those that an operator creates.
+    # Code-defined schedules for each version of the app, and schedules that an operator creates.
     versions: list[dict[str, int]] = field(default_factory=list)
     operator_schedules: dict[str, int] = field(default_factory=dict)
     specs: list[Spec] = field(default_factory=list)

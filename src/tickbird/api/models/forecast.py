@@ -41,7 +41,7 @@ class SimulationBody(Body):
     duration: int | None = Field(
         default=None, ge=1, le=366 * 86_400, description="Seconds that runs take of which none has succeeded yet."
     )
-    limit: int = Field(default=20, ge=0, le=MAX_ROWS, description="So many schedules are told of.")
+    limit: int = Field(default=20, ge=0, le=MAX_ROWS, description="How many schedules to list.")
 
 
 class PeakModel(BaseModel):
