@@ -38,6 +38,12 @@ def ticks(cli: Cli, expr: str, after: str, count: int = 3, tz: str = "Europe/Rom
     return [(tick["scheduled_for"], "; ".join(tick["notes"])) for tick in document["ticks"]]
 
 
+def test_preview_of_a_cron_expression_without_its_option(cli: Cli) -> None:
+    said = cli.refused(3, "preview", "61 * * * *")
+    assert "there is no schedule '61 * * * *'; `tickbird preview --cron '61 * * * *'` takes a cron expression." in said
+    assert "--cron" not in cli.refused(3, "preview", "none such")
+
+
 def test_preview_notes_a_time_that_does_not_exist(bare: Cli) -> None:
     leap = "clocks go forward 1 h at 2026-03-29 03:00:00 CEST"
     assert ticks(bare, "30 2 * * *", "2026-03-28") == [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from shlex import quote
 
 import click
 
@@ -112,7 +113,14 @@ def preview(settings: GlobalOptions, name: str | None, count: int, expr: str | N
 def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
     async def read() -> tuple[Schedule, Sequence[UpcomingTick], datetime]:
         async with connect(settings) as client:
-            return await client.get(name), await client.next_ticks(name, count), await client.now()
+            try:
+                return await client.get(name), await client.next_ticks(name, count), await client.now()
+            except NotFoundError as error:
+                if len(name.split()) < 5:
+                    raise
+                # Names may have spaces, but this is rather a cron expression.
+                hint = f"`tickbird preview --cron {quote(name[:60])}` takes a cron expression."
+                raise NotFoundError(f"there is no schedule {name[:60]!r};", hint=hint) from error
 
     schedule, coming, now = run_async(read(), settings)
     ticks = with_notes(schedule, coming, now)
