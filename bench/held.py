@@ -18,9 +18,9 @@ import psycopg
 from bench import bare
 from bench.common import Options, Report, Table, interleave, percentile
 from bench.database import NOW, Schedules, warm
+from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.engine.planner_step import PlannerStep
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.protocol.store import PlanResult
 
 T = TypeVar("T")
 SPAWN: Final = multiprocessing.get_context("spawn")

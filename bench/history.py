@@ -24,6 +24,7 @@ from bench.database import DUE, Schedules, server, version
 from tickbird import every
 from tickbird.client import Client
 from tickbird.domain.planning.commands import Create
+from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
@@ -31,7 +32,7 @@ from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.database.connection import Connections
 from tickbird.store.postgres.database.schema_name import STATEMENTS as POSTGRES
-from tickbird.store.protocol.store import ClaimResult, Store
+from tickbird.store.protocol.store import Store
 from tickbird.store.shared.sql import load_statements
 from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.database.statements import SQL as SQLITE

@@ -6,7 +6,10 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import Command, Create
+from tickbird.domain.planning.plan_result import PlanResult
+from tickbird.domain.runs.leases import ClaimResult, FinishResult
 from tickbird.domain.runs.run import ClaimedRun, NewRun, RunRecord, SkipRecord, Status
 from tickbird.domain.runs.run import Outcome as Outcome
 from tickbird.domain.schedules.definition import Definition, Target
@@ -15,7 +18,7 @@ from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import ChangeResult, ClaimResult, FinishResult, PlanResult, Store
+from tickbird.store.protocol.store import Store
 
 # A Thursday, and an instant of every grid of seconds, minutes, hours and days.
 T0 = datetime(2026, 1, 1, tzinfo=UTC)

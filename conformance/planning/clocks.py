@@ -15,7 +15,8 @@ from conformance.steps import (
 )
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.run import ClaimedRun
-from tickbird.store.protocol.store import ClockBounds, Store
+from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.store.protocol.store import Store
 
 HOUR = 3_600
 DAY = 24 * HOUR

@@ -34,11 +34,12 @@ from conformance.steps import (
 from tickbird.domain.errors import ConflictError, DefinitionError
 from tickbird.domain.planning.backfills import NewBackfill
 from tickbird.domain.planning.commands import Create, Delete, Pause, Reschedule, Trigger, Update
+from tickbird.domain.runs.leases import FinishResult
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.dependencies import After, LastSuccess, after
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import FinishResult, Store
+from tickbird.store.protocol.store import Store
 
 # Ticks that do not come by themselves in these tests.
 RARELY = every(days=1)

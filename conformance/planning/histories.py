@@ -28,11 +28,12 @@ from conformance.steps import (
 )
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.planning.commands import Command, Delete, Pause, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import TICK_ORIGINS, ClaimedRun, RunRecord, Status
 from tickbird.domain.schedules.definition import Overlap
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import LeaseRef, Store
+from tickbird.store.protocol.store import Store
 
 OVERLAPS: tuple[Overlap, ...] = ("skip", "queue", "replace", "allow")
 

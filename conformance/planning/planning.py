@@ -31,7 +31,8 @@ from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
-from tickbird.store.protocol.store import HandOff, Store
+from tickbird.domain.workers import HandOff
+from tickbird.store.protocol.store import Store
 
 
 def _hand_off(room: int) -> HandOff:

@@ -34,9 +34,10 @@ from conformance.steps import (
 )
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.commands import Create, Delete, Pause, Trigger, Update
+from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Target
-from tickbird.store.protocol.store import LeaseRef, Store
+from tickbird.store.protocol.store import Store
 
 
 async def race(*contenders: Coroutine[Any, Any, Any]) -> list[Any]:

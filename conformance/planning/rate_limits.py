@@ -23,8 +23,10 @@ from conformance.steps import (
 )
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit, read_rate
 from tickbird.domain.planning.commands import Trigger
+from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import NewRun
-from tickbird.store.protocol.store import ClaimResult, HandOff, Store
+from tickbird.domain.workers import HandOff
+from tickbird.store.protocol.store import Store
 
 MAIL = "mail"
 BOTH = ("default", MAIL)

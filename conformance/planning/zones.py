@@ -21,10 +21,10 @@ from conformance.steps import (
 )
 from lab.zones import write_zone, zones_of
 from tickbird.domain.planning.commands import Pause, Reschedule, Skip, Update
-from tickbird.domain.time.zone_data import ZoneData, zone_source
+from tickbird.domain.time.zone_data import MovedSchedule, ZoneData, zone_source
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import MovedSchedule, Store
+from tickbird.store.protocol.store import Store
 
 ZONE = "Europe/Berlin"
 NEWER = ZoneData("9999a", "n" * 32)

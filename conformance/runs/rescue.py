@@ -14,7 +14,8 @@ from conformance.steps import (
     runs_of,
     start,
 )
-from tickbird.store.protocol.store import LeaseRef, Store
+from tickbird.domain.runs.leases import LeaseRef
+from tickbird.store.protocol.store import Store
 
 
 class Rescue:

@@ -24,9 +24,10 @@ from conformance.steps import (
 )
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands import Trigger
+from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import NewRun, RunRecord, Status
 from tickbird.domain.schedules.definition import Target
-from tickbird.store.protocol.store import LeaseRef, Store
+from tickbird.store.protocol.store import Store
 
 RESULTS: list[Any] = [None, True, 0, 1.5, "ça", [1, [2]], {"deep": {"null": None, "🐦": []}}, "x" * 50_000]
 

@@ -21,7 +21,8 @@ from tickbird.domain.schedules.codec import encode_definition, encode_field
 from tickbird.domain.schedules.definition import Definition, Target, command_target
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.command import command
-from tickbird.store.protocol.store import HandOff, Store
+from tickbird.domain.workers import HandOff
+from tickbird.store.protocol.store import Store
 
 PROGRAM = "/usr/local/bin/backup"
 BACKUP = command([PROGRAM, "--full"], env={"PASSWORD": {"env": "SECRET"}})

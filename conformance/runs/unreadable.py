@@ -23,9 +23,10 @@ from conformance.steps import (
 )
 from tickbird.domain.limits.rate_limits import read_rate
 from tickbird.domain.planning.commands import Trigger
+from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.unreadable_runs import RECHECK_SECONDS
 from tickbird.domain.schedules.codec import FORMAT
-from tickbird.store.protocol.store import ClaimResult, Store
+from tickbird.store.protocol.store import Store
 
 PAYLOAD = {"amount": 500, "customer": "acme"}
 UNREADABLE: dict[str, str] = {

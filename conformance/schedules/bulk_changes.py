@@ -24,12 +24,13 @@ from conformance.steps import (
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, StaleError
 from tickbird.domain.limits.rate_limits import RateLimit
+from tickbird.domain.planning.changes import CalendarUpdate, ChangeSet
 from tickbird.domain.planning.commands import Command, Create, Delete, Pause, Resume, SyncFromCode, Update
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger, at
-from tickbird.store.protocol.store import CalendarUpdate, ChangeSet, Store
+from tickbird.store.protocol.store import Store
 
 HOUR = every(hours=1)
 

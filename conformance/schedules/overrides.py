@@ -33,6 +33,8 @@ from conformance.steps import (
 from lab.zones import write_zone, zones_of
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.ledger.activity import AuditEntry
+from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import (
     ClearOverride,
     Delete,
@@ -47,7 +49,7 @@ from tickbird.domain.planning.commands import (
 from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import AuditEntry, ChangeResult, Store
+from tickbird.store.protocol.store import Store
 
 OWN = {"limit": 5, "text": "Zoë “ça va” 你好", "ratio": 1.0}
 

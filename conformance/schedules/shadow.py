@@ -27,7 +27,8 @@ from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.backfills import NewBackfill
 from tickbird.domain.planning.commands import Create, Pause, Resume, Skip, SyncFromCode, Trigger, Update
 from tickbird.domain.schedules.dependencies import After
-from tickbird.store.protocol.store import HandOff, Store
+from tickbird.domain.workers import HandOff
+from tickbird.store.protocol.store import Store
 
 CUT_OVER = Update(actor="ada", fields={"shadow": False})
 

@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from examples.bird_shop import words
 from examples.bird_shop.snapshot import CaughtUp, Counts, Event, Kind, Result, Row, Snapshot
 from tickbird.client import Client
+from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.runs.run import ACTIVE, FINAL, RunRecord, SkipRecord
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import ScheduleSummary, Store
+from tickbird.store.protocol.store import Store
 
 _MAX_EVENTS = 500
 _MAX_SCHEDULES = 1_000

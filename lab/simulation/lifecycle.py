@@ -11,7 +11,7 @@ from lab.simulation.history import Event, RunRow
 from lab.simulation.tasks import TaskCall
 from lab.simulation.waiters import USUAL, Waiters
 from tickbird.domain.limits.rate_limits import micros
-from tickbird.store.protocol.store import believed_now
+from tickbird.domain.time.clock_bounds import believed_now
 
 if TYPE_CHECKING:
     from lab.simulation.checker import Checker

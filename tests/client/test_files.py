@@ -10,10 +10,10 @@ import pytest
 
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, StaleError
+from tickbird.domain.planning.changes import ChangeSet, Counted
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.files import DocumentError, read_document
 from tickbird.files.document import Document
-from tickbird.store.protocol.store import ChangeSet, Counted
 from tickbird.store.sqlite import SqliteStore
 
 

@@ -16,13 +16,15 @@ from pydantic import BeforeValidator
 
 from tickbird import Run, Tickbird, every
 from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.plan_result import PlanResult
+from tickbird.domain.runs.leases import LeaseRef, RenewResult
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.workers import Worker
+from tickbird.domain.workers import HandOff, Worker
 from tickbird.engine import dispatcher as steps
 from tickbird.engine import executor
 from tickbird.engine.dispatcher import Dispatcher
-from tickbird.store.protocol.store import HandOff, LeaseRef, PlanResult, RenewResult, Store
+from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 from tickbird.stores import open_store
 from tickbird.testing.clock import ManualClock

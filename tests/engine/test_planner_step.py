@@ -11,9 +11,9 @@ import pytest
 from tickbird import every
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.engine.planner_step import PlannerStep
-from tickbird.store.protocol.store import PlanResult
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing.clock import ManualClock
 

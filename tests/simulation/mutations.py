@@ -15,6 +15,7 @@ from tickbird.domain.planning import code_sync, commands, planner
 from tickbird.domain.planning.backfills import BackfillSelection
 from tickbird.domain.planning.pending_ticks import prune_overrides
 from tickbird.domain.runs.held import Release
+from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import TICK_ORIGINS, Outcome
 from tickbird.domain.schedules.dependencies import DependencyCheck
 from tickbird.domain.schedules.grid import TickGrid, TickRange
@@ -22,7 +23,6 @@ from tickbird.domain.schedules.schedule import Cursor
 from tickbird.engine import clock
 from tickbird.engine.clock import ClockGuard
 from tickbird.engine.dispatcher import Dispatcher
-from tickbird.store.protocol.store import LeaseRef
 from tickbird.store.shared.plan_backoff import PlanBackoff
 from tickbird.store.sqlite import runs, store
 from tickbird.store.sqlite.database.statements import SQL

@@ -25,6 +25,7 @@ from tickbird.domain.planning.commands import (
     Trigger,
     Update,
 )
+from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
@@ -32,7 +33,7 @@ from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger as AnyTrigger
 from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import LeaseRef, Store
+from tickbird.store.protocol.store import Store
 
 NAMESPACE = "default"
 # A Thursday.

@@ -17,6 +17,7 @@ from tickbird.domain.forecast.model import MICROS, Scenario, SlotPool
 from tickbird.domain.forecast.simulator import Simulator
 from tickbird.domain.forecast.stats import ForecastStats
 from tickbird.domain.limits.rate_limits import RateLimit
+from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.schedules.schedule import Schedule
@@ -24,7 +25,7 @@ from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import LeaseRef, Store
+from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
 from tickbird.testing.clock import ManualClock
 from tickbird.testing.harness import _AtManualTime

@@ -24,7 +24,9 @@ from tests.store.conftest import PlainPostgres
 from tests.store.contenders import PATIENCE, SPAWN, Contenders, contenders
 from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
 from tickbird.domain.planning.backfills import NewBackfill
+from tickbird.domain.planning.changes import ChangeSet
 from tickbird.domain.planning.commands import Create, Trigger, Update
+from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.codec import definition_text, encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
@@ -42,7 +44,6 @@ from tickbird.store.postgres.planning.concurrency_keys import stripe_of
 from tickbird.store.postgres.planning.planning import Batch
 from tickbird.store.postgres.planning.waiting_runs import hold_active
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.protocol.store import ChangeSet, LeaseRef
 from tickbird.store.shared.sql import load_statements
 
 T0 = datetime(2026, 1, 1, tzinfo=UTC)

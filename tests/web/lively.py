@@ -11,6 +11,7 @@ from typing import Any
 
 from tickbird.client import Client
 from tickbird.domain.planning.commands import Command, Create, Pause
+from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.policy_input import policies
@@ -19,7 +20,7 @@ from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import LeaseRef, Store
+from tickbird.store.protocol.store import Store
 
 WORKERS = ("worker-a1f3", "worker-b7c0")
 LEASE = 3_600.0

@@ -19,12 +19,14 @@ from tickbird.domain.access.sessions import SessionRecord
 from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor import checks
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.forecast.preview import Preview
 from tickbird.domain.ledger import verification
-from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.ledger.activity import Activity, AuditEntry
+from tickbird.domain.ledger.decisions import TickDecisions
 from tickbird.domain.ledger.verification import LedgerReport
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
@@ -41,12 +43,13 @@ from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule, State
 from tickbird.domain.schedules.tick_overrides import AppliedOverride, OverrideRecord, TickOverride
+from tickbird.domain.store_identity import StoreIdentity
+from tickbird.domain.time.zone_data import ZoneRecord, Zones
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.domain.workers import Worker
 from tickbird.files.plan import FilePlan, ScheduleChange
-from tickbird.store.protocol.store import AuditEntry, ScheduleSummary, StoreIdentity, TickDecisions, ZoneRecord, Zones
 from tickbird.wire.decode import (
     backfills,
     calendars,

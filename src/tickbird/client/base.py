@@ -11,6 +11,7 @@ from tickbird.client.dashboard import DashboardReads
 from tickbird.client.payloads import check_by_schema
 from tickbird.client.server_reads import ServerReads
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import (
     Command,
     Trigger,
@@ -21,7 +22,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, read_settings
 from tickbird.domain.text import check_name, check_text
 from tickbird.domain.workers import who_distrusts
-from tickbird.store.protocol.store import ChangeResult, Store
+from tickbird.store.protocol.store import Store
 
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 # The settings of a task, as a definition takes them.

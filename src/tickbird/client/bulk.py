@@ -19,10 +19,10 @@ from tickbird.domain.planning.bulk import (
     reason_not_changed,
     too_many,
 )
+from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import Command, Pause, Resume, Trigger
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.instants import to_seconds
-from tickbird.store.protocol.store import ChangeResult
 
 _MAX_PARALLEL: Final = 8
 _PAGE: Final = 500

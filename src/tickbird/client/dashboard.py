@@ -15,6 +15,7 @@ from tickbird.domain.dashboard_rows import (
     RunFilter,
     RunTiming,
     ScheduleFilter,
+    ScheduleSummary,
     Timeline,
     newest_points,
 )
@@ -28,7 +29,7 @@ from tickbird.domain.runs.run import Origin, RunRecord, Status
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.text import check_text
-from tickbird.store.protocol.store import ScheduleSummary, Store
+from tickbird.store.protocol.store import Store
 
 # So many late runs, queues of theirs and running runs are looked at for what needs a person.
 _LATE_RUNS, _QUEUES, _RUNNING = 500, 20, 1_000

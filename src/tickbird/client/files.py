@@ -13,13 +13,13 @@ from tickbird.client.calendar_service import CalendarService
 from tickbird.client.payloads import check_by_schema
 from tickbird.cpu_threads import compute_now
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError, TickbirdError
+from tickbird.domain.planning.changes import CalendarUpdate, ChangeSet
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, inherit
 from tickbird.domain.text import check_text
-from tickbird.store.protocol.store import CalendarUpdate, ChangeSet
 
 # What reads and compares files is imported when it is used: every program that has a client would else load it.
 if TYPE_CHECKING:

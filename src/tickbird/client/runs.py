@@ -15,6 +15,7 @@ from tickbird.domain.explain.context import RunContext, readable
 from tickbird.domain.explain.explanation import Step, TimeFormatter
 from tickbird.domain.explain.run_history import RunHistory as Course
 from tickbird.domain.limits.rate_limits import QueuePosition
+from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import (
     Trigger,
 )
@@ -26,9 +27,6 @@ from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
 from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration, duration_text, seconds
 from tickbird.domain.time.zones import zone
-from tickbird.store.protocol.store import (
-    ChangeResult,
-)
 
 # How soon a run that is waited for is looked at again, and how rarely in the end.
 _FIRST_POLL = 0.005

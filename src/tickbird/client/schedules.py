@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 from tickbird.client.base import check_choice, page_size
 from tickbird.client.revisions import Revisions
+from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.commands import (
     Create,
@@ -26,9 +27,6 @@ from tickbird.domain.targets.command import CommandSpec, program_from_json
 from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
-from tickbird.store.protocol.store import (
-    ScheduleSummary,
-)
 
 
 class Schedules(Revisions):

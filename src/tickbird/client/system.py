@@ -11,11 +11,13 @@ from tickbird.cpu_threads import compute
 from tickbird.domain.doctor.checks import run_checks
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.planning.zone_impact import ZoneImpact, all_moves, by_instant, is_zoned, next_moves
+from tickbird.domain.store_identity import StoreIdentity
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
+from tickbird.domain.time.zone_data import ZoneRecord, Zones
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import AuditEntry, StoreIdentity, ZoneRecord, Zones
 
 
 class System(ClientBase):

@@ -13,6 +13,7 @@ from tickbird.domain.explain.context import ExplainContext
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.explain.why import explain
 from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.ledger.decisions import TickDecisions
 from tickbird.domain.ledger.verification import LedgerEntry, LedgerReport, LedgerVerifier
 from tickbird.domain.planning.upcoming import UpcomingTick, upcoming_ticks
 from tickbird.domain.runs.run import RunRecord
@@ -20,7 +21,6 @@ from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
 from tickbird.domain.time.zones import zone
-from tickbird.store.protocol.store import TickDecisions
 
 # So many successes of a schedule are looked through for the one that another one needed.
 _SUCCESSES = 200

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Generic, TypeVar
 
-from tickbird.domain.runs.run import ACTIVE, Origin, SkipReason, Status
+from tickbird.domain.runs.run import ACTIVE, Origin, RunRecord, SkipReason, Status
 from tickbird.domain.schedules.schedule import Schedule, State
 
 T = TypeVar("T")
@@ -212,3 +212,14 @@ def newest_points(runs: Sequence[RunPoint], skips: Sequence[SkipPoint], maximum:
         line.sort(key=lambda mark: (mark.at, mark.id))
         del line[:-maximum]
     return lines
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScheduleSummary:
+    """A schedule with what a list shows of it: its newest run, and how often in a row it failed (capped)."""
+
+    schedule: Schedule
+    last_run: RunRecord | None
+    failure_streak: int
+    # How many of its runs are held.
+    held: int = 0

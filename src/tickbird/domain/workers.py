@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -71,3 +71,30 @@ def check_drainable(worker: Worker) -> None:
         raise ConflictError(
             f"{worker.id} is a deploy step, not a worker;", hint="it ends by itself once it has declared its schedules."
         )
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatResult:
+    """The store's clock as a worker reported, the ids of the other live workers of its app, and which zone rules."""
+
+    now: datetime
+    peers: frozenset[str] = frozenset()
+    # The generation of the zone rules that the store goes by.
+    zones: int = 0
+    # Why the store is taken for a copy; empty when it is not.
+    copy_reason: str = ""
+    # Why this code may no longer work on the store, whose schema was migrated meanwhile; empty when it may.
+    outdated: str = ""
+    # Who wants this worker to drain; empty when nobody does.
+    drained_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HandOff:
+    """What a worker that plans would start at once: up to `room` runs of its queues and tasks, under a lease."""
+
+    worker: Worker
+    room: int
+    lease: float
+    queues: Collection[str]
+    tasks: Collection[str]

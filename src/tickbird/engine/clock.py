@@ -7,10 +7,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
+from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.time.instants import EPOCH
 from tickbird.domain.workers import CLOCK_JUMPED
 from tickbird.engine.monotonic import steady
-from tickbird.store.protocol.store import ClockBounds
 
 log = logging.getLogger("tickbird.engine")
 

@@ -9,16 +9,17 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from math import ceil, inf
 
+from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.runs.unreadable_runs import Unreadable
-from tickbird.domain.workers import Worker
+from tickbird.domain.workers import HandOff, Worker
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock, ClockGuard
 from tickbird.engine.executor import Ending, RunExecutor
 from tickbird.engine.leases import LeaseRenewer
 from tickbird.engine.outbox import Outbox
 from tickbird.engine.processes.pool import ProcessPool
-from tickbird.store.protocol.store import HandOff, PlanResult, Store
+from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import Executable, RunSink
 
 log = logging.getLogger("tickbird.engine")

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from tickbird.domain.errors import StoreError
+from tickbird.domain.runs.leases import LeaseRef, RenewResult
 from tickbird.domain.workers import Worker
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock
-from tickbird.store.protocol.store import LeaseRef, RenewResult, Store
+from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
 _MIN_RENEWAL_INTERVAL = 0.25

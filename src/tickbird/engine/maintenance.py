@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from tickbird.domain.workers import Worker
+from tickbird.domain.workers import HeartbeatResult, Worker
 from tickbird.engine.clock import ACCEPT_AFTER, Clock, ClockGuard
 from tickbird.engine.code_sync import Declarations, sync
 from tickbird.engine.readiness import WorkerReadiness
 from tickbird.engine.worker_health import WorkerHealth
-from tickbird.store.protocol.store import HeartbeatResult, Store
+from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
 

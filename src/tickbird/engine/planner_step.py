@@ -7,9 +7,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from tickbird.domain.planning.plan_result import PlanResult
+from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.workers import HandOff
 from tickbird.engine.clock import Clock, ClockGuard
 from tickbird.engine.dispatcher import Plan
-from tickbird.store.protocol.store import ClockBounds, HandOff, PlanResult, Store
+from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
 _MAX_LOGGED = 20

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final
 
-from tickbird.domain.workers import CLOCK_JUMPED, Worker, who_distrusts
+from tickbird.domain.time.zone_data import MovedSchedule, Zones
+from tickbird.domain.workers import CLOCK_JUMPED, HeartbeatResult, Worker, who_distrusts
 from tickbird.engine.clock import ACCEPT_AFTER, Clock
-from tickbird.store.protocol.store import HeartbeatResult, MovedSchedule, Store, Zones
+from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
 

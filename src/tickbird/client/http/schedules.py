@@ -10,6 +10,7 @@ from tickbird.client.base import check_choice
 from tickbird.client.http.base import instant, read_changed, schedule_path, sent
 from tickbird.client.http.revisions import RemoteRevisions
 from tickbird.client.schedules import Schedules, with_target
+from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.codec import encode_field, encode_stated
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
@@ -18,7 +19,6 @@ from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
-from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.wire.decode.schedules import read_row
 
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from tickbird.client.http.base import Remote, segment
 from tickbird.client.system import System, check_days
 from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.planning.zone_impact import ZoneImpact, all_moves, by_instant, is_zoned
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.store_identity import StoreIdentity
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
+from tickbird.domain.time.zone_data import ZoneRecord, Zones
 from tickbird.domain.workers import Worker, no_such_worker
-from tickbird.store.protocol.store import AuditEntry, StoreIdentity, ZoneRecord, Zones
 from tickbird.wire.decode import parts
 from tickbird.wire.decode.schedules import read_row
 from tickbird.wire.decode.system import (

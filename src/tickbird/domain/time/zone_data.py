@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, lru_cache
@@ -128,3 +128,59 @@ def _info(name: str) -> ZoneInfo:
 def clock_text(at: datetime, tz: str = "UTC") -> str:
     """An instant on a zone's clock, with the zone's abbreviation."""
     return f"{at.astimezone(zone_info(tz)):%Y-%m-%d %H:%M:%S %Z}"
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneRecord:
+    """Zone rules that the store goes by, or went by; `followed_at` is when every cursor had been computed anew."""
+
+    generation: int
+    version: str
+    digest: str
+    adopted_at: datetime
+    adopted_by: str
+    followed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Zones:
+    """The zone rules of this process beside those that the store goes by."""
+
+    here: ZoneData
+    stored: ZoneRecord | None
+    # The store took them over by this very look.
+    adopted: bool = False
+
+    @property
+    def same(self) -> bool:
+        """May this process plan schedules in zones other than UTC?"""
+        return self.stored is not None and self.stored.digest == self.here.digest
+
+    @property
+    def generation(self) -> int:
+        """What cursors outside of UTC that this process may plan are marked with; below all where there are none."""
+        return self.stored.generation if self.stored is not None and self.same else -1
+
+    @property
+    def cursor_generation(self) -> int:
+        """What cursors are marked with that this process computes: by other rules, they are to be computed anew."""
+        return max(self.generation, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class MovedSchedule:
+    """A schedule whose next look was moved by other zone rules."""
+
+    namespace: str
+    schedule: str
+    schedule_id: int
+    before: datetime | None
+    after: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneRecomputeResult:
+    """Cursors computed anew: those that moved, and the schedule id up to which all were; None: no more are left."""
+
+    moved: Sequence[MovedSchedule] = ()
+    reached: int | None = None

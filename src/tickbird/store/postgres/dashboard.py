@@ -20,6 +20,7 @@ from tickbird.domain.dashboard_rows import (
     RunPoint,
     RunTiming,
     ScheduleFilter,
+    ScheduleSummary,
     SkipPoint,
     Timeline,
     newest_points,
@@ -31,7 +32,6 @@ from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedules
-from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.store.shared.json_columns import as_object
 
 Read = Callable[[Callable[[Session], Awaitable[list[Any]]]], Awaitable[list[Any]]]

@@ -16,6 +16,7 @@ from tickbird.domain.access.sessions import SESSION_KEPT
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.limits.concurrency import Key, take
 from tickbird.domain.runs.idempotency import KEY_SECONDS
+from tickbird.domain.runs.leases import FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.run import FINAL, NewRun, Outcome, RunRecord, Status, already_final_error, enqueued_detail
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import REVISIONS_KEPT
@@ -24,7 +25,6 @@ from tickbird.store.postgres.enqueue import enqueueing
 from tickbird.store.postgres.planning.dependencies import cancel_unmet, note_successes
 from tickbird.store.postgres.planning.waiting_runs import hold_keys, release
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_run
-from tickbird.store.protocol.store import FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.shared.statement_scripts import run_async
 

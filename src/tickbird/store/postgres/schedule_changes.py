@@ -10,6 +10,7 @@ from psycopg.types.json import Json, Jsonb
 
 from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.limits.fairness import NOT_DEFERRED
+from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import Change, Command, Create, Trigger
 from tickbird.domain.planning.planner import ActiveRun, Facts, Repeated
 from tickbird.domain.runs.idempotency import match_trigger
@@ -24,7 +25,6 @@ from tickbird.store.postgres.planning.planning import defer_runs, edited_by_sql,
 from tickbird.store.postgres.planning.revisions import learn
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys, release
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
-from tickbird.store.protocol.store import ChangeResult
 from tickbird.store.shared.plans import (
     RevisionCache,
     ScheduleDecision,

@@ -18,27 +18,33 @@ from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.dashboard_rows import ScheduleFilter
+from tickbird.domain.dashboard_rows import ScheduleFilter, ScheduleSummary
 from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetrics, measured
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.errors import StoreError, StoreUnavailableError
-from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
+from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, AuditEntry, Watermark
+from tickbird.domain.ledger.decisions import LedgerPage, RecentOutcomes, TickDecisions
 from tickbird.domain.ledger.shadow_report import MAX_PINGS
 from tickbird.domain.ledger.verification import LedgerEntry
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
+from tickbird.domain.planning.changes import ChangeResult, ChangeSet, Counted
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands import Command
+from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
 from tickbird.domain.runs.held import Drop, HeldSchedule, Release
+from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import AttemptRecord, NewRun, Outcome, RunRecord, SkipRecord, Status
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import MAX_SQL_EDITS, Schedule, State
-from tickbird.domain.time.zone_data import ZoneData, zone_source
-from tickbird.domain.workers import Worker
+from tickbird.domain.store_identity import StoreIdentity
+from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRecord, Zones, zone_source
+from tickbird.domain.workers import HandOff, HeartbeatResult, Worker
 from tickbird.store.postgres import activity, bulk_changes, calendars, doctor, logs, queues, sessions, tokens, workers
 from tickbird.store.postgres import http_responses as responses
 from tickbird.store.postgres import schedule_changes as changes
@@ -63,29 +69,6 @@ from tickbird.store.postgres.runs import (
     prune_revisions,
     renew,
     rescue,
-)
-from tickbird.store.protocol.store import (
-    AuditEntry,
-    ChangeResult,
-    ChangeSet,
-    ClaimResult,
-    ClockBounds,
-    Counted,
-    FinishResult,
-    HandOff,
-    HeartbeatResult,
-    LeaseRef,
-    LedgerPage,
-    PlanResult,
-    RecentOutcomes,
-    RenewResult,
-    RescueResult,
-    ScheduleSummary,
-    StoreIdentity,
-    TickDecisions,
-    ZoneRecomputeResult,
-    ZoneRecord,
-    Zones,
 )
 from tickbird.store.shared.backfills import choose_ticks
 from tickbird.store.shared.identity import compare, same_database

@@ -26,7 +26,7 @@ from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
 
 if TYPE_CHECKING:
-    from tickbird.store.protocol.store import ScheduleSummary
+    from tickbird.domain.dashboard_rows import ScheduleSummary
 
 
 class DashboardStore(Protocol):

@@ -7,9 +7,8 @@ then either committed or not, and calling them again is safe.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -18,283 +17,32 @@ from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor.metrics import MAX_COUNTED, NamespaceMetrics
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.ledger.activity import AuditEntry as AuditEntry
-from tickbird.domain.ledger.verification import LedgerEntry
+from tickbird.domain.ledger.decisions import LedgerPage, RecentOutcomes, TickDecisions
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
+from tickbird.domain.planning.changes import ChangeResult, ChangeSet, Counted
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands import Command
+from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.runs.held import Drop, HeldSchedule, Release
+from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.logs import LogLine, Progress
-from tickbird.domain.runs.run import AttemptRecord, ClaimedRun, NewRun, Outcome, RunRecord, SkipRecord, Status
-from tickbird.domain.runs.unreadable_runs import Unreadable
+from tickbird.domain.runs.run import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
-from tickbird.domain.time.zone_data import ZoneData
-from tickbird.domain.workers import Worker
+from tickbird.domain.store_identity import StoreIdentity
+from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRecord, Zones
+from tickbird.domain.workers import HandOff, HeartbeatResult, Worker
 from tickbird.store.protocol.dashboard import DashboardStore
-
-# The earliest and the latest instant that the store's clock may show; at any other it has jumped, and does nothing.
-ClockBounds = tuple[datetime, datetime]
-
-
-def middle(expected: ClockBounds) -> datetime:
-    """The instant that the store's clock should show."""
-    return expected[0] + (expected[1] - expected[0]) / 2
-
-
-def believed_now(now: datetime, expected: ClockBounds | None) -> datetime:
-    """What counts as now for runs that wait for the clock: not an instant that is ahead of what is expected."""
-    return now if expected is None or now <= expected[1] else middle(expected)
-
-
-@dataclass(frozen=True, slots=True)
-class PlanResult:
-    """What a planning step did, and when the next schedule is due."""
-
-    now: datetime
-    schedules: int = 0
-    runs: int = 0
-    skips: int = 0
-    parked: tuple[str, ...] = ()
-    # None: nothing is planned for any future instant.
-    next_at: datetime | None = None
-    # More was due than the limit let through.
-    more: bool = False
-    # Runs that were leased to this worker as they were made.
-    leased: Sequence[ClaimedRun] = ()
-    # Schedules that the database refused to plan, for a cause that is not in their rows.
-    refused: tuple[RefusedPlan, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedPlan:
-    """A schedule that was not planned though it is due: why, and when it is tried again."""
-
-    schedule: str
-    error: str
-    retry_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimResult:
-    """Runs leased to this worker, and when to look again: at once where any was found, so that it can start first."""
-
-    now: datetime
-    runs: Sequence[ClaimedRun] = ()
-    next_at: datetime | None = None
-    # Queued runs that this process cannot read: they were left to other workers.
-    unreadable: tuple[Unreadable, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LeaseRef:
-    """A run that a worker is working on, with its fencing token."""
-
-    run_id: int
-    attempt: int
-
-
-@dataclass(frozen=True, slots=True)
-class RenewResult:
-    """Which leases were renewed; those not named were lost. `cancelled` ones are asked to stop."""
-
-    now: datetime
-    held: frozenset[int] = frozenset()
-    cancelled: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class FinishResult:
-    """Which outcomes counted; the others came too late, under an attempt that is no longer current."""
-
-    now: datetime
-    accepted: frozenset[int] = frozenset()
-    released: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class RescueResult:
-    """Runs taken from lost workers, cancelled, or released; and when to look again.
-
-    Those that misfired had not started in time; what the unmet ones depend on had not succeeded in time.
-    """
-
-    now: datetime
-    requeued: Sequence[int] = ()
-    failed: Sequence[int] = ()
-    misfired: Sequence[int] = ()
-    unmet: Sequence[int] = ()
-    released: Sequence[int] = ()
-    next_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class HeartbeatResult:
-    """The store's clock as a worker reported, the ids of the other live workers of its app, and which zone rules."""
-
-    now: datetime
-    peers: frozenset[str] = frozenset()
-    # The generation of the zone rules that the store goes by.
-    zones: int = 0
-    # Why the store is taken for a copy; empty when it is not.
-    copy_reason: str = ""
-    # Why this code may no longer work on the store, whose schema was migrated meanwhile; empty when it may.
-    outdated: str = ""
-    # Who wants this worker to drain; empty when nobody does.
-    drained_by: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduleSummary:
-    """A schedule with what a list shows of it: its newest run, and how often in a row it failed (capped)."""
-
-    schedule: Schedule
-    last_run: RunRecord | None
-    failure_streak: int
-    # How many of its runs are held.
-    held: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TickDecisions:
-    """What the ledger holds of an instant or range: revisions in force, runs and skips, oldest first."""
-
-    runs: Sequence[RunRecord] = ()
-    skips: Sequence[SkipRecord] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class RecentOutcomes:
-    """What came to its end and what was skipped lately, newest first; skips with the name of their schedule."""
-
-    ended: Sequence[RunRecord] = ()
-    skips: Sequence[tuple[str, SkipRecord]] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerPage:
-    """A page of decisions in narrow rows: runs by tick and skips by their last one; and how far rows may be pruned."""
-
-    runs: Sequence[LedgerEntry] = ()
-    skips: Sequence[LedgerEntry] = ()
-    pruned_until: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeResult:
-    """A schedule after a command, and the runs that the command made; `run` of one that asked for a run alone."""
-
-    schedule: Schedule
-    run_ids: Sequence[int] = ()
-    run: RunRecord | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CalendarUpdate:
-    """A calendar that is put, with what it closes and where that comes from; only at this revision, 0: it is new."""
-
-    name: str
-    definition: Mapping[str, Any]
-    closed: Calendar
-    source: Mapping[str, Any]
-    revision: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeSet:
-    """Changes that are made together, in this order: calendars, limits, rates of queues, and commands to schedules."""
-
-    calendars: Sequence[CalendarUpdate] = ()
-    limits: Mapping[str, int] = field(default_factory=dict)
-    queues: Mapping[str, RateLimit] = field(default_factory=dict)
-    commands: Sequence[tuple[str, Command]] = ()
-
-
-# How many commands have been made so far, now and then; may be called from another thread.
-Counted = Callable[[int], None]
-
-
-@dataclass(frozen=True, slots=True)
-class HandOff:
-    """What a worker that plans would start at once: up to `room` runs of its queues and tasks, under a lease."""
-
-    worker: Worker
-    room: int
-    lease: float
-    queues: Collection[str]
-    tasks: Collection[str]
-
-
-@dataclass(frozen=True, slots=True)
-class StoreIdentity:
-    """Where the store is, and where it says it is; `copy_reason` tells in words why it is taken for a copy."""
-
-    here: Mapping[str, str]
-    stored: Mapping[str, str]
-    copy_reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ZoneRecord:
-    """Zone rules that the store goes by, or went by; `followed_at` is when every cursor had been computed anew."""
-
-    generation: int
-    version: str
-    digest: str
-    adopted_at: datetime
-    adopted_by: str
-    followed_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Zones:
-    """The zone rules of this process beside those that the store goes by."""
-
-    here: ZoneData
-    stored: ZoneRecord | None
-    # The store took them over by this very look.
-    adopted: bool = False
-
-    @property
-    def same(self) -> bool:
-        """May this process plan schedules in zones other than UTC?"""
-        return self.stored is not None and self.stored.digest == self.here.digest
-
-    @property
-    def generation(self) -> int:
-        """What cursors outside of UTC that this process may plan are marked with; below all where there are none."""
-        return self.stored.generation if self.stored is not None and self.same else -1
-
-    @property
-    def cursor_generation(self) -> int:
-        """What cursors are marked with that this process computes: by other rules, they are to be computed anew."""
-        return max(self.generation, 0)
-
-
-@dataclass(frozen=True, slots=True)
-class MovedSchedule:
-    """A schedule whose next look was moved by other zone rules."""
-
-    namespace: str
-    schedule: str
-    schedule_id: int
-    before: datetime | None
-    after: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class ZoneRecomputeResult:
-    """Cursors computed anew: those that moved, and the schedule id up to which all were; None: no more are left."""
-
-    moved: Sequence[MovedSchedule] = ()
-    reached: int | None = None
 
 
 class Store(Protocol):

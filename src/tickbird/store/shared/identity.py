@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from tickbird.store.protocol.store import StoreIdentity
+from tickbird.domain.store_identity import StoreIdentity
 
 Same = Callable[[Mapping[str, str], Mapping[str, str]], bool]
 # The row of the table meta that holds it.

@@ -29,7 +29,8 @@ from tickbird.domain.schedules.schedule import Schedule, SqlEdit
 from tickbird.domain.schedules.tick_overrides import applied_override_text, overrides_text, void_detail
 from tickbird.domain.sized_cache import SizedCache, size_of
 from tickbird.domain.time.instants import to_datetime
-from tickbird.store.protocol.store import HandOff, MovedSchedule
+from tickbird.domain.time.zone_data import MovedSchedule
+from tickbird.domain.workers import HandOff
 from tickbird.store.shared.json_columns import Undecodable, decode, error_text
 
 # Of no row: the process cannot open a file, or has no memory left.

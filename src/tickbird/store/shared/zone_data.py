@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tickbird.domain.time.zone_data import ZoneData
-from tickbird.store.protocol.store import MovedSchedule, ZoneRecord, Zones
+from tickbird.domain.time.zone_data import MovedSchedule, ZoneData, ZoneRecord, Zones
 
 # What a store goes by before it has compared: it plans nothing outside of UTC.
 UNKNOWN: Final = Zones(ZoneData("", ""), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.store.protocol.store import ChangeSet, Counted
+from tickbird.domain.planning.changes import ChangeSet, Counted
 from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite import calendars, queues

@@ -22,6 +22,7 @@ from tickbird.domain.dashboard_rows import (
     RunPoint,
     RunTiming,
     ScheduleFilter,
+    ScheduleSummary,
     SkipPoint,
     Timeline,
     newest_points,
@@ -31,7 +32,6 @@ from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
-from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import Row, audit_record, dump, run_record, schedule_record

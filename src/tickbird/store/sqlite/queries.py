@@ -6,13 +6,14 @@ import sqlite3
 from collections.abc import Collection
 from typing import Any
 
+from tickbird.domain.ledger.activity import AuditEntry
+from tickbird.domain.ledger.decisions import LedgerPage, RecentOutcomes, TickDecisions
 from tickbird.domain.ledger.verification import LedgerEntry
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
 from tickbird.domain.runs.run import AttemptRecord, RunRecord
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.protocol.store import AuditEntry, LedgerPage, RecentOutcomes, TickDecisions
 from tickbird.store.shared.json_columns import as_list, decode
 from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL

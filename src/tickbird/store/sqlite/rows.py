@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.planning.planner import ActiveRun, Facts
 from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, AttemptRecord, Covers, RunRecord, SkipRecord
 from tickbird.domain.schedules.codec import FORMAT
@@ -15,7 +16,6 @@ from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import read_applied_override, read_overrides
 from tickbird.domain.time.instants import clamp_seconds
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import AuditEntry
 from tickbird.store.shared.json_columns import as_list, as_object, decode
 from tickbird.store.shared.plans import decoded_definition
 from tickbird.store.sqlite.database.instants import MICROS, to_instant

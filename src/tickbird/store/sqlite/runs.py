@@ -15,19 +15,12 @@ from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.runs.idempotency import KEY_SECONDS
+from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.run import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, already_final_error
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import MAX_SQL_EDITS, REVISIONS_KEPT
+from tickbird.domain.time.clock_bounds import ClockBounds, believed_now
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import (
-    ClaimResult,
-    ClockBounds,
-    FinishResult,
-    LeaseRef,
-    RenewResult,
-    RescueResult,
-    believed_now,
-)
 from tickbird.store.shared.fairness import Turns, line_name
 from tickbird.store.shared.json_columns import clean
 from tickbird.store.shared.plans import RevisionCache, RevisionInfo

@@ -7,12 +7,12 @@ from dataclasses import replace
 from functools import partial
 
 from tickbird.domain.errors import ConflictError
+from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import Change, Command, Trigger
 from tickbird.domain.planning.planner import NO_FACTS, Repeated
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import definition_text
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.protocol.store import ChangeResult
 from tickbird.store.shared.plans import RevisionCache, ScheduleDecision, held_keys, newer_format
 from tickbird.store.shared.statement_scripts import run_sync
 from tickbird.store.shared.zone_data import PlanningPermission

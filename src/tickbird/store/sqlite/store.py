@@ -15,48 +15,31 @@ from tickbird.domain.access.sessions import NewSession, SessionRecord
 from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.dashboard_rows import ScheduleFilter
+from tickbird.domain.dashboard_rows import ScheduleFilter, ScheduleSummary
 from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetrics, measured
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.errors import InvalidError, TickbirdError
-from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
+from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, AuditEntry, Watermark
+from tickbird.domain.ledger.decisions import LedgerPage, RecentOutcomes, TickDecisions
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
+from tickbird.domain.planning.changes import ChangeResult, ChangeSet, Counted
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands import Command
+from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.runs.held import Drop, HeldSchedule, Release
+from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import AttemptRecord, NewRun, Outcome, RunRecord, Status
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
-from tickbird.domain.time.zone_data import ZoneData, zone_source
-from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import (
-    AuditEntry,
-    ChangeResult,
-    ChangeSet,
-    ClaimResult,
-    ClockBounds,
-    Counted,
-    FinishResult,
-    HandOff,
-    HeartbeatResult,
-    LeaseRef,
-    LedgerPage,
-    PlanResult,
-    RecentOutcomes,
-    RenewResult,
-    RescueResult,
-    ScheduleSummary,
-    StoreIdentity,
-    TickDecisions,
-    ZoneRecomputeResult,
-    ZoneRecord,
-    Zones,
-)
+from tickbird.domain.store_identity import StoreIdentity
+from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRecord, Zones, zone_source
+from tickbird.domain.workers import HandOff, HeartbeatResult, Worker
 from tickbird.store.shared.backfills import choose_ticks
 from tickbird.store.shared.fairness import Turns
 from tickbird.store.shared.migrations import read_version

@@ -8,12 +8,11 @@ from typing import Any, Final
 
 from starlette.responses import RedirectResponse, Response
 
-from tickbird.domain.dashboard_rows import CappedCount, Marked, ScheduleFilter
+from tickbird.domain.dashboard_rows import CappedCount, Marked, ScheduleFilter, ScheduleSummary
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.planning.upcoming import next_skipped
 from tickbird.domain.schedules.schedule import LISTED_STATES
 from tickbird.domain.time.instants import to_datetime
-from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.web.charts import Chart, outcomes
 from tickbird.web.filters import FIELDS, is_spelled, query_of, requested_filter
 from tickbird.web.page_request import PageRequest, PageRoute

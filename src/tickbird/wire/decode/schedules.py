@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition
@@ -9,7 +10,6 @@ from tickbird.domain.schedules.diff import FieldDiff
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord, TickOverride
-from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.wire.decode.parts import Document, instant, maybe, second
 from tickbird.wire.decode.runs import read_run
 

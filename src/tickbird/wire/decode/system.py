@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.planning.zone_impact import ZoneImpact
-from tickbird.domain.time.zone_data import ZoneData
-from tickbird.store.protocol.store import AuditEntry, StoreIdentity, ZoneRecord, Zones
+from tickbird.domain.store_identity import StoreIdentity
+from tickbird.domain.time.zone_data import ZoneData, ZoneRecord, Zones
 from tickbird.wire.decode.parts import Document, instant, maybe
 
 

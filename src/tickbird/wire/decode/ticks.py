@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tickbird.domain.explain.explanation import Explanation, Step
 from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.ledger.decisions import TickDecisions
 from tickbird.domain.ledger.verification import LedgerError, LedgerReport
 from tickbird.domain.planning.upcoming import UpcomingTick
 from tickbird.domain.runs.run import SkipRecord
-from tickbird.store.protocol.store import TickDecisions
 from tickbird.wire.decode.parts import Document, instant, maybe, second
 from tickbird.wire.decode.runs import read_run
 from tickbird.wire.decode.schedules import read_override

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.ledger.activity import Activity, AuditEntry
 from tickbird.domain.time.instants import utc_text as iso
-from tickbird.store.protocol.store import AuditEntry
 from tickbird.wire.encode.runs import run_document
 from tickbird.wire.encode.ticks import skip_document
 

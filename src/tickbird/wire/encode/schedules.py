@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.planning.upcoming import overrides_of
 from tickbird.domain.schedules.diff import FieldDiff
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
@@ -13,7 +14,6 @@ from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.schedules.warnings import DefinitionWarning
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.time.instants import utc_text as iso
-from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.wire.encode.runs import run_document
 
 

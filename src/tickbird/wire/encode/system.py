@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tickbird.domain.planning.zone_impact import ZoneImpact
+from tickbird.domain.store_identity import StoreIdentity
 from tickbird.domain.time.instants import utc_text as iso
-from tickbird.store.protocol.store import StoreIdentity, ZoneRecord, Zones
+from tickbird.domain.time.zone_data import ZoneRecord, Zones
 
 
 def identity_document(place: StoreIdentity) -> dict[str, Any]:

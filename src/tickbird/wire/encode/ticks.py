@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from tickbird.domain.forecast.preview import Preview
+from tickbird.domain.ledger.decisions import TickDecisions
 from tickbird.domain.planning.upcoming import UpcomingTick
 from tickbird.domain.runs.run import SkipRecord
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.time.instants import utc_text as iso
-from tickbird.store.protocol.store import TickDecisions
 from tickbird.wire.encode.runs import run_document
 from tickbird.wire.encode.schedules import override_document, warning_document
 

@@ -16,6 +16,7 @@ from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Cell, Printer, Text, both, clock, iso, print_result, relative
 from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import tag_names
+from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.explain.run_history import reason
 from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_notes
@@ -23,7 +24,6 @@ from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.workers import Worker
-from tickbird.store.protocol.store import ScheduleSummary
 from tickbird.wire.encode.runs import run_document
 from tickbird.wire.encode.schedules import revision_document, schedule_document, schedule_summary_document
 from tickbird.wire.encode.ticks import tick_document

@@ -8,8 +8,8 @@ from datetime import datetime
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
+from tickbird.domain.store_identity import StoreIdentity
 from tickbird.store.postgres.database.connection import Session
-from tickbird.store.protocol.store import StoreIdentity
 from tickbird.store.shared.identity import compare, encode, same_database
 
 

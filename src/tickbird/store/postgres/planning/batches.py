@@ -11,13 +11,16 @@ from typing import Any, Final
 import psycopg
 
 from tickbird.domain.errors import StoreError
+from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan
 from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.time.zone_data import Zones
+from tickbird.domain.workers import HandOff
 from tickbird.store.postgres.database.connection import Connections, Session
 from tickbird.store.postgres.database.errors import is_of_row, refusal_text, translate
 from tickbird.store.postgres.planning import planning
 from tickbird.store.postgres.planning.planning import Batch
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.protocol.store import ClockBounds, HandOff, PlanResult, RefusedPlan, Zones
 from tickbird.store.shared.plan_backoff import PlanBackoff
 from tickbird.store.shared.plans import RevisionCache
 

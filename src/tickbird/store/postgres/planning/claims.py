@@ -9,13 +9,14 @@ from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 from tickbird.domain.limits.rate_limits import instant, micros
+from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
+from tickbird.domain.time.clock_bounds import ClockBounds, middle
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.revisions import learn
 from tickbird.store.postgres.queues import rate_state, save_starts
 from tickbird.store.postgres.rows import numbers, texts
-from tickbird.store.protocol.store import ClaimResult, ClockBounds, middle
 from tickbird.store.shared.fairness import Turns
 from tickbird.store.shared.plans import RevisionCache, RevisionInfo
 from tickbird.store.shared.rate_limits import RateBudget

@@ -10,17 +10,19 @@ from operator import itemgetter
 from typing import Any, Final
 
 from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.planning.plan_result import RefusedPlan
 from tickbird.domain.planning.planner import NO_FACTS, ActiveRun, Facts, park
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.schedule import Cursor, Schedule, SqlEdit
 from tickbird.domain.schedules.tick_overrides import VOID, read_overrides
+from tickbird.domain.time.zone_data import Zones
+from tickbird.domain.workers import HandOff
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.dependencies import Successes, hold_successes, read_successes, watch, write_awaits
 from tickbird.store.postgres.planning.revisions import learn
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys, release
 from tickbird.store.postgres.planning.zone_data import audit, stamp
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
-from tickbird.store.protocol.store import HandOff, RefusedPlan, Zones
 from tickbird.store.shared.plans import (
     DueCursor,
     LastSkip,

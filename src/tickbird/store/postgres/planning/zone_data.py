@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from tickbird.domain.time.zone_data import ZoneData
+from tickbird.domain.time.zone_data import MovedSchedule, ZoneData, ZoneRecord, Zones
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import json_text, numbers, texts
-from tickbird.store.protocol.store import MovedSchedule, ZoneRecord, Zones
 from tickbird.store.shared.zone_data import actor_of, detail_of, is_adopted
 
 _MAX_RECORDS: Final = 1_000

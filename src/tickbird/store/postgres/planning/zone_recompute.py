@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.time.zone_data import ZoneRecomputeResult, Zones
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.planning import read_due_schedules, write
 from tickbird.store.postgres.planning.zone_data import audit, stamp
-from tickbird.store.protocol.store import ZoneRecomputeResult, Zones
 from tickbird.store.shared.plans import RevisionCache, recompute_for_zone_data
 
 

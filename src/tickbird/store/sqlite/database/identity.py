@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
-from tickbird.store.protocol.store import StoreIdentity
+from tickbird.domain.store_identity import StoreIdentity
 from tickbird.store.shared.identity import compare, encode, same_file
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import MEMORY

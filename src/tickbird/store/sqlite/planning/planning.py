@@ -9,12 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan
 from tickbird.domain.planning.planner import NO_FACTS, Facts, park
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule, SqlEdit
 from tickbird.domain.schedules.tick_overrides import VOID, read_overrides
-from tickbird.store.protocol.store import HandOff, PlanResult, RefusedPlan, Zones
+from tickbird.domain.time.zone_data import Zones
+from tickbird.domain.workers import HandOff
 from tickbird.store.shared.json_columns import error_text
 from tickbird.store.shared.plan_backoff import PlanBackoff
 from tickbird.store.shared.plans import (

@@ -6,8 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from tickbird.domain.time.zone_data import ZoneData
-from tickbird.store.protocol.store import MovedSchedule, ZoneRecord, Zones
+from tickbird.domain.time.zone_data import MovedSchedule, ZoneData, ZoneRecord, Zones
 from tickbird.store.shared.zone_data import actor_of, detail_of, is_adopted
 from tickbird.store.sqlite.database.instants import to_instant
 from tickbird.store.sqlite.database.statements import SQL

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from tickbird.domain.schedules.codec import FORMAT
-from tickbird.store.protocol.store import ZoneRecomputeResult, Zones
+from tickbird.domain.time.zone_data import ZoneRecomputeResult, Zones
 from tickbird.store.shared.plans import RevisionCache, recompute_for_zone_data
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.planning import read_schedules, write_plans
