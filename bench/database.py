@@ -17,7 +17,7 @@ from tickbird import cron, every
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.shared.plans import RevisionCache, RevisionInfo
+from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo
 from tickbird.store.shared.sql import load_statements
 
 STATEMENTS: Final = {name: text.encode() for name, text in load_statements("bench", "database").items()}

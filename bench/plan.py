@@ -15,7 +15,7 @@ from bench.database import DUE, NOW, Schedules, server, version
 from lab.servers import PostgresServer
 from tickbird.engine.planner_step import PlannerStep
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 
 Measure = Callable[[], Awaitable[float]]
 OURS: Final = "Tickbird"

@@ -23,7 +23,7 @@ from tickbird.domain.schedules.schedule import Cursor
 from tickbird.engine import clock
 from tickbird.engine.clock import ClockGuard
 from tickbird.engine.dispatcher import Dispatcher
-from tickbird.store.shared.plan_backoff import PlanBackoff
+from tickbird.store.shared.planning.backoff import PlanBackoff
 from tickbird.store.sqlite import runs, store
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning import backfills, planning, waiting_runs

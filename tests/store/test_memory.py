@@ -16,7 +16,7 @@ from tickbird.domain.sized_cache import SizedCache, size_of
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
-from tickbird.store.shared.plans import MAX_CACHE, MAX_READ
+from tickbird.store.shared.planning.revision_cache import MAX_CACHE, MAX_READ
 from tickbird.stores import open_store
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

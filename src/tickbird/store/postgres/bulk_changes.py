@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.changes import ChangeSet, Counted
 from tickbird.domain.planning.commands import Change, Command, Create, Delete, RefreshCalendar, SyncFromCode
 from tickbird.domain.planning.planner import NO_FACTS, Facts
@@ -18,7 +19,7 @@ from tickbird.store.postgres.planning.planning import lock_facts, write
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
 from tickbird.store.postgres.schedule_changes import change, is_due, reason
-from tickbird.store.shared.plans import RevisionCache, ScheduleDecision
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.zone_data import PlanningPermission
 
 # So many are read and written at a time, and it is told how far they are.

@@ -13,7 +13,7 @@ from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import read_applied_override, read_overrides
 from tickbird.store.shared.json_columns import as_object
-from tickbird.store.shared.plans import decoded_definition
+from tickbird.store.shared.stored_definitions import decoded_definition
 
 _SEPARATOR = "\x1f"
 _RUN_FIELDS = frozenset(each.name for each in fields(RunRecord))

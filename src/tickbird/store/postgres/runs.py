@@ -25,7 +25,7 @@ from tickbird.store.postgres.enqueue import enqueueing
 from tickbird.store.postgres.planning.dependencies import cancel_unmet, note_successes
 from tickbird.store.postgres.planning.waiting_runs import hold_keys, release
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts, to_run
-from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_async
 
 

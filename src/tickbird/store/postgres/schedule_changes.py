@@ -10,6 +10,7 @@ from psycopg.types.json import Json, Jsonb
 
 from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.limits.fairness import NOT_DEFERRED
+from tickbird.domain.planning.admission import ScheduleDecision, apply_concurrency, keys_needed
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import Change, Command, Create, Trigger
 from tickbird.domain.planning.planner import ActiveRun, Facts, Repeated
@@ -25,17 +26,10 @@ from tickbird.store.postgres.planning.planning import defer_runs, edited_by_sql,
 from tickbird.store.postgres.planning.revisions import learn
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys, release
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
-from tickbird.store.shared.plans import (
-    RevisionCache,
-    ScheduleDecision,
-    apply_concurrency,
-    decide,
-    depended_on,
-    held_keys,
-    keys_needed,
-    newer_format,
-)
+from tickbird.store.shared.planning.decide import decide, depended_on, held_keys
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_async
+from tickbird.store.shared.stored_definitions import newer_format
 from tickbird.store.shared.zone_data import PlanningPermission
 
 # So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.

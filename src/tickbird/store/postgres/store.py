@@ -74,8 +74,8 @@ from tickbird.store.shared.backfills import choose_ticks
 from tickbird.store.shared.identity import compare, same_database
 from tickbird.store.shared.json_columns import as_object
 from tickbird.store.shared.migrations import outdated, read_version
-from tickbird.store.shared.plan_backoff import PlanBackoff
-from tickbird.store.shared.plans import RevisionCache, UncommittedRevisions
+from tickbird.store.shared.planning.backoff import PlanBackoff
+from tickbird.store.shared.planning.revision_cache import RevisionCache, UncommittedRevisions
 from tickbird.store.shared.unstorable_values import refused_value, refusing_values
 from tickbird.store.shared.zone_data import UNKNOWN, PlanningPermission
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from tickbird.domain.planning.changes import ChangeSet, Counted
-from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite import calendars, queues
 from tickbird.store.sqlite.planning import concurrency

@@ -17,7 +17,7 @@ from tickbird.domain.schedules.tick_overrides import read_applied_override, read
 from tickbird.domain.time.instants import clamp_seconds
 from tickbird.domain.workers import Worker
 from tickbird.store.shared.json_columns import as_list, as_object, decode
-from tickbird.store.shared.plans import decoded_definition
+from tickbird.store.shared.stored_definitions import decoded_definition
 from tickbird.store.sqlite.database.instants import MICROS, to_instant
 
 Row = tuple[Any, ...]

@@ -23,7 +23,7 @@ from tickbird.domain.time.clock_bounds import ClockBounds, believed_now
 from tickbird.domain.workers import Worker
 from tickbird.store.shared.fairness import Turns, line_name
 from tickbird.store.shared.json_columns import clean
-from tickbird.store.shared.plans import RevisionCache, RevisionInfo
+from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo
 from tickbird.store.shared.rate_limits import RateBudget
 from tickbird.store.shared.statement_scripts import run_sync
 from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload

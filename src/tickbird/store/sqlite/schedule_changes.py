@@ -7,14 +7,17 @@ from dataclasses import replace
 from functools import partial
 
 from tickbird.domain.errors import ConflictError
+from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import Change, Command, Trigger
 from tickbird.domain.planning.planner import NO_FACTS, Repeated
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import definition_text
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.shared.plans import RevisionCache, ScheduleDecision, held_keys, newer_format
+from tickbird.store.shared.planning.decide import held_keys
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_sync
+from tickbird.store.shared.stored_definitions import newer_format
 from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite.calendars import contents
 from tickbird.store.sqlite.database.instants import MICROS

@@ -43,8 +43,8 @@ from tickbird.domain.workers import HandOff, HeartbeatResult, Worker
 from tickbird.store.shared.backfills import choose_ticks
 from tickbird.store.shared.fairness import Turns
 from tickbird.store.shared.migrations import read_version
-from tickbird.store.shared.plan_backoff import PlanBackoff
-from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.planning.backoff import PlanBackoff
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.unreadable_runs import UnreadableRuns
 from tickbird.store.shared.unstorable_values import refusing_values
 from tickbird.store.shared.zone_data import UNKNOWN, PlanningPermission

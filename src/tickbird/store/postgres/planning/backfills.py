@@ -22,7 +22,7 @@ from tickbird.store.postgres.planning.waiting_runs import release
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.postgres.schedule_changes import hold, settle
 from tickbird.store.shared.backfills import choose_ticks
-from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.zone_data import PlanningPermission
 
 

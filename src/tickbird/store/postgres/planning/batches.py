@@ -21,8 +21,8 @@ from tickbird.store.postgres.database.errors import is_of_row, refusal_text, tra
 from tickbird.store.postgres.planning import planning
 from tickbird.store.postgres.planning.planning import Batch
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.shared.plan_backoff import PlanBackoff
-from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.planning.backoff import PlanBackoff
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 
 # A schedule that is due may be locked by another planner, which may never commit.
 _RECHECK_AFTER: Final = timedelta(seconds=1)

@@ -18,7 +18,7 @@ from tickbird.store.postgres.planning.revisions import learn
 from tickbird.store.postgres.queues import rate_state, save_starts
 from tickbird.store.postgres.rows import numbers, texts
 from tickbird.store.shared.fairness import Turns
-from tickbird.store.shared.plans import RevisionCache, RevisionInfo
+from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo
 from tickbird.store.shared.rate_limits import RateBudget
 from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload
 

@@ -9,7 +9,7 @@ from psycopg.types.json import Jsonb
 from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, ConcurrencyLimit
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.waiting_runs import hold_keys, release
-from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 
 
 async def change(

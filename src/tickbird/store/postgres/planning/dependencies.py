@@ -11,7 +11,7 @@ from tickbird.domain.schedules.dependencies import LastSuccess, needed_by
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.waiting_runs import hold_active
 from tickbird.store.postgres.rows import numbers, texts
-from tickbird.store.shared.plans import Rows
+from tickbird.store.shared.planning.rows import Rows
 
 _MAX_NAMED: Final = 11
 

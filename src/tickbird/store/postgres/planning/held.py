@@ -12,7 +12,7 @@ from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.waiting_runs import release
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.postgres.schedule_changes import hold
-from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 
 
 async def resolve_held(

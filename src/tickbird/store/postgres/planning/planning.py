@@ -10,6 +10,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.planning.admission import ScheduleDecision, apply_concurrency, deferrable, keys_needed, lined_up
 from tickbird.domain.planning.plan_result import RefusedPlan
 from tickbird.domain.planning.planner import NO_FACTS, ActiveRun, Facts, park
 from tickbird.domain.runs.run import ClaimedRun
@@ -23,31 +24,17 @@ from tickbird.store.postgres.planning.revisions import learn
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys, release
 from tickbird.store.postgres.planning.zone_data import audit, stamp
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
-from tickbird.store.shared.plans import (
-    DueCursor,
-    LastSkip,
-    OnTimeRun,
-    RevisionCache,
-    RevisionInfo,
-    Rows,
-    ScheduleDecision,
-    apply_concurrency,
+from tickbird.store.shared.planning.decide import (
     decide,
-    deferrable,
     depended_on,
     held_keys,
-    ids_needed,
-    keys_needed,
-    last_skips_needed,
-    leased,
-    leave_large,
-    lined_up,
     needs_held_flag,
-    pick_handoff,
-    plan_on_time,
     recompute_for_zone_data,
-    to_rows,
 )
+from tickbird.store.shared.planning.fast_path import DueCursor, OnTimeRun, plan_on_time
+from tickbird.store.shared.planning.handoff import leased, pick_handoff
+from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo, leave_large
+from tickbird.store.shared.planning.rows import LastSkip, Rows, ids_needed, last_skips_needed, to_rows
 
 # A batch that makes more runs than this leaves the rest of its schedules to the next one, so that memory and the
 # time between lock and commit stay small.

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.shared.plans import RevisionCache, RevisionInfo, read_definition
+from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo
+from tickbird.store.shared.stored_definitions import read_definition
 
 Key = tuple[int, int]
 

@@ -13,7 +13,8 @@ from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.concurrency_keys import key_columns, stripes
 from tickbird.store.postgres.planning.revisions import Learnt, learn
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.shared.plans import RevisionCache, waiter
+from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.shared.planning.waiting_runs import waiter
 
 # So many waiters of a schedule are looked at; whoever stands behind them is not next.
 _MAX_WAITERS: Final = 1_000

@@ -9,7 +9,8 @@ from tickbird.domain.time.zone_data import ZoneRecomputeResult, Zones
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.planning import read_due_schedules, write
 from tickbird.store.postgres.planning.zone_data import audit, stamp
-from tickbird.store.shared.plans import RevisionCache, recompute_for_zone_data
+from tickbird.store.shared.planning.decide import recompute_for_zone_data
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 
 
 async def follow(

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from tickbird.domain.schedules.dependencies import LastSuccess, needed_by
 from tickbird.store.shared.json_columns import as_object, decode
-from tickbird.store.shared.plans import Rows
+from tickbird.store.shared.planning.rows import Rows
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
 

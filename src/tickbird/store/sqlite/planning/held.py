@@ -8,7 +8,7 @@ from typing import Any
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.runs.held import DROPPED, MAX_COUNT, Drop, HeldSchedule, Release, none_held
 from tickbird.domain.runs.run import RunRecord
-from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.sqlite.database.instants import MICROS, to_instant
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.waiting_runs import release

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.planning.admission import ScheduleDecision, apply_concurrency, deferrable, keys_needed, lined_up
 from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan
 from tickbird.domain.planning.planner import NO_FACTS, Facts, park
 from tickbird.domain.runs.run import ClaimedRun
@@ -18,32 +19,13 @@ from tickbird.domain.schedules.tick_overrides import VOID, read_overrides
 from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
 from tickbird.store.shared.json_columns import error_text
-from tickbird.store.shared.plan_backoff import PlanBackoff
-from tickbird.store.shared.plans import (
-    DueCursor,
-    LastSkip,
-    OnTimeRun,
-    RevisionCache,
-    RevisionInfo,
-    Rows,
-    ScheduleDecision,
-    apply_concurrency,
-    decide,
-    deferrable,
-    depended_on,
-    ids_needed,
-    keys_needed,
-    last_skips_needed,
-    leased,
-    leave_large,
-    lined_up,
-    needs_held_flag,
-    pick_handoff,
-    plan_on_time,
-    read_definition,
-    recompute_for_zone_data,
-    to_rows,
-)
+from tickbird.store.shared.planning.backoff import PlanBackoff
+from tickbird.store.shared.planning.decide import decide, depended_on, needs_held_flag, recompute_for_zone_data
+from tickbird.store.shared.planning.fast_path import DueCursor, OnTimeRun, plan_on_time
+from tickbird.store.shared.planning.handoff import leased, pick_handoff
+from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo, leave_large
+from tickbird.store.shared.planning.rows import LastSkip, Rows, ids_needed, last_skips_needed, to_rows
+from tickbird.store.shared.stored_definitions import read_definition
 from tickbird.store.shared.unstorable_values import VALUE_ERRORS
 from tickbird.store.sqlite.database.connection import read, write
 from tickbird.store.sqlite.database.instants import MICROS, to_instant

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, WaitingRun, pick_releasable
 from tickbird.domain.limits.fairness import MINUTE, NOT_DEFERRED, defer_released
-from tickbird.store.shared.plans import RevisionCache, waiter
+from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.shared.planning.waiting_runs import waiter
 from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.revisions import read_revision

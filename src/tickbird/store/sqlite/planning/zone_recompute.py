@@ -6,7 +6,8 @@ import sqlite3
 
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import ZoneRecomputeResult, Zones
-from tickbird.store.shared.plans import RevisionCache, recompute_for_zone_data
+from tickbird.store.shared.planning.decide import recompute_for_zone_data
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.planning import read_schedules, write_plans
 from tickbird.store.sqlite.planning.zone_data import audit, stamp

@@ -1,0 +1,299 @@
+"""From plans to rows: all that a batch writes, by table; instants in whole seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tickbird.domain.limits.fairness import NOT_DEFERRED
+from tickbird.domain.planning.admission import ScheduleDecision
+from tickbird.domain.planning.planner import (
+    PlannedSkip,
+)
+from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE
+from tickbird.domain.schedules.definition import check_payload
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.tick_overrides import applied_override_text, overrides_text, void_detail
+
+
+class CursorRow(NamedTuple):
+    """What planning leaves in a cursor; its `prior_revision` becomes null."""
+
+    schedule_id: int
+    state: str
+    next_run_at: int | None
+    planned_until: int | None
+    runs_planned: int
+    skip_until: int | None
+    skip_by: str | None
+    skip_note: str
+    last_skip_id: int | None
+    # As JSON text, None where there are none.
+    tick_overrides: str | None
+
+
+class RunRow(NamedTuple):
+    """A run to insert; without `due_at` it is due now. Not before it is due is it available."""
+
+    id: int
+    namespace: str
+    schedule_id: int
+    revision: int
+    target_kind: str
+    target: str
+    queue: str
+    priority: int
+    status: str
+    origin: str
+    scheduled_for: int | None
+    due_at: int | None
+    start_by: int | None
+    covers_first: int | None
+    covers_last: int | None
+    covers_count: int | None
+    crash_limit: int
+    retry_of: int | None
+    actor: str | None
+    lane: int
+    concurrency_key: str | None
+    deferred_until: int
+
+
+class AwaitRow(NamedTuple):
+    """What a run waits for: that a schedule succeeds between two instants."""
+
+    run_id: int
+    schedule_id: int
+    since: int
+    until: int
+
+
+class SkipRow(NamedTuple):
+    """A skip to insert."""
+
+    id: int
+    schedule_id: int
+    revision: int
+    reason: str
+    first_at: int
+    last_at: int
+    ticks: int
+    run_id: int | None
+    actor: str | None
+    note: str
+
+
+class LastSkip(NamedTuple):
+    """The newest skip row of a schedule, which a contiguous skip of the same kind extends."""
+
+    id: int
+    revision: int
+    reason: str
+    last_at: int
+    run_id: int | None
+    actor: str | None
+    note: str
+
+
+class SkipExtension(NamedTuple):
+    """A skip row that reaches further than before: its new end, and how many ticks were added."""
+
+    id: int
+    last_at: int
+    added: int
+
+
+class VoidedOverrideRow(NamedTuple):
+    """An override that was not carried out: by whose doing, and what the audit tells of it."""
+
+    namespace: str
+    schedule_id: int
+    schedule: str
+    actor: str | None
+    detail: dict[str, Any]
+
+
+class PauseRow(NamedTuple):
+    """Pause and error of a schedule where planning changed them."""
+
+    schedule_id: int
+    paused_by: str | None
+    pause_note: str | None
+    paused_until: int | None
+    error: str | None
+
+
+@dataclass(slots=True)
+class Rows:
+    """All that a batch of plans writes, by table; it commits whole or not at all."""
+
+    cursors: list[CursorRow] = field(default_factory=list)
+    runs: list[RunRow] = field(default_factory=list)
+    # Run id and JSON text, only where a run has a payload of its own.
+    payloads: list[tuple[int, str]] = field(default_factory=list)
+    awaits: list[AwaitRow] = field(default_factory=list)
+    # Run id and JSON text, only where its tick had an override.
+    applied_overrides: list[tuple[int, str]] = field(default_factory=list)
+    void: list[VoidedOverrideRow] = field(default_factory=list)
+    skips: list[SkipRow] = field(default_factory=list)
+    longer: list[SkipExtension] = field(default_factory=list)
+    schedules: list[PauseRow] = field(default_factory=list)
+    # Ids of runs that are not to start, and of running ones that are asked to stop.
+    cancel: list[int] = field(default_factory=list)
+    stop: list[int] = field(default_factory=list)
+
+
+def ids_needed(batch: Iterable[ScheduleDecision]) -> tuple[int, int]:
+    """How many run ids and, at most, skip ids the rows of a batch need."""
+    runs = skips = 0
+    for decided in batch:
+        runs += len(decided.plan.runs)
+        skips += len(decided.plan.skips)
+    return runs, skips
+
+
+def last_skips_needed(batch: Iterable[ScheduleDecision]) -> list[int]:
+    """Ids of the last skip rows to read before `to_rows`: those that may be extended."""
+    return [d.last_skip_id for d in batch if d.plan.skips and d.last_skip_id is not None]
+
+
+def to_rows(
+    batch: Iterable[ScheduleDecision],
+    run_ids: Iterator[int],
+    skip_ids: Iterator[int],
+    last_skips: Mapping[int, LastSkip],
+    deferred: Mapping[int, Iterable[int]],
+) -> Rows:
+    """Everything that these plans write; `last_skips` by skip id, as asked for by `last_skips_needed`."""
+    rows = Rows()
+    for decided in batch:
+        ids = _add_runs(rows, decided, run_ids, deferred.get(decided.schedule.id, ())) if decided.plan.runs else ()
+        last_skip_id = decided.last_skip_id
+        if decided.plan.skips:
+            last_skip_id = _add_skips(rows, decided, ids, skip_ids, last_skips.get(last_skip_id or 0))
+        schedule, decision = decided.schedule, decided.plan
+        cursor = decision.cursor
+        rows.cursors.append(
+            CursorRow(
+                schedule.id,
+                decision.state,
+                cursor.next_run_at,
+                cursor.planned_until,
+                cursor.runs_planned,
+                cursor.skip_until,
+                cursor.skip_by,
+                cursor.skip_note,
+                last_skip_id,
+                overrides_text(cursor.tick_overrides) if cursor.tick_overrides else None,
+            )
+        )
+        for override, reason in decision.void:
+            detail = void_detail(override, reason)
+            rows.void.append(VoidedOverrideRow(schedule.namespace, schedule.id, schedule.name, decided.actor, detail))
+        parked = decision.state == "parked"
+        if parked or decision.pause != schedule.pause or decision.error != schedule.error:
+            pause = decision.pause
+            rows.schedules.append(
+                PauseRow(
+                    schedule.id,
+                    pause.by if pause else None,
+                    pause.note if pause else None,
+                    pause.until if pause else None,
+                    decision.error,
+                )
+            )
+        rows.cancel += decision.cancel
+        rows.stop += decision.stop
+    return rows
+
+
+def _add_runs(rows: Rows, decided: ScheduleDecision, run_ids: Iterator[int], deferred: Iterable[int]) -> list[int]:
+    schedule, definition = decided.schedule, decided.definition
+    assert definition is not None
+    ids, until = [], iter(deferred)
+    for run in decided.plan.runs:
+        run_id = next(run_ids)
+        ids.append(run_id)
+        first, last, count = run.covers or (None, None, None)
+        rows.runs.append(
+            RunRow(
+                run_id,
+                schedule.namespace,
+                schedule.id,
+                decided.plan.revision,
+                definition.target.kind,
+                definition.target.name,
+                definition.queue,
+                definition.priority,
+                run.status,
+                run.origin,
+                run.scheduled_for,
+                run.due_at,
+                run.start_by,
+                first,
+                last,
+                count,
+                definition.crash_limit,
+                run.retry_of,
+                decided.actor,
+                HELD_LANE if run.held else AWAITING_LANE if run.awaits else USUAL_LANE,
+                definition.key(run.payload),
+                next(until, NOT_DEFERRED) if run.status == "queued" else NOT_DEFERRED,
+            )
+        )
+        if run.payload is not None:
+            rows.payloads.append((run_id, check_payload(run.payload)))
+        rows.awaits += [AwaitRow(run_id, each.schedule_id, each.since, each.until) for each in run.awaits]
+        if run.override is not None:
+            rows.applied_overrides.append((run_id, applied_override_text(run.override)))
+    return ids
+
+
+def _add_skips(
+    rows: Rows, decided: ScheduleDecision, run_ids: Iterable[int], skip_ids: Iterator[int], last: LastSkip | None
+) -> int:
+    """Extend the last skip row or add new ones; the id of what is then the last."""
+    ids, decision = list(run_ids), decided.plan
+    last_id = 0
+    for index, skip in enumerate(decision.skips):
+        if index == 0 and last is not None and _extends(decided, skip, last):
+            rows.longer.append(SkipExtension(last.id, skip.last, skip.count))
+            last_id = last.id
+            continue
+        last_id = next(skip_ids)
+        run_id = skip.run_id if skip.under is None else ids[skip.under]
+        rows.skips.append(
+            SkipRow(
+                last_id,
+                decided.schedule.id,
+                skip.revision or decision.revision,
+                skip.reason,
+                skip.first,
+                skip.last,
+                skip.count,
+                run_id,
+                skip.actor,
+                skip.note,
+            )
+        )
+    return last_id
+
+
+def _done(schedule: Schedule) -> Iterable[int]:
+    """Ticks of its grid that were decided ahead of their time."""
+    return (each.tick for each in schedule.cursor.tick_overrides if each.done and schedule.grid.contains(each.tick))
+
+
+def _extends(decided: ScheduleDecision, skip: PlannedSkip, last: LastSkip) -> bool:
+    """Does this first skip of a plan go on where the last one of the schedule ended, for the same reason?"""
+    return (
+        skip.under is None
+        and not skip.alone
+        and last.last_at == decided.schedule.cursor.planned_until
+        and (last.reason, last.run_id, last.revision)
+        == (skip.reason, skip.run_id, skip.revision or decided.plan.revision)
+        and (last.actor, last.note) == (skip.actor, skip.note)
+        and not any(run.scheduled_for is not None and run.scheduled_for < skip.first for run in decided.plan.runs)
+        and not any(last.last_at < tick < skip.first for tick in _done(decided.schedule))
+    )
