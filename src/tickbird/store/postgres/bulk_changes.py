@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tickbird.domain.planning.commands import Change, Command, Create, Delete, RefreshCalendar, SyncFromCode
-from tickbird.domain.planning.planner import NO_FACTS, Facts
+from tickbird.domain.planning.plan import NO_FACTS, Facts
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres import calendars, queues
 from tickbird.store.postgres.database.connection import Session

@@ -11,7 +11,7 @@ from psycopg.types.json import Json, Jsonb
 from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.limits.fairness import NOT_DEFERRED
 from tickbird.domain.planning.commands import Change, Command, Create, Trigger
-from tickbird.domain.planning.planner import ActiveRun, Facts, Repeated
+from tickbird.domain.planning.plan import ActiveRun, Facts, Repeated
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import check_payload

@@ -9,19 +9,11 @@ from typing import Any, NamedTuple
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.limits.concurrency import Key, WaitingRun, take
 from tickbird.domain.limits.fairness import NOT_DEFERRED, stagger
-from tickbird.domain.planning.planner import (
-    Facts,
-    OnTime,
-    Plan,
-    PlannedRun,
-    PlannedSkip,
-    after_plan,
-    apply_zone_change,
-    at_plan,
-    on_time,
-    park,
-    plan,
-)
+from tickbird.domain.planning.edits import park
+from tickbird.domain.planning.fast_path import OnTime, on_time
+from tickbird.domain.planning.plan import Facts, Plan, PlannedRun, PlannedSkip, after_plan, at_plan
+from tickbird.domain.planning.planner import plan
+from tickbird.domain.planning.zone_changes import apply_zone_change
 from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE, ClaimedRun
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition, check_payload, spread_offset
