@@ -12,7 +12,7 @@ import pytest
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands import Create, Delete, RefreshCalendar, Resume, SyncFromCode
-from tickbird.domain.planning.planner import Facts
+from tickbird.domain.planning.plan import Facts
 from tickbird.domain.schedules.codec import encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, PauseState

@@ -11,9 +11,10 @@ import pytest
 
 from tickbird.domain.limits.concurrency import pick_releasable
 from tickbird.domain.limits.rate_limits import RateLimit
-from tickbird.domain.planning import code_sync, commands, planner
+from tickbird.domain.planning import code_sync, commands, due_decisions, edits, next_pass
 from tickbird.domain.planning.backfills import BackfillSelection
 from tickbird.domain.planning.pending_ticks import prune_overrides
+from tickbird.domain.planning.plan import Facts, Repeated
 from tickbird.domain.runs.held import Release
 from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import TICK_ORIGINS, Outcome
@@ -45,18 +46,18 @@ def last_tick_of_a_window_is_lost(patch: Patch) -> None:
 
 def coalesced_into_the_wrong_label(patch: Patch) -> None:
     """`one` takes the newest late tick, and `latest` the oldest."""
-    run_only = planner.DuePass._run_only
+    run_only = due_decisions.DuePass._run_only
 
     def wrong(self: Any, label: int, segment: TickRange) -> None:
         other = self.late[-1].last if self.policy.catch_up == "one" else self.late[0].first
         run_only(self, other, segment)
 
-    patch.setattr(planner.DuePass, "_run_only", wrong)
+    patch.setattr(due_decisions.DuePass, "_run_only", wrong)
 
 
 def overlap_counts_manual_runs(patch: Patch) -> None:
     """A run that a person triggered makes a tick skip."""
-    patch.setattr(planner, "TICK_ORIGINS", TICK_ORIGINS | {"manual", "retry"})
+    patch.setattr(due_decisions, "TICK_ORIGINS", TICK_ORIGINS | {"manual", "retry"})
 
 
 def finish_takes_any_attempt(patch: Patch) -> None:
@@ -152,7 +153,7 @@ def a_rate_is_slower_than_it_says(patch: Patch) -> None:
 
 def a_long_outage_is_like_a_short_one(patch: Patch) -> None:
     """What should be held runs at once."""
-    patch.setattr(planner.DuePass, "_holds", lambda self: False)
+    patch.setattr(due_decisions.DuePass, "_holds", lambda self: False)
 
 
 def held_runs_are_let_go_by_themselves(patch: Patch) -> None:
@@ -228,7 +229,7 @@ def old_workers_revert_a_deploy(patch: Patch) -> None:
 
 def resume_catches_up(patch: Patch) -> None:
     """Ticks that passed while a schedule was paused run when it goes on."""
-    patch.setattr(commands, "pass_over", lambda schedule, *_, **__: planner.settle(schedule, schedule.cursor))
+    patch.setattr(commands, "pass_over", lambda schedule, *_, **__: next_pass.settle(schedule, schedule.cursor))
 
 
 def jumps_are_believed(patch: Patch) -> None:
@@ -254,58 +255,58 @@ def overrides_are_forgotten_together(patch: Patch) -> None:
         left = drop(before, after, now)
         return left if len(left.tick_overrides) == len(before.tick_overrides) else replace(left, tick_overrides=())
 
-    patch.setattr(planner, "prune_overrides", all_of_them)
+    patch.setattr(next_pass, "prune_overrides", all_of_them)
 
 
 def an_edit_takes_overrides_away(patch: Patch) -> None:
     """An edit of the grid takes away all that was decided for its ticks."""
     patch.setattr(
-        planner, "migrate_overrides", lambda before, after, cursor, same_grid: (replace(cursor, tick_overrides=()), ())
+        edits, "migrate_overrides", lambda before, after, cursor, same_grid: (replace(cursor, tick_overrides=()), ())
     )
 
 
 def ticks_that_ran_ahead_of_their_time_are_forgotten(patch: Patch) -> None:
     """After an edit, a tick that was moved to an earlier instant and ran then is a tick to come again."""
-    patch.setattr(planner, "restart_grid", lambda schedule, now: Cursor(now))
+    patch.setattr(edits, "restart_grid", lambda schedule, now: Cursor(now))
 
 
 def a_new_grid_begins_behind_what_ran_ahead(patch: Patch) -> None:
     """After an edit nothing is decided up to a tick that ran ahead of its time."""
-    patch.setattr(planner, "restart_grid", lambda schedule, now: Cursor(max(now, schedule.cursor.planned_until or 0)))
+    patch.setattr(edits, "restart_grid", lambda schedule, now: Cursor(max(now, schedule.cursor.planned_until or 0)))
 
 
 def a_shadow_is_caught_up(patch: Patch) -> None:
     """A tick of a shadow that is late runs."""
-    decide = planner.DuePass._decide
+    decide = due_decisions.DuePass._decide
 
     def late(self: Any, due: Any) -> None:
         if due.fate == "late" and self.policy.shadow:
             self.policy = replace(self.policy, shadow=False)
         decide(self, due)
 
-    patch.setattr(planner.DuePass, "_decide", late)
+    patch.setattr(due_decisions.DuePass, "_decide", late)
 
 
 def a_shadow_waits_for_others(patch: Patch) -> None:
     """What a shadow depends on keeps it from being one."""
-    look = planner.DuePass.__init__
+    look = due_decisions.DuePass.__init__
 
     def needing(self: Any, schedule: Any, facts: Any, now: float) -> None:
         look(self, schedule, facts, now)
         if schedule.definition.shadow and schedule.definition.depends_on:
             self.policy = replace(self.policy, shadow=False)
 
-    patch.setattr(planner.DuePass, "__init__", needing)
+    patch.setattr(due_decisions.DuePass, "__init__", needing)
 
 
 def a_retry_runs_the_schedule_as_it_is_now(patch: Patch) -> None:
     """A retry takes the target and policies of the newest revision."""
     repeat = commands.Trigger._repeat
 
-    def newest(self: commands.Trigger, schedule: Any, facts: planner.Facts, now: float) -> commands.Change:
+    def newest(self: commands.Trigger, schedule: Any, facts: Facts, now: float) -> commands.Change:
         assert facts.repeated is not None
         current = replace(facts.repeated.run, revision=schedule.revision)
-        return repeat(self, schedule, replace(facts, repeated=planner.Repeated(current, schedule.definition)), now)
+        return repeat(self, schedule, replace(facts, repeated=Repeated(current, schedule.definition)), now)
 
     patch.setattr(commands.Trigger, "_repeat", newest)
 

@@ -13,7 +13,7 @@ from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.planning.code_sync import AppSchedule, is_removed
 from tickbird.domain.planning.commands import Command, Create, Delete, RefreshCalendar, Resume, SyncFromCode
-from tickbird.domain.planning.planner import Facts
+from tickbird.domain.planning.plan import Facts
 from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
 from tickbird.domain.schedules.dependencies import topological_order

@@ -20,7 +20,8 @@ from tickbird.domain.explain.explanation import Explanation, TimeFormatter
 from tickbird.domain.explain.run_history import brief, unserved_reason
 from tickbird.domain.explain.why import explain
 from tickbird.domain.planning.pending_ticks import PendingTicks
-from tickbird.domain.planning.planner import NO_FACTS, at_plan, plan
+from tickbird.domain.planning.plan import NO_FACTS, at_plan
+from tickbird.domain.planning.planner import plan
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
 from tickbird.domain.schedules.codec import encode_definition

@@ -27,7 +27,7 @@ from tickbird.domain.planning.commands import (
     Update,
     removed_from_code,
 )
-from tickbird.domain.planning.planner import NO_FACTS, ActiveRun, Facts, Repeated
+from tickbird.domain.planning.plan import NO_FACTS, ActiveRun, Facts, Repeated
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target

@@ -11,21 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tickbird.domain.calendars.calendar import exclude
-from tickbird.domain.planning import planner
-from tickbird.domain.planning.planner import (
-    ActiveRun,
-    Facts,
-    Plan,
-    PlannedRun,
-    at_plan,
-    begin,
-    next_wakeup,
-    park,
-    pass_over,
-    plan,
-    repair,
-    retime,
-)
+from tickbird.domain.planning import due_decisions, fast_path
+from tickbird.domain.planning.edits import park, repair, retime
+from tickbird.domain.planning.next_pass import next_wakeup
+from tickbird.domain.planning.plan import NO_FACTS, ActiveRun, Facts, Plan, PlannedRun, at_plan
+from tickbird.domain.planning.planner import begin, plan
+from tickbird.domain.planning.skip_ranges import pass_over
 from tickbird.domain.runs.run import Origin, Status
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule, SqlEdit
@@ -57,7 +48,7 @@ def facts(*active: tuple[int, Status] | tuple[int, Status, Origin]) -> Facts:
     return Facts(tuple(ActiveRun(run[0], run[1], run[2] if len(run) > 2 else "schedule") for run in active))
 
 
-def look(made: Schedule, seconds: float, known: Facts = planner.NO_FACTS) -> Plan:
+def look(made: Schedule, seconds: float, known: Facts = NO_FACTS) -> Plan:
     return plan(made, known, BASE + seconds)
 
 
@@ -331,7 +322,7 @@ def test_max_runs_used_up_makes_no_skip_behind_a_run_that_never_comes() -> None:
 
 
 def test_a_plan_stays_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planner, "MAX_RUNS", 3)
+    monkeypatch.setattr(due_decisions, "MAX_RUNS", 3)
     made = look(schedule(every(seconds=1), overlap="allow"), 8)
     assert [tick for tick, _, _ in runs(made)] == [1, 2, 3]
     assert (made.cursor.next_run_at, made.state) == (BASE + 4, "active")
@@ -638,7 +629,7 @@ def test_the_short_way_plans_as_the_long_one(trigger: Any, policies: dict[str, A
     one = schedule(trigger=trigger, **policies)
     assert one.definition is not None
     assert one.cursor.planned_until is not None
-    short = planner.on_time(one.definition, one.offset, one.cursor.planned_until, BASE + elapsed)
+    short = fast_path.on_time(one.definition, one.offset, one.cursor.planned_until, BASE + elapsed)
     if short is not None:
         tick, due_at, start_by, look = short
         long = plan(one, Facts(), BASE + elapsed)

@@ -16,7 +16,8 @@ from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.planning.code_sync import reconcile
 from tickbird.domain.planning.commands import SyncFromCode, Update
-from tickbird.domain.planning.planner import Facts, Plan, plan
+from tickbird.domain.planning.plan import Facts, Plan
+from tickbird.domain.planning.planner import plan
 from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.dependencies import LastSuccess, check_dependencies, read_dependencies, topological_order

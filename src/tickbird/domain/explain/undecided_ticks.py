@@ -8,7 +8,9 @@ from tickbird.domain.explain.explainer import Explainer, capital, closed_day, no
 from tickbird.domain.explain.explanation import Explanation, Step
 from tickbird.domain.explain.run_history import RunHistory, count, reason, unserved_reason
 from tickbird.domain.planning.pending_ticks import PendingTicks
-from tickbird.domain.planning.planner import ActiveRun, Facts, at_plan, end_pause, plan
+from tickbird.domain.planning.plan import ActiveRun, Facts, at_plan
+from tickbird.domain.planning.planner import plan
+from tickbird.domain.planning.skip_ranges import end_pause
 from tickbird.domain.runs.run import TICK_ORIGINS
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import Definition

@@ -17,7 +17,9 @@ from tickbird.domain.forecast.model import MICROS, RunningRun, SimulatedRun
 from tickbird.domain.forecast.slots import DOWN, END, LOOK, MANY, NEVER, TOO_LATE, UP, Slots
 from tickbird.domain.forecast.stats import ForecastStats
 from tickbird.domain.limits.fairness import MINUTE, stagger
-from tickbird.domain.planning.planner import ActiveRun, Facts, Plan, PlannedRun, at_plan, park, plan
+from tickbird.domain.planning.edits import park
+from tickbird.domain.planning.plan import ActiveRun, Facts, Plan, PlannedRun, at_plan
+from tickbird.domain.planning.planner import plan
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.schedule import Schedule

@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from tickbird.domain.explain.context import readable
+from tickbird.domain.planning.edits import same_grid
 from tickbird.domain.planning.pending_ticks import PendingTicks
-from tickbird.domain.planning.planner import same_grid
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.schedules.revision import RevisionRecord

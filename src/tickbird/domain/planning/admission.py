@@ -7,10 +7,7 @@ from dataclasses import dataclass, replace
 
 from tickbird.domain.limits.concurrency import Key, take
 from tickbird.domain.limits.fairness import stagger
-from tickbird.domain.planning.planner import (
-    Plan,
-    PlannedRun,
-)
+from tickbird.domain.planning.plan import Plan, PlannedRun
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
 

@@ -12,21 +12,13 @@ from typing import Any, Literal
 
 from tickbird.domain.calendars.calendar import BUILT_IN, Calendar, calendar_to_json
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
+from tickbird.domain.planning.due_decisions import starts_waiting
+from tickbird.domain.planning.edits import goes_on, leave_grid, redefine, repair, retime
+from tickbird.domain.planning.next_pass import settle
 from tickbird.domain.planning.pending_ticks import PendingTicks, restart_grid, upsert_override
-from tickbird.domain.planning.planner import (
-    Facts,
-    Plan,
-    PlannedRun,
-    begin,
-    goes_on,
-    leave_grid,
-    pass_over,
-    redefine,
-    repair,
-    retime,
-    settle,
-    starts_waiting,
-)
+from tickbird.domain.planning.plan import Facts, Plan, PlannedRun
+from tickbird.domain.planning.planner import begin
+from tickbird.domain.planning.skip_ranges import pass_over
 from tickbird.domain.schedules.codec import (
     decode_definition,
     default_field,

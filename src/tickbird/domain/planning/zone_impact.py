@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.planner import apply_zone_change
+from tickbird.domain.planning.zone_changes import apply_zone_change
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule

@@ -13,7 +13,7 @@ from tickbird.domain.limits.fairness import NOT_DEFERRED
 from tickbird.domain.planning.admission import ScheduleDecision, apply_concurrency, keys_needed
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import Change, Command, Create, Trigger
-from tickbird.domain.planning.planner import ActiveRun, Facts, Repeated
+from tickbird.domain.planning.plan import ActiveRun, Facts, Repeated
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import check_payload

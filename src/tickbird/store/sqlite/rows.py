@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tickbird.domain.ledger.activity import AuditEntry
-from tickbird.domain.planning.planner import ActiveRun, Facts
+from tickbird.domain.planning.plan import ActiveRun, Facts
 from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, AttemptRecord, Covers, RunRecord, SkipRecord
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import Target

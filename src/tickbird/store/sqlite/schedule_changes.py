@@ -10,7 +10,7 @@ from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import Change, Command, Trigger
-from tickbird.domain.planning.planner import NO_FACTS, Repeated
+from tickbird.domain.planning.plan import NO_FACTS, Repeated
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import definition_text
 from tickbird.domain.schedules.schedule import Schedule

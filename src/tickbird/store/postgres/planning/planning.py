@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.planning.admission import ScheduleDecision, apply_concurrency, deferrable, keys_needed, lined_up
+from tickbird.domain.planning.edits import park
+from tickbird.domain.planning.plan import NO_FACTS, ActiveRun, Facts
 from tickbird.domain.planning.plan_result import RefusedPlan
-from tickbird.domain.planning.planner import NO_FACTS, ActiveRun, Facts, park
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.schedule import Cursor, Schedule, SqlEdit
 from tickbird.domain.schedules.tick_overrides import VOID, read_overrides

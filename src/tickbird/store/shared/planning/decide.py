@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from tickbird.domain.planning.admission import ScheduleDecision
-from tickbird.domain.planning.planner import (
-    Facts,
-    after_plan,
-    apply_zone_change,
-    at_plan,
-    park,
-    plan,
-)
+from tickbird.domain.planning.edits import park
+from tickbird.domain.planning.plan import Facts, after_plan, at_plan
+from tickbird.domain.planning.planner import plan
+from tickbird.domain.planning.zone_changes import apply_zone_change
 from tickbird.domain.schedules.schedule import Schedule, SqlEdit
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.time.zone_data import MovedSchedule

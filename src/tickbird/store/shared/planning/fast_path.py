@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import NamedTuple
 
-from tickbird.domain.planning.planner import (
-    OnTime,
-    on_time,
-)
+from tickbird.domain.planning.fast_path import OnTime, on_time
 from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo, RunTemplate
 
 # Schedule id, revision, `planned_until`, and: is the schedule active, with nothing moved, skipped or just edited?

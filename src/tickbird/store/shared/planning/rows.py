@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 
 from tickbird.domain.limits.fairness import NOT_DEFERRED
 from tickbird.domain.planning.admission import ScheduleDecision
-from tickbird.domain.planning.planner import (
-    PlannedSkip,
-)
+from tickbird.domain.planning.plan import PlannedSkip
 from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule

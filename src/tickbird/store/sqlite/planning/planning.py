@@ -10,8 +10,9 @@ from typing import Any
 
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.planning.admission import ScheduleDecision, apply_concurrency, deferrable, keys_needed, lined_up
+from tickbird.domain.planning.edits import park
+from tickbird.domain.planning.plan import NO_FACTS, Facts
 from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan
-from tickbird.domain.planning.planner import NO_FACTS, Facts, park
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule, SqlEdit
