@@ -14,10 +14,11 @@ from bench.bare import STATEMENTS as BARE
 from bench.common import SERVER_SETTINGS
 from lab.servers import PostgresServer
 from tickbird import cron, every
+from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.sql import load_statements
 
 STATEMENTS: Final = {name: text.encode() for name, text in load_statements("bench", "database").items()}

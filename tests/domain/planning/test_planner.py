@@ -629,12 +629,13 @@ def test_the_short_way_plans_as_the_long_one(trigger: Any, policies: dict[str, A
     one = schedule(trigger=trigger, **policies)
     assert one.definition is not None
     assert one.cursor.planned_until is not None
-    short = fast_path.on_time(one.definition, one.offset, one.cursor.planned_until, BASE + elapsed)
+    known = fast_path.RevisionInfo(one.namespace, one.name, one.definition)
+    short = fast_path.on_time(one.id, one.revision, known, one.cursor.planned_until, BASE + elapsed)
     if short is not None:
-        tick, due_at, start_by, look = short
         long = plan(one, Facts(), BASE + elapsed)
-        assert long.runs == (PlannedRun(tick, due_at, "schedule", "queued", start_by),)
-        assert long == Plan(Cursor(tick, look, one.cursor.runs_planned + 1), "active", one.revision, runs=long.runs)
+        assert long.runs == (PlannedRun(short.tick, short.due_at, "schedule", "queued", short.start_by),)
+        cursor = Cursor(short.tick, short.next_run_at, one.cursor.runs_planned + 1)
+        assert long == Plan(cursor, "active", one.revision, runs=long.runs)
 
 
 def test_a_tick_is_decided_after_those_before_it_though_it_was_moved_to_an_earlier_instant() -> None:

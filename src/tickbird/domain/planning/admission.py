@@ -1,4 +1,4 @@
-"""The last word on planned runs: which wait for a place of their concurrency key, and which are deferred."""
+"""The last word on planned runs: which wait for a slot of their concurrency key, and which others may pass."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tickbird.domain.limits.fairness import stagger
 from tickbird.domain.planning.plan import Plan, PlannedRun
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.zone_data import MovedSchedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,16 @@ class ScheduleDecision:
     actor: str | None = None
     # The concurrency keys of the schedule's active runs, where those are held.
     held_keys: frozenset[str] = frozenset()
+    # A person has edited it, by a command or by plain SQL.
+    edited: bool = False
+    # How other zone rules moved its next look.
+    moved: MovedSchedule | None = None
+
+    @property
+    def changes_schedule(self) -> bool:
+        """Must the schedule's own row be written, and not only its cursor?"""
+        before, after = self.schedule, self.plan
+        return after.state == "parked" or (after.pause, after.error) != (before.pause, before.error)
 
 
 def keys_needed(batch: Iterable[ScheduleDecision]) -> set[Key]:
@@ -38,23 +49,23 @@ def keys_needed(batch: Iterable[ScheduleDecision]) -> set[Key]:
     return wanted
 
 
-def apply_concurrency(batch: Sequence[ScheduleDecision], room: MutableMapping[Key, int]) -> list[ScheduleDecision]:
-    """The same plans, with those runs waiting whose key has no room left; `room` is used up."""
-    return [decided if not _keyed(decided) else _admitted(decided, room) for decided in batch]
+def admit(batch: Sequence[ScheduleDecision], free_slots: MutableMapping[Key, int]) -> list[ScheduleDecision]:
+    """The same plans, with those runs waiting whose key has no free slot left; the slots are used up."""
+    return [_admit(decided, free_slots) if _is_keyed(decided) else decided for decided in batch]
 
 
-def _keyed(decided: ScheduleDecision) -> bool:
+def _is_keyed(decided: ScheduleDecision) -> bool:
     return decided.definition is not None and decided.definition.concurrency_key is not None
 
 
-def _admitted(decided: ScheduleDecision, room: MutableMapping[Key, int]) -> ScheduleDecision:
+def _admit(decided: ScheduleDecision, free_slots: MutableMapping[Key, int]) -> ScheduleDecision:
     definition, namespace = decided.definition, decided.schedule.namespace
     assert definition is not None
     runs: list[PlannedRun] = []
     for run in decided.plan.runs:
         key = definition.key(run.payload)
         if key is not None and run.status == "queued":
-            runs.append(replace(run, status=take(room, (namespace, key))))
+            runs.append(replace(run, status=take(free_slots, (namespace, key))))
         else:
             runs.append(run)
     return replace(decided, plan=replace(decided.plan, runs=tuple(runs)))
@@ -63,21 +74,33 @@ def _admitted(decided: ScheduleDecision, room: MutableMapping[Key, int]) -> Sche
 def deferrable(batch: Iterable[ScheduleDecision]) -> list[int]:
     """The schedules whose new runs may have to be deferred in their queue."""
     return [
-        d.schedule.id for d in batch if d.plan.runs and d.definition is not None and d.definition.overlap == "allow"
+        decided.schedule.id
+        for decided in batch
+        if decided.plan.runs and decided.definition is not None and decided.definition.overlap == "allow"
     ]
 
 
-def lined_up(
+def defer(
     batch: Iterable[ScheduleDecision], lines: Mapping[int, int | None], minute: int
-) -> tuple[dict[int, list[int]], dict[int, int]]:
-    """Until when the queued runs of each schedule in `lines` are deferred, and the lines that are longer now."""
-    deferred: dict[int, list[int]] = {}
+) -> tuple[list[ScheduleDecision], dict[int, int]]:
+    """The same plans, with queued runs deferred behind what each schedule in `lines` made before; the longer lines."""
+    deferred: list[ScheduleDecision] = []
     longer: dict[int, int] = {}
     for decided in batch:
-        if (schedule_id := decided.schedule.id) in lines:
+        schedule_id = decided.schedule.id
+        if schedule_id in lines:
             line = lines[schedule_id] or 0
             queued = [run for run in decided.plan.runs if run.status == "queued"]
-            deferred[schedule_id], last = stagger(line, minute, (run.origin == "schedule" for run in queued))
+            until, last = stagger(line, minute, (run.origin == "schedule" for run in queued))
             if last != line:
                 longer[schedule_id] = last
+            if any(until):
+                decided = _deferred(decided, until)  # noqa: PLW2901 - the same decision
+        deferred.append(decided)
     return deferred, longer
+
+
+def _deferred(decided: ScheduleDecision, until: Iterable[int]) -> ScheduleDecision:
+    minutes = iter(until)
+    runs = (replace(run, deferred_until=next(minutes)) if run.status == "queued" else run for run in decided.plan.runs)
+    return replace(decided, plan=replace(decided.plan, runs=tuple(runs)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tickbird.domain.calendars.calendar import Calendar
+from tickbird.domain.limits.fairness import NOT_DEFERRED
 from tickbird.domain.runs.run import Origin, RunRecord, SkipReason, Status
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import DependencyWait, LastSuccess
@@ -76,6 +77,8 @@ class PlannedRun:
     awaits: tuple[DependencyWait, ...] = ()
     # What was decided for its tick beforehand.
     override: TickOverride | None = None
+    # Until which minute since the epoch others of its queue may pass it.
+    deferred_until: int = NOT_DEFERRED
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""What a planning step reports."""
+"""What planning reports: of one transaction, or of a whole step."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,7 +20,7 @@ class RefusedPlan:
 
 @dataclass(frozen=True, slots=True)
 class PlanResult:
-    """What a planning step did, and when the next schedule is due."""
+    """What was planned, and when the next schedule is due."""
 
     now: datetime
     schedules: int = 0
@@ -29,9 +29,28 @@ class PlanResult:
     parked: tuple[str, ...] = ()
     # None: nothing is planned for any future instant.
     next_at: datetime | None = None
-    # More was due than the limit let through.
+    # More was due than was planned.
     more: bool = False
     # Runs that were leased to this worker as they were made.
     leased: Sequence[ClaimedRun] = ()
     # Schedules that the database refused to plan, for a cause that is not in their rows.
     refused: tuple[RefusedPlan, ...] = ()
+
+    def plus(self, later: PlanResult) -> PlanResult:
+        """Both as one, of which the other one came later."""
+        return PlanResult(
+            later.now,
+            self.schedules + later.schedules,
+            self.runs + later.runs,
+            self.skips + later.skips,
+            self.parked + later.parked,
+            earliest((self.next_at, later.next_at)),
+            self.more or later.more,
+            (*self.leased, *later.leased),
+            self.refused + later.refused,
+        )
+
+
+def earliest(instants: Iterable[datetime | None]) -> datetime | None:
+    """The first of these instants, if there is any."""
+    return min((at for at in instants if at is not None), default=None)

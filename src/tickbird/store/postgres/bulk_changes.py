@@ -15,8 +15,9 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres import calendars, queues
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning import concurrency
-from tickbird.store.postgres.planning.planning import lock_facts, write
+from tickbird.store.postgres.planning.facts import lock_facts
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys
+from tickbird.store.postgres.planning.write import write_plans
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
 from tickbird.store.postgres.schedule_changes import change, is_due, reason
 from tickbird.store.shared.planning.revision_cache import RevisionCache
@@ -196,10 +197,10 @@ async def _write(
     }
     await db.execute("write_revisions", **columns, **told, fingerprints=marks, now=now)
     decided = [
-        ScheduleDecision(schedule, done.plan, schedule.definition, last_skip_id, command.actor)
+        ScheduleDecision(schedule, done.plan, schedule.definition, last_skip_id, command.actor, edited=True)
         for schedule, (command, done, last_skip_id) in zip(after, changes, strict=True)
     ]
     by, why = changes[0][0].actor, reason(changes[0][1])
-    await write(db, known, decided, now, edited={each.id for each in after}, reason=why, by=by)
+    await write_plans(db, known, decided, now, reason=why, by=by)
     names = texts([each.name for each in after])
     await db.execute("write_audits", ids=columns["ids"], names=names, **told, namespace=namespace, now=now)

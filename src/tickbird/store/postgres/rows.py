@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from functools import cache
+from types import NoneType
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE, Covers, RunRecord
 from tickbird.domain.schedules.definition import Target
@@ -31,6 +33,24 @@ def texts(values: Sequence[str | None]) -> str:
         if '"' not in body and "\\" not in body and body.count(_SEPARATOR) == len(values) - 1:
             return '{"' + body.replace(_SEPARATOR, '","') + '"}'
     return "{" + ",".join("NULL" if value is None else _quoted(value) for value in values) + "}"
+
+
+def columns(rows: Sequence[NamedTuple], prefix: str = "") -> dict[str, str]:
+    """Rows of one type as arrays, each named like its field; fields that are neither number nor text are left out."""
+    arrays = zip(_array_kinds(type(rows[0])), zip(*rows, strict=True), strict=True)
+    return {prefix + name: kind(values) for (name, kind), values in arrays if kind is not None}
+
+
+@cache
+def _array_kinds(row_type: type[NamedTuple]) -> list[tuple[str, Callable[[Any], str] | None]]:
+    kinds: dict[Any, Callable[[Any], str]] = {int: numbers, bool: numbers, float: numbers, str: texts}
+    hints = get_type_hints(row_type)
+    return [(name, kinds.get(_without_none(hints[name]))) for name in row_type._fields]
+
+
+def _without_none(hint: Any) -> Any:
+    """`int` of `int | None`."""
+    return next(iter(kind for kind in get_args(hint) if kind is not NoneType), hint)
 
 
 def _quoted(text: str) -> str:

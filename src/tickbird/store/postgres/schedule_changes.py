@@ -9,8 +9,7 @@ from typing import Any, Final
 from psycopg.types.json import Json, Jsonb
 
 from tickbird.domain.limits.concurrency import Key
-from tickbird.domain.limits.fairness import NOT_DEFERRED
-from tickbird.domain.planning.admission import ScheduleDecision, apply_concurrency, keys_needed
+from tickbird.domain.planning.admission import ScheduleDecision, admit, keys_needed
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands import Change, Command, Create, Trigger
 from tickbird.domain.planning.plan import ActiveRun, Facts, Repeated
@@ -22,11 +21,12 @@ from tickbird.store.postgres.calendars import contents
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.enqueue import finding
 from tickbird.store.postgres.planning.dependencies import dependents, read_needs, read_successes, watch
-from tickbird.store.postgres.planning.planning import defer_runs, edited_by_sql, write
 from tickbird.store.postgres.planning.revisions import learn
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys, release
+from tickbird.store.postgres.planning.write import defer_runs, write_plans
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
 from tickbird.store.shared.planning.decide import decide, depended_on, held_keys
+from tickbird.store.shared.planning.due import DueSchedule, edited_by_sql
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_async
 from tickbird.store.shared.stored_definitions import newer_format
@@ -93,9 +93,11 @@ async def change(
         if key is not None:
             await db.execute("key_run", id=left.run_ids[0], idempotency_key=key)
         return left
-    decided = ScheduleDecision(after, changed.plan, after.definition, held.last_skip_id, command.actor, keys)
+    decided = ScheduleDecision(
+        after, changed.plan, after.definition, held.last_skip_id, command.actor, keys, edited=True
+    )
     await _write_revision(db, after, changed, command.actor, may, now)
-    rows = await write(db, known, [decided], now, edited=[after.id], reason=reason(changed), by=command.actor)
+    rows = await write_plans(db, known, [decided], now, reason=reason(changed), by=command.actor)
     run_ids = [run.id for run in rows.runs]
     if command.ties and after.definition is not None and after.definition.depends_on:
         await watch(db, {(namespace, each.schedule) for each in after.definition.depends_on})
@@ -188,8 +190,9 @@ async def settle(db: Session, known: RevisionCache, held: LockedSchedule) -> Loc
             # Nothing that it may wait for comes unseen. If one of them is being noted, all this is done once more.
             await db.fetch("keep_successes", ids=numbers(each.schedule_id for each in successes.values()))
             facts = replace(facts, successes=(await read_successes(db, names)).get(schedule.namespace, {}))
-        decided = decide(schedule, facts, held.now.timestamp(), edited, held.last_skip_id)
-        await write(db, known, [decided], held.now, edited=[schedule.id])
+        due = DueSchedule(schedule, held.last_skip_id, edited)
+        decided = decide(due, facts, held.now.timestamp())
+        await write_plans(db, known, [decided], held.now)
         held = await hold(db, schedule.id, held.now)
     return held
 
@@ -216,10 +219,10 @@ async def _leave(
     decided = ScheduleDecision(schedule, changed.plan, changed.definition, held_keys=keys)
     wanted = keys_needed([decided])
     if wanted:
-        [decided] = apply_concurrency([decided], await hold_keys(db, wanted))
+        [decided] = admit([decided], await hold_keys(db, wanted))
+    [decided] = await defer_runs(db, [decided], now)
     [run], definition = decided.plan.runs, changed.definition
     assert definition is not None
-    deferred = [*(await defer_runs(db, [decided], now)).get(schedule.id, ()), NOT_DEFERRED]
     [made] = await db.fetch_named(
         "write_run",
         namespace=schedule.namespace,
@@ -237,7 +240,7 @@ async def _leave(
         retry_of=run.retry_of,
         actor=actor,
         key=definition.key(run.payload),
-        deferred_until=deferred[0],
+        deferred_until=run.deferred_until,
         payload=None if run.payload is None else check_payload(run.payload),
         action=changed.action,
         detail=Jsonb(dict(changed.detail)),

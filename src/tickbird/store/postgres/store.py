@@ -53,10 +53,10 @@ from tickbird.store.postgres.database import identity, notifications, schema
 from tickbird.store.postgres.database.connection import Connections, Session
 from tickbird.store.postgres.database.errors import is_data_error, translate
 from tickbird.store.postgres.planning import backfills, concurrency, zone_data
-from tickbird.store.postgres.planning.batches import Step
 from tickbird.store.postgres.planning.claims import ClaimRequest, Claims
 from tickbird.store.postgres.planning.dependencies import read_successes, watch
 from tickbird.store.postgres.planning.held import resolve_held
+from tickbird.store.postgres.planning.step import Step
 from tickbird.store.postgres.planning.zone_recompute import follow
 from tickbird.store.postgres.rows import texts, to_run, to_schedule, to_schedules
 from tickbird.store.postgres.runs import (
@@ -75,6 +75,7 @@ from tickbird.store.shared.identity import compare, same_database
 from tickbird.store.shared.json_columns import as_object
 from tickbird.store.shared.migrations import outdated, read_version
 from tickbird.store.shared.planning.backoff import PlanBackoff
+from tickbird.store.shared.planning.next_due import NextDue
 from tickbird.store.shared.planning.revision_cache import RevisionCache, UncommittedRevisions
 from tickbird.store.shared.unstorable_values import refused_value, refusing_values
 from tickbird.store.shared.zone_data import UNKNOWN, PlanningPermission
@@ -104,6 +105,7 @@ class PostgresStore:
         self._claims = Claims(self._known, self._statement, self._transact)
         self._bell = notifications.Notifier(self._connections)
         self._backoff = PlanBackoff()
+        self._next_due = NextDue()
         self._pruned = START
         self._zones = UNKNOWN
         self._place: StoreIdentity | None = None
@@ -167,7 +169,9 @@ class PostgresStore:
         now: datetime | None = None,
     ) -> PlanResult:
         """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all."""
-        step = Step(self._connections, self._known, self._backoff, await self._zones_checked(), expected, now)
+        step = Step(
+            self._connections, self._known, self._backoff, self._next_due, await self._zones_checked(), expected, now
+        )
         return await step.plan(limit, hand_off, self._bell.notify)
 
     async def change_schedule(

@@ -14,6 +14,7 @@ from tickbird.domain.access.sessions import SESSION_KEPT
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.domain.runs.idempotency import KEY_SECONDS
 from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.run import FINAL, ClaimedRun, Covers, NewRun, Outcome, RunRecord, already_final_error
@@ -23,7 +24,7 @@ from tickbird.domain.time.clock_bounds import ClockBounds, believed_now
 from tickbird.domain.workers import Worker
 from tickbird.store.shared.fairness import Turns, line_name
 from tickbird.store.shared.json_columns import clean
-from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.rate_limits import RateBudget
 from tickbird.store.shared.statement_scripts import run_sync
 from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload

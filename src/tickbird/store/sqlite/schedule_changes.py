@@ -24,8 +24,9 @@ from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.enqueue import finding
 from tickbird.store.sqlite.planning.dependencies import dependents, read_needs, watch
-from tickbird.store.sqlite.planning.planning import plan_these, read_facts, write_plans
+from tickbird.store.sqlite.planning.planning import plan_schedules, read_facts
 from tickbird.store.sqlite.planning.revisions import read_revision
+from tickbird.store.sqlite.planning.write import write_plans
 from tickbird.store.sqlite.rows import Row, dump, is_due, is_newer, last_skip_id, schedule_record
 from tickbird.store.sqlite.runs import fetch, get_run, write_audit
 
@@ -71,7 +72,9 @@ def change(
         db.execute(SQL["wake_others"])
         return ChangeResult(schedule)
     keys = held_keys(facts)
-    decided = ScheduleDecision(before or schedule, done.plan, done.definition, last_skip_id(row), command.actor, keys)
+    decided = ScheduleDecision(
+        before or schedule, done.plan, done.definition, last_skip_id(row), command.actor, keys, edited=done.revised
+    )
     run_ids = write_plans(db, known, [decided], now, actor=command.actor, reason=CANCELLED)
     if key is not None:
         db.execute(SQL["key_run"], {"id": run_ids[0], "idempotency_key": key})
@@ -114,7 +117,7 @@ def up_to_date(
         # A cursor by other zone rules than ours is for the planners who have them.
         if not is_due(row, now) or not _may_plan(db, may, row[0]):
             return row
-        plan_these(db, known, may.zones, [row[0]], now)
+        plan_schedules(db, known, [row[0]], read_facts(db, [row[0]]), now, may.zones)
     raise ConflictError(f"schedule {name!r} is still catching up with its ticks;", hint="try again in a moment.")
 
 

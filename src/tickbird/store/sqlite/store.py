@@ -70,8 +70,9 @@ from tickbird.store.sqlite.database.instants import MICROS, clock, to_instant, t
 from tickbird.store.sqlite.database.schema import meta_of
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import MEMORY, read_url
-from tickbird.store.sqlite.planning import backfills, concurrency, held, planning, zone_data
+from tickbird.store.sqlite.planning import backfills, concurrency, held, zone_data
 from tickbird.store.sqlite.planning.dependencies import read_successes
+from tickbird.store.sqlite.planning.step import Step
 from tickbird.store.sqlite.planning.zone_recompute import follow
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
 
@@ -239,7 +240,7 @@ class SqliteStore:
                 later = _dated(now)
                 return at if _jumped(later, expected) else later
 
-            return planning.Step(db, self._known, self._backoff, mine, dated).plan(limit, hand_off)
+            return Step(db, self._known, self._backoff, mine, dated).plan(limit, hand_off)
 
         mine = await self._zones_checked()
         planned = await self._writer.run(plan)

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from math import inf
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import psycopg
 from psycopg import errors
@@ -24,8 +24,10 @@ from tickbird.store.postgres.database.schema_name import encoded
 from tickbird.store.postgres.database.type_loaders import register
 from tickbird.store.postgres.database.watchdog import Pool, StatementWatchdog, response_timeout
 from tickbird.store.shared.postgres_url import SCHEMA, PostgresUrl
+from tickbird.store.shared.row_types import as_rows
 
 T = TypeVar("T")
+R = TypeVar("R", bound=NamedTuple)
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
 
 # A network that swallows packets must not hang a worker, and a frozen one must not hide its rows from others.
@@ -69,6 +71,16 @@ class Session:
         self.asked_at = time.monotonic()
         cursor = await self.connection.execute(self.statements[name], values, prepare=True, binary=True)
         return await cursor.fetchall()
+
+    async def fetch_table(self, name: str, /, **values: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """The names of the columns of a statement, and all rows."""
+        self.asked_at = time.monotonic()
+        cursor = await self.connection.execute(self.statements[name], values, prepare=True, binary=True)
+        return [column.name for column in cursor.description or ()], await cursor.fetchall()
+
+    async def fetch_as(self, row_type: type[R], name: str, /, **values: Any) -> list[R]:
+        """All rows of a statement, as named tuples."""
+        return as_rows(row_type, *await self.fetch_table(name, **values))
 
     async def fetch_step(self, name: str, values: Mapping[str, Any], /) -> list[tuple[Any, ...]]:
         """All rows of a step's statement."""

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
 from tickbird.domain.limits.rate_limits import instant, micros
+from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
 from tickbird.domain.time.clock_bounds import ClockBounds, middle
@@ -18,7 +19,7 @@ from tickbird.store.postgres.planning.revisions import learn
 from tickbird.store.postgres.queues import rate_state, save_starts
 from tickbird.store.postgres.rows import numbers, texts
 from tickbird.store.shared.fairness import Turns
-from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.rate_limits import RateBudget
 from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload
 

@@ -11,7 +11,6 @@ from tickbird.domain.schedules.dependencies import LastSuccess, needed_by
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.waiting_runs import hold_active
 from tickbird.store.postgres.rows import numbers, texts
-from tickbird.store.shared.planning.rows import Rows
 
 _MAX_NAMED: Final = 11
 
@@ -52,14 +51,6 @@ async def _read(db: Session, names: Names) -> tuple[Successes, list[int]]:
 async def hold_successes(db: Session, schedule_ids: Iterable[int]) -> set[int]:
     """Keep these schedules from succeeding until the end of the transaction; those that do not just do so."""
     return {row[0] for row in await db.fetch("hold_successes", ids=numbers(sorted(set(schedule_ids))))}
-
-
-async def write_awaits(db: Session, rows: Rows) -> None:
-    """What the new runs wait for."""
-    runs, schedules, since, until = zip(*rows.awaits, strict=True)
-    await db.execute(
-        "write_awaits", runs=numbers(runs), schedules=numbers(schedules), since=numbers(since), until=numbers(until)
-    )
 
 
 async def note_successes(

@@ -134,7 +134,7 @@ WHERE a.run_id = ANY(ARRAY(SELECT run_id FROM tickbird.dependency_waits WHERE un
 -- name: write_awaits
 INSERT INTO tickbird.dependency_waits (run_id, schedule_id, since, until)
 SELECT u.run_id, u.schedule_id, to_timestamp(u.since), to_timestamp(u.until)
-FROM unnest(%(runs)s::bigint[], %(schedules)s::bigint[], %(since)s::bigint[], %(until)s::bigint[])
+FROM unnest(%(run_id)s::bigint[], %(schedule_id)s::bigint[], %(since)s::bigint[], %(until)s::bigint[])
     AS u(run_id, schedule_id, since, until);
 
 -- name: lock_dependencies

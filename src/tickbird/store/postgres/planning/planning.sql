@@ -4,22 +4,23 @@
 -- name: peek_due
 -- The clock; when the next schedule becomes due that is not due yet; and is anything due now?
 SELECT
-    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    coalesce(%(now)s::timestamptz, statement_timestamp()) AS now,
     (
         SELECT next_run_at FROM tickbird.cursors
         WHERE next_run_at > coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
         ORDER BY next_run_at LIMIT 1
-    ),
+    ) AS next_at,
     EXISTS (
         SELECT FROM tickbird.cursors
         WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
     ) OR EXISTS (
         SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
-    );
+    ) AS due;
 
 -- name: lock_due
 -- Half from the oldest and half from the newest end, so that a mountain of late ticks does not starve what is due now;
--- the newest half stops where the oldest one ended. The clock comes with each row, in microseconds.
+-- the newest half stops where the oldest one ended. The first row is what a peek would find besides: the clock, when the
+-- next schedule becomes due, and, where fewer than the limit were locked, whether another planner holds one that is due.
 WITH oldest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
     WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
@@ -42,18 +43,45 @@ fresh AS MATERIALIZED (
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ),
-taken AS (
-    SELECT * FROM oldest UNION ALL SELECT * FROM newest UNION ALL SELECT * FROM fresh
-)
-SELECT
-    schedule_id,
-    revision,
-    tickbird.seconds(planned_until),
-    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
+locked AS MATERIALIZED (
+    SELECT
+        schedule_id,
+        revision,
+        tickbird.seconds(planned_until) AS planned_until,
+        state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
         AND (deferred_until IS NULL OR to_timestamp(60.0 * deferred_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
-        AND (zone_generation IS NULL OR zone_generation = %(zones)s),
-    (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
-FROM taken;
+        AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS is_plain
+    FROM (SELECT * FROM oldest UNION ALL SELECT * FROM newest UNION ALL SELECT * FROM fresh) AS taken
+),
+look AS MATERIALIZED (
+    SELECT
+        coalesce(%(now)s::timestamptz, statement_timestamp()) AS now,
+        (
+            SELECT next_run_at FROM tickbird.cursors
+            WHERE next_run_at > coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+            ORDER BY next_run_at LIMIT 1
+        ) AS next_at,
+        CASE WHEN l.number < %(limit)s THEN l.number < (
+            SELECT count(*) FROM (
+                (
+                    SELECT FROM tickbird.cursors
+                    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+                    LIMIT %(limit)s
+                )
+                UNION ALL
+                (
+                    SELECT FROM tickbird.cursors
+                    WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+                    LIMIT %(limit)s
+                )
+            ) AS due
+        ) ELSE false END AS others_due
+    FROM (SELECT count(*) AS number FROM locked) AS l
+)
+SELECT look.*, locked.*
+FROM look
+FULL JOIN locked ON false
+ORDER BY look.now;
 
 -- name: lock_these
 -- As lock_due, for cursors named by schedule.
@@ -66,16 +94,24 @@ WITH taken AS MATERIALIZED (
             OR next_run_at IS NULL AND state = 'active'
         )
     FOR UPDATE SKIP LOCKED
-)
-SELECT
-    schedule_id,
-    revision,
-    tickbird.seconds(planned_until),
-    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
+),
+locked AS MATERIALIZED (
+    SELECT
+        schedule_id,
+        revision,
+        tickbird.seconds(planned_until) AS planned_until,
+        state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
         AND (deferred_until IS NULL OR to_timestamp(60.0 * deferred_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
-        AND (zone_generation IS NULL OR zone_generation = %(zones)s),
-    (date_part('epoch', coalesce(%(now)s::timestamptz, statement_timestamp())) * 1000000)::bigint
-FROM taken;
+        AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS is_plain
+    FROM taken
+),
+look AS MATERIALIZED (
+    SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now, NULL::timestamptz AS next_at, count(*) < cardinality(%(ids)s::bigint[]) AS others_due FROM locked
+)
+SELECT look.*, locked.*
+FROM look
+FULL JOIN locked ON false
+ORDER BY look.now;
 
 -- name: limit_search
 -- During the search for a refused schedule, one that is slow must not delay all others.
@@ -94,17 +130,18 @@ SELECT
     schedule_id,
     revision,
     state,
-    tickbird.seconds(planned_until),
-    tickbird.seconds(next_run_at),
+    tickbird.seconds(planned_until) AS planned_until,
+    tickbird.seconds(next_run_at) AS next_run_at,
     runs_planned,
-    tickbird.seconds(skip_until),
+    tickbird.seconds(skip_until) AS skip_until,
     skip_by,
     skip_note,
     tick_overrides,
     last_skip_id,
     prior_revision,
+    tickbird.seconds(changed_at) AS changed_at,
     zone_generation,
-    refused_at
+    refused_at IS NOT NULL AS is_refused
 FROM tickbird.cursors
 WHERE schedule_id = ANY(%(ids)s::bigint[]);
 
@@ -120,7 +157,7 @@ LEFT JOIN tickbird.revisions AS v ON v.schedule_id = u.schedule_id AND v.revisio
 
 -- name: read_active
 -- In no order: asked for one, a plan made while the table is small would walk the primary key.
-SELECT schedule_id, id, status, origin, concurrency_key, lane < 0
+SELECT schedule_id, id, status, origin, concurrency_key, lane < 0 AS awaits
 FROM tickbird.runs
 WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane <= 0 AND finished_at IS NULL;
 
@@ -161,7 +198,7 @@ SELECT id FROM tickbird.schedules WHERE id = ANY(%(ids)s::bigint[]) FOR UPDATE S
 SELECT nextval('tickbird.ids') FROM generate_series(1, %(count)s);
 
 -- name: read_skips
-SELECT id, revision, reason, tickbird.seconds(last_at), run_id, actor, note
+SELECT id, revision, reason, tickbird.seconds(last_at) AS last_at, run_id, actor, note
 FROM tickbird.skips
 WHERE id = ANY(%(ids)s::bigint[]);
 
@@ -170,8 +207,8 @@ WHERE id = ANY(%(ids)s::bigint[]);
 -- None is leased of a queue with a rate: only a claim counts what begins.
 WITH u AS MATERIALIZED (
     SELECT * FROM unnest(
-        %(schedules)s::bigint[], %(revisions)s::integer[], %(ticks)s::bigint[], %(due)s::bigint[],
-        %(start_by)s::bigint[], %(next)s::bigint[], %(templates)s::integer[], %(leased)s::boolean[]
+        %(schedule_id)s::bigint[], %(revision)s::integer[], %(tick)s::bigint[], %(due_at)s::bigint[],
+        %(start_by)s::bigint[], %(next_run_at)s::bigint[], %(template)s::integer[], %(leased)s::boolean[]
     ) AS u(schedule_id, revision, tick, due_at, start_by, next_run_at, template, leased)
 ),
 t AS MATERIALIZED (
@@ -180,8 +217,8 @@ t AS MATERIALIZED (
         %(worker)s::text IS NOT NULL
             AND EXISTS (SELECT FROM tickbird.queue_rates AS l WHERE l.namespace = t.namespace AND l.queue = t.queue) AS limited
     FROM unnest(
-        %(namespaces)s::text[], %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
-        %(crash_limits)s::integer[]
+        %(template_namespace)s::text[], %(template_target_kind)s::text[], %(template_target)s::text[],
+        %(template_queue)s::text[], %(template_priority)s::integer[], %(template_crash_limit)s::integer[]
     ) WITH ORDINALITY AS t(namespace, target_kind, target, queue, priority, crash_limit, number)
 ),
 moved AS (
@@ -218,8 +255,8 @@ SELECT schedule_id, id FROM made WHERE status = 'running';
 -- Whatever else was decided: cursors that moved, and their runs.
 WITH c AS MATERIALIZED (
     SELECT * FROM unnest(
-        %(cursors)s::bigint[], %(states)s::text[], %(next)s::bigint[], %(until)s::bigint[], %(planned)s::integer[],
-        %(skips)s::bigint[]
+        %(cursor_schedule_id)s::bigint[], %(cursor_state)s::text[], %(cursor_next_run_at)s::bigint[],
+        %(cursor_planned_until)s::bigint[], %(cursor_runs_planned)s::integer[], %(cursor_last_skip_id)s::bigint[]
     ) AS c(schedule_id, state, next_run_at, planned_until, runs_planned, last_skip_id)
 ),
 moved AS (
@@ -235,14 +272,16 @@ moved AS (
 ),
 r AS MATERIALIZED (
     SELECT * FROM unnest(
-        %(ids)s::bigint[], %(namespaces)s::text[], %(schedules)s::bigint[], %(revisions)s::integer[],
-        %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
-        %(statuses)s::text[], %(origins)s::text[], %(ticks)s::bigint[], %(due)s::bigint[], %(start_by)s::bigint[],
-        %(first)s::bigint[], %(last)s::bigint[], %(counts)s::integer[], %(crash_limits)s::integer[],
-        %(retries)s::bigint[], %(actors)s::text[], %(lanes)s::smallint[], %(keys)s::text[], %(deferred_until)s::integer[]
+        %(run_id)s::bigint[], %(run_namespace)s::text[], %(run_schedule_id)s::bigint[], %(run_revision)s::integer[],
+        %(run_target_kind)s::text[], %(run_target)s::text[], %(run_queue)s::text[], %(run_priority)s::integer[],
+        %(run_status)s::text[], %(run_origin)s::text[], %(run_scheduled_for)s::bigint[], %(run_due_at)s::bigint[],
+        %(run_start_by)s::bigint[], %(run_covers_first)s::bigint[], %(run_covers_last)s::bigint[],
+        %(run_covers_count)s::integer[], %(run_crash_limit)s::integer[], %(run_retry_of)s::bigint[],
+        %(run_actor)s::text[], %(run_lane)s::smallint[], %(run_concurrency_key)s::text[], %(run_deferred_until)s::integer[]
     ) AS r(
-        id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, tick, due_at,
-        start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, key, deferred_until
+        id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, scheduled_for,
+        due_at, start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, concurrency_key,
+        deferred_until
     )
 )
 INSERT INTO tickbird.runs (
@@ -252,9 +291,9 @@ INSERT INTO tickbird.runs (
 )
 SELECT
     r.id, r.namespace, r.schedule_id, r.revision, r.target_kind, r.target, r.queue, r.priority, r.status, r.origin,
-    to_timestamp(r.tick), coalesce(to_timestamp(r.due_at), %(now)s), coalesce(to_timestamp(r.due_at), %(now)s),
+    to_timestamp(r.scheduled_for), coalesce(to_timestamp(r.due_at), %(now)s), coalesce(to_timestamp(r.due_at), %(now)s),
     to_timestamp(r.start_by), to_timestamp(r.covers_first), to_timestamp(r.covers_last), r.covers_count,
-    r.crash_limit, r.retry_of, r.actor, r.lane, r.key, r.deferred_until, %(now)s
+    r.crash_limit, r.retry_of, r.actor, r.lane, r.concurrency_key, r.deferred_until, %(now)s
 FROM r
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 
@@ -268,8 +307,8 @@ SET state = c.state,
     last_skip_id = c.last_skip_id,
     refused_at = NULL
 FROM unnest(
-    %(cursors)s::bigint[], %(states)s::text[], %(next)s::bigint[], %(until)s::bigint[], %(planned)s::integer[],
-    %(skips)s::bigint[]
+    %(cursor_schedule_id)s::bigint[], %(cursor_state)s::text[], %(cursor_next_run_at)s::bigint[],
+    %(cursor_planned_until)s::bigint[], %(cursor_runs_planned)s::integer[], %(cursor_last_skip_id)s::bigint[]
 ) AS c(schedule_id, state, next_run_at, planned_until, runs_planned, last_skip_id)
 WHERE t.schedule_id = c.schedule_id;
 
@@ -282,7 +321,7 @@ SET deferred_until = u.deferred_until
 FROM unnest(%(ids)s::bigint[], %(lines)s::integer[]) AS u(schedule_id, deferred_until)
 WHERE t.schedule_id = u.schedule_id;
 
--- name: write_rare
+-- name: write_overrides
 -- What reschedule, override, skip and edits by plain SQL left in a cursor, once it is decided.
 UPDATE tickbird.cursors AS t
 SET skip_until = to_timestamp(c.skip_until),
@@ -292,27 +331,28 @@ SET skip_until = to_timestamp(c.skip_until),
     prior_revision = NULL,
     changed_at = NULL
 FROM unnest(
-    %(ids)s::bigint[], %(until)s::bigint[], %(by)s::text[], %(notes)s::text[], %(overrides)s::text[]
+    %(schedule_id)s::bigint[], %(skip_until)s::bigint[], %(skip_by)s::text[], %(skip_note)s::text[],
+    %(tick_overrides)s::text[]
 ) AS c(schedule_id, skip_until, skip_by, skip_note, tick_overrides)
 WHERE t.schedule_id = c.schedule_id;
 
 -- name: write_payloads
 INSERT INTO tickbird.run_payloads (run_id, payload)
-SELECT u.run_id, u.payload::json FROM unnest(%(ids)s::bigint[], %(payloads)s::text[]) AS u(run_id, payload);
+SELECT u.run_id, u.text::json FROM unnest(%(run_id)s::bigint[], %(text)s::text[]) AS u(run_id, text);
 
 -- name: write_applied_override
 -- What the override of its tick had to say about a run.
 UPDATE tickbird.runs AS r
-SET applied_override = u.applied_override::json
-FROM unnest(%(ids)s::bigint[], %(applied_override)s::text[]) AS u(run_id, applied_override)
+SET applied_override = u.text::json
+FROM unnest(%(run_id)s::bigint[], %(text)s::text[]) AS u(run_id, text)
 WHERE r.id = u.run_id;
 
 -- name: write_void
 -- Overrides that were not carried out.
 INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule, detail)
-SELECT %(now)s, u.actor, %(action)s, u.namespace, u.schedule_id, u.schedule, u.detail::jsonb
+SELECT %(now)s, coalesce(u.actor, %(planner)s), %(action)s, u.namespace, u.schedule_id, u.schedule, u.detail::jsonb
 FROM unnest(
-    %(namespaces)s::text[], %(ids)s::bigint[], %(schedules)s::text[], %(actors)s::text[], %(details)s::text[]
+    %(namespace)s::text[], %(schedule_id)s::bigint[], %(schedule)s::text[], %(actor)s::text[], %(detail)s::text[]
 ) AS u(namespace, schedule_id, schedule, actor, detail);
 
 -- name: write_skips
@@ -322,23 +362,23 @@ SELECT
     u.id, u.schedule_id, u.revision, u.reason, to_timestamp(u.first_at), to_timestamp(u.last_at), u.count,
     u.run_id, u.actor, u.note, %(now)s
 FROM unnest(
-    %(ids)s::bigint[], %(schedules)s::bigint[], %(revisions)s::integer[], %(reasons)s::text[], %(first)s::bigint[],
-    %(last)s::bigint[], %(counts)s::bigint[], %(runs)s::bigint[], %(actors)s::text[], %(notes)s::text[]
+    %(id)s::bigint[], %(schedule_id)s::bigint[], %(revision)s::integer[], %(reason)s::text[], %(first_at)s::bigint[],
+    %(last_at)s::bigint[], %(ticks)s::bigint[], %(run_id)s::bigint[], %(actor)s::text[], %(note)s::text[]
 ) AS u(id, schedule_id, revision, reason, first_at, last_at, count, run_id, actor, note);
 
 -- name: extend_skips
 UPDATE tickbird.skips AS s
-SET last_at = to_timestamp(u.last_at), count = s.count + u.added, decided_at = %(now)s
-FROM unnest(%(ids)s::bigint[], %(last)s::bigint[], %(added)s::bigint[]) AS u(id, last_at, added)
+SET last_at = to_timestamp(u.last_at), count = s.count + u.ticks, decided_at = %(now)s
+FROM unnest(%(id)s::bigint[], %(last_at)s::bigint[], %(ticks)s::bigint[]) AS u(id, last_at, ticks)
 WHERE s.id = u.id;
 
 -- name: write_pauses
 UPDATE tickbird.schedules AS s
-SET paused_by = u.by, pause_note = u.note, paused_until = to_timestamp(u.until), error = u.error
+SET paused_by = u.paused_by, pause_note = u.pause_note, paused_until = to_timestamp(u.paused_until), error = u.error
 FROM unnest(
-    %(ids)s::bigint[], %(by)s::text[], %(notes)s::text[], %(until)s::bigint[], %(errors)s::text[]
-) AS u(id, by, note, until, error)
-WHERE s.id = u.id;
+    %(schedule_id)s::bigint[], %(paused_by)s::text[], %(pause_note)s::text[], %(paused_until)s::bigint[], %(error)s::text[]
+) AS u(schedule_id, paused_by, pause_note, paused_until, error)
+WHERE s.id = u.schedule_id;
 
 -- name: drop_runs
 -- Runs that are not to start after all; their rows are locked.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.stored_definitions import read_definition
 
 Key = tuple[int, int]

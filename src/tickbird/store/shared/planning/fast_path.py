@@ -1,32 +1,21 @@
-"""Ticks that are on time, as nearly all are: one run each, and nothing else to decide."""
+"""Ticks on time, as nearly all due schedules have: one run each, and nothing else to decide."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from typing import NamedTuple
 
-from tickbird.domain.planning.fast_path import OnTime, on_time
-from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo, RunTemplate
-
-# Schedule id, revision, `planned_until`, and: is the schedule active, with nothing moved, skipped or just edited?
-DueCursor = tuple[int, int, int | None, bool]
+from tickbird.domain.planning.fast_path import OnTimeRun, on_time
+from tickbird.store.shared.planning.due import DueCursor
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 
 
-class OnTimeRun(NamedTuple):
-    """A tick that becomes a queued run and moves its cursor by one; all other columns follow from the revision."""
-
-    schedule_id: int
-    revision: int
-    tick: int
-    due_at: int
-    start_by: int | None
-    next_run_at: int
-    known: RevisionInfo
-
-    @property
-    def template(self) -> RunTemplate:
-        """What all runs of its revision have in common."""
-        return self.known.template
+def heeding(due: Iterable[DueCursor], known: RevisionCache) -> list[int]:
+    """The schedules of these cursors for which active runs matter, as far as is known."""
+    return [
+        cursor.schedule_id
+        for cursor in due
+        if not cursor.is_plain or (info := known.get(cursor.schedule_id, cursor.revision)) is None or info.heeds_runs
+    ]
 
 
 def plan_on_time(
@@ -35,20 +24,23 @@ def plan_on_time(
     """The ticks of nearly all due cursors; and the ids of those schedules whose plan takes the long way."""
     rows: list[OnTimeRun] = []
     others: list[int] = []
-    for schedule_id, revision, planned_until, is_plain in due:
-        if is_plain and planned_until is not None:
-            one = known.get(schedule_id, revision)
-            if one is None or (one.heeds_runs and schedule_id in busy):
-                pass
-            elif (found := _on_time(one, planned_until, now)) is not None:
-                rows.append(OnTimeRun(schedule_id, revision, *found, one))
-                continue
-        others.append(schedule_id)
+    for cursor in due:
+        run = _on_time(cursor, known, busy, now)
+        if run is None:
+            others.append(cursor.schedule_id)
+        else:
+            rows.append(run)
     return rows, others
 
 
-def _on_time(one: RevisionInfo, planned_until: int, now: float) -> OnTime | None:
+def _on_time(cursor: DueCursor, known: RevisionCache, busy: Container[int], now: float) -> OnTimeRun | None:
+    schedule_id, revision, planned_until, is_plain = cursor
+    if not is_plain or planned_until is None:
+        return None
+    info = known.get(schedule_id, revision)
+    if info is None or (info.heeds_runs and schedule_id in busy):
+        return None
     try:
-        return on_time(one.definition, one.offset, planned_until, now)
+        return on_time(schedule_id, revision, info, planned_until, now)
     except Exception:  # noqa: BLE001 - the long way will say what is wrong, and park this schedule alone
         return None

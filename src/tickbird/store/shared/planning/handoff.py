@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from tickbird.domain.planning.fast_path import OnTimeRun
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.workers import HandOff
-from tickbird.store.shared.planning.fast_path import OnTimeRun
 
 
 def pick_handoff(rows: Sequence[OnTimeRun], hand_off: HandOff | None, limited: Collection[str] = ()) -> frozenset[int]:

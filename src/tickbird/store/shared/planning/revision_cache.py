@@ -3,52 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from tickbird.domain.schedules.definition import Definition, spread_offset
-from tickbird.domain.sized_cache import SizedCache, size_of
-from tickbird.store.shared.planning.fast_path import DueCursor
+from tickbird.domain.planning.fast_path import RevisionInfo
+from tickbird.domain.sized_cache import SizedCache
 
 # Bytes of decoded definitions that a process keeps. An ordinary one takes 1.5 kB, one with a large payload megabytes.
 MAX_CACHE = 100_000_000
 
 
-_ORDINARY = 1_500
-
-
 # Characters of stored definitions that one planning step reads. Decoded, they may take 25 times as many bytes.
 MAX_READ = 8_000_000
-
-
-class RunTemplate(NamedTuple):
-    """What all runs of a revision have in common."""
-
-    namespace: str
-    target_kind: str
-    target: str
-    queue: str
-    priority: int
-    crash_limit: int
-
-
-class RevisionInfo:
-    """What never changes about one revision of a schedule."""
-
-    __slots__ = ("definition", "heeds_runs", "name", "namespace", "offset", "size", "template")
-
-    def __init__(self, namespace: str, name: str, definition: Definition) -> None:
-        self.namespace = namespace
-        self.name = name
-        self.definition = definition
-        self.offset = spread_offset(namespace, name, definition.spread)
-        # Bytes in memory.
-        self.size = _ORDINARY + size_of(definition.payload) + size_of(definition.closed)
-        # Does it matter for the next tick which runs are active?
-        self.heeds_runs = definition.overlap != "allow"
-        target = definition.target
-        self.template = RunTemplate(
-            namespace, target.kind, target.name, definition.queue, definition.priority, definition.crash_limit
-        )
 
 
 class RevisionCache:
@@ -72,11 +36,6 @@ class RevisionCache:
     def missing(self, revisions: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         """Those of these revisions that must be read."""
         return [key for key in revisions if key not in self._known]
-
-    def heeding(self, due: Iterable[DueCursor]) -> list[int]:
-        """The schedules of these cursors for which active runs matter, as far as is known."""
-        known = self._known
-        return [row[0] for row in due if (one := known.get((row[0], row[1]))) is None or one.heeds_runs or not row[3]]
 
     def add(self, schedule_id: int, revision: int, known: RevisionInfo) -> RevisionInfo:
         """Remember a revision that was read; the longest unused ones make room for it."""

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tickbird.domain.limits.fairness import NOT_DEFERRED
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.plan import PlannedSkip
 from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE
 from tickbird.domain.schedules.definition import check_payload
-from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.schedule import Cursor, Schedule
 from tickbird.domain.schedules.tick_overrides import applied_override_text, overrides_text, void_detail
 
 
 class CursorRow(NamedTuple):
-    """What planning leaves in a cursor; its `prior_revision` becomes null."""
+    """How far a schedule is planned."""
 
     schedule_id: int
     state: str
     next_run_at: int | None
     planned_until: int | None
     runs_planned: int
+    last_skip_id: int | None
+
+
+class OverrideRow(NamedTuple):
+    """What is left in a cursor of what people skipped or moved; its `prior_revision` becomes null."""
+
+    schedule_id: int
     skip_until: int | None
     skip_by: str | None
     skip_note: str
-    last_skip_id: int | None
     # As JSON text, None where there are none.
     tick_overrides: str | None
 
@@ -56,6 +61,13 @@ class RunRow(NamedTuple):
     lane: int
     concurrency_key: str | None
     deferred_until: int
+
+
+class RunText(NamedTuple):
+    """JSON text that few runs have."""
+
+    run_id: int
+    text: str
 
 
 class AwaitRow(NamedTuple):
@@ -99,7 +111,7 @@ class SkipExtension(NamedTuple):
 
     id: int
     last_at: int
-    added: int
+    ticks: int
 
 
 class VoidedOverrideRow(NamedTuple):
@@ -127,12 +139,13 @@ class Rows:
     """All that a batch of plans writes, by table; it commits whole or not at all."""
 
     cursors: list[CursorRow] = field(default_factory=list)
+    overrides: list[OverrideRow] = field(default_factory=list)
     runs: list[RunRow] = field(default_factory=list)
-    # Run id and JSON text, only where a run has a payload of its own.
-    payloads: list[tuple[int, str]] = field(default_factory=list)
+    # Only where a run has a payload of its own.
+    payloads: list[RunText] = field(default_factory=list)
     awaits: list[AwaitRow] = field(default_factory=list)
-    # Run id and JSON text, only where its tick had an override.
-    applied_overrides: list[tuple[int, str]] = field(default_factory=list)
+    # Only where the tick of a run had an override.
+    applied_overrides: list[RunText] = field(default_factory=list)
     void: list[VoidedOverrideRow] = field(default_factory=list)
     skips: list[SkipRow] = field(default_factory=list)
     longer: list[SkipExtension] = field(default_factory=list)
@@ -161,98 +174,102 @@ def to_rows(
     run_ids: Iterator[int],
     skip_ids: Iterator[int],
     last_skips: Mapping[int, LastSkip],
-    deferred: Mapping[int, Iterable[int]],
 ) -> Rows:
     """Everything that these plans write; `last_skips` by skip id, as asked for by `last_skips_needed`."""
     rows = Rows()
     for decided in batch:
-        ids = _add_runs(rows, decided, run_ids, deferred.get(decided.schedule.id, ())) if decided.plan.runs else ()
+        decision = decided.plan
+        ids = _add_runs(rows, decided, run_ids) if decision.runs else []
         last_skip_id = decided.last_skip_id
-        if decided.plan.skips:
+        if decision.skips:
             last_skip_id = _add_skips(rows, decided, ids, skip_ids, last_skips.get(last_skip_id or 0))
-        schedule, decision = decided.schedule, decided.plan
-        cursor = decision.cursor
-        rows.cursors.append(
-            CursorRow(
-                schedule.id,
-                decision.state,
-                cursor.next_run_at,
-                cursor.planned_until,
-                cursor.runs_planned,
-                cursor.skip_until,
-                cursor.skip_by,
-                cursor.skip_note,
-                last_skip_id,
-                overrides_text(cursor.tick_overrides) if cursor.tick_overrides else None,
-            )
-        )
-        for override, reason in decision.void:
-            detail = void_detail(override, reason)
-            rows.void.append(VoidedOverrideRow(schedule.namespace, schedule.id, schedule.name, decided.actor, detail))
-        parked = decision.state == "parked"
-        if parked or decision.pause != schedule.pause or decision.error != schedule.error:
-            pause = decision.pause
-            rows.schedules.append(
-                PauseRow(
-                    schedule.id,
-                    pause.by if pause else None,
-                    pause.note if pause else None,
-                    pause.until if pause else None,
-                    decision.error,
-                )
-            )
+        _add_cursor(rows, decided, last_skip_id)
+        if decided.changes_schedule:
+            _add_pause(rows, decided)
         rows.cancel += decision.cancel
         rows.stop += decision.stop
     return rows
 
 
-def _add_runs(rows: Rows, decided: ScheduleDecision, run_ids: Iterator[int], deferred: Iterable[int]) -> list[int]:
+def _add_cursor(rows: Rows, decided: ScheduleDecision, last_skip_id: int | None) -> None:
+    schedule, cursor = decided.schedule, decided.plan.cursor
+    rows.cursors.append(
+        CursorRow(
+            schedule.id,
+            decided.plan.state,
+            cursor.next_run_at,
+            cursor.planned_until,
+            cursor.runs_planned,
+            last_skip_id,
+        )
+    )
+    if decided.edited or _has_overrides(cursor) or _has_overrides(schedule.cursor):
+        overrides = overrides_text(cursor.tick_overrides) if cursor.tick_overrides else None
+        rows.overrides.append(OverrideRow(schedule.id, cursor.skip_until, cursor.skip_by, cursor.skip_note, overrides))
+    for override, reason in decided.plan.void:
+        detail = void_detail(override, reason)
+        rows.void.append(VoidedOverrideRow(schedule.namespace, schedule.id, schedule.name, decided.actor, detail))
+
+
+def _has_overrides(cursor: Cursor) -> bool:
+    return bool(cursor.tick_overrides) or cursor.skip_until is not None
+
+
+def _add_pause(rows: Rows, decided: ScheduleDecision) -> None:
+    pause, schedule_id, error = decided.plan.pause, decided.schedule.id, decided.plan.error
+    if pause is None:
+        rows.schedules.append(PauseRow(schedule_id, None, None, None, error))
+    else:
+        rows.schedules.append(PauseRow(schedule_id, pause.by, pause.note, pause.until, error))
+
+
+def _add_runs(rows: Rows, decided: ScheduleDecision, run_ids: Iterator[int]) -> list[int]:
     schedule, definition = decided.schedule, decided.definition
     assert definition is not None
-    ids, until = [], iter(deferred)
+    ids: list[int] = []
     for run in decided.plan.runs:
         run_id = next(run_ids)
         ids.append(run_id)
         first, last, count = run.covers or (None, None, None)
         rows.runs.append(
             RunRow(
-                run_id,
-                schedule.namespace,
-                schedule.id,
-                decided.plan.revision,
-                definition.target.kind,
-                definition.target.name,
-                definition.queue,
-                definition.priority,
-                run.status,
-                run.origin,
-                run.scheduled_for,
-                run.due_at,
-                run.start_by,
-                first,
-                last,
-                count,
-                definition.crash_limit,
-                run.retry_of,
-                decided.actor,
-                HELD_LANE if run.held else AWAITING_LANE if run.awaits else USUAL_LANE,
-                definition.key(run.payload),
-                next(until, NOT_DEFERRED) if run.status == "queued" else NOT_DEFERRED,
+                id=run_id,
+                namespace=schedule.namespace,
+                schedule_id=schedule.id,
+                revision=decided.plan.revision,
+                target_kind=definition.target.kind,
+                target=definition.target.name,
+                queue=definition.queue,
+                priority=definition.priority,
+                status=run.status,
+                origin=run.origin,
+                scheduled_for=run.scheduled_for,
+                due_at=run.due_at,
+                start_by=run.start_by,
+                covers_first=first,
+                covers_last=last,
+                covers_count=count,
+                crash_limit=definition.crash_limit,
+                retry_of=run.retry_of,
+                actor=decided.actor,
+                lane=HELD_LANE if run.held else AWAITING_LANE if run.awaits else USUAL_LANE,
+                concurrency_key=definition.key(run.payload),
+                deferred_until=run.deferred_until,
             )
         )
         if run.payload is not None:
-            rows.payloads.append((run_id, check_payload(run.payload)))
-        rows.awaits += [AwaitRow(run_id, each.schedule_id, each.since, each.until) for each in run.awaits]
+            rows.payloads.append(RunText(run_id, check_payload(run.payload)))
+        rows.awaits += [AwaitRow(run_id, wait.schedule_id, wait.since, wait.until) for wait in run.awaits]
         if run.override is not None:
-            rows.applied_overrides.append((run_id, applied_override_text(run.override)))
+            rows.applied_overrides.append(RunText(run_id, applied_override_text(run.override)))
     return ids
 
 
 def _add_skips(
-    rows: Rows, decided: ScheduleDecision, run_ids: Iterable[int], skip_ids: Iterator[int], last: LastSkip | None
+    rows: Rows, decided: ScheduleDecision, run_ids: Sequence[int], skip_ids: Iterator[int], last: LastSkip | None
 ) -> int:
     """Extend the last skip row or add new ones; the id of what is then the last."""
-    ids, decision = list(run_ids), decided.plan
+    decision = decided.plan
     last_id = 0
     for index, skip in enumerate(decision.skips):
         if index == 0 and last is not None and _extends(decided, skip, last):
@@ -260,19 +277,18 @@ def _add_skips(
             last_id = last.id
             continue
         last_id = next(skip_ids)
-        run_id = skip.run_id if skip.under is None else ids[skip.under]
         rows.skips.append(
             SkipRow(
-                last_id,
-                decided.schedule.id,
-                skip.revision or decision.revision,
-                skip.reason,
-                skip.first,
-                skip.last,
-                skip.count,
-                run_id,
-                skip.actor,
-                skip.note,
+                id=last_id,
+                schedule_id=decided.schedule.id,
+                revision=skip.revision or decision.revision,
+                reason=skip.reason,
+                first_at=skip.first,
+                last_at=skip.last,
+                ticks=skip.count,
+                run_id=skip.run_id if skip.under is None else run_ids[skip.under],
+                actor=skip.actor,
+                note=skip.note,
             )
         )
     return last_id
@@ -280,7 +296,11 @@ def _add_skips(
 
 def _done(schedule: Schedule) -> Iterable[int]:
     """Ticks of its grid that were decided ahead of their time."""
-    return (each.tick for each in schedule.cursor.tick_overrides if each.done and schedule.grid.contains(each.tick))
+    return (
+        override.tick
+        for override in schedule.cursor.tick_overrides
+        if override.done and schedule.grid.contains(override.tick)
+    )
 
 
 def _extends(decided: ScheduleDecision, skip: PlannedSkip, last: LastSkip) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tickbird.domain.limits.concurrency import Key, WaitingRun
-from tickbird.store.shared.planning.revision_cache import RevisionInfo
+from tickbird.domain.planning.fast_path import RevisionInfo
 
 
 def waiter(

@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from tickbird.store.shared.row_types import as_rows
 from tickbird.store.shared.sql import load_statements
 
+R = TypeVar("R", bound=NamedTuple)
+
 SQL = load_statements("tickbird.store.sqlite", folders=("database", "planning"))
+
+
+def fetch_as(db: sqlite3.Connection, row_type: type[R], name: str, values: Mapping[str, Any]) -> list[R]:
+    """All rows of a statement, as named tuples."""
+    cursor = db.execute(SQL[name], values)
+    return as_rows(row_type, [column[0] for column in cursor.description], cursor)

@@ -2,8 +2,12 @@
 
 -- name: oldest_due
 SELECT
-    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_generation, deferred_until, refused_at
+    schedule_id,
+    revision,
+    planned_until / 1000000 AS planned_until,
+    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
+        AND (deferred_until IS NULL OR deferred_until * 60000000 <= :now)
+        AND (zone_generation IS NULL OR zone_generation = :zones) AS is_plain
 FROM cursors
 WHERE next_run_at <= :now AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
@@ -12,8 +16,12 @@ LIMIT :limit;
 
 -- name: newest_due
 SELECT
-    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_generation, deferred_until, refused_at
+    schedule_id,
+    revision,
+    planned_until / 1000000 AS planned_until,
+    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
+        AND (deferred_until IS NULL OR deferred_until * 60000000 <= :now)
+        AND (zone_generation IS NULL OR zone_generation = :zones) AS is_plain
 FROM cursors
 WHERE next_run_at <= :now AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
@@ -22,8 +30,12 @@ LIMIT :limit;
 
 -- name: never_planned
 SELECT
-    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_generation, deferred_until, refused_at
+    schedule_id,
+    revision,
+    planned_until / 1000000 AS planned_until,
+    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
+        AND (deferred_until IS NULL OR deferred_until * 60000000 <= :now)
+        AND (zone_generation IS NULL OR zone_generation = :zones) AS is_plain
 FROM cursors
 WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
@@ -32,8 +44,21 @@ LIMIT :limit;
 
 -- name: some_cursors
 SELECT
-    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_generation, deferred_until, refused_at
+    schedule_id,
+    revision,
+    state,
+    planned_until / 1000000 AS planned_until,
+    next_run_at / 1000000 AS next_run_at,
+    runs_planned,
+    skip_until / 1000000 AS skip_until,
+    skip_by,
+    skip_note,
+    tick_overrides,
+    last_skip_id,
+    prior_revision,
+    changed_at / 1000000 AS changed_at,
+    zone_generation,
+    refused_at IS NOT NULL AS is_refused
 FROM cursors
 WHERE schedule_id IN (SELECT value FROM json_each(:ids))
 ORDER BY schedule_id;
@@ -41,8 +66,12 @@ ORDER BY schedule_id;
 -- name: still_due
 -- Those of these cursors that no other process has planned meanwhile.
 SELECT
-    schedule_id, revision, state, planned_until / 1000000, next_run_at / 1000000, runs_planned, skip_until / 1000000,
-    skip_by, skip_note, tick_overrides, last_skip_id, prior_revision, changed_at / 1000000, zone_generation, deferred_until, refused_at
+    schedule_id,
+    revision,
+    planned_until / 1000000 AS planned_until,
+    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
+        AND (deferred_until IS NULL OR deferred_until * 60000000 <= :now)
+        AND (zone_generation IS NULL OR zone_generation = :zones) AS is_plain
 FROM cursors
 WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND iif(next_run_at IS NULL, state = 'active', next_run_at <= :now)
@@ -70,7 +99,7 @@ WHERE status IN ('waiting', 'queued', 'running')
 ORDER BY id;
 
 -- name: some_schedules
-SELECT id, namespace, name, definition, paused_by, pause_note, paused_until / 1000000, error
+SELECT id, namespace, name, definition, paused_by, pause_note, paused_until / 1000000 AS paused_until, error
 FROM schedules
 WHERE id IN (SELECT value FROM json_each(:ids));
 
@@ -84,7 +113,7 @@ LEFT JOIN revisions AS v ON v.schedule_id = s.id AND v.revision = ?
 WHERE s.id = ?;
 
 -- name: last_skips
-SELECT id, revision, reason, last_at / 1000000, run_id, actor, note
+SELECT id, revision, reason, last_at / 1000000 AS last_at, run_id, actor, note
 FROM skips
 WHERE id IN (SELECT value FROM json_each(:ids));
 
@@ -94,14 +123,19 @@ SET state = ?2,
     next_run_at = ?3 * 1000000,
     planned_until = ?4 * 1000000,
     runs_planned = ?5,
-    skip_until = ?6 * 1000000,
-    skip_by = ?7,
-    skip_note = ?8,
-    last_skip_id = ?9,
-    tick_overrides = ?10,
-    prior_revision = NULL,
-    changed_at = NULL,
+    last_skip_id = ?6,
     refused_at = NULL
+WHERE schedule_id = ?1;
+
+-- name: write_overrides
+-- What reschedule, override, skip and edits by plain SQL left in a cursor, once it is decided.
+UPDATE cursors
+SET skip_until = ?2 * 1000000,
+    skip_by = ?3,
+    skip_note = ?4,
+    tick_overrides = ?5,
+    prior_revision = NULL,
+    changed_at = NULL
 WHERE schedule_id = ?1;
 
 -- name: move_on_time

@@ -7,7 +7,6 @@ from collections.abc import Collection
 
 from tickbird.domain.schedules.dependencies import LastSuccess, needed_by
 from tickbird.store.shared.json_columns import as_object, decode
-from tickbird.store.shared.planning.rows import Rows
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
 
@@ -31,11 +30,6 @@ def watch(db: sqlite3.Connection, namespace: str, names: Collection[str]) -> dic
             [(at,)] = db.execute(SQL["watch_success"], {"id": schedule_id}).fetchall()
             found[name] = LastSuccess(schedule_id, at)
     return found
-
-
-def write_awaits(db: sqlite3.Connection, rows: Rows) -> None:
-    """What the new runs wait for."""
-    db.executemany(SQL["insert_await"], rows.awaits)
 
 
 def note_successes(db: sqlite3.Connection, schedule_ids: Collection[int], now: int) -> set[int]:

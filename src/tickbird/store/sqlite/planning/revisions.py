@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from tickbird.store.shared.planning.revision_cache import RevisionCache, RevisionInfo
+from tickbird.domain.planning.fast_path import RevisionInfo
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.stored_definitions import read_definition
 from tickbird.store.sqlite.database.statements import SQL
 

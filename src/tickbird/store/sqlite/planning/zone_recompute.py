@@ -9,9 +9,9 @@ from tickbird.domain.time.zone_data import ZoneRecomputeResult, Zones
 from tickbird.store.shared.planning.decide import recompute_for_zone_data
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.sqlite.database.statements import SQL
-from tickbird.store.sqlite.planning.planning import read_schedules, write_plans
+from tickbird.store.sqlite.planning.due import read_due_schedules
+from tickbird.store.sqlite.planning.write import write_plans
 from tickbird.store.sqlite.planning.zone_data import audit, stamp
-from tickbird.store.sqlite.rows import dump
 
 
 def follow(
@@ -24,11 +24,12 @@ def follow(
         db.execute(SQL["end_follow"], bounds)
         return ZoneRecomputeResult()
     # An edit by plain SQL is for the planner, who goes by the new rules as well.
-    rows = [row for row in db.execute(SQL["some_cursors"], {"ids": dump(ids)}).fetchall() if row[11] is None]
-    schedules = read_schedules(db, known, rows)
-    found = [again for row, schedule in schedules if (again := recompute_for_zone_data(schedule, row[10])) is not None]
-    write_plans(db, known, [decided for decided, _ in found], now)
-    moved = [each for _, each in found if each is not None]
+    looks = [look for look in read_due_schedules(db, known, ids) if look.edited is None]
+    batch = [
+        decided for look in looks if (decided := recompute_for_zone_data(look.schedule, look.last_skip_id)) is not None
+    ]
+    write_plans(db, known, batch, now)
+    moved = [decided.moved for decided in batch if decided.moved is not None]
     audit(db, zones, moved, now)
     stamp(db, zones, ids)
     db.execute(SQL["wake_others"])

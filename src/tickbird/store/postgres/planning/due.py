@@ -1,0 +1,67 @@
+"""Due schedules on PostgreSQL: lock their cursors, and read what the planner must know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.planning.revisions import learn
+from tickbird.store.postgres.rows import numbers, to_schedule
+from tickbird.store.shared.planning.due import (
+    DueCursor,
+    DueSchedule,
+    LockedCursor,
+    edited_by_sql,
+    plain_schedule,
+)
+from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.shared.row_types import as_rows
+
+
+class DueLook(NamedTuple):
+    """What was seen when cursors were locked: the clock, the next one that is not due yet, and those of others."""
+
+    now: datetime
+    next_at: datetime | None
+    # Another planner holds a cursor that is due, and may never commit.
+    others_due: bool
+
+
+async def lock_due(db: Session, limit: int, bounds: dict[str, Any]) -> tuple[DueLook, list[DueCursor]]:
+    """Lock up to `limit` due cursors that nobody else has locked."""
+    return _locked(*await db.fetch_table("lock_due", limit=limit, **bounds))
+
+
+async def lock_these(db: Session, ids: Sequence[int], bounds: dict[str, Any]) -> tuple[DueLook, list[DueCursor]]:
+    """Lock those of these cursors that are still due, and that nobody else has locked."""
+    return _locked(*await db.fetch_table("lock_these", ids=numbers(ids), **bounds))
+
+
+def _locked(columns: list[str], rows: list[tuple[Any, ...]]) -> tuple[DueLook, list[DueCursor]]:
+    [look] = as_rows(DueLook, columns, rows[:1])
+    return look, as_rows(DueCursor, columns, rows[1:])
+
+
+async def read_due_schedules(db: Session, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:
+    """The schedules of locked cursors; where the revision is known and the state plain nothing more is read."""
+    rows = await db.fetch_as(LockedCursor, "read_cursors", ids=numbers(ids))
+    prior = [(row.schedule_id, row.prior_revision) for row in rows if row.prior_revision is not None]
+    before = (await learn(db, known, prior)).found
+    # Kept here, since reading the others may push them out of the cache.
+    ready = {row.schedule_id: known.get(row.schedule_id, row.revision) for row in rows if row.tells_all}
+    details: dict[int, dict[str, Any]] = {}
+    if others := [row.schedule_id for row in rows if ready.get(row.schedule_id) is None]:
+        details = {row["id"]: row for row in await db.fetch_named("read_schedules", ids=numbers(others))}
+    looks = []
+    for row in rows:
+        if (info := ready.get(row.schedule_id)) is not None:
+            looks.append(plain_schedule(row, info))
+            continue
+        schedule, edited = to_schedule(details[row.schedule_id], explain=True), None
+        if row.prior_revision is not None and row.changed_at is not None:
+            old = before.get((row.schedule_id, row.prior_revision))
+            edited = edited_by_sql(old, schedule, row.prior_revision, row.changed_at)
+        looks.append(DueSchedule(schedule, row.last_skip_id, edited, row.zone_generation))
+    return looks

@@ -1,0 +1,111 @@
+"""Due schedules on SQLite: their cursors, and what the planner must know of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from tickbird.domain.planning.fast_path import RevisionInfo
+from tickbird.domain.schedules.schedule import PauseState, Schedule
+from tickbird.store.shared.planning.due import (
+    DueCursor,
+    DueSchedule,
+    LockedCursor,
+    edited_by_sql,
+    plain_schedule,
+)
+from tickbird.store.shared.planning.revision_cache import RevisionCache, leave_large
+from tickbird.store.shared.stored_definitions import read_definition
+from tickbird.store.sqlite.database.statements import SQL, fetch_as
+from tickbird.store.sqlite.planning.revisions import read_revision
+from tickbird.store.sqlite.rows import dump
+
+
+class _ScheduleRow(NamedTuple):
+    id: int
+    namespace: str
+    name: str
+    definition: str | None
+    paused_by: str | None
+    pause_note: str | None
+    paused_until: int | None
+    error: str | None
+
+
+def read_due(db: sqlite3.Connection, limit: int, bounds: dict[str, Any]) -> list[DueCursor]:
+    """Due cursors: half of them the oldest and half the newest if there are too many; and those never planned."""
+    due = fetch_as(db, DueCursor, "oldest_due", {**bounds, "limit": limit})
+    if len(due) == limit > 1:
+        newest = fetch_as(db, DueCursor, "newest_due", {**bounds, "limit": limit // 2})
+        due = list({cursor.schedule_id: cursor for cursor in due[: limit - limit // 2] + newest}.values())
+    room = max(1, limit - len(due))
+    return due + fetch_as(db, DueCursor, "never_planned", {**bounds, "limit": room})
+
+
+def read_due_of(db: sqlite3.Connection, ids: Sequence[int], bounds: dict[str, Any]) -> list[DueCursor]:
+    """Those of these cursors that no other process has planned meanwhile."""
+    return fetch_as(db, DueCursor, "still_due", {**bounds, "ids": dump(ids)})
+
+
+def leave_out_large(db: sqlite3.Connection, known: RevisionCache, due: Sequence[DueCursor]) -> Sequence[DueCursor]:
+    """Cursors whose definitions do not take too much memory together; the next step plans the others."""
+    missing = [schedule_id for schedule_id, _ in known.missing((row.schedule_id, row.revision) for row in due)]
+    if not missing:
+        return due
+    sizes = dict(db.execute(SQL["definition_sizes"], {"ids": dump(missing)}))
+    left = leave_large((schedule_id, sizes.get(schedule_id, 0)) for schedule_id in missing)
+    return [cursor for cursor in due if cursor.schedule_id not in left]
+
+
+def learn(db: sqlite3.Connection, known: RevisionCache, due: Iterable[DueCursor]) -> None:
+    """Read and decode what is not known yet of the revisions in force; what cannot be read stays unknown."""
+    revisions = dict(known.missing((cursor.schedule_id, cursor.revision) for cursor in due))
+    for row in _read_schedules(db, revisions):
+        definition, _ = read_definition(row.definition)
+        if definition is not None:
+            known.add(row.id, revisions[row.id], RevisionInfo(row.namespace, row.name, definition))
+
+
+def read_due_schedules(db: sqlite3.Connection, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:
+    """The schedules of these cursors; where the revision is known and the state plain nothing more is read."""
+    rows = fetch_as(db, LockedCursor, "some_cursors", {"ids": dump(list(ids))})
+    # Kept here, since reading the others may push them out of the cache.
+    ready = {row.schedule_id: known.get(row.schedule_id, row.revision) for row in rows if row.tells_all}
+    others = [row.schedule_id for row in rows if ready.get(row.schedule_id) is None]
+    details = {detail.id: detail for detail in _read_schedules(db, others)}
+    looks = []
+    for row in rows:
+        if (info := ready.get(row.schedule_id)) is not None:
+            looks.append(plain_schedule(row, info))
+            continue
+        schedule, edited = _schedule(row, details[row.schedule_id]), None
+        if row.prior_revision is not None and row.changed_at is not None:
+            before = read_revision(db, known, row.schedule_id, row.prior_revision)
+            edited = edited_by_sql(before, schedule, row.prior_revision, row.changed_at)
+        looks.append(DueSchedule(schedule, row.last_skip_id, edited, row.zone_generation))
+    return looks
+
+
+def _read_schedules(db: sqlite3.Connection, ids: Iterable[int]) -> list[_ScheduleRow]:
+    wanted = list(ids)
+    return fetch_as(db, _ScheduleRow, "some_schedules", {"ids": dump(wanted)}) if wanted else []
+
+
+def _schedule(row: LockedCursor, detail: _ScheduleRow) -> Schedule:
+    """A schedule from its cursor and its own row."""
+    pause = None
+    if detail.paused_by is not None:
+        pause = PauseState(detail.paused_by, detail.pause_note or "", detail.paused_until)
+    definition, unreadable = read_definition(detail.definition, to_plan=True)
+    return Schedule(
+        row.schedule_id,
+        detail.namespace,
+        detail.name,
+        row.revision,
+        row.state,
+        definition,
+        row.cursor,
+        pause,
+        unreadable or detail.error,
+    )

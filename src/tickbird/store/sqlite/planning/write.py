@@ -1,0 +1,137 @@
+"""Plans become rows on SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.planning.admission import ScheduleDecision, admit, defer, deferrable, keys_needed
+from tickbird.domain.planning.fast_path import OnTimeRun
+from tickbird.domain.runs.run import ClaimedRun
+from tickbird.domain.schedules.tick_overrides import VOID
+from tickbird.domain.workers import HandOff
+from tickbird.store.shared.planning.handoff import leased, pick_handoff
+from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.shared.planning.rows import LastSkip, Rows, ids_needed, last_skips_needed, to_rows
+from tickbird.store.sqlite.database.instants import MICROS
+from tickbird.store.sqlite.database.statements import SQL, fetch_as
+from tickbird.store.sqlite.planning.rate_limits import stored
+from tickbird.store.sqlite.planning.waiting_runs import release, room
+from tickbird.store.sqlite.rows import dump
+from tickbird.store.sqlite.runs import reserve_ids, write_audit
+
+REPLACED = "replaced"
+PLANNER = "planner"
+
+
+def write_on_time(
+    db: sqlite3.Connection, runs: Sequence[OnTimeRun], hand_off: HandOff | None, now: int
+) -> list[ClaimedRun]:
+    """Write ticks as runs; those that were leased to the worker that plans."""
+    ids = reserve_ids(db, "run", len(runs))
+    db.executemany(SQL["move_on_time"], [(run.schedule_id, run.tick, run.next_run_at) for run in runs])
+    mine = pick_handoff(runs, hand_off, _limited(db, hand_off))
+    queued: list[tuple[int, OnTimeRun]] = []
+    running: list[tuple[int, OnTimeRun]] = []
+    for run_id, run in zip(ids, runs, strict=True):
+        (running if run.schedule_id in mine else queued).append((run_id, run))
+    if queued:
+        db.executemany(SQL["insert_on_time"], [_values(run_id, run, now) for run_id, run in queued])
+        db.execute(SQL["wake_others"])
+    if hand_off is None or not running:
+        return []
+    lease = hand_off.worker.id, now + round(hand_off.lease * MICROS)
+    made = []
+    for run_id, run in running:
+        # One by one, to learn where the tick has a run already.
+        if db.execute(SQL["insert_leased"], (*_values(run_id, run, now), *lease)).rowcount:
+            made.append(leased(run, run_id))
+    return made
+
+
+def _values(run_id: int, run: OnTimeRun, now: int) -> tuple[Any, ...]:
+    return run_id, now, run.schedule_id, run.revision, run.tick, run.due_at, run.start_by, *run.template
+
+
+def _limited(db: sqlite3.Connection, hand_off: HandOff | None) -> Collection[str]:
+    """The queues whose runs begin only when they are claimed."""
+    return stored(db, hand_off.worker.namespace) if hand_off is not None and hand_off.room > 0 else ()
+
+
+def write_plans(
+    db: sqlite3.Connection,
+    known: RevisionCache,
+    batch: Sequence[ScheduleDecision],
+    now: int,
+    *,
+    actor: str = PLANNER,
+    reason: str = REPLACED,
+) -> list[int]:
+    """Write all that these plans decide; the ids of the new runs."""
+    if not batch:
+        return []
+    if keys := keys_needed(batch):
+        batch = admit(batch, room(db, keys))
+    batch = _defer_runs(db, batch, now)
+    last_skips: dict[int, LastSkip] = {}
+    if wanted := last_skips_needed(batch):
+        last_skips = {skip.id: skip for skip in fetch_as(db, LastSkip, "last_skips", {"ids": dump(wanted)})}
+    runs, skips = ids_needed(batch)
+    rows = to_rows(batch, iter(reserve_ids(db, "run", runs)), iter(reserve_ids(db, "skip", skips)), last_skips)
+    _write_rows(db, rows, now)
+    change: dict[str, Any] = {"now": now, "actor": actor, "reason": reason}
+    for decided in batch:
+        if decided.plan.clear:
+            db.execute(SQL["clear_lanes"], {**change, "schedule_id": decided.schedule.id})
+    if rows.cancel or rows.stop:
+        db.execute(SQL["cancel_runs"], {**change, "ids": dump(rows.cancel)})
+        db.execute(SQL["stop_runs"], {**change, "ids": dump(rows.stop)})
+        release(db, known, {decided.schedule.id for decided in batch if decided.plan.cancel}, now, keys=keys)
+    if rows.runs:
+        db.execute(SQL["wake_others"])
+    return [run.id for run in rows.runs]
+
+
+def _defer_runs(db: sqlite3.Connection, batch: Sequence[ScheduleDecision], now: int) -> Sequence[ScheduleDecision]:
+    """The same plans, with queued runs deferred where their schedule has made many."""
+    crowded = deferrable(batch)
+    if not crowded:
+        return batch
+    lines = dict(db.execute(SQL["lines_of"], {"ids": dump(crowded)}).fetchall())
+    deferred, longer = defer(batch, lines, now // MICROS // MINUTE)
+    if longer:
+        db.executemany(SQL["lengthen_line"], longer.items())
+    return deferred
+
+
+def _write_rows(db: sqlite3.Connection, rows: Rows, now: int) -> None:
+    db.executemany(SQL["move_cursor"], rows.cursors)
+    if rows.runs:
+        db.executemany(SQL["insert_run"], [(*run, now) for run in rows.runs])
+    if rows.payloads:
+        db.executemany(SQL["insert_payload"], rows.payloads)
+    if rows.applied_overrides:
+        db.executemany(SQL["write_applied_override"], rows.applied_overrides)
+    if rows.awaits:
+        db.executemany(SQL["insert_await"], rows.awaits)
+    if rows.overrides:
+        db.executemany(SQL["write_overrides"], rows.overrides)
+    if rows.longer:
+        db.executemany(SQL["extend_skip"], [(*longer, now) for longer in rows.longer])
+    if rows.skips:
+        db.executemany(SQL["insert_skip"], [(*skip, now) for skip in rows.skips])
+    if rows.schedules:
+        db.executemany(SQL["set_pause"], rows.schedules)
+    for void in rows.void:
+        write_audit(
+            db,
+            now,
+            void.actor or PLANNER,
+            VOID,
+            void.namespace,
+            schedule_id=void.schedule_id,
+            schedule=void.schedule,
+            detail=void.detail,
+        )
