@@ -22,6 +22,7 @@ from conformance.operations.responses import HttpResponses
 from conformance.operations.sessions import Sessions
 from conformance.operations.tokens import Tokens
 from conformance.operations.workers import Workers
+from conformance.planning.backfill_runs import BackfillRuns
 from conformance.planning.backfills import Backfills
 from conformance.planning.clocks import ClockAlarms
 from conformance.planning.concurrency import ConcurrencyLimits
@@ -32,6 +33,7 @@ from conformance.planning.ledger import Ledger
 from conformance.planning.outages import Outages
 from conformance.planning.overlap import Overlap
 from conformance.planning.planning import Planning
+from conformance.planning.pruned_ticks import PrunedTicks
 from conformance.planning.races import Races
 from conformance.planning.rate_limits import RateLimits
 from conformance.planning.zones import Zones
@@ -77,6 +79,8 @@ class StoreConformance(
     Logs,
     Overlap,
     Backfills,
+    BackfillRuns,
+    PrunedTicks,
     HeldRuns,
     ConcurrencyLimits,
     Dependencies,
