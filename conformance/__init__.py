@@ -57,6 +57,7 @@ from conformance.schedules.refusals import Refusals
 from conformance.schedules.schedules import Schedules
 from conformance.schedules.shadow import Shadows
 from conformance.schedules.states import States
+from conformance.schedules.void_overrides import VoidOverrides
 
 __all__ = ["Plain", "StoreConformance"]
 
@@ -68,6 +69,7 @@ class StoreConformance(
     Edits,
     States,
     Overrides,
+    VoidOverrides,
     EarlyTicks,
     Durations,
     Schedules,
