@@ -22,6 +22,7 @@ from conformance.operations.responses import HttpResponses
 from conformance.operations.sessions import Sessions
 from conformance.operations.tokens import Tokens
 from conformance.operations.workers import Workers
+from conformance.planning.backfill_runs import BackfillRuns
 from conformance.planning.backfills import Backfills
 from conformance.planning.clocks import ClockAlarms
 from conformance.planning.concurrency import ConcurrencyLimits
@@ -32,6 +33,7 @@ from conformance.planning.ledger import Ledger
 from conformance.planning.outages import Outages
 from conformance.planning.overlap import Overlap
 from conformance.planning.planning import Planning
+from conformance.planning.pruned_ticks import PrunedTicks
 from conformance.planning.races import Races
 from conformance.planning.rate_limits import RateLimits
 from conformance.planning.zones import Zones
@@ -55,6 +57,7 @@ from conformance.schedules.refusals import Refusals
 from conformance.schedules.schedules import Schedules
 from conformance.schedules.shadow import Shadows
 from conformance.schedules.states import States
+from conformance.schedules.void_overrides import VoidOverrides
 
 __all__ = ["Plain", "StoreConformance"]
 
@@ -66,6 +69,7 @@ class StoreConformance(
     Edits,
     States,
     Overrides,
+    VoidOverrides,
     EarlyTicks,
     Durations,
     Schedules,
@@ -77,6 +81,8 @@ class StoreConformance(
     Logs,
     Overlap,
     Backfills,
+    BackfillRuns,
+    PrunedTicks,
     HeldRuns,
     ConcurrencyLimits,
     Dependencies,

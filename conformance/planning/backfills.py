@@ -1,4 +1,4 @@
-"""Backfills: which ticks they run, in what order and how many at once, beside all else that a schedule does."""
+"""Backfills: which ticks they run, and what they refuse."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from conformance.steps import (
     later,
     plan,
     ranges,
-    read,
     runs_of,
     since,
     start,
@@ -32,7 +31,7 @@ from conformance.steps import (
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.backfills import BackfillPlan, NewBackfill
-from tickbird.domain.planning.commands import Delete, Pause, Resume, Trigger, Update
+from tickbird.domain.planning.commands import Delete, Pause, Resume, Update
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
@@ -228,197 +227,6 @@ class Backfills:
             assert since(found.scheduled_for) == number - 9_999
             assert (await finish(store, found, 100.5)).released == 1
 
-    # Who goes when
-
-    async def test_backfilled_runs_wait_for_the_active_one(self, store: Store) -> None:
-        await create(store)
-        await plan(store, 60)
-        running = await start(store, 61)
-        await backfill(store, -120, -60, 62)
-        assert await ticks(store) == [
-            (60, "schedule", "running"),
-            (-120, "backfill", "waiting"),
-            (-60, "backfill", "waiting"),
-        ]
-        assert (await finish(store, running, 63)).released == 1
-        [first] = (await claim(store, 64)).runs
-        assert since(first.scheduled_for) == -120
-        assert (await finish(store, first, 65)).released == 1
-
-    async def test_a_tick_goes_before_a_backfill(self, store: Store) -> None:
-        await create(store)
-        await backfill(store, -300, -60, 10)
-        first = await start(store, 11)
-        # Second comes, second waits; but behind one run, not behind the whole backfill.
-        await plan(store, 60)
-        manual = (await change(store, Trigger(actor="ada"), 61)).run_ids[0]
-        assert await ranges(store) == []
-        await finish(store, first, 62)
-        order = await work_off(store, 63)
-        assert [(since(run.scheduled_for), run.origin) for run in order[:3]] == [
-            (60, "schedule"),
-            (None, "manual"),
-            (-240, "backfill"),
-        ]
-        assert order[1].id == manual
-        assert instants(order[2:]) == [-240, -180, -120, -60]
-
-    @pytest.mark.parametrize(
-        "overlap, maximum, concurrency, expected",
-        [("skip", 1, 5, 1), ("skip", 3, 2, 2), ("queue", 3, 5, 3), ("allow", 1, 4, 4), ("replace", 2, 1, 1)],
-    )
-    async def test_how_many_of_a_backfill_run_at_once(
-        self, store: Store, overlap: Any, maximum: int, concurrency: int, expected: int
-    ) -> None:
-        await past(store, 600, overlap=overlap, max_concurrent=maximum)
-        await backfill(store, 60, 600, 610, concurrency=concurrency)
-        going_on: list[ClaimedRun] = []
-        order: list[int | None] = []
-        for step in range(10):
-            found = list((await claim(store, 611 + step)).runs)
-            going_on += found
-            order += instants(found)
-            left = 10 - step
-            assert len(going_on) == min(expected, left)
-            await finish(store, going_on.pop(0), 611 + step)
-        assert order == list(range(60, 660, 60))
-        assert not (await claim(store, 700)).runs
-
-    async def test_ticks_count_for_the_concurrency_of_a_backfill(self, store: Store) -> None:
-        await create(store, max_concurrent=2)
-        await plan(store, 60)
-        await backfill(store, -300, -60, 61, concurrency=2)
-        assert [status for _, _, status in await ticks(store)] == ["queued", "queued"] + ["waiting"] * 4
-
-    async def test_two_backfills_have_a_concurrency_each(self, store: Store) -> None:
-        await past(store, 600, overlap="allow")
-        await backfill(store, 60, 300, 610, concurrency=2)
-        await backfill(store, 360, 600, 611, concurrency=1)
-        found = list((await claim(store, 612)).runs)
-        assert instants(found) == [60, 360, 120]
-        await finish(store, found[1], 613)
-        assert instants(list((await claim(store, 614)).runs)) == [420]
-
-    async def test_a_backfilled_run_that_is_tried_again_keeps_its_place(self, store: Store) -> None:
-        await past(store, 300)
-        await backfill(store, 60, 180, 310)
-        first = await start(store, 311)
-        done = await finish(store, first, 312, "queued", delay=100, failures=1)
-        assert done.released == 0
-        assert not (await claim(store, 350)).runs
-        again = await start(store, 413)
-        assert again.id == first.id
-        assert (await finish(store, again, 414, "failed", failures=1)).released == 1
-        assert instants(await work_off(store, 415)) == [120, 180]
-
-    async def test_a_lost_or_cancelled_run_lets_the_next_of_a_backfill_go(self, store: Store) -> None:
-        await past(store, 300, on_crash="fail")
-        await backfill(store, 60, 240, 310)
-        lost = await start(store, 311, lease=10)
-        rescued = await store.rescue(now=later(330))
-        assert (rescued.failed, len(rescued.released)) == ([lost.id], 1)
-        [queued] = [run for run in await runs_of(store) if run.status == "queued"]
-        await store.cancel_run(queued.id, "ada", now=later(331))
-        assert [status for _, _, status in await ticks(store)] == ["failed", "cancelled", "queued", "waiting"]
-        last = (await runs_of(store))[-1]
-        await store.cancel_run(last.id, "ada", now=later(332))
-        assert instants(await work_off(store, 333)) == [180]
-
-    async def test_a_backfill_of_a_paused_schedule_runs(self, store: Store) -> None:
-        await create(store)
-        await change(store, Pause(actor="ada"), 10)
-        await backfill(store, -60, 0, 310)
-        assert instants(await work_off(store, 311)) == [-60, 0]
-        assert (await get(store)).state == "paused"
-
-    # Looking and cancelling
-
-    async def test_progress_of_a_backfill(self, store: Store) -> None:
-        await past(store, 600, overlap="allow")
-        made = await backfill(store, 60, 600, 610, concurrency=3, note="why")
-        assert made.backfill_id is not None
-        [first, second, third] = (await claim(store, 611)).runs
-        await finish(store, first, 612)
-        await finish(store, second, 613, "failed")
-        record = await store.get_backfill(NAMESPACE, made.backfill_id)
-        assert record.counts == {"succeeded": 1, "failed": 1, "running": 1, "queued": 2, "waiting": 5}
-        assert (record.active, record.done, record.total) == (8, 2, 10)
-        assert (since(record.first), since(record.last), record.order, record.concurrency) == (60, 600, "oldest", 3)
-        assert (record.created_at, record.cancelled_at) == (later(610), None)
-        assert {run.backfill_id for run in await runs_of(store)} == {record.id}
-        assert await store.list_backfills(NAMESPACE) == [record]
-        assert await store.list_backfills(NAMESPACE, before=record.id) == []
-        assert await store.list_backfills(NAMESPACE, schedule="another") == []
-        assert await store.list_backfills("elsewhere") == []
-        with pytest.raises(NotFoundError, match="no backfill"):
-            await store.get_backfill("elsewhere", record.id)
-        assert third.origin == "backfill"
-
-    async def test_cancel_a_backfill(self, store: Store) -> None:
-        await past(store, 600)
-        made = await backfill(store, 60, 300, 610)
-        assert made.backfill_id is not None
-        running = await start(store, 611)
-        record = await store.cancel_backfill(NAMESPACE, made.backfill_id, "ada", note="too slow", now=later(612))
-        assert record.counts == {"running": 1, "cancelled": 4}
-        assert (record.cancelled_at, record.cancelled_by) == (later(612), "ada")
-        gone = (await runs_of(store))[-1]
-        assert gone.reason == f"backfill {record.id} cancelled by ada: too slow"
-        assert (gone.finished_at, gone.cancel_requested_by) == (later(612), "ada")
-        audit = (await store.list_audit(NAMESPACE))[0]
-        assert (audit.action, audit.detail["cancelled"], audit.schedule) == ("cancel_backfill", 4, NAME)
-        assert (await read(store, running)).cancel_requested_at is None
-        with pytest.raises(ConflictError, match="no run left to cancel"):
-            await store.cancel_backfill(NAMESPACE, record.id, "ada", now=later(613))
-        record = await store.cancel_backfill(NAMESPACE, record.id, "ada", stop_running=True, now=later(614))
-        assert (await read(store, running)).cancel_requested_at == later(614)
-        assert record.cancelled_at == later(612)
-        assert (await finish(store, running, 615, "cancelled")).released == 0
-
-    async def test_a_cancelled_backfill_lets_others_go(self, store: Store) -> None:
-        await past(store, 600)
-        made = await backfill(store, 60, 300, 610)
-        await backfill(store, 360, 420, 611)
-        manual = (await change(store, Trigger(actor="ada"), 612)).run_ids[0]
-        assert made.backfill_id is not None
-        await store.cancel_backfill(NAMESPACE, made.backfill_id, "ada", now=later(613))
-        order = await work_off(store, 614)
-        assert order[0].id == manual
-        assert instants(order[1:]) == [360, 420]
-
-    async def test_cancelling_what_is_not_there(self, store: Store) -> None:
-        with pytest.raises(NotFoundError, match="there is no backfill 77; `tickbird backfills`"):
-            await store.cancel_backfill(NAMESPACE, 77, "ada")
-
-    @pytest.mark.parametrize("command", [Delete(actor="ada", cancel_runs=True), Pause(actor="ada", cancel_runs=True)])
-    async def test_cancelling_all_runs_ends_a_backfill(self, store: Store, command: Any) -> None:
-        await past(store, 300)
-        made = await backfill(store, 60, 240, 310)
-        await change(store, command, 311)
-        assert made.backfill_id is not None
-        assert (await store.get_backfill(NAMESPACE, made.backfill_id)).counts == {"cancelled": 4}
-
-    async def test_a_backfill_outlives_its_schedule(self, store: Store) -> None:
-        await past(store, 300)
-        await backfill(store, 60, 180, 310)
-        await change(store, Delete(actor="ada"), 311)
-        assert instants(await work_off(store, 312)) == [60, 120, 180]
-
-    async def test_backfills_are_pruned_with_their_runs(self, store: Store) -> None:
-        await past(store, 300)
-        made = await backfill(store, 60, 120, 310)
-        await finish(store, await start(store, 311), 312)
-        await store.prune(older_than=10, keep=0, now=later(400))
-        assert made.backfill_id is not None
-        record = await store.get_backfill(NAMESPACE, made.backfill_id)
-        assert (record.counts, record.done) == ({"queued": 1}, 1)
-        await work_off(store, 401)
-        await store.prune(older_than=10, keep=0, now=later(500))
-        await store.prune(older_than=10, keep=0, now=later(500))
-        assert await store.list_backfills(NAMESPACE) == []
-
-    # What cannot be
-
     async def test_what_cannot_be_backfilled(self, store: Store) -> None:
         with pytest.raises(NotFoundError, match="there is no schedule 'nothing'"):
             await backfill(store, 0, 60, 100, name="nothing")
@@ -468,78 +276,3 @@ class Backfills:
         await past(store, 100, trigger=SECOND)
         with pytest.raises(InvalidError, match="payload: too large to be stored 200 times; store it elsewhere"):
             await backfill(store, -199, 0, 101, payload={"text": "x" * 900_000})
-
-    async def test_a_tick_whose_run_was_pruned_is_not_backfilled(self, store: Store) -> None:
-        await create(store)
-        for tick in (60, 120, 180):
-            await plan(store, tick)
-            await work_off(store, tick)
-        await change(store, Pause(actor="ada"), 200)
-        await change(store, Resume(actor="ada"), 310)
-        await store.prune(older_than=100, keep=0, now=later(310))
-        # A range that ends before the first tick that may run, one that begins behind it, and one with both.
-        for first, last, pruned, ran in ((1, 180, 3, []), (181, 400, 0, [240, 300]), (100, 400, 2, [240, 300])):
-            would = await backfill(store, first, last, 320, dry_run=True)
-            assert (would.pruned, would.taken, would.excluded) == (pruned, 0, 0)
-            assert [since(tick) for tick in would.ticks] == ran
-            assert (would.count, since(would.pruned_until)) == (len(ran), 180 if pruned else None)
-        made = await backfill(store, 1, 400, 320)
-        assert (made.count, made.pruned, since(made.pruned_until)) == (2, 3, 180)
-        assert instants(await work_off(store, 330)) == [240, 300]
-        again = await backfill(store, 1, 180, 340)
-        assert (again.backfill_id, again.count, again.pruned) == (None, 0, 3)
-
-    async def test_ticks_that_still_have_a_run_are_not_called_pruned(self, store: Store) -> None:
-        await create(store, overlap="allow")
-        for tick in (60, 120, 180):
-            await plan(store, tick)
-        for tick, run in zip((60, 120, 180), (await claim(store, 180)).runs, strict=True):
-            if tick != 60:
-                await finish(store, run, 181)
-        await store.prune(older_than=10, keep=0, now=later(200))
-        would = await backfill(store, 1, 180, 200, dry_run=True)
-        assert (would.count, would.taken, would.pruned, since(would.pruned_until)) == (0, 1, 2, 180)
-
-    async def test_a_backfilled_tick_that_was_pruned_is_not_backfilled_again(self, store: Store) -> None:
-        await past(store, 310)
-        for _ in range(2):
-            await backfill(store, 1, 180, 320)
-            await work_off(store, 321)
-            await store.prune(older_than=50, keep=0, now=later(372))
-        found = await backfill(store, 1, 300, 372, dry_run=True)
-        assert (found.pruned, [since(tick) for tick in found.ticks]) == (3, [240, 300])
-
-    async def test_a_deleted_schedule_made_anew_does_not_run_pruned_ticks(self, store: Store) -> None:
-        await create(store)
-        await plan(store, 60)
-        await work_off(store, 60)
-        await store.prune(older_than=10, keep=0, now=later(100))
-        await change(store, Delete(actor="ada"), 110)
-        await create(store, at=130)
-        assert (await backfill(store, 1, 120, 140, dry_run=True)).pruned == 1
-
-    async def test_many_pruned_ticks_are_counted_and_not_looked_at(self, store: Store) -> None:
-        await create(store, NAME, SECOND, exclude=exclude("sat", "sun"))
-        await plan(store, 2 * YEAR)
-        await work_off(store, 2 * YEAR)
-        await store.prune(older_than=0, keep=0, now=later(2 * YEAR + 10))
-        found = await backfill(store, 1, 2 * YEAR, 2 * YEAR + 20, dry_run=True)
-        assert (found.count, found.taken) == (0, 0)
-        assert found.pruned + found.excluded == 2 * YEAR
-        assert found.excluded > YEAR // 2
-
-    async def test_pruning_during_a_backfill_does_not_run_a_tick_twice(self, store: Store, other: Store) -> None:
-        await create(store, NAME, SECOND, overlap="allow", catch_up="all", catch_up_limit=200)
-        await plan(store, 200)
-        await work_off(store, 200)
-
-        async def prune() -> None:
-            while await store.prune(older_than=10, keep=0, limit=7, now=later(300)):
-                pass
-
-        async def ask() -> list[BackfillPlan]:
-            return [await backfill(other, 1, 200, 200) for _ in range(10)]
-
-        _, *asked = await asyncio.gather(prune(), ask(), ask())
-        for found in (each for plans in asked for each in plans):
-            assert (found.count, found.taken + found.pruned) == (0, 200)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,14 +14,6 @@ from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.engine.code_sync import Declarations, sync
 from tickbird.store.sqlite import SqliteStore
-
-
-@pytest.fixture
-async def store() -> AsyncIterator[SqliteStore]:
-    made = SqliteStore(":memory:")
-    await made.open()
-    yield made
-    await made.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -13,14 +12,6 @@ from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
 from tickbird.store.sqlite import SqliteStore
 
 KEY = "warehouse"
-
-
-@pytest.fixture
-async def store() -> AsyncIterator[SqliteStore]:
-    store = SqliteStore(":memory:")
-    await store.open()
-    yield store
-    await store.close()
 
 
 @pytest.fixture

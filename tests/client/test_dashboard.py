@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -19,7 +18,6 @@ from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
-from tickbird.store.sqlite import SqliteStore
 
 WORKER = Worker(
     id="w1",
@@ -32,14 +30,6 @@ WORKER = Worker(
     slots=1,
     tasks={"work": {}},
 )
-
-
-@pytest.fixture
-async def store() -> AsyncIterator[Store]:
-    store = SqliteStore(":memory:")
-    await store.open()
-    yield store
-    await store.close()
 
 
 async def made(store: Store, name: str, ago: float = 90, **policies: Any) -> None:

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from conformance.planning.dependencies import create_load, end_run
 from conformance.steps import change, create, finish, later, plan, plan_all, runs_of, start
-from tests.client.test_why import alive, ask
+from tests.client.why.questions import alive, ask
 from tickbird import After, Tickbird, after, every
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError, DefinitionError
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.planning.commands import Trigger, Update
 from tickbird.store.protocol.store import Store
-from tickbird.store.sqlite import SqliteStore
 
 NEEDS = (after("load", within="1h"),)
 WAITS = (after("load", within="1h", wait="30m"),)
-
-
-@pytest.fixture
-async def store() -> AsyncIterator[Store]:
-    store = SqliteStore(":memory:")
-    await store.open()
-    yield store
-    await store.close()
 
 
 def told(explanation: Explanation) -> list[tuple[bool | None, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -15,14 +14,6 @@ from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit
 from tickbird.store.sqlite import SqliteStore
 
 WORKER = a_worker(queues=("default", "mail"), slots=4, tasks={"work": {}})
-
-
-@pytest.fixture
-async def store() -> AsyncIterator[SqliteStore]:
-    store = SqliteStore(":memory:")
-    await store.open()
-    yield store
-    await store.close()
 
 
 @pytest.fixture

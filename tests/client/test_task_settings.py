@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -49,14 +49,6 @@ def an_app(**settings: Any) -> Tickbird:
     async def report(tenant: str = "") -> None: ...
 
     return bird
-
-
-@pytest.fixture
-async def store() -> AsyncIterator[SqliteStore]:
-    store = SqliteStore(":memory:")
-    await store.open()
-    yield store
-    await store.close()
 
 
 @pytest.fixture

@@ -16,11 +16,10 @@ from pydantic import BeforeValidator
 
 from tickbird import Run, Tickbird, every
 from tickbird.domain.planning.commands import Create
-from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.runs.leases import LeaseRef, RenewResult
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.workers import HandOff, Worker
+from tickbird.domain.workers import Worker
 from tickbird.engine import dispatcher as steps
 from tickbird.engine import executor
 from tickbird.engine.dispatcher import Dispatcher
@@ -324,19 +323,20 @@ async def test_a_planner_that_is_never_done_does_not_keep_claims_waiting(store: 
     rooms: list[int] = []
     execution.on_room = lambda: turns.append(len(rooms))
 
-    async def plan(hand_off: HandOff) -> PlanResult:
-        rooms.append(hand_off.room)
+    async def plan() -> None:
+        offer = execution.offer()
+        rooms.append(offer.hand_off.room)
         # All room is reserved meanwhile, so whoever wants to claim must come again.
-        assert await execution.claim() is None or not hand_off.room
-        return PlanResult(START)
+        assert await execution.claim() is None or not offer.hand_off.room
+        execution.accept(offer, [])
 
-    await execution.hand_off(plan)
+    await plan()
     assert (rooms, turns) == ([2], [1])
-    await execution.hand_off(plan)
+    await plan()
     assert rooms == [2, 0]
     while len(tasks.seen) < 2:  # noqa: ASYNC110 - what was claimed begins in this very loop
         await asyncio.sleep(0)
-    await execution.hand_off(plan)
+    await plan()
     assert len(rooms) == 3
 
 

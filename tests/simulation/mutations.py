@@ -27,7 +27,7 @@ from tickbird.engine.dispatcher import Dispatcher
 from tickbird.store.shared.planning.backoff import PlanBackoff
 from tickbird.store.sqlite import runs, store
 from tickbird.store.sqlite.database.statements import SQL
-from tickbird.store.sqlite.planning import backfills, planning, waiting_runs
+from tickbird.store.sqlite.planning import backfills, step, waiting_runs, write
 from tickbird.store.sqlite.planning.waiting_runs import release
 
 Patch = pytest.MonkeyPatch
@@ -78,14 +78,14 @@ def finish_takes_any_attempt(patch: Patch) -> None:
 
 def cursor_moves_without_runs(patch: Patch) -> None:
     """Every seventh batch forgets its runs."""
-    insert, batches = planning._insert, iter(range(10**9))
+    write_rows, batches = write._write_rows, iter(range(10**9))
 
     def forgetful(db: sqlite3.Connection, rows: Any, now: int) -> None:
         if next(batches) % 7 == 6:
             rows.runs = []
-        insert(db, rows, now)
+        write_rows(db, rows, now)
 
-    patch.setattr(planning, "_insert", forgetful)
+    patch.setattr(write, "_write_rows", forgetful)
 
 
 def release_is_forgotten(patch: Patch) -> None:
@@ -142,7 +142,7 @@ def rates_are_forgotten(patch: Patch) -> None:
 
 def a_planner_hands_off_runs_that_have_a_rate(patch: Patch) -> None:
     """What begins where it was planned is not counted."""
-    patch.setattr(planning, "_limited", lambda *_: ())
+    patch.setattr(write, "_limited", lambda *_: ())
 
 
 def a_rate_is_slower_than_it_says(patch: Patch) -> None:
@@ -319,7 +319,7 @@ def a_refused_schedule_is_never_tried_again(patch: Patch) -> None:
 
 def a_refused_schedule_is_parked(patch: Patch) -> None:
     """A trigger that raises counts as an error of the row."""
-    patch.setattr(planning, "_ROW_ERRORS", (Exception,))
+    patch.setattr(step, "_ROW_ERRORS", (Exception,))
 
 
 PLANNER = (

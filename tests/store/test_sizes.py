@@ -15,7 +15,8 @@ import psycopg
 import pytest
 
 from conformance.steps import NAMESPACE, claim, enqueue, later
-from tests.store.test_postgres import Database, opened, until
+from tests.store.postgres.database import Database, opened
+from tests.store.postgres.steps import until
 from tickbird.domain.dashboard_rows import RunFilter
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.store.protocol.store import Store

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from math import ceil, inf
+from typing import NamedTuple
 
-from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.runs.unreadable_runs import Unreadable
 from tickbird.domain.workers import HandOff, Worker
@@ -30,8 +30,13 @@ _MAX_PREFETCH = 500
 # What a drained worker gives to work that was asked to stop, and to its own end.
 _UNWINDING = 2.0
 _UNTIL_GONE = 2.0
-# Plans a batch, and may lease runs of it to this worker.
-Plan = Callable[[HandOff], Awaitable[PlanResult]]
+
+
+class Offer(NamedTuple):
+    """Slots that are reserved for what a planner hands off, and since when by the monotonic clock."""
+
+    hand_off: HandOff
+    made_at: float
 
 
 class Dispatcher:
@@ -143,21 +148,18 @@ class Dispatcher:
         self._settle()
         return True
 
-    async def hand_off(self, plan: Plan, sharers: int = 1) -> PlanResult:
-        """Let a planner lease runs to this worker as it makes them, in its share of the room; start those."""
+    def offer(self, sharers: int = 1) -> Offer:
+        """Offer a planner a share of the free slots, for runs that it leases to this worker; `accept` ends that."""
         # Who was turned away comes first, or a planner that is never done would keep all others waiting.
         room = 0 if self._turned_away else self.reserve(ceil(self.room / sharers))
-        began = self._clock.monotonic()
-        leased: Sequence[ClaimedRun] = ()
-        try:
-            queues = self.worker.queues
-            planned = await plan(HandOff(self.worker, room, self._lease, queues, self._executables))
-            leased = planned.leased
-        finally:
-            self.take(leased, room, began)
-            if self._turned_away and self.room:
-                self.on_room()
-        return planned
+        hand_off = HandOff(self.worker, room, self._lease, self.worker.queues, self._executables)
+        return Offer(hand_off, self._clock.monotonic())
+
+    def accept(self, offer: Offer, leased: Sequence[ClaimedRun]) -> None:
+        """Start the runs that a planner has leased to this worker."""
+        self.take(leased, offer.hand_off.room, offer.made_at)
+        if self._turned_away and self.room:
+            self.on_room()
 
     def _attempt(self, run: ClaimedRun, lease_ends: float) -> Attempt:
         on_crash = self._on_crash.get(run.target, "retry")

@@ -79,8 +79,8 @@ class Engine:
             children=children,
             watch=watch,
         )
-        hand_off = self.execution.hand_off if options.execute else None
-        self.planning = PlannerStep(store, clock, self._wake_claim, watch=watch, hand_off=hand_off)
+        dispatcher = self.execution if options.execute else None
+        self.planning = PlannerStep(store, clock, self._wake_claim, watch=watch, dispatcher=dispatcher)
         self.standing = WorkerReadiness(store, clock, plans=options.plan, off=options.off)
         self.upkeep = Maintenance(
             store,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from tickbird.domain.planning.plan_result import PlanResult
+from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.time.clock_bounds import ClockBounds
-from tickbird.domain.workers import HandOff
 from tickbird.engine.clock import Clock, ClockGuard
-from tickbird.engine.dispatcher import Plan
+from tickbird.engine.dispatcher import Dispatcher
 from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
@@ -37,7 +37,7 @@ class PlannerStep:
         on_runs: Callable[[], None],
         batch: int = _MAX_COUNT,
         watch: ClockGuard | None = None,
-        hand_off: Callable[[Plan, int], Awaitable[PlanResult]] | None = None,
+        dispatcher: Dispatcher | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -49,8 +49,8 @@ class PlannerStep:
         self._at_first = 1
         self._rested = True
         self._watch = watch or ClockGuard(clock)
-        # Who starts runs in this process, and lets some be leased to it as they are made.
-        self._hand_off = hand_off
+        # Starts those runs that are leased to this worker as they are made.
+        self._dispatcher = dispatcher
 
     async def step(self) -> float | None:
         """Plan a batch or two; the seconds until the next schedule is due."""
@@ -81,10 +81,17 @@ class PlannerStep:
         return (last.next_at - last.now).total_seconds() - took
 
     async def _plan(self, expected: ClockBounds | None, sharers: int) -> PlanResult:
-        async def plan(hand_off: HandOff | None) -> PlanResult:
-            return await self._store.plan_due(self._batch, hand_off=hand_off, expected=expected, now=self._clock.now())
-
-        planned = await (plan(None) if self._hand_off is None else self._hand_off(plan, sharers))
+        offer = None if self._dispatcher is None else self._dispatcher.offer(sharers)
+        hand_off = None if offer is None else offer.hand_off
+        leased: Sequence[ClaimedRun] = ()
+        try:
+            planned = await self._store.plan_due(
+                self._batch, hand_off=hand_off, expected=expected, now=self._clock.now()
+            )
+            leased = planned.leased
+        finally:
+            if self._dispatcher is not None and offer is not None:
+                self._dispatcher.accept(offer, leased)
         if planned.runs > len(planned.leased):
             self._on_runs()
         _log_result(planned)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.domain.planning.test_planner import BASE, look, runs, schedule, skips
+from tests.domain.planning.plans import BASE, look, runs, schedule, skips
 from tickbird import After, after
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import DefinitionError

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
-from types import NoneType
+from types import NoneType, UnionType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE, Covers, RunRecord
@@ -50,7 +50,9 @@ def _array_kinds(row_type: type[NamedTuple]) -> list[tuple[str, Callable[[Any], 
 
 def _without_none(hint: Any) -> Any:
     """`int` of `int | None`."""
-    return next(iter(kind for kind in get_args(hint) if kind is not NoneType), hint)
+    if not isinstance(hint, UnionType):
+        return hint
+    return next(kind for kind in get_args(hint) if kind is not NoneType)
 
 
 def _quoted(text: str) -> str:

@@ -18,8 +18,8 @@ from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
 from tickbird.store.postgres.database.connection import Connections, Session
 from tickbird.store.postgres.database.errors import is_of_row, refusal_text, translate
+from tickbird.store.postgres.planning import planning
 from tickbird.store.postgres.planning.due import DueLook, lock_due, lock_these
-from tickbird.store.postgres.planning.planning import park_locked, plan_locked
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.shared.planning.backoff import PlanBackoff
 from tickbird.store.shared.planning.next_due import NextDue
@@ -93,7 +93,7 @@ class Step:
             ids[:] = [cursor.schedule_id for cursor in due]
             if not due or not self._is_expected(look.now):
                 return PlanResult(look.now)
-            return await plan_locked(db, self.known, due, look.now, self.zones, hand_off)
+            return await planning.plan_locked(db, self.known, due, look.now, self.zones, hand_off)
 
         planned = await self._try(work)
         if isinstance(planned, Exception):
@@ -116,8 +116,8 @@ class Step:
             if not due or not self._is_expected(look.now):
                 return planned
             if error is not None:
-                return planned.plus(await park_locked(db, self.known, due, look.now, error))
-            return planned.plus(await plan_locked(db, self.known, due, look.now, self.zones))
+                return planned.plus(await planning.park_locked(db, self.known, due, look.now, error))
+            return planned.plus(await planning.plan_locked(db, self.known, due, look.now, self.zones))
 
         return await self._try(work)
 

@@ -1,0 +1,131 @@
+"""The indexes that statements use, and the tables that they do not scan."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import psycopg
+import pytest
+
+from lab.servers import PostgresServer
+from tests.store.postgres.database import Database, opened
+from tests.store.postgres.steps import MINUTELY, T0, WORKER, claim, create_many, later, until
+from tickbird.domain.runs.leases import LeaseRef
+from tickbird.domain.runs.run import NewRun, Outcome
+from tickbird.domain.schedules.definition import Target
+from tickbird.store.postgres import PostgresStore
+from tickbird.store.postgres.database.connection import Connections
+from tickbird.store.postgres.database.schema_name import STATEMENTS
+from tickbird.store.shared.sql import load_statements
+
+SCHEDULES = 12_000
+
+
+@pytest.fixture(scope="module")
+async def stocked(postgres_server: PostgresServer) -> str:
+    """Schedules and a history, analyzed. Plans depend on the statistics, so no other test may change them."""
+    url = postgres_server.create_database()
+    await PostgresStore(url).migrate()
+    database = Database(url)
+    await create_many(database, 500)
+    await database.execute(
+        """INSERT INTO tickbird.runs
+            (schedule_id, status, origin, namespace, target, due_at, available_at, created_at, finished_at)
+        SELECT id, CASE n %% 9 WHEN 0 THEN 'failed' ELSE 'succeeded' END, 'manual', namespace, 'work', at, at, at, at
+        FROM tickbird.schedules, generate_series(1, 20) AS n
+        CROSS JOIN LATERAL (SELECT %s + n * interval '1 min' AS at) AS times""",
+        T0,
+    )
+    await database.execute("VACUUM ANALYZE")
+    return url
+
+
+class TestIndexes:
+    @pytest.mark.parametrize("name", ["list_runs", "list_runs_of", "page_unwell", "page_unwell_of", "list_audit"])
+    async def test_a_page_begins_where_the_one_before_ended(self, stocked: str, name: str) -> None:
+        """Not at the newest row, from which it would walk to the page."""
+        order = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", STATEMENTS[name].decode())))
+        text = re.sub(r"%\((\w+)\)s", lambda found: f"${order.index(found[1]) + 1}", STATEMENTS[name].decode())
+        async with await psycopg.AsyncConnection.connect(
+            Connections(stocked, 1).conninfo, autocommit=True
+        ) as connection:
+            await connection.execute(f"PREPARE page AS {text}".encode())
+            nothing = ", ".join("NULL" for _ in order)
+            plan = await connection.execute(f"EXPLAIN EXECUTE page({nothing})".encode())
+            lines = [line for (line,) in await plan.fetchall()]
+        assert any(re.search(r"Index Cond.* < (ROW\(\$\d+, )?COALESCE\(\$", line) for line in lines), lines
+
+    @pytest.mark.parametrize("name", sorted(load_statements("tickbird.store.postgres", "dashboard")))
+    async def test_readings_walk_indexes_and_sort_no_history(self, stocked: str, name: str) -> None:
+        text = STATEMENTS[name].decode()
+        order = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))
+        text = re.sub(r"%\((\w+)\)s", lambda found: f"${order.index(found[1]) + 1}", text).replace("%%", "%")
+        async with await psycopg.AsyncConnection.connect(
+            Connections(stocked, 1).conninfo, autocommit=True
+        ) as connection:
+            await connection.execute(f"PREPARE reading AS {text}".encode())
+            nothing = ", ".join("NULL" for _ in order)
+            plan = await connection.execute(f"EXPLAIN EXECUTE reading({nothing})".encode())
+            lines = [line for (line,) in await plan.fetchall()]
+        assert not [line for line in lines if "Seq Scan" in line], lines
+        # Every walk through runs or the audit is bounded by an index: by a key, or by the order of the page.
+        for place, line in enumerate(lines):
+            if re.search(r"Scan.* on (runs|audit|skips|cursors|schedules|listed)", line):
+                assert "Index" in line, lines
+                assert "Index Cond" in lines[place + 1] or "runs_" in line or "cursors_" in line, lines
+        if name.startswith(("find_", "page_")):
+            assert not [line for line in lines if "Sort" in line], lines
+
+    async def test_no_verb_scans_the_big_tables(self, database: Database) -> None:
+        await create_many(database, SCHEDULES, replace(MINUTELY, overlap="queue"))
+        await database.execute("UPDATE tickbird.cursors SET next_run_at = %s WHERE schedule_id %% 20 > 0", later(9_000))
+        await database.execute(
+            """INSERT INTO tickbird.runs
+                (schedule_id, status, origin, namespace, target, due_at, available_at, created_at, finished_at)
+            SELECT id, 'succeeded', 'manual', namespace, 'work', %s, %s, %s, %s FROM tickbird.schedules""",
+            *[T0] * 4,
+        )
+        await database.execute("VACUUM ANALYZE")
+        before = await self._scans(database)
+        async with opened(f"{database.url}?application_name=indexes") as store:
+            assert (await store.plan_due(200, now=later(60))).runs == 200
+            assert (await store.plan_due(now=later(60))).runs == 400
+            held = await claim(store, now=later(60))
+            assert len(held) == 100
+            assert (await store.plan_due(now=later(120))).runs == 500
+            renewed = await store.renew(WORKER, [LeaseRef(run.id, run.attempt) for run in held], 60, now=later(61))
+            assert len(renewed.held) == 100
+            done = await store.finish([Outcome(run.id, run.attempt, "succeeded") for run in held], now=later(121))
+            assert len(done.accepted) == 100
+            await store.rescue(now=later(122))
+            await store.enqueue("default", [NewRun(Target("work"), {"a": 1})], "ada", now=later(122))
+            assert await store.list_runs("default", schedule="s20", limit=10)
+            assert await store.list_schedules("default", limit=10)
+            assert await store.list_runs("default", limit=10)
+            await store.prune(older_than=1, keep=5, limit=10, now=later(123))
+        after = await until(lambda: self._settled(database, before))
+        assert after["cursors"] == before["cursors"]
+        assert after["runs"] == before["runs"]
+        for index in ("cursors_due", "runs_queued", "runs_active", "runs_waiting", "runs_running", "runs_of_schedule"):
+            assert after[index] > before[index], index
+        read = {name: after[name] - before[name] for name in after if name.startswith("read by ")}
+        assert max(read.values()) < SCHEDULES, read
+
+    async def _settled(self, database: Database, before: dict[str, int]) -> dict[str, int] | None:
+        """Sessions report what they did a moment after they end."""
+        if await database.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'indexes'"):
+            return None
+        after = await self._scans(database)
+        return after if after["runs_of_schedule"] > before["runs_of_schedule"] else None
+
+    async def _scans(self, database: Database) -> dict[str, int]:
+        """Sequential scans by table, scans by index, and the rows that these read."""
+        return dict(
+            await database.execute(
+                """SELECT relname, coalesce(seq_scan, 0) FROM pg_stat_user_tables WHERE relname IN ('cursors', 'runs')
+                UNION ALL SELECT indexrelname, coalesce(idx_scan, 0) FROM pg_stat_user_indexes
+                UNION ALL SELECT 'read by ' || indexrelname, coalesce(idx_tup_read, 0) FROM pg_stat_user_indexes
+                WHERE relname IN ('cursors', 'runs')"""
+            )
+        )

@@ -1,0 +1,65 @@
+"""How often a planner asks the database: locking what is due also tells what a look would find."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.store.postgres.database import Database
+from tests.store.postgres.steps import create, later
+from tickbird.store.postgres import PostgresStore
+from tickbird.store.postgres.database.connection import Session
+
+LOCK = "SELECT schedule_id FROM tickbird.cursors WHERE schedule_id = %s FOR UPDATE"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the statements that find out what is due."""
+    names: list[str] = []
+    for method in ("fetch_named", "fetch_table"):
+        real = getattr(Session, method)
+
+        async def noted(self: Session, name: str, /, *, real: Any = real, **values: Any) -> Any:
+            if name.endswith("_due"):
+                names.append(name)
+            return await real(self, name, **values)
+
+        monkeypatch.setattr(Session, method, noted)
+    return names
+
+
+async def test_a_batch_of_a_burst_asks_once(store: PostgresStore, asked: list[str]) -> None:
+    for number in range(5):
+        await create(store, f"job{number}")
+    asked.clear()
+    planned = [await store.plan_due(2, now=later(60)) for _ in range(3)]
+    assert [(result.runs, result.more) for result in planned] == [(2, True), (2, True), (1, False)]
+    assert asked == ["peek_due", "lock_due", "lock_due", "lock_due"]
+    assert planned[-1].next_at == later(120)
+
+
+async def test_what_comes_due_as_foreseen_is_locked_at_once(store: PostgresStore, asked: list[str]) -> None:
+    await create(store)
+    assert (await store.plan_due(now=later(30))).next_at == later(60)
+    asked.clear()
+    assert (await store.plan_due(now=later(60))).runs == 1
+    assert asked == ["lock_due"]
+    assert (await store.plan_due(now=later(61))).next_at == later(120)
+    assert asked == ["lock_due", "peek_due"]
+
+
+async def test_a_schedule_that_another_planner_holds_is_looked_at_again(
+    store: PostgresStore, database: Database
+) -> None:
+    held, free = await create(store, "held"), await create(store, "free")
+    async with await psycopg.AsyncConnection.connect(database.url) as connection:
+        await connection.execute(LOCK, [held])
+        planned = await store.plan_due(now=later(60))
+        assert (planned.schedules, planned.more) == (1, False)
+        assert planned.next_at == planned.now + timedelta(seconds=1)
+    assert [run.schedule_id for run in await store.list_runs("default")] == [free]
+    assert (await store.plan_due(now=planned.next_at)).runs == 1

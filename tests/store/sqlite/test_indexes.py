@@ -1,0 +1,38 @@
+"""The indexes that statements use."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+import pytest
+
+from tickbird.store.shared.sql import load_statements
+from tickbird.store.sqlite import SqliteStore
+from tickbird.store.sqlite.database.statements import SQL
+
+
+@pytest.mark.parametrize("name", sorted(name for name in SQL if name.startswith("page_")))
+async def test_pages_by_status_do_not_walk_all_runs(store: SqliteStore, shell: sqlite3.Connection, name: str) -> None:
+    nothing = dict.fromkeys(re.findall(r":(\w+)", SQL[name]))
+    plan = [row[3] for row in shell.execute(f"EXPLAIN QUERY PLAN {SQL[name]}", nothing)]
+    looks = [line for line in plan if re.match(r"(SCAN|SEARCH) (runs|r) ", line)]
+    assert looks
+    for line in looks:
+        found = re.search(r"INDEX runs_(\w+)|\(rowid=\?\)", line)
+        assert found, line
+        assert found[1] in (None, "unwell", "unwell_of_schedule", "active", "running", "queued", "waiting"), line
+
+
+@pytest.mark.parametrize("name", sorted(load_statements("tickbird.store.sqlite", "dashboard")))
+async def test_readings_walk_indexes_and_sort_no_history(
+    store: SqliteStore, shell: sqlite3.Connection, name: str
+) -> None:
+    shell.create_function("casefold", 1, str.casefold, deterministic=True)
+    nothing = dict.fromkeys(re.findall(r":(\w+)", SQL[name]))
+    plan = [row[3] for row in shell.execute(f"EXPLAIN QUERY PLAN {SQL[name]}", nothing)]
+    for line in plan:
+        # Only what others have found is walked without an index: parts of the statement itself, and values of JSON.
+        assert not re.match(r"SCAN (runs|audit|skips|cursors|schedules|r|s|c|l)\b(?!.*USING)", line), plan
+    if name.startswith("find_"):
+        assert not [line for line in plan if "TEMP B-TREE" in line], plan

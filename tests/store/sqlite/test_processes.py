@@ -1,0 +1,135 @@
+"""Several processes, or several stores of one, on one file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+
+import pytest
+
+from tests.store.contenders import SPAWN
+from tests.store.sqlite.steps import DEFINITION, a_worker, create, later
+from tickbird.domain.errors import StoreError, StoreUnavailableError
+from tickbird.domain.runs.run import Outcome
+from tickbird.store.sqlite import SqliteStore
+from tickbird.store.sqlite.database import connection
+
+PROCESSES, ROUNDS, SCHEDULES = 8, 100, 3
+
+
+def race(path: str, name: str, barrier: Barrier, answer: Connection) -> None:
+    """Plan and execute whatever there is, at the same instants as all the others; send the ids of what was executed."""
+    try:
+        answer.send(asyncio.run(_race(path, name, barrier)))
+    except BaseException as error:
+        barrier.abort()
+        answer.send(repr(error))
+
+
+async def _race(path: str, name: str, barrier: Barrier) -> list[int]:
+    store = SqliteStore(path)
+    done: list[int] = []
+    barrier.wait(60)
+    await store.open()
+    for turn in range(1, ROUNDS + 1):
+        barrier.wait(60)
+        await store.plan_due(now=later(60 * turn))
+        claimed = await store.claim_runs(
+            a_worker(name), 1, 60, queues=["default"], tasks=["work"], now=later(60 * turn)
+        )
+        outcomes = [Outcome(found.id, found.attempt, "succeeded") for found in claimed.runs]
+        done += (await store.finish(outcomes, now=later(60 * turn))).accepted
+    await store.close()
+    return done
+
+
+async def test_eight_processes_share_a_file(path: str) -> None:
+    first = SqliteStore(path)
+    await first.open()
+    for index in range(SCHEDULES):
+        await create(first, f"s{index}", replace(DEFINITION, overlap="allow"))
+    await first.close()
+    barrier = SPAWN.Barrier(PROCESSES)
+    pipes = [SPAWN.Pipe(duplex=False) for _ in range(PROCESSES)]
+    racers = [
+        SPAWN.Process(target=race, args=(path, f"w{index}", barrier, pipes[index][1])) for index in range(PROCESSES)
+    ]
+    for racer in racers:
+        racer.start()
+    answers = [await asyncio.to_thread(pipe.recv) for pipe, _ in pipes]
+    for racer in racers:
+        racer.join(60)
+    assert all(isinstance(answer, list) for answer in answers), answers
+    store = SqliteStore(path)
+    await store.open()
+    executed = Counter(run_id for answer in answers for run_id in answer)
+    for index in range(SCHEDULES):
+        runs = await store.list_runs("default", schedule=f"s{index}", limit=10 * ROUNDS)
+        assert [run.scheduled_for for run in reversed(runs)] == [later(60 * turn) for turn in range(1, ROUNDS + 1)]
+        assert all(executed.pop(run.id, 0) == (run.status == "succeeded") for run in runs)
+        assert all(run.status in ("succeeded", "queued") for run in runs)
+    assert not executed
+    await store.close()
+
+
+async def test_many_may_make_the_file_at_once(path: str) -> None:
+    stores = [SqliteStore(path) for _ in range(8)]
+    await asyncio.gather(*(store.open() for store in stores))
+    assert [await store.list_schedules("default") for store in stores] == [[]] * 8
+    for store in stores:
+        await store.close()
+
+
+async def test_a_lock_held_too_long_is_said(
+    store: SqliteStore, shell: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "MAX_BUSY_SECONDS", 0.0)
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT", 0.01)
+    hurried = SqliteStore(store.path)
+    await hurried.open()
+    shell.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailableError, match="locked for too long; end what holds"):
+        await create(hurried, "late")
+    assert await hurried.list_schedules("default") == []
+    shell.execute("ROLLBACK")
+    await create(hurried, "late")
+    await hurried.close()
+
+
+async def test_a_store_is_not_carried_over_a_fork(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    parent = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: parent + 1)
+    with pytest.raises(StoreError, match="opened before this process was forked; open a store of its own"):
+        await store.list_schedules("default")
+    monkeypatch.undo()
+    assert await store.list_schedules("default") == []
+
+
+def write_elsewhere(path: str) -> bool:
+    """Let another process write and end; is the log still there?"""
+    lines = ("import sqlite3", f"db = sqlite3.connect({path!r})", "db.execute('UPDATE schedules SET app = 1')")
+    subprocess.run([sys.executable, "-c", "; ".join((*lines, "db.commit()", "db.close()"))], check=True)
+    return Path(f"{path}-wal").exists()
+
+
+async def test_opening_a_file_once_more_drops_no_locks(path: str) -> None:
+    first = SqliteStore(path)
+    await first.open()
+    await create(first, "clock")
+    second = SqliteStore(path)
+    await second.open()
+    await second.close()
+    # A process that believes itself to be alone would clear the log away when it ends.
+    assert write_elsewhere(path)
+    schedule = await first.get_schedule("default", "clock")
+    assert schedule is not None
+    assert schedule.app == "1"
+    await first.close()
