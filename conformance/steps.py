@@ -6,7 +6,8 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tickbird.domain.planning.commands import Command, Create
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.run import ClaimedRun, NewRun, RunRecord, SkipRecord, Status
 from tickbird.domain.runs.run import Outcome as Outcome
 from tickbird.domain.schedules.definition import Definition, Target

@@ -33,17 +33,9 @@ from conformance.steps import (
 from lab.zones import write_zone, zones_of
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
-from tickbird.domain.planning.commands import (
-    ClearOverride,
-    Delete,
-    Override,
-    Pause,
-    Reschedule,
-    Resume,
-    Skip,
-    SyncFromCode,
-    Update,
-)
+from tickbird.domain.planning.commands.define import Delete, SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.ticks import ClearOverride, Override, Reschedule, Skip
 from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every

@@ -32,7 +32,10 @@ from tickbird.client import Client
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import NotFoundError, TriggerError
 from tickbird.domain.explain.explanation import Explanation, Step
-from tickbird.domain.planning.commands import Delete, Pause, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.planning.commands.define import Delete, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import Reschedule, Skip
 from tickbird.domain.planning.upcoming import upcoming_ticks
 from tickbird.domain.schedules.definition import spread_offset
 from tickbird.domain.triggers.cron.cron import cron

@@ -11,7 +11,8 @@ import pytest
 
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.planning.code_sync import AppSchedule
-from tickbird.domain.planning.commands import Create, Delete, RefreshCalendar, Resume, SyncFromCode
+from tickbird.domain.planning.commands.define import Create, Delete, RefreshCalendar, SyncFromCode
+from tickbird.domain.planning.commands.pause import Resume
 from tickbird.domain.planning.plan import Facts
 from tickbird.domain.schedules.codec import encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition, Target

@@ -24,7 +24,8 @@ from tests.store.conftest import PlainPostgres
 from tests.store.contenders import PATIENCE, SPAWN, Contenders, contenders
 from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Create, Trigger, Update
+from tickbird.domain.planning.commands.define import Create, Update
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.codec import definition_text, encode_definition
 from tickbird.domain.schedules.definition import Definition, Target

@@ -25,7 +25,8 @@ from queue import Queue
 import pytest
 
 from tickbird.domain.errors import InvalidError, SchemaError, StoreError, StoreUnavailableError
-from tickbird.domain.planning.commands import Create, Pause
+from tickbird.domain.planning.commands.define import Create
+from tickbird.domain.planning.commands.pause import Pause
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every

@@ -12,7 +12,9 @@ from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.planning.code_sync import AppSchedule, is_removed
-from tickbird.domain.planning.commands import Command, Create, Delete, RefreshCalendar, Resume, SyncFromCode
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create, Delete, RefreshCalendar, SyncFromCode
+from tickbird.domain.planning.commands.pause import Resume
 from tickbird.domain.planning.plan import Facts
 from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.planning.commands import Change, Command, Create, Delete, RefreshCalendar, SyncFromCode
+from tickbird.domain.planning.commands.base import Change, Command
+from tickbird.domain.planning.commands.define import Create, Delete, RefreshCalendar, SyncFromCode
 from tickbird.domain.planning.plan import NO_FACTS, Facts
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres import calendars, queues

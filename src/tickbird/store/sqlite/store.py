@@ -24,7 +24,7 @@ from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.planning.code_sync import AppSchedule
-from tickbird.domain.planning.commands import Command
+from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.runs.held import Drop, HeldSchedule, Release
 from tickbird.domain.runs.logs import LogLine, Progress

@@ -15,7 +15,7 @@ from tickbird.cli.output import Cell, Printer, Text, both, print_result, warn
 from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import revision_numbers
 from tickbird.domain.explain.run_history import executes, unserved_reason
-from tickbird.domain.planning.commands import override_notice
+from tickbird.domain.planning.commands.define import override_notice
 from tickbird.domain.schedules.diff import FieldDiff, differences
 from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
