@@ -13,7 +13,7 @@ from tickbird.client.payloads import new_run
 from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
 from tickbird.domain.explain.context import RunContext, readable
 from tickbird.domain.explain.explanation import Step, TimeFormatter
-from tickbird.domain.explain.run_history import RunHistory as Course
+from tickbird.domain.explain.run_history import RunHistory
 from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.idempotency import check_key
@@ -199,7 +199,7 @@ class Runs(ClientBase):
             limit = next(iter(await store.list_limits(namespace, key=run.concurrency_key)), None)
             around = replace(around, limit=limit, holders=await store.list_runs_of_key(namespace, run.concurrency_key))
         shown = tz or (definition.trigger.tz if definition is not None else None) or "UTC"
-        return list(Course(run, definition, around, TimeFormatter(zone(shown).name)).waiting_for())
+        return list(RunHistory(run, definition, around, TimeFormatter(zone(shown).name)).waiting_for())
 
     async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop."""

@@ -12,7 +12,8 @@ from typing import Any, Final
 from tickbird.domain.doctor import postgres_checks, sqlite_checks
 from tickbird.domain.doctor.finding import Finding, ok, problem, unseen, warning
 from tickbird.domain.doctor.snapshot import MAX_COUNT, StoreSnapshot, Workload
-from tickbird.domain.explain.run_history import brief, count, is_program, named, reason, unserved_reason
+from tickbird.domain.explain.unserved_runs import is_program, named, unserved_reason
+from tickbird.domain.messages import brief, count, reason
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker

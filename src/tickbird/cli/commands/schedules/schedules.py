@@ -17,7 +17,7 @@ from tickbird.cli.output import Cell, Printer, Text, both, clock, iso, print_res
 from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import tag_names
 from tickbird.domain.doctor.schedule_warnings import problems
-from tickbird.domain.explain.run_history import reason
+from tickbird.domain.messages import reason
 from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_notes
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.durations import duration_text
