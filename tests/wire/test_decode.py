@@ -23,9 +23,8 @@ from tickbird.domain.doctor import checks
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.forecast.preview import Preview
-from tickbird.domain.ledger import verification
 from tickbird.domain.ledger.activity import Activity
-from tickbird.domain.ledger.verification import LedgerReport
+from tickbird.domain.ledger.report import LedgerError, LedgerReport
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
@@ -237,7 +236,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
             first=st.none() | SECONDS,
             last=st.none() | SECONDS,
             complete_from=st.none() | SECONDS,
-            findings=st.lists(records(verification.LedgerError, first=SECONDS, last=SECONDS), max_size=3).map(tuple),
+            findings=st.lists(records(LedgerError, first=SECONDS, last=SECONDS), max_size=3).map(tuple),
         ),
         LedgerReport.to_json,
         ticks.read_audit,

@@ -23,8 +23,8 @@ from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetri
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
+from tickbird.domain.ledger.entries import LedgerEntry
 from tickbird.domain.ledger.shadow_report import MAX_PINGS
-from tickbird.domain.ledger.verification import LedgerEntry
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill

@@ -22,7 +22,7 @@ from tickbird.domain.doctor.metrics import MAX_COUNTED, NamespaceMetrics
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.ledger.activity import AuditEntry as AuditEntry
-from tickbird.domain.ledger.verification import LedgerEntry
+from tickbird.domain.ledger.entries import LedgerEntry
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Collection
 from typing import Any
 
-from tickbird.domain.ledger.verification import LedgerEntry
+from tickbird.domain.ledger.entries import LedgerEntry
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
 from tickbird.domain.runs.run import AttemptRecord, RunRecord
