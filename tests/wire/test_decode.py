@@ -19,8 +19,7 @@ from tickbird.domain.access.sessions import SessionRecord
 from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.doctor import checks
-from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.doctor.finding import Finding, to_json
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.forecast.preview import Preview
 from tickbird.domain.ledger.activity import Activity
@@ -274,7 +273,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "token": (records(TokenRecord, digest=st.just("")), token_document, tokens.read_token),
     "session": (records(SessionRecord, digest=st.just("")), session_document, tokens.read_session),
     "audit record": (records(AuditEntry), audit_document, system.read_audit_record),
-    "finding": (records(Finding), checks.to_json, system.read_finding),
+    "finding": (records(Finding), to_json, system.read_finding),
     "place": (records(StoreIdentity), identity_document, system.read_identity),
     "zone record": (records(ZoneRecord), zone_record_document, system.read_zone_record),
     "zones": (records(Zones), zone_data_document, system.read_zones),

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from tickbird.domain.dashboard_rows import FailureStreak, OverdueRun
-from tickbird.domain.doctor.checks import LATE, VERY_LATE
+from tickbird.domain.doctor.checks.lateness import LATE, VERY_LATE
 from tickbird.domain.doctor.snapshot import FAILING
 from tickbird.domain.explain.unserved_runs import named, unserved_reason
 from tickbird.domain.limits.rate_limits import RateLimit

@@ -1,4 +1,4 @@
-"""What is judged of a PostgreSQL server: settings that promises rest on, and what keeps its tables from growing."""
+"""A PostgreSQL server: settings that promises rest on, and what keeps its tables from growing."""
 
 from __future__ import annotations
 
