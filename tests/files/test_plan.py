@@ -21,7 +21,9 @@ from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.files.document import Document, read_document
-from tickbird.files.plan import FilePlan, KeptOverride, Late, ScheduleChange, StoredState, alike, plan_files
+from tickbird.files.field_diff import alike
+from tickbird.files.plan import FilePlan, KeptOverride, Late, ScheduleChange, StoredState
+from tickbird.files.planner import plan_files
 from tickbird.files.tick_diff import TickChanges
 
 # A Monday.
