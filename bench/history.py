@@ -23,7 +23,7 @@ from bench.common import Options, Report, Samples, Table, figure, say, step
 from bench.database import DUE, Schedules, server, version
 from tickbird import every
 from tickbird.client import Client
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.codec import encode_definition

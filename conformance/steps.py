@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tickbird.domain.planning.changes import ChangeResult
-from tickbird.domain.planning.commands import Command, Create
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.runs.leases import ClaimResult, FinishResult
 from tickbird.domain.runs.run import ClaimedRun, NewRun, RunRecord, SkipRecord, Status

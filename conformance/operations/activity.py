@@ -18,7 +18,7 @@ from conformance.steps import (
     start,
 )
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage
-from tickbird.domain.planning.commands import Pause, Resume
+from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
 from tickbird.store.protocol.store import Store

@@ -21,7 +21,8 @@ from conformance.steps import (
     start,
 )
 from tickbird.domain.dashboard_rows import AuditFilter, CappedCount, RunFilter, RunPoint, ScheduleFilter, SkipPoint
-from tickbird.domain.planning.commands import Delete, Pause, Update
+from tickbird.domain.planning.commands.define import Delete, Update
+from tickbird.domain.planning.commands.pause import Pause
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.dependencies import After
 from tickbird.store.protocol.store import Store

@@ -23,7 +23,8 @@ from conformance.steps import (
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.doctor.snapshot import ExpiredLeases, FailingSchedule, OverdueSchedules, StoreSnapshot, Workload
 from tickbird.domain.limits.rate_limits import RateLimit
-from tickbird.domain.planning.commands import Delete, Pause, RefreshCalendar
+from tickbird.domain.planning.commands.define import Delete, RefreshCalendar
+from tickbird.domain.planning.commands.pause import Pause
 from tickbird.domain.schedules.dependencies import After
 from tickbird.store.protocol.store import Store
 

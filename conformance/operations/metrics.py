@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.steps import NAMESPACE, a_worker, change, create, enqueue, finish, later, plan, start
 from tickbird.domain.doctor.metrics import RECENTLY
-from tickbird.domain.planning.commands import Pause
+from tickbird.domain.planning.commands.pause import Pause
 from tickbird.store.protocol.store import Store
 
 

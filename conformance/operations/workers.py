@@ -9,7 +9,7 @@ import pytest
 
 from conformance.steps import NAMESPACE, a_worker, change, create, define, later
 from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.domain.planning.commands import Delete, SyncFromCode, Update
+from tickbird.domain.planning.commands.define import Delete, SyncFromCode, Update
 from tickbird.store.protocol.store import Store
 
 

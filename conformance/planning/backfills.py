@@ -31,7 +31,8 @@ from conformance.steps import (
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.backfills import BackfillPlan, NewBackfill
-from tickbird.domain.planning.commands import Delete, Pause, Resume, Update
+from tickbird.domain.planning.commands.define import Delete, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store

@@ -31,7 +31,9 @@ from conformance.steps import (
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Create, Delete, Pause, Resume, Trigger, Update
+from tickbird.domain.planning.commands.define import Create, Delete, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.store.protocol.store import Store
 

@@ -33,7 +33,10 @@ from conformance.steps import (
 )
 from tickbird.domain.errors import ConflictError, DefinitionError
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Create, Delete, Pause, Reschedule, Trigger, Update
+from tickbird.domain.planning.commands.define import Create, Delete, Update
+from tickbird.domain.planning.commands.pause import Pause
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import Reschedule
 from tickbird.domain.runs.leases import FinishResult
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.codec import encode_definition

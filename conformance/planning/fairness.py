@@ -24,7 +24,8 @@ from conformance.steps import (
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.limits.rate_limits import QueuePosition, RateLimit
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Pause, Resume, Trigger
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Target
 from tickbird.store.protocol.store import Store

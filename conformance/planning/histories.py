@@ -27,7 +27,11 @@ from conformance.steps import (
     ticks,
 )
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.planning.commands import Command, Delete, Pause, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Delete, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import Reschedule, Skip
 from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import TICK_ORIGINS, ClaimedRun, RunRecord, Status
 from tickbird.domain.schedules.definition import Overlap

@@ -20,7 +20,9 @@ from conformance.steps import (
     work_off,
 )
 from tickbird.domain.calendars.calendar import exclude
-from tickbird.domain.planning.commands import Skip, Trigger, Update
+from tickbird.domain.planning.commands.define import Update
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import Skip
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
 

@@ -23,7 +23,9 @@ from conformance.steps import (
     ticks,
     work_off,
 )
-from tickbird.domain.planning.commands import Delete, Pause, Trigger
+from tickbird.domain.planning.commands.define import Delete
+from tickbird.domain.planning.commands.pause import Pause
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import ClaimedRun, RunRecord
 from tickbird.store.protocol.store import Store
 

@@ -8,7 +8,8 @@ from conformance.planning.backfills import backfill, instants, past
 from conformance.steps import NAME, SECOND, YEAR, change, claim, create, finish, later, plan, since, work_off
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.planning.backfills import BackfillPlan
-from tickbird.domain.planning.commands import Delete, Pause, Resume
+from tickbird.domain.planning.commands.define import Delete
+from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.store.protocol.store import Store
 
 

@@ -33,7 +33,9 @@ from conformance.steps import (
     work_off,
 )
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.planning.commands import Create, Delete, Pause, Trigger, Update
+from tickbird.domain.planning.commands.define import Create, Delete, Update
+from tickbird.domain.planning.commands.pause import Pause
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Target

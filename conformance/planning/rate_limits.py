@@ -22,7 +22,7 @@ from conformance.steps import (
     start,
 )
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit, read_rate
-from tickbird.domain.planning.commands import Trigger
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.workers import HandOff

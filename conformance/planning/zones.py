@@ -20,7 +20,9 @@ from conformance.steps import (
     skips_of,
 )
 from lab.zones import write_zone, zones_of
-from tickbird.domain.planning.commands import Pause, Reschedule, Skip, Update
+from tickbird.domain.planning.commands.define import Update
+from tickbird.domain.planning.commands.pause import Pause
+from tickbird.domain.planning.commands.ticks import Reschedule, Skip
 from tickbird.domain.time.zone_data import MovedSchedule, ZoneData, zone_source
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every

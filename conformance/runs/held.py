@@ -30,7 +30,7 @@ from conformance.steps import (
     work_off,
 )
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.planning.commands import Delete, Update
+from tickbird.domain.planning.commands.define import Delete, Update
 from tickbird.domain.runs.held import Drop, Release
 from tickbird.store.protocol.store import Store
 

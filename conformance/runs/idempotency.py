@@ -20,7 +20,8 @@ from conformance.steps import (
     work_off,
 )
 from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.domain.planning.commands import Delete, Trigger, Update
+from tickbird.domain.planning.commands.define import Delete, Update
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import NewRun
 from tickbird.domain.schedules.definition import Target
 from tickbird.store.protocol.store import Store

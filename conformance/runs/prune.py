@@ -22,7 +22,9 @@ from conformance.steps import (
     ticks,
     work_off,
 )
-from tickbird.domain.planning.commands import Pause, Resume, SyncFromCode, Trigger, Update
+from tickbird.domain.planning.commands.define import SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.schedules.schedule import REVISIONS_KEPT
 from tickbird.store.protocol.store import Store
 

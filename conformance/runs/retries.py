@@ -22,7 +22,8 @@ from conformance.steps import (
     read,
 )
 from tickbird.domain.errors import ConflictError, NotFoundError
-from tickbird.domain.planning.commands import Create, Delete, Trigger, Update
+from tickbird.domain.planning.commands.define import Create, Delete, Update
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import RunRecord
 from tickbird.store.protocol.store import Store
 

@@ -23,7 +23,7 @@ from conformance.steps import (
     start,
 )
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
-from tickbird.domain.planning.commands import Trigger
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import NewRun, RunRecord, Status
 from tickbird.domain.schedules.definition import Target

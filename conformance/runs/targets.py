@@ -16,7 +16,8 @@ from conformance.steps import (
     plan_all,
     read,
 )
-from tickbird.domain.planning.commands import Create, Trigger, Update
+from tickbird.domain.planning.commands.define import Create, Update
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.schedules.codec import encode_definition, encode_field
 from tickbird.domain.schedules.definition import Definition, Target, command_target
 from tickbird.domain.schedules.schedule import Schedule

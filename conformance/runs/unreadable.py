@@ -22,7 +22,7 @@ from conformance.steps import (
     runs_of,
 )
 from tickbird.domain.limits.rate_limits import read_rate
-from tickbird.domain.planning.commands import Trigger
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.unreadable_runs import RECHECK_SECONDS
 from tickbird.domain.schedules.codec import FORMAT

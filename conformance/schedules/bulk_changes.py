@@ -25,7 +25,9 @@ from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, StaleError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.planning.changes import CalendarUpdate, ChangeSet
-from tickbird.domain.planning.commands import Command, Create, Delete, Pause, Resume, SyncFromCode, Update
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create, Delete, SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every

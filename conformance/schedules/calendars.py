@@ -25,7 +25,8 @@ from conformance.steps import (
 from tickbird.domain.calendars.calendar import Calendar, calendar_to_json
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, StaleError
-from tickbird.domain.planning.commands import Delete, Pause, RefreshCalendar, SyncFromCode, Update
+from tickbird.domain.planning.commands.define import Delete, RefreshCalendar, SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every

@@ -23,18 +23,10 @@ from conformance.steps import (
 )
 from tickbird.domain.calendars.calendar import calendar_to_json, exclude
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.planning.commands import (
-    ClearOverride,
-    Command,
-    Delete,
-    Override,
-    Pause,
-    Reschedule,
-    Resume,
-    Skip,
-    SyncFromCode,
-    Update,
-)
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Delete, SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.ticks import ClearOverride, Override, Reschedule, Skip
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import any_of
 from tickbird.store.protocol.store import Store

@@ -28,19 +28,11 @@ from conformance.steps import (
     work_off,
 )
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError
-from tickbird.domain.planning.commands import (
-    Command,
-    Create,
-    Delete,
-    Pause,
-    Reschedule,
-    Resume,
-    RollBack,
-    Skip,
-    SyncFromCode,
-    Trigger,
-    Update,
-)
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create, Delete, RollBack, SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import Reschedule, Skip
 from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at

@@ -29,7 +29,7 @@ from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.planning.changes import ChangeResult
-from tickbird.domain.planning.commands import ClearOverride, Override, Reschedule, Skip
+from tickbird.domain.planning.commands.ticks import ClearOverride, Override, Reschedule, Skip
 from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.store.protocol.store import Store
 

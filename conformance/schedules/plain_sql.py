@@ -25,7 +25,9 @@ from conformance.steps import (
     ticks,
 )
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.planning.commands import Delete, Pause, Resume, Trigger, Update
+from tickbird.domain.planning.commands.define import Delete, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.schedules.codec import FORMAT, encode_definition
 from tickbird.domain.triggers.every import Every, every
 from tickbird.domain.triggers.trigger import at

@@ -13,7 +13,7 @@ import pytest
 from conformance.schedules.plain_sql import Plain, raw
 from conformance.steps import NAMESPACE, change, create, get, later, plan, ranges, ticks
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.planning.commands import Resume
+from tickbird.domain.planning.commands.pause import Resume
 from tickbird.domain.time import zone_data, zones
 from tickbird.store.protocol.store import Store
 

@@ -14,7 +14,8 @@ from conformance.steps import (
     runs_of,
     start,
 )
-from tickbird.domain.planning.commands import Delete, Pause
+from tickbird.domain.planning.commands.define import Delete
+from tickbird.domain.planning.commands.pause import Pause
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.schedule import State
 from tickbird.domain.triggers.trigger import at

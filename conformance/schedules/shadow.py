@@ -25,7 +25,10 @@ from conformance.steps import (
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Create, Pause, Resume, Skip, SyncFromCode, Trigger, Update
+from tickbird.domain.planning.commands.define import Create, SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import Skip
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.workers import HandOff
 from tickbird.store.protocol.store import Store

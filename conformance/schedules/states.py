@@ -27,7 +27,10 @@ from conformance.steps import (
     work_off,
 )
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.planning.commands import Delete, Pause, Reschedule, Resume, Skip, Trigger, Update
+from tickbird.domain.planning.commands.define import Delete, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import Reschedule, Skip
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol.store import Store

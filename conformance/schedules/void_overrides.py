@@ -26,7 +26,8 @@ from conformance.steps import (
 )
 from lab.zones import write_zone, zones_of
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.commands import Delete, Pause, Resume, SyncFromCode, Update
+from tickbird.domain.planning.commands.define import Delete, SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store

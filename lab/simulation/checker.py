@@ -18,19 +18,10 @@ from lab.simulation.lifecycle import Lifecycle
 from lab.simulation.rates import Rates
 from lab.simulation.ticks import MICROS, Decision, Planner, TickOverride, Watched
 from lab.simulation.world import Call, Record
-from tickbird.domain.planning.commands import (
-    ClearOverride,
-    Create,
-    Delete,
-    Override,
-    Pause,
-    Reschedule,
-    Resume,
-    Skip,
-    SyncFromCode,
-    Trigger,
-    Update,
-)
+from tickbird.domain.planning.commands.define import Create, Delete, SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import ClearOverride, Override, Reschedule, Skip
 
 TICKING = ("schedule", "catch_up")
 

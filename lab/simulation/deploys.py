@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tickbird.domain.planning.commands import Create, Pause, Resume, SyncFromCode
+from tickbird.domain.planning.commands.define import Create, SyncFromCode
+from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.schedules.schedule import SYNC_ACTOR
 

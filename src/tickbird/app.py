@@ -1,24 +1,19 @@
-"""Tickbird: an app with its tasks and schedules, the only place that names concrete targets."""
+"""Tickbird: an app, its tasks and schedules, and the store that they live in."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError, StoreError
-from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
-from tickbird.domain.schedules.policy_input import policies
-from tickbird.domain.targets.byte_sizes import byte_count
-from tickbird.domain.targets.command import check_variables, command
-from tickbird.domain.text import check_name, check_new_name, check_text
-from tickbird.domain.time.instants import EPOCH
-from tickbird.domain.triggers.trigger import Trigger, at
+from tickbird.domain.errors import StoreError
+from tickbird.domain.text import check_name
 from tickbird.domain.urls import describe_url, is_server
 from tickbird.loop_local import PerLoop
-from tickbird.stores import DEFAULT_URL, enqueue_steps, open_store
-from tickbird.targets.protocol import Executable, Isolation, Run
+from tickbird.stores import DEFAULT_URL, open_store
+from tickbird.targets.protocol import Run
 from tickbird.targets.task import Task
+from tickbird.task_registry import TaskRegistry
 
 # What only a process needs that connects or works loads when it does: importing an app's code stays quick.
 if TYPE_CHECKING:
@@ -29,37 +24,15 @@ if TYPE_CHECKING:
     from tickbird.client.sync import Portal
     from tickbird.engine.code_sync import Declarations
     from tickbird.store.protocol.store import Store
-    from tickbird.store.shared.statement_scripts import StatementScript
-    from tickbird.targets.command import Command
 
     Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 __all__ = ["Run", "Task", "Tickbird"]
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
 _SCHEMES = ("http", "https", "sqlite", "postgresql", "postgres")
 
 
-def _checked_isolation(task: str, isolation: object, memory: object) -> int | None:
-    """The limit in bytes of a task in child processes."""
-    if isolation not in (None, "process"):
-        raise DefinitionError(
-            f"task {task!r}: isolation {str(isolation)[:60]!r} is not known;",
-            field="isolation",
-            hint='use isolation="process", or leave it out.',
-        )
-    if memory is None:
-        return None
-    if isolation is None:
-        raise DefinitionError(
-            f"task {task!r}: memory= can only limit a process;", field="memory", hint='give isolation="process" too.'
-        )
-    return byte_count(memory, "memory")
-
-
-class Tickbird:
+class Tickbird(TaskRegistry):
     """An app: its tasks, the schedules that its code declares, and the store they live in."""
 
     _portal: Portal
@@ -74,18 +47,13 @@ class Tickbird:
         commands: Iterable[str] = (),
         command_env: Iterable[str] = (),
     ) -> None:
+        super().__init__(commands, command_env)
         self.url = url or os.environ.get("TICKBIRD_URL") or DEFAULT_URL
         self.app = check_name(app, "app")
         self.namespace = check_name("default" if namespace is None else namespace, "namespace")
         # On a server, the only one that the token opens where none is named.
         self._named = namespace
         self._token = token
-        self.tasks: dict[str, Task[Any, Any]] = {}
-        # Programs that its workers start where schedules ask for them; all others are refused.
-        self.allows: tuple[str, ...] = (commands,) if isinstance(commands, str) else tuple(commands)
-        # Variables that definitions of such programs may set, and read from the environment of its workers.
-        self.allows_env: tuple[str, ...] = check_variables(command_env)
-        self._declared: dict[str, Definition] = {}
         self._adopted: Client | None = None
         # MODULE:ATTRIBUTE, when it was imported by that.
         self.reference: str | None = None
@@ -117,156 +85,6 @@ class Tickbird:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @overload
-    def task(self, function: Callable[P, R], /) -> Task[P, R]: ...
-
-    @overload
-    def task(
-        self,
-        function: None = None,
-        /,
-        *,
-        name: str | None = None,
-        schedule: Trigger | None = None,
-        isolation: Isolation | None = None,
-        memory: int | str | None = None,
-        **options: Any,
-    ) -> Callable[[Callable[P, R]], Task[P, R]]: ...
-
-    def task(
-        self,
-        function: Callable[P, R] | None = None,
-        /,
-        *,
-        name: str | None = None,
-        schedule: Trigger | None = None,
-        isolation: Isolation | None = None,
-        memory: int | str | None = None,
-        **options: Any,
-    ) -> Task[P, R] | Callable[[Callable[P, R]], Task[P, R]]:
-        """Register a function as a task; with `schedule=`, also declare a schedule of the same name.
-
-        With `isolation="process"` its runs execute in child processes of the worker, which can be killed; `memory=`
-        ("512MB") limits what such a process and all that it starts may take.
-        """
-
-        def register(function: Callable[P, R]) -> Task[P, R]:
-            chosen = name if name is not None else str(getattr(function, "__name__", ""))
-            given = policies({key: value for key, value in options.items() if key != "payload"})
-            own = {key: value for key, value in given.items() if key in TASK_SETTINGS}
-            if schedule is None and len(own) < len(options):
-                extra = ", ".join(sorted(set(options) - set(own)))
-                raise DefinitionError(f"task {chosen!r}: {extra} belongs to a schedule;", hint="give schedule= too.")
-            # The policies of a task have the same ranges as those of a schedule.
-            # The key may need fields that only a payload has.
-            checked = {**own, "concurrency_key": None}
-            Definition(trigger=at(EPOCH), target=Target(check_name(chosen, "task")), **checked)
-            limit = _checked_isolation(chosen, isolation, memory)
-            task = Task(self.prepare(function), chosen, self._send, isolation=isolation, memory=limit, **own)
-            if chosen in self.tasks:
-                raise DefinitionError(
-                    f"there are two tasks named {chosen!r};", field="task", hint="give one of them another name=."
-                )
-            self.tasks[chosen] = task
-            if schedule is not None:
-                try:
-                    self.schedule(chosen, task, schedule, **options)
-                except Exception:
-                    del self.tasks[chosen]
-                    raise
-            return task
-
-        return register if function is None else register(function)
-
-    def schedule(
-        self,
-        name: str,
-        task: Task[..., Any] | str,
-        trigger: Trigger,
-        *,
-        payload: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> None:
-        """Declare a schedule of a task in code; policies not given here are the task's."""
-        check_new_name(name, "schedule")
-        if not isinstance(task, Task | str):
-            raise DefinitionError(
-                f"schedule {name!r}: {getattr(task, '__name__', task)!r} is not a task;",
-                field="task",
-                hint="register the function with @bird.task first.",
-            )
-        self._check_schedule(name, trigger)
-        registered = self.tasks.get(task if isinstance(task, str) else task.name)
-        if registered is None or (isinstance(task, Task) and registered is not task):
-            known = ", ".join(sorted(self.tasks)) or "none yet"
-            raise NotFoundError(
-                f"schedule {name!r}: this app has no task {task if isinstance(task, str) else task.name!r};",
-                hint=f"register it with @bird.task first (known: {known}).",
-            )
-        definition = Definition(
-            trigger=trigger,
-            target=Target(registered.name),
-            payload=registered.validate(payload or {}),
-            **{**registered.settings, **policies(options)},
-        )
-        self._declared[name] = definition
-
-    def command(
-        self,
-        name: str,
-        args: Sequence[str] | None = None,
-        *,
-        schedule: Trigger,
-        shell: str | None = None,
-        program: str | None = None,
-        env: Mapping[str, Any] | None = None,
-        folder: str | None = None,
-        user: str | None = None,
-        success: int | Iterable[int] = (0,),
-        input: str | None = None,  # noqa: A002 - as subprocess has it
-        payload: Mapping[str, Any] | None = None,
-        **options: Any,
-    ) -> None:
-        """Declare a schedule of a program: a list with its whole path first, or `shell=` with a line for /bin/sh.
-
-        A worker starts only programs that it allows: `Tickbird(commands=["/usr/local/bin/backup"])`, or
-        `tickbird worker --allow-command`. It sets only variables that it allows: `command_env=["LEVEL"]`, or
-        `--allow-env`.
-        """
-        started = command(
-            args, shell=shell, program=program, env=env, folder=folder, user=user, success=success, input=input
-        )
-        self._check_schedule(check_new_name(name, "schedule"), schedule)
-        self._declared[name] = Definition(
-            trigger=schedule, target=command_target(started), payload=payload or {}, **policies(options)
-        )
-
-    @property
-    def programs(self) -> dict[str, Command]:
-        """The commands that its workers allow, as they are found on this machine now."""
-        from tickbird.targets.command import allowed
-
-        return allowed(self.allows, self.allows_env)
-
-    @property
-    def executables(self) -> dict[str, Executable]:
-        """All that its workers execute."""
-        return {**self.tasks, **self.programs}
-
-    def _check_schedule(self, name: str, trigger: Trigger) -> None:
-        if not isinstance(trigger, Trigger):
-            raise DefinitionError(
-                f"schedule {name!r}: {str(trigger)[:60]!r} is not a trigger;",
-                field="trigger",
-                hint="use cron(...), every(...), at(...) or any_of(...).",
-            )
-        if name in self._declared:
-            raise DefinitionError(f"there are two schedules named {name!r};", field="schedule", hint="rename one.")
-
-    def prepare(self, function: Callable[P, R]) -> Callable[P, R]:
-        """What is done to a function that becomes a task; an integration may do something around each call."""
-        return function
 
     @property
     def declarations(self) -> Declarations:
@@ -343,33 +161,15 @@ class Tickbird:
 
         With `under="/tickbird"` and `otherwise=` another ASGI app, what is not under that path goes to the other one.
         """
-        return self._mounted("api", under, otherwise)
+        from tickbird.integrations import asgi_mount
+
+        return asgi_mount.api(self, under, otherwise)
 
     def dashboard(self, *, under: str = "", otherwise: Any = None) -> Any:
         """The dashboard with the HTTP API as an ASGI app, to be mounted as `api` is; visitors log in with a token."""
-        return self._mounted("dashboard", under, otherwise)
+        from tickbird.integrations import asgi_mount
 
-    def _mounted(self, what: str, under: str, otherwise: Any) -> Any:
-        if under and (not under.startswith("/") or under.endswith("/")):
-            raise InvalidError(f"under: {under[:60]!r} is no path;", field="under", hint='write it like "/tickbird".')
-        if bool(under) != (otherwise is not None):
-            raise InvalidError(
-                "under and otherwise: give both, or none of them;",
-                field="under",
-                hint=f'mount bird.{what}() in a framework, or bird.{what}(under="/tickbird", otherwise=app).',
-            )
-        try:
-            from tickbird.integrations import asgi_mount
-
-            mount = asgi_mount.dashboard if what == "dashboard" else asgi_mount.api
-            return mount(self, under, otherwise)
-        except ImportError as error:
-            if error.name not in ("fastapi", "starlette", "jinja2"):
-                raise
-            raise StoreError(
-                "the HTTP API needs FastAPI, and the dashboard Jinja2 too;",
-                hint="install them with `pip install 'tickbird[server]'`.",
-            ) from None
+        return asgi_mount.dashboard(self, under, otherwise)
 
     def enqueue_in(
         self,
@@ -385,36 +185,10 @@ class Tickbird:
         Returns the run's id, or an awaitable of it where the connection is an async one. Options are those of
         `task.using`.
         """
-        from tickbird.store.caller_connections import do_on
+        from tickbird.integrations.caller_transactions import enqueue_in
 
         name = task if isinstance(task, str) else task.name
-        chosen = {"actor": self.app, **options}
-        actor = chosen.pop("actor")
-
-        def work(dialect: str) -> tuple[StatementScript[int], Mapping[str, str]]:
-            from tickbird.client.payloads import check_by_schema, new_run
-            from tickbird.domain.schedules.task_settings import read_settings
-
-            joining = enqueue_steps(self.url, dialect)
-
-            def steps() -> StatementScript[int]:
-                yield from joining.placing(self.url)
-                known = self.tasks.get(check_name(name, "task"))
-                if known is not None:
-                    checked: Mapping[str, Any] = known.validate(payload or {})
-                    settings: Mapping[str, Any] = known.settings
-                else:
-                    published = yield from joining.publishing(self.namespace, name)
-                    checked = check_by_schema(name, payload or {}, published, unknown_task_ok=unknown_task_ok)
-                    settings = read_settings(published or {})
-                check_text(actor, "actor", minimum=1, maximum=200)
-                run = new_run(name, checked, settings=settings, **chosen)
-                run_id: int = yield from joining.enqueueing(self.namespace, run, actor)
-                return run_id
-
-            return steps(), joining.statements(self.url)
-
-        return do_on(connection, work)
+        return enqueue_in(self, connection, name, payload or {}, options, unknown_task_ok=unknown_task_ok)
 
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
         """What `task.enqueue` does."""

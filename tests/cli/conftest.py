@@ -22,7 +22,7 @@ from click.testing import CliRunner
 
 from tickbird.cli import root
 from tickbird.client import Client
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every

@@ -18,7 +18,7 @@ from tests.cli.commands.system.test_server import served
 from tests.cli.conftest import Cli
 from tickbird import Tickbird, cron
 from tickbird.domain.errors import AccessError, ConflictError
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.stores import open_store
 

@@ -13,7 +13,7 @@ from tickbird.client import Client
 from tickbird.domain.dashboard_rows import AuditFilter, RunFilter, ScheduleFilter
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits.rate_limits import RateLimit
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.workers import Worker

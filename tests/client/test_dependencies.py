@@ -13,7 +13,8 @@ from tickbird import After, Tickbird, after, every
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError, DefinitionError
 from tickbird.domain.explain.explanation import Explanation
-from tickbird.domain.planning.commands import Trigger, Update
+from tickbird.domain.planning.commands.define import Update
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.store.protocol.store import Store
 
 NEEDS = (after("load", within="1h"),)

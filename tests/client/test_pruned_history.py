@@ -11,7 +11,8 @@ import pytest
 
 from tickbird import NotFoundError, Run, Tickbird, cron
 from tickbird.client import Client
-from tickbird.domain.planning.commands import Command, Create, Update
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create, Update
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import REVISIONS_KEPT
 from tickbird.store.protocol.store import Store

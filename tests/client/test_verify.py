@@ -13,7 +13,7 @@ import pytest
 
 from tickbird import Tickbird, cron, every
 from tickbird.domain.errors import InvalidError, NotFoundError, TickbirdError
-from tickbird.domain.ledger.verification import LedgerReport
+from tickbird.domain.ledger.report import LedgerReport
 from tickbird.domain.triggers.trigger import at
 from tickbird.store.sqlite import SqliteStore
 from tickbird.testing import Harness

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.planning.commands import ClearOverride, Override, Pause, Reschedule, Resume, Skip
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.ticks import ClearOverride, Override, Reschedule, Skip
 from tickbird.domain.planning.plan import ActiveRun, Facts, Plan
 from tickbird.domain.planning.planner import plan
 from tickbird.domain.schedules.definition import Definition, Target

@@ -15,7 +15,7 @@ import pytest
 from pydantic import BeforeValidator
 
 from tickbird import Run, Tickbird, every
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.leases import LeaseRef, RenewResult
 from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Definition, Target

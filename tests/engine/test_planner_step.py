@@ -10,7 +10,7 @@ import pytest
 
 from tickbird import every
 from tickbird.domain.errors import StoreUnavailableError
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.engine.planner_step import PlannerStep

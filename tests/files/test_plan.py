@@ -11,7 +11,8 @@ import pytest
 
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.planning.code_sync import AppSchedule
-from tickbird.domain.planning.commands import Create, Delete, RefreshCalendar, Resume, SyncFromCode
+from tickbird.domain.planning.commands.define import Create, Delete, RefreshCalendar, SyncFromCode
+from tickbird.domain.planning.commands.pause import Resume
 from tickbird.domain.planning.plan import Facts
 from tickbird.domain.schedules.codec import encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition, Target
@@ -20,7 +21,9 @@ from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.files.document import Document, read_document
-from tickbird.files.plan import FilePlan, KeptOverride, Late, ScheduleChange, StoredState, alike, plan_files
+from tickbird.files.field_diff import alike
+from tickbird.files.plan import FilePlan, KeptOverride, Late, ScheduleChange, StoredState
+from tickbird.files.planner import plan_files
 from tickbird.files.tick_diff import TickChanges
 
 # A Monday.

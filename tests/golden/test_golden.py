@@ -23,7 +23,7 @@ from tests.cli.conftest import APP, Cli, Said
 from tests.client.http.servers import serving
 from tickbird.cli import root
 from tickbird.client import Client
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target

@@ -11,8 +11,11 @@ import pytest
 
 from tickbird.domain.limits.concurrency import pick_releasable
 from tickbird.domain.limits.rate_limits import RateLimit
-from tickbird.domain.planning import code_sync, commands, due_decisions, edits, next_pass
+from tickbird.domain.planning import code_sync, due_decisions, edits, next_pass
 from tickbird.domain.planning.backfills import BackfillSelection
+from tickbird.domain.planning.commands import pause
+from tickbird.domain.planning.commands.base import Change
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.pending_ticks import prune_overrides
 from tickbird.domain.planning.plan import Facts, Repeated
 from tickbird.domain.runs.held import Release
@@ -229,7 +232,7 @@ def old_workers_revert_a_deploy(patch: Patch) -> None:
 
 def resume_catches_up(patch: Patch) -> None:
     """Ticks that passed while a schedule was paused run when it goes on."""
-    patch.setattr(commands, "pass_over", lambda schedule, *_, **__: next_pass.settle(schedule, schedule.cursor))
+    patch.setattr(pause, "pass_over", lambda schedule, *_, **__: next_pass.settle(schedule, schedule.cursor))
 
 
 def jumps_are_believed(patch: Patch) -> None:
@@ -301,14 +304,14 @@ def a_shadow_waits_for_others(patch: Patch) -> None:
 
 def a_retry_runs_the_schedule_as_it_is_now(patch: Patch) -> None:
     """A retry takes the target and policies of the newest revision."""
-    repeat = commands.Trigger._repeat
+    repeat = Trigger._repeat
 
-    def newest(self: commands.Trigger, schedule: Any, facts: Facts, now: float) -> commands.Change:
+    def newest(self: Trigger, schedule: Any, facts: Facts, now: float) -> Change:
         assert facts.repeated is not None
         current = replace(facts.repeated.run, revision=schedule.revision)
         return repeat(self, schedule, replace(facts, repeated=Repeated(current, schedule.definition)), now)
 
-    patch.setattr(commands.Trigger, "_repeat", newest)
+    patch.setattr(Trigger, "_repeat", newest)
 
 
 def a_refused_schedule_is_never_tried_again(patch: Patch) -> None:

@@ -12,19 +12,11 @@ from tests.store.grids import DAY, Once, Rule, Shape, Times
 from tests.store.model import Model, ModelRun, Refused, Told
 from tickbird.domain.calendars.calendar import WEEKDAYS, exclude
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.planning.commands import (
-    ClearOverride,
-    Command,
-    Create,
-    Delete,
-    Override,
-    Pause,
-    Reschedule,
-    Resume,
-    Skip,
-    Trigger,
-    Update,
-)
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create, Delete, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import ClearOverride, Override, Reschedule, Skip
 from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target

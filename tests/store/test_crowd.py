@@ -14,7 +14,8 @@ import pytest
 
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Create, Trigger
+from tickbird.domain.planning.commands.define import Create
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every

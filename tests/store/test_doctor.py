@@ -13,7 +13,7 @@ import pytest
 
 from lab.servers import PostgresServer
 from tickbird.client import Client
-from tickbird.domain.doctor.checks import run_checks
+from tickbird.domain.doctor.checks.registry import run_checks
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.doctor.snapshot import DatabaseSession, PostgresSnapshot
 from tickbird.domain.errors import StoreError

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.sized_cache import SizedCache, size_of
 from tickbird.domain.triggers.every import every

@@ -34,7 +34,10 @@ from conformance.steps import (
 from tickbird import any_of, at, cron, every
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Delete, Pause, Reschedule, Resume, Skip, SyncFromCode, Trigger, Update
+from tickbird.domain.planning.commands.define import Delete, SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import Reschedule, Skip
 from tickbird.domain.runs.held import Drop, Release
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.domain.runs.run import NewRun

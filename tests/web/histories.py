@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.web.conftest import Served
-from tickbird.domain.planning.commands import Command, Create, Pause, Resume
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create
+from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron

@@ -10,7 +10,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tickbird.client import Client
-from tickbird.domain.planning.commands import Command, Create, Pause
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create
+from tickbird.domain.planning.commands.pause import Pause
 from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.schedules.definition import Definition, Target

@@ -8,7 +8,7 @@ from playwright.async_api import Browser, expect
 
 from tests.web.conftest import Desk, Served, done, window
 from tests.web.histories import HOSTILE, HOUR, a_worker, do, make, this_hour
-from tickbird.domain.planning.commands import Update
+from tickbird.domain.planning.commands.define import Update
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.triggers.cron.cron import cron
 

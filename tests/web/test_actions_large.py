@@ -6,7 +6,7 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done
 from tests.web.histories import HOSTILE, HOUR, a_past, a_worker, do, make, this_hour
-from tickbird.domain.planning.commands import Update
+from tickbird.domain.planning.commands.define import Update
 from tickbird.domain.triggers.cron.cron import cron
 
 

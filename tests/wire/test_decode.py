@@ -20,14 +20,12 @@ from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.dashboard_rows import ScheduleSummary
-from tickbird.domain.doctor import checks
-from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.doctor.finding import Finding, to_json
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.forecast.preview import Preview
-from tickbird.domain.ledger import verification
 from tickbird.domain.ledger.activity import Activity, AuditEntry
 from tickbird.domain.ledger.decisions import TickDecisions
-from tickbird.domain.ledger.verification import LedgerReport
+from tickbird.domain.ledger.report import LedgerError, LedgerReport
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
@@ -240,7 +238,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
             first=st.none() | SECONDS,
             last=st.none() | SECONDS,
             complete_from=st.none() | SECONDS,
-            findings=st.lists(records(verification.LedgerError, first=SECONDS, last=SECONDS), max_size=3).map(tuple),
+            findings=st.lists(records(LedgerError, first=SECONDS, last=SECONDS), max_size=3).map(tuple),
         ),
         LedgerReport.to_json,
         ticks.read_audit,
@@ -278,7 +276,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "token": (records(TokenRecord, digest=st.just("")), token_document, tokens.read_token),
     "session": (records(SessionRecord, digest=st.just("")), session_document, tokens.read_session),
     "audit record": (records(AuditEntry), audit_document, system.read_audit_record),
-    "finding": (records(Finding), checks.to_json, system.read_finding),
+    "finding": (records(Finding), to_json, system.read_finding),
     "place": (records(StoreIdentity), identity_document, system.read_identity),
     "zone record": (records(ZoneRecord), zone_record_document, system.read_zone_record),
     "zones": (records(Zones), zone_data_document, system.read_zones),

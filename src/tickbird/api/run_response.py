@@ -13,7 +13,7 @@ from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.client import Client
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH
 from tickbird.domain.errors import ConflictError, NotFinishedError
-from tickbird.domain.explain.run_history import unserved_reason
+from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.runs.run import RunRecord
 from tickbird.wire.encode.runs import run_document
 

@@ -9,7 +9,7 @@ from tickbird.api.auth.auth import Access
 from tickbird.api.etags import etag
 from tickbird.api.problems import Problem
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.explain.run_history import unserved_reason
+from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.wire.encode.schedules import schedule_document

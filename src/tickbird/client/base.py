@@ -12,10 +12,8 @@ from tickbird.client.payloads import check_by_schema
 from tickbird.client.server_reads import ServerReads
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.changes import ChangeResult
-from tickbird.domain.planning.commands import (
-    Command,
-    Trigger,
-)
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule

@@ -20,7 +20,9 @@ from tickbird.domain.planning.bulk import (
     too_many,
 )
 from tickbird.domain.planning.changes import ChangeResult
-from tickbird.domain.planning.commands import Command, Pause, Resume, Trigger
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.instants import to_seconds
 

@@ -18,7 +18,7 @@ from tickbird.domain.calendars.definition import (
 )
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport, Resolved, effect
-from tickbird.domain.planning.commands import RefreshCalendar
+from tickbird.domain.planning.commands.define import RefreshCalendar
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_new_name, check_text

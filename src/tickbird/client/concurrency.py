@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from tickbird.client.base import ClientBase, page_size
 from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.explain.run_history import executes
 from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT, ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit, read_rate
 from tickbird.domain.text import check_name, check_new_name, check_text
-from tickbird.domain.workers import Worker
+from tickbird.domain.workers import Worker, executes
 
 
 class Limits(ClientBase):

@@ -19,7 +19,7 @@ from tickbird.domain.dashboard_rows import (
     Timeline,
     newest_points,
 )
-from tickbird.domain.doctor.checks import LATE
+from tickbird.domain.doctor.checks.lateness import LATE
 from tickbird.domain.doctor.findings_overview import FindingsInput, FindingsOverview, overview_findings
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.forecast.week_load import HOURS, WeekLoad, WeekLoadCounter

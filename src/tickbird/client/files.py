@@ -87,7 +87,8 @@ class Files(ClientBase):
         self, document: Document, actor: str, *, prune: bool, adopt: bool
     ) -> tuple[FilePlan, Mapping[str, CalendarUpdate]]:
         from tickbird.files.diagnostics import Diagnostic
-        from tickbird.files.plan import StoredState, plan_files
+        from tickbird.files.plan import StoredState
+        from tickbird.files.planner import plan_files
 
         store, namespace = self._store, self._namespace
         definitions = document.schedules.values()

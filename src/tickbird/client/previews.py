@@ -11,7 +11,7 @@ from tickbird.client.base import ClientBase
 from tickbird.cpu_threads import compute
 from tickbird.domain.forecast.preview import Preview, preview
 from tickbird.domain.forecast.tick_load import MAX_SCHEDULES, load_around
-from tickbird.domain.planning.commands import resolve_calendars
+from tickbird.domain.planning.commands.calendars import resolve_calendars
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.text import check_name

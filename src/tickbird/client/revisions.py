@@ -7,7 +7,7 @@ from typing import Any
 
 from tickbird.client.base import ClientBase, page_size
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.planning.commands import RollBack
+from tickbird.domain.planning.commands.define import RollBack
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.diff import FieldDiff, RevisionOrigin, differences, revision_origin
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord

@@ -16,9 +16,7 @@ from tickbird.domain.explain.explanation import Step, TimeFormatter
 from tickbird.domain.explain.run_history import RunHistory as Course
 from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.planning.changes import ChangeResult
-from tickbird.domain.planning.commands import (
-    Trigger,
-)
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs.run import FINAL, AttemptRecord, NewRun, RunRecord, Status

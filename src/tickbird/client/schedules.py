@@ -10,15 +10,9 @@ from tickbird.client.base import check_choice, page_size
 from tickbird.client.revisions import Revisions
 from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.commands import (
-    Create,
-    Delete,
-    Pause,
-    Reschedule,
-    Resume,
-    Skip,
-    Update,
-)
+from tickbird.domain.planning.commands.define import Create, Delete, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.ticks import Reschedule, Skip
 from tickbird.domain.schedules.codec import encode_field
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.policy_input import check_fields, policies

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Final
 from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, BulkVerb, NotChanged
-from tickbird.domain.planning.commands import Command, Pause, Resume, Trigger
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tickbird.client.base import ClientBase, page_size
 from tickbird.cpu_threads import compute
-from tickbird.domain.doctor.checks import run_checks
+from tickbird.domain.doctor.checks.registry import run_checks
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.ledger.activity import AuditEntry

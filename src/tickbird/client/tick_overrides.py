@@ -8,11 +8,8 @@ from typing import Any
 
 from tickbird.client.ticks import Ticks
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.planning.commands import (
-    ClearOverride,
-    Command,
-    Override,
-)
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.ticks import ClearOverride, Override
 from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.planning.upcoming import overrides_of
 from tickbird.domain.runs.run import Status

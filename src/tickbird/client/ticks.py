@@ -14,7 +14,9 @@ from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.explain.why import explain
 from tickbird.domain.ledger.activity import Activity
 from tickbird.domain.ledger.decisions import TickDecisions
-from tickbird.domain.ledger.verification import LedgerEntry, LedgerReport, LedgerVerifier
+from tickbird.domain.ledger.entries import LedgerEntry
+from tickbird.domain.ledger.report import LedgerReport
+from tickbird.domain.ledger.verification import LedgerVerifier
 from tickbird.domain.planning.upcoming import UpcomingTick, upcoming_ticks
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.revision import RevisionRecord

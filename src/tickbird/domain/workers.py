@@ -45,6 +45,11 @@ class Worker:
     drain_requested_by: str | None = None
 
 
+def executes(worker: Worker) -> bool:
+    """Does this worker execute runs?"""
+    return worker.kind in ("worker", "executor") and worker.slots > 0
+
+
 def who_distrusts(workers: Iterable[Worker], now: datetime) -> Worker | None:
     """A worker that has seen the clock jump. One last seen at an instant to come was lost while the clock was ahead."""
     found = (worker for worker in workers if CLOCK_JUMPED in worker.standby_reason)

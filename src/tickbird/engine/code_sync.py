@@ -9,7 +9,9 @@ from datetime import datetime
 
 from tickbird.domain.errors import ConflictError, DefinitionError, NotFoundError, TickbirdError
 from tickbird.domain.planning.code_sync import reconcile
-from tickbird.domain.planning.commands import Command, Create, Pause, Resume, SyncFromCode
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create, SyncFromCode
+from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store

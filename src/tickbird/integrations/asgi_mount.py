@@ -5,16 +5,20 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from tickbird.api.app import Clients, create_api
 from tickbird.client import Client
+from tickbird.domain.errors import InvalidError, StoreError
+
+if TYPE_CHECKING:
+    from tickbird.api.app import Clients
 
 log = logging.getLogger("tickbird.api")
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Site = Literal["api", "dashboard"]
 
 
 class ClientSource(Protocol):
@@ -88,11 +92,40 @@ class Mounted:
 
 def api(bird: ClientSource, under: str, otherwise: App | None) -> App:
     """What `Tickbird.api` gives."""
-    return Mounted(bird, create_api, under, otherwise)
+    return _mount(bird, "api", under, otherwise)
 
 
 def dashboard(bird: ClientSource, under: str, otherwise: App | None) -> App:
     """What `Tickbird.dashboard` gives."""
+    return _mount(bird, "dashboard", under, otherwise)
+
+
+def _mount(bird: ClientSource, site: Site, under: str, otherwise: App | None) -> App:
+    if under and (not under.startswith("/") or under.endswith("/")):
+        raise InvalidError(f"under: {under[:60]!r} is no path;", field="under", hint='write it like "/tickbird".')
+    if bool(under) != (otherwise is not None):
+        raise InvalidError(
+            "under and otherwise: give both, or none of them;",
+            field="under",
+            hint=f'mount bird.{site}() in a framework, or bird.{site}(under="/tickbird", otherwise=app).',
+        )
+    try:
+        make = _factory(site)
+    except ImportError as error:
+        if error.name not in ("fastapi", "starlette", "jinja2"):
+            raise
+        raise StoreError(
+            "the HTTP API needs FastAPI, and the dashboard Jinja2 too;",
+            hint="install them with `pip install 'tickbird[server]'`.",
+        ) from None
+    return Mounted(bird, make, under, otherwise)
+
+
+def _factory(site: Site) -> Callable[[Clients], Any]:
+    if site == "api":
+        from tickbird.api.app import create_api
+
+        return create_api
     from tickbird.web.app import create_site
 
-    return Mounted(bird, create_site, under, otherwise)
+    return create_site

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError, TickbirdError
-from tickbird.domain.explain.run_history import unserved_reason
+from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.forecast.preview import Preview
 from tickbird.domain.schedules.codec import default_field, encode_field
 from tickbird.domain.schedules.definition import Target

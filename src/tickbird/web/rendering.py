@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tickbird.domain.explain.run_history import brief
+from tickbird.domain.messages import brief
 from tickbird.domain.time.durations import duration_text
 from tickbird.web.schedule_urls import name_in_path, schedule_path
 from tickbird.web.static_files import asset_path

@@ -10,7 +10,7 @@ from tests.api.conftest import Api, refused
 from tickbird import Tickbird
 from tickbird.api.query_types import read_instant
 from tickbird.domain.errors import DefinitionError, StoreError
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
 

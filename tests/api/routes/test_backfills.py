@@ -9,7 +9,7 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.models.backfills import BackfillModel, BackfillPlanModel
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
 

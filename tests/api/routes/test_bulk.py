@@ -10,7 +10,8 @@ from tests.api.conftest import Api, refused
 from tickbird.api.models.bulk import BulkModel
 from tickbird.domain.errors import ConflictError, CountChangedError, InvalidError, StoreUnavailableError
 from tickbird.domain.planning.bulk import check_count
-from tickbird.domain.planning.commands import Create, Resume, removed_from_code
+from tickbird.domain.planning.commands.define import Create
+from tickbird.domain.planning.commands.pause import Resume, removed_from_code
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store

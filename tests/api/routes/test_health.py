@@ -12,7 +12,7 @@ from tests.api.conftest import Api, refused
 from tickbird.api.routes.health import CHECK_INTERVAL, ReadinessProbe
 from tickbird.client import Client
 from tickbird.domain.errors import SchemaError, StoreUnavailableError
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
 

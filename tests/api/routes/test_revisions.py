@@ -8,7 +8,7 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird.api.models.revisions import DifferenceModel, RevisionModel
-from tickbird.domain.planning.commands import Create, SyncFromCode
+from tickbird.domain.planning.commands.define import Create, SyncFromCode
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every

@@ -13,7 +13,8 @@ from tickbird.api.models.runs import RunModel
 from tickbird.api.models.ticks import SkipModel, UpcomingTickModel
 from tickbird.api.query_types import read_instant
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.commands import Create, Pause, Resume
+from tickbird.domain.planning.commands.define import Create
+from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every

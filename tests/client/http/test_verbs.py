@@ -13,7 +13,7 @@ from tests.client.http.conftest import Both
 from tickbird.client import Client
 from tickbird.client.http import RemoteClient
 from tickbird.domain.errors import AccessError, CountChangedError, InvalidError, NotFoundError, StoreError
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target

@@ -9,7 +9,9 @@ import pytest
 from conformance.steps import NAME, T0, change, create, epoch, get, later, plan, start
 from tests.client.why.questions import DAY, alive, ask, names, step
 from tickbird.domain.calendars.calendar import exclude
-from tickbird.domain.planning.commands import Pause, Reschedule, Resume, Skip, Trigger
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import Reschedule, Skip
 from tickbird.domain.planning.upcoming import upcoming_ticks
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every

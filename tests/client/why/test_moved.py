@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.steps import NAME, NAMESPACE, change, create, epoch, later, plan, work_off
 from tests.client.why.questions import ask, step
-from tickbird.domain.planning.commands import Reschedule
+from tickbird.domain.planning.commands.ticks import Reschedule
 from tickbird.domain.schedules.definition import spread_offset
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store

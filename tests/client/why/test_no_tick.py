@@ -10,7 +10,8 @@ from conformance.steps import NAME, change, create, later, plan, work_off
 from tests.client.why.questions import ask, names, step
 from tickbird.client import Client
 from tickbird.domain.errors import NotFoundError, TriggerError
-from tickbird.domain.planning.commands import Delete, Pause, Update
+from tickbird.domain.planning.commands.define import Delete, Update
+from tickbird.domain.planning.commands.pause import Pause
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store

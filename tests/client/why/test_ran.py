@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.steps import change, create, finish, later, plan, runs_of, start, work_off
 from tests.client.why.questions import alive, ask, names, step
-from tickbird.domain.planning.commands import Trigger
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.store.protocol.store import Store
 
 

@@ -11,7 +11,9 @@ from conformance.steps import NAME, change, create, epoch, finish, get, later, p
 from tests.client.why.questions import DAY, AtTime, ask, names, step
 from tickbird.client import Client
 from tickbird.domain.calendars.calendar import exclude
-from tickbird.domain.planning.commands import Pause, Reschedule, Resume, Skip, Update
+from tickbird.domain.planning.commands.define import Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.ticks import Reschedule, Skip
 from tickbird.domain.planning.upcoming import upcoming_ticks
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tickbird.domain.doctor.checks import CHECKS, run_checks, to_json, unusable
-from tickbird.domain.doctor.finding import Finding, in_bytes
+from tickbird.domain.doctor.checks.registry import CHECKS, run_checks
+from tickbird.domain.doctor.finding import Finding, in_bytes, to_json, unusable
 from tickbird.domain.doctor.snapshot import (
     DatabaseSession,
     ExpiredLeases,

@@ -17,8 +17,9 @@ from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import ConflictError, InvalidError, TriggerError
 from tickbird.domain.explain.context import ExplainContext
 from tickbird.domain.explain.explanation import Explanation, TimeFormatter
-from tickbird.domain.explain.run_history import brief, unserved_reason
+from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.explain.why import explain
+from tickbird.domain.messages import brief
 from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.planning.plan import NO_FACTS, at_plan
 from tickbird.domain.planning.planner import plan

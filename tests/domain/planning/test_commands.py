@@ -11,22 +11,11 @@ from typing import Any
 import pytest
 
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError, StaleError
-from tickbird.domain.planning.commands import (
-    Change,
-    ClearOverride,
-    Command,
-    Create,
-    Delete,
-    Override,
-    Pause,
-    Reschedule,
-    Resume,
-    Skip,
-    SyncFromCode,
-    Trigger,
-    Update,
-    removed_from_code,
-)
+from tickbird.domain.planning.commands.base import Change, Command
+from tickbird.domain.planning.commands.define import Create, Delete, SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume, removed_from_code
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import ClearOverride, Override, Reschedule, Skip
 from tickbird.domain.planning.plan import NO_FACTS, ActiveRun, Facts, Repeated
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.codec import encode_definition

@@ -15,7 +15,7 @@ from tickbird import After, after
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.planning.code_sync import reconcile
-from tickbird.domain.planning.commands import SyncFromCode, Update
+from tickbird.domain.planning.commands.define import SyncFromCode, Update
 from tickbird.domain.planning.plan import Facts, Plan
 from tickbird.domain.planning.planner import plan
 from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint

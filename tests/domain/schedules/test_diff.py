@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tickbird.domain.errors import ConflictError, NotFoundError, StaleError
-from tickbird.domain.planning.commands import Create, RollBack, override_notice
+from tickbird.domain.planning.commands.define import Create, RollBack, override_notice
 from tickbird.domain.planning.plan import NO_FACTS
 from tickbird.domain.schedules.codec import decode_definition, encode_definition
 from tickbird.domain.schedules.definition import FIELDS, Definition, Target

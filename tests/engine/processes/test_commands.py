@@ -20,7 +20,7 @@ import pytest
 from tests.engine.processes.app import MARK
 from tests.engine.processes.conftest import QUICK, Place, leftovers, until, working
 from tickbird import DefinitionError, InvalidError, Tickbird, command, cron
-from tickbird.domain.planning.commands import Update
+from tickbird.domain.planning.commands.define import Update
 from tickbird.domain.runs.logs import MAX_BYTES, MAX_LINES, LogLine
 from tickbird.domain.runs.run import NewRun, RunRecord
 from tickbird.domain.schedules.codec import encode_field

@@ -11,7 +11,7 @@ import pytest
 
 from tests.store.contenders import PATIENCE
 from tests.store.postgres.database import Database
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.codec import definition_text, encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every

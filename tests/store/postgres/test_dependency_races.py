@@ -9,7 +9,8 @@ import pytest
 
 from tests.store.postgres.database import Database
 from tests.store.postgres.steps import MINUTELY, WORKER, Gate, create, later, until
-from tickbird.domain.planning.commands import Trigger, Update
+from tickbird.domain.planning.commands.define import Update
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.dependencies import After

@@ -12,7 +12,8 @@ import pytest
 from tests.store.postgres.database import Database
 from tests.store.postgres.steps import MINUTELY, T0, WORKER, claim, create, later, until
 from tickbird.domain.planning.changes import ChangeSet
-from tickbird.domain.planning.commands import Trigger, Update
+from tickbird.domain.planning.commands.define import Update
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import Outcome
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.database.connection import Session

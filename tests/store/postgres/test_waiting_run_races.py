@@ -12,7 +12,7 @@ import pytest
 from tests.store.postgres.database import Database
 from tests.store.postgres.steps import MINUTELY, Gate, claim, create, later, until
 from tickbird.domain.planning.backfills import NewBackfill
-from tickbird.domain.planning.commands import Trigger
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import Outcome
 from tickbird.store.postgres import PostgresStore, runs
 from tickbird.store.postgres import schedule_changes as changes

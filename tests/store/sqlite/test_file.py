@@ -12,7 +12,7 @@ import pytest
 
 from tests.store.sqlite.steps import T0, a_worker, create, later
 from tickbird.domain.errors import InvalidError, StoreError, StoreUnavailableError
-from tickbird.domain.planning.commands import Pause
+from tickbird.domain.planning.commands.pause import Pause
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
 from tickbird.store.protocol.store import Store

@@ -7,7 +7,7 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done, log_in, looked_at
 from tests.web.making import HOSTILE, TRACEBACK, a_worker, claim, finish
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
 

@@ -9,7 +9,9 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done, log_in, looked_at
 from tests.web.histories import HOSTILE, HOUR, a_past, a_worker, do, make, run_tick, this_hour
-from tickbird.domain.planning.commands import Delete, Override, Pause, Update
+from tickbird.domain.planning.commands.define import Delete, Update
+from tickbird.domain.planning.commands.pause import Pause
+from tickbird.domain.planning.commands.ticks import Override
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron

@@ -8,7 +8,7 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.web.conftest import Desk, Served, done, log_in, looked_at, window
 from tests.web.pages.test_schedules import HOSTILE, WORKER, make
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import FIELDS, Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.trigger import trigger_from_json

@@ -8,7 +8,7 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done, looked_at
 from tests.web.histories import HOUR, a_past, a_worker, do, make, this_hour
-from tickbird.domain.planning.commands import Delete
+from tickbird.domain.planning.commands.define import Delete
 from tickbird.domain.time.instants import utc_text
 from tickbird.domain.triggers.cron.cron import cron
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from tickbird.api.models.parts import Instant
 from tickbird.api.models.runs import RunModel
 from tickbird.api.models.ticks import SkipModel
-from tickbird.domain.ledger.verification import Kind
+from tickbird.domain.ledger.report import Kind
 
 
 class DecisionsModel(BaseModel):

@@ -10,7 +10,7 @@ from tickbird.api.models.parts import Body, Instant, Json, Note
 from tickbird.api.models.runs import RunModel, Wait
 from tickbird.api.models.tick_overrides import TickOverrideModel
 from tickbird.api.query_types import InstantText
-from tickbird.domain.planning.commands import MAX_SKIPPED
+from tickbird.domain.planning.commands.ticks import MAX_SKIPPED
 from tickbird.domain.schedules.json_schema import NAME, changes_schema, definition_schema
 from tickbird.domain.schedules.schedule import State
 

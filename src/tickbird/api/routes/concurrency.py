@@ -10,7 +10,7 @@ from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Access, Editor, Viewer
 from tickbird.api.models.concurrency import ChangedQueue, LimitBody, LimitModel, LimitPage, QueuePage, RateBody
 from tickbird.api.paging import AfterName, Limit, page, read_name
-from tickbird.domain.explain.run_history import unserved
+from tickbird.domain.explain.unserved_runs import unserved
 from tickbird.domain.limits.rate_limits import QueueStatus
 from tickbird.domain.schedules.json_schema import NAME
 from tickbird.wire.encode.concurrency import limit_document, queue_document

@@ -15,7 +15,7 @@ from tickbird.api.models.schedules import ChangedSchedule
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.schedule_response import changed_schedule, check_command
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.commands import override_notice
+from tickbird.domain.planning.commands.define import override_notice
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.wire.encode.schedules import history_document
 

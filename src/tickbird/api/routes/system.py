@@ -18,7 +18,7 @@ from tickbird.api.models.system import (
     ZonesModel,
 )
 from tickbird.api.paging import Limit
-from tickbird.domain.doctor.checks import to_json
+from tickbird.domain.doctor.finding import to_json
 from tickbird.domain.time.instants import utc_text
 from tickbird.wire.encode.system import (
     identity_document,

@@ -12,7 +12,7 @@ from tickbird.client.ticks import Ticks
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.ledger.activity import Activity
 from tickbird.domain.ledger.decisions import TickDecisions
-from tickbird.domain.ledger.verification import LedgerReport
+from tickbird.domain.ledger.report import LedgerReport
 from tickbird.domain.planning.upcoming import UpcomingTick, check_count
 from tickbird.wire.decode.ticks import read_activity, read_audit, read_decisions, read_explanation, read_tick
 

@@ -54,3 +54,20 @@ def in_bytes(size: int) -> str:
         if size >= one:
             return f"{size / one:.1f} {unit}"
     return f"{size / 1_000:.0f} kB"
+
+
+def unusable(error: str, hint: str) -> Finding:
+    """The store could not even be reached."""
+    return problem("store", error, hint)
+
+
+def to_json(finding: Finding) -> dict[str, Any]:
+    """A finding as plain JSON values."""
+    return {
+        "check": finding.check,
+        "severity": finding.severity,
+        "ok": finding.ok,
+        "text": finding.text,
+        "fix": finding.fix,
+        "figures": dict(finding.figures),
+    }

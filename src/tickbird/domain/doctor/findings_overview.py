@@ -9,10 +9,11 @@ from datetime import datetime
 from typing import Literal
 
 from tickbird.domain.dashboard_rows import FailureStreak, OverdueRun
-from tickbird.domain.doctor.checks import LATE, VERY_LATE
+from tickbird.domain.doctor.checks.lateness import LATE, VERY_LATE
 from tickbird.domain.doctor.snapshot import FAILING
-from tickbird.domain.explain.run_history import brief, count, named, reason, unserved_reason
+from tickbird.domain.explain.unserved_runs import named, unserved_reason
 from tickbird.domain.limits.rate_limits import RateLimit
+from tickbird.domain.messages import brief, count, reason
 from tickbird.domain.runs.held import HeldSchedule
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.runs.unreadable_runs import published, published_count

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from tickbird.domain.explain.run_history import count, reason, unserved_reason
+from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.messages import count, reason
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import duration_text

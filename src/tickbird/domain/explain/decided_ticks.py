@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tickbird.domain.explain.context import readable
 from tickbird.domain.explain.dependencies import DependencyExplainer
-from tickbird.domain.explain.explainer import Explainer, capital, noted, status_phrase
+from tickbird.domain.explain.explainer import Explainer, noted, status_phrase
 from tickbird.domain.explain.explanation import Explanation, Step, Verdict
-from tickbird.domain.explain.run_history import RunHistory, brief, folded
+from tickbird.domain.explain.run_history import RunHistory
+from tickbird.domain.messages import brief, capital, folded
 from tickbird.domain.runs.run import TICK_ORIGINS, RunRecord, SkipRecord, Status
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.time.durations import duration_text
@@ -101,8 +102,8 @@ class RunExplainer(Explainer):
                 f"Run {run.id} is to be tried again at {times(run.available_at)}: {tried}attempt {run.attempt} failed."
             )
         if run.status == "queued":
-            since = times(max(run.available_at, run.created_at))
-            blocked = progress.unserved_reason() or progress.rate_limit_reason() or progress.line()
+            since, queue = times(max(run.available_at, run.created_at)), progress.queue
+            blocked = queue.unserved_reason() or queue.rate_limit_reason() or queue.line()
             return f"Run {run.id} is queued since {since}: {blocked or 'a worker should take it at any moment'}."
         if run.status == "running":
             lost = next((step for step in progress.steps() if step.name == "worker" and step.ok is False), None)
@@ -116,8 +117,8 @@ class RunExplainer(Explainer):
             tries = f" It took {run.attempt} attempts." if run.attempt > 1 else ""
             return f"Ran as run {run.id} at {times(begun or run.created_at)}{late}.{tries}"
         if run.status == "failed":
-            return f"Run {run.id} failed: {progress.failure()}."
-        return f"Run {run.id} was cancelled: {progress.cancelled()}."
+            return f"Run {run.id} failed: {progress.tries.failure()}."
+        return f"Run {run.id} was cancelled: {progress.tries.cancelled()}."
 
 
 class SkipExplainer(Explainer):

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from tickbird.domain.calendars.calendar import BUILT_IN, WEEKDAYS
 from tickbird.domain.explain.context import ExplainContext, PausePeriod, readable
 from tickbird.domain.explain.explanation import Explanation, Step, TimeFormatter, Verdict
-from tickbird.domain.explain.run_history import folded
+from tickbird.domain.messages import folded
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.revision import RevisionRecord
@@ -167,7 +167,3 @@ def status_phrase(status: Status) -> str:
 
 def noted(note: str) -> str:
     return f": “{folded(note)}”" if note else ""
-
-
-def capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from tickbird.domain.explain.context import readable
 from tickbird.domain.explain.dependencies import DependencyExplainer
-from tickbird.domain.explain.explainer import Explainer, capital, closed_day, noted
+from tickbird.domain.explain.explainer import Explainer, closed_day, noted
 from tickbird.domain.explain.explanation import Explanation, Step
-from tickbird.domain.explain.run_history import RunHistory, count, reason, unserved_reason
+from tickbird.domain.explain.run_steps import active_run_text
+from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.messages import capital, count, reason
 from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.planning.plan import ActiveRun, Facts, at_plan
 from tickbird.domain.planning.planner import plan
@@ -327,7 +329,7 @@ class UndecidedTickExplainer(Explainer):
         full = len(ticking) >= definition.max_concurrent
         waiter = next((run for run in ticking if run.status == "waiting"), None)
         first = ticking[0] if full else active[0]
-        standing = RunHistory(first, definition, self.evidence, self.times).active_run_text(first)
+        standing = active_run_text(first, self.times)
         if full and definition.overlap == "skip":
             effect, unless = "it is skipped", f", unless {standing}, is not final by then (overlap=skip)"
         elif full and definition.overlap == "queue" and waiter is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tickbird.domain.ledger.verification import LedgerEntry
+from tickbird.domain.ledger.entries import LedgerEntry
 from tickbird.domain.runs.run import RunRecord, SkipRecord
 
 

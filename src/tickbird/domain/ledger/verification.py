@@ -8,169 +8,19 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Literal
 
 from tickbird.domain.explain.context import readable
-from tickbird.domain.planning.edits import same_grid
+from tickbird.domain.ledger.entries import LedgerEntry
+from tickbird.domain.ledger.eras import GridEra, eras
+from tickbird.domain.ledger.report import Kind, LedgerError, LedgerReport
 from tickbird.domain.planning.pending_ticks import PendingTicks
-from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.time.instants import clamp_seconds, to_datetime, to_seconds
+from tickbird.domain.time.instants import to_seconds
 
-Kind = Literal["missing", "doubled", "invented", "miscounted", "undecided"]
 # So many findings are named one by one; the others are only counted.
 MAX_FINDINGS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerEntry:
-    """One row of the ledger: the run of a tick, or a skip of the ticks first..last; whole seconds."""
-
-    first: int
-    last: int
-    count: int
-    revision: int
-    # The origin of a run, the reason of a skip.
-    cause: str
-    run_id: int | None = None
-    skip_id: int | None = None
-
-    @classmethod
-    def run(cls, tick: int, revision: int, origin: str, run_id: int) -> LedgerEntry:
-        """The run of a tick."""
-        return cls(tick, tick, 1, revision, origin, run_id)
-
-    @classmethod
-    def skip(cls, first: int, last: int, count: int, revision: int, reason: str, skip_id: int) -> LedgerEntry:
-        """A skip."""
-        return cls(first, last, count, revision, reason, None, skip_id)
-
-    @property
-    def name(self) -> str:
-        """Which row it is, in words."""
-        return f"run {self.run_id}" if self.run_id is not None else f"skip {self.skip_id} ({self.cause})"
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerError:
-    """Where expected ticks and recorded decisions part."""
-
-    kind: Kind
-    first: int
-    last: int
-    count: int
-    text: str
-    run_id: int | None = None
-    skip_id: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The finding as plain JSON values."""
-        return {
-            "kind": self.kind,
-            "first": _iso(self.first),
-            "last": _iso(self.last),
-            "count": self.count,
-            "text": self.text,
-            "run_id": self.run_id,
-            "skip_id": self.skip_id,
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerReport:
-    """What came of auditing one schedule over a range; it is proven when nothing was found."""
-
-    schedule: str
-    # What was audited of the range that was asked for, None where no tick could be; and from when on rows are complete.
-    first: int | None
-    last: int | None
-    complete_from: int | None
-    expected: int
-    runs: int
-    skipped: int
-    # Ticks of the range that are not to be decided yet: paused, or not due.
-    open: int
-    findings: tuple[LedgerError, ...]
-    finding_count: int
-
-    @property
-    def ok(self) -> bool:
-        """Does every expected tick have one decision, and no decision lack its tick?"""
-        return not self.finding_count
-
-    def to_json(self) -> dict[str, Any]:
-        """The audit as plain JSON values."""
-        return {
-            "schedule": self.schedule,
-            "ok": self.ok,
-            "first": _iso(self.first),
-            "last": _iso(self.last),
-            "complete_from": _iso(self.complete_from),
-            "expected": self.expected,
-            "runs": self.runs,
-            "skipped": self.skipped,
-            "open": self.open,
-            "finding_count": self.finding_count,
-            "findings": [finding.to_json() for finding in self.findings],
-        }
-
-
-@dataclass(slots=True)
-class GridEra:
-    """A stretch (start, until] of time in which one grid was in force; None: nothing was to be decided."""
-
-    start: int
-    until: int
-    definition: Definition | None
-    # Its first revision: what was decided under an earlier one was decided before it began.
-    revision: int
-    # Nothing is expected before its first decision, or behind its last one: the ledger does not tell when it began,
-    # or ended, to count.
-    begins_late: bool = False
-    ends_early: bool = False
-
-    @property
-    def grid(self) -> TickGrid | None:
-        """The ticks in force."""
-        return None if self.definition is None else self.definition.grid
-
-
-def eras(revisions: Sequence[RevisionRecord], until: int) -> list[GridEra]:
-    """The stretches of time that the revisions of a schedule make, oldest first, up to `until`."""
-    found: list[GridEra] = []
-    stored: Mapping[str, Any] | None = None
-    for revision in sorted(revisions, key=lambda each: each.revision):
-        at, number = to_seconds(revision.at), revision.revision
-        # Pauses, moves and the like change no definition, and decoding one takes much longer than comparing it.
-        if found and revision.action not in ("create", "delete") and revision.definition == stored:
-            continue
-        stored = None if revision.action == "delete" else revision.definition
-        before = found[-1] if found else None
-        if revision.action == "delete":
-            found.append(GridEra(at, until, None, number))
-        elif revision.action == "create" or before is None:
-            # A row by plain SQL does not tick before a planner first sees it.
-            found.append(GridEra(at, until, readable(revision), number, begins_late=revision.actor == "sql"))
-        elif not _same(before.definition, definition := readable(revision)):
-            # What cannot be read is parked; once repaired, the skip of what it missed begins where planning ended.
-            repaired = before.definition is None
-            before.ends_early |= definition is None
-            found.append(GridEra(at, until, definition, number, begins_late=repaired))
-    for era, following in pairwise(found):
-        era.until = max(era.start, following.start)
-        # The run that uses up `max_runs` ended it; how far the last era was decided, the cursor tells.
-        era.ends_early |= era.definition is not None and era.definition.max_runs is not None
-    return [era for era in found if era.start < until or era is found[0]]
-
-
-def _same(one: Definition | None, other: Definition | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return same_grid(one, other) and one.max_runs == other.max_runs
 
 
 def _moves(revisions: Iterable[RevisionRecord]) -> list[tuple[int, int]]:
@@ -481,7 +331,3 @@ def _between(grid: TickGrid, after: int, until: int) -> list[int]:
 
 def _ticks(count: int) -> str:
     return f"{count:,} tick" + ("" if count == 1 else "s")
-
-
-def _iso(second: int | None) -> str | None:
-    return None if second is None else to_datetime(clamp_seconds(second)).isoformat().replace("+00:00", "Z")

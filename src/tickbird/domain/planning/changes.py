@@ -8,7 +8,7 @@ from typing import Any
 
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.limits.rate_limits import RateLimit
-from tickbird.domain.planning.commands import Command
+from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.planning.commands import Command, Create, Resume, SyncFromCode, removed_from_code
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create, SyncFromCode
+from tickbird.domain.planning.commands.pause import Resume, removed_from_code
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import topological_order

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.changes import ChangeSet, Counted
-from tickbird.domain.planning.commands import Change, Command, Create, Delete, RefreshCalendar, SyncFromCode
+from tickbird.domain.planning.commands.base import Change, Command
+from tickbird.domain.planning.commands.define import Create, Delete, RefreshCalendar, SyncFromCode
 from tickbird.domain.planning.plan import NO_FACTS, Facts
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres import calendars, queues

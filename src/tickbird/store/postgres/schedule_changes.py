@@ -11,7 +11,9 @@ from psycopg.types.json import Json, Jsonb
 from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.planning.admission import ScheduleDecision, admit, keys_needed
 from tickbird.domain.planning.changes import ChangeResult
-from tickbird.domain.planning.commands import Change, Command, Create, Trigger
+from tickbird.domain.planning.commands.base import Change, Command
+from tickbird.domain.planning.commands.define import Create
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.plan import ActiveRun, Facts, Repeated
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import FORMAT

@@ -24,14 +24,14 @@ from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, AuditEntry, Watermark
 from tickbird.domain.ledger.decisions import LedgerPage, RecentOutcomes, TickDecisions
+from tickbird.domain.ledger.entries import LedgerEntry
 from tickbird.domain.ledger.shadow_report import MAX_PINGS
-from tickbird.domain.ledger.verification import LedgerEntry
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.planning.changes import ChangeResult, ChangeSet, Counted
 from tickbird.domain.planning.code_sync import AppSchedule
-from tickbird.domain.planning.commands import Command
+from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
 from tickbird.domain.runs.held import Drop, HeldSchedule, Release

@@ -8,7 +8,7 @@ from typing import Any
 
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.ledger.decisions import LedgerPage, RecentOutcomes, TickDecisions
-from tickbird.domain.ledger.verification import LedgerEntry
+from tickbird.domain.ledger.entries import LedgerEntry
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
 from tickbird.domain.runs.run import AttemptRecord, RunRecord

@@ -9,7 +9,8 @@ from functools import partial
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.changes import ChangeResult
-from tickbird.domain.planning.commands import Change, Command, Trigger
+from tickbird.domain.planning.commands.base import Change, Command
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.plan import NO_FACTS, Repeated
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import definition_text

@@ -26,7 +26,7 @@ from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateL
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord, NewBackfill
 from tickbird.domain.planning.changes import ChangeResult, ChangeSet, Counted
 from tickbird.domain.planning.code_sync import AppSchedule
-from tickbird.domain.planning.commands import Command
+from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.runs.held import Drop, HeldSchedule, Release

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from tickbird.api.problems import Problem
 from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.planning.commands import override_notice
+from tickbird.domain.planning.commands.define import override_notice
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.diff import differences
 from tickbird.domain.schedules.revision import RevisionRecord

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.planning.commands import MAX_SKIPPED
+from tickbird.domain.planning.commands.ticks import MAX_SKIPPED
 from tickbird.domain.planning.upcoming import UpcomingTick, overrides_of, upcoming_ticks
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.time.instants import parse_iso, utc_text

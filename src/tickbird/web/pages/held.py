@@ -7,7 +7,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.explain.run_history import count as counted
+from tickbird.domain.messages import count as counted
 from tickbird.domain.runs.held import MAX_COUNT, HeldSchedule, none_held
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.run import command

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from tickbird.domain.dashboard_rows import RunFilter
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.explain.explanation import Step
-from tickbird.domain.explain.run_history import brief
+from tickbird.domain.messages import brief
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import ACTIVE, FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedules.schedule import Schedule

@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 
 from tickbird.domain.dashboard_rows import KeysetPage, RunFilter
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.explain.run_history import brief
+from tickbird.domain.messages import brief
 from tickbird.domain.runs.run import ACTIVE, Origin, RunRecord, Status
 from tickbird.domain.time.instants import utc_text
 from tickbird.web.page_request import PageRequest, PageRoute

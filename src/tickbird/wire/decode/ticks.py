@@ -5,7 +5,7 @@ from __future__ import annotations
 from tickbird.domain.explain.explanation import Explanation, Step
 from tickbird.domain.ledger.activity import Activity
 from tickbird.domain.ledger.decisions import TickDecisions
-from tickbird.domain.ledger.verification import LedgerError, LedgerReport
+from tickbird.domain.ledger.report import LedgerError, LedgerReport
 from tickbird.domain.planning.upcoming import UpcomingTick
 from tickbird.domain.runs.run import SkipRecord
 from tickbird.wire.decode.parts import Document, instant, maybe, second

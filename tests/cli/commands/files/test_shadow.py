@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import Cli
 from tests.client.http.servers import make_token, serving
 from tickbird.client import Client
-from tickbird.domain.planning.commands import Create, Update
+from tickbird.domain.planning.commands.define import Create, Update
 from tickbird.domain.schedules.definition import Definition, Target, command_target
 from tickbird.domain.targets.command import command
 from tickbird.domain.triggers.cron.cron import cron

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import Cli
 from tickbird.client import Client
-from tickbird.domain.planning.commands import Create
+from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every

@@ -21,7 +21,7 @@ from tickbird.cli.params import storable_text
 from tickbird.cli.progress_bar import bar
 from tickbird.cli.shell_completion import file_names
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.domain.schedules.schedule import PauseState
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime

@@ -14,7 +14,7 @@ from tickbird.cli.output import print_result, warn
 from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import file_names, schedule_names, tag_names
 from tickbird.client.ical import Written, write_ical
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.domain.planning.agenda import DAYS, EVENTS, MAX_DAYS, MAX_EVENTS
 
 STDOUT = "-"

@@ -15,7 +15,7 @@ from tickbird.cli.options import Command, GlobalOptions, Group
 from tickbird.cli.output import clean, print_result, warn
 from tickbird.cli.shell_completion import file_names
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.domain.text import check_name
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from tickbird.cli.shell_completion import schedule_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.explain.run_history import count
 from tickbird.domain.ledger.shadow_report import ShadowReport, compare
+from tickbird.domain.messages import count
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
 

@@ -20,7 +20,8 @@ from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, 
 from tickbird.cli.params import MAX_ID, read_payload, storable_text
 from tickbird.cli.shell_completion import backfill_ids, schedule_names
 from tickbird.cli.time_input import InstantParser
-from tickbird.domain.explain.run_history import count, unserved_reason
+from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.messages import count
 from tickbird.domain.planning.backfills import MAX_CONCURRENCY, BackfillPlan, BackfillRecord, Order
 from tickbird.wire.encode.backfills import backfill_document, backfill_plan_document
 

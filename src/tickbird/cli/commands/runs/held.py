@@ -16,7 +16,7 @@ from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, clock, print_result, relative, warn
 from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import schedule_names
-from tickbird.domain.explain.run_history import count as counted
+from tickbird.domain.messages import count as counted
 from tickbird.domain.runs.held import MAX_COUNT, HeldSchedule
 from tickbird.domain.runs.run import RunRecord
 from tickbird.wire.encode.backfills import held_document

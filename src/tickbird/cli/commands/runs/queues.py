@@ -12,7 +12,7 @@ from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Printer, both, print_result, warn
 from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import queue_names
-from tickbird.domain.explain.run_history import unserved
+from tickbird.domain.explain.unserved_runs import unserved
 from tickbird.domain.limits.rate_limits import QueueStatus
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker

@@ -16,8 +16,10 @@ from tickbird.cli.params import MAX_ID, read_payload, storable_text
 from tickbird.cli.shell_completion import run_ids, schedule_names
 from tickbird.client import Client
 from tickbird.domain.explain.explanation import Step
-from tickbird.domain.explain.run_history import brief, deferral_reason, in_turn, unserved_reason
+from tickbird.domain.explain.queue_steps import deferral_reason, in_turn
+from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus
+from tickbird.domain.messages import brief
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, Status
 from tickbird.domain.time.durations import duration_text

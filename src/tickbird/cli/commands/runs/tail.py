@@ -18,9 +18,9 @@ from tickbird.cli.shell_completion import schedule_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
 from tickbird.domain.errors import StoreUnavailableError
-from tickbird.domain.explain.run_history import brief
-from tickbird.domain.explain.run_history import count as in_numbers
 from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.messages import brief
+from tickbird.domain.messages import count as in_numbers
 from tickbird.domain.time.durations import duration_text
 from tickbird.wire.encode.activity import activity_document
 

@@ -16,7 +16,7 @@ from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import tag_names
 from tickbird.client import Client
 from tickbird.domain.errors import NotFoundError
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, BulkVerb
 from tickbird.wire.encode.bulk import bulk_document
 

@@ -17,7 +17,7 @@ from tickbird.client.calendar_service import HORIZON
 from tickbird.domain.calendars.calendar import BUILT_IN, calendar_to_json
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport
 from tickbird.domain.time.durations import duration_text
 from tickbird.wire.encode.calendars import calendar_document, calendar_report_document

@@ -14,11 +14,12 @@ from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_
 from tickbird.cli.output import Cell, Printer, Text, both, print_result, warn
 from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import revision_numbers
-from tickbird.domain.explain.run_history import executes, unserved_reason
-from tickbird.domain.planning.commands import override_notice
+from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.planning.commands.define import override_notice
 from tickbird.domain.schedules.diff import FieldDiff, differences
 from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.workers import executes
 from tickbird.wire.encode.schedules import difference_document, history_document, schedule_document
 
 # What is longer is cut for people; --json has all of it.

@@ -23,14 +23,15 @@ from tickbird.cli.shell_completion import schedule_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.cli.wait import FOREVER, logged, print_end, wait_for, wait_seconds
 from tickbird.client import Client
-from tickbird.domain.explain.run_history import count as in_numbers
-from tickbird.domain.explain.run_history import executes, unserved_reason
+from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.messages import count as in_numbers
 from tickbird.domain.planning.bulk import BulkResult
 from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
+from tickbird.domain.workers import executes
 from tickbird.wire.encode.runs import run_document
 from tickbird.wire.encode.schedules import schedule_document
 

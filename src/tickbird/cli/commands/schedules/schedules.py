@@ -18,7 +18,7 @@ from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import tag_names
 from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor.schedule_warnings import problems
-from tickbird.domain.explain.run_history import reason
+from tickbird.domain.messages import reason
 from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_notes
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.durations import duration_text

@@ -23,15 +23,8 @@ from tickbird.cli.shell_completion import file_names, schedule_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.explain.run_history import count
-from tickbird.domain.forecast.forecast import (
-    MAX_DAYS,
-    MAX_ROWS,
-    MAX_SCHEDULES,
-    Forecast,
-    ForecastComparison,
-    WhatIf,
-)
+from tickbird.domain.forecast.forecast import MAX_DAYS, MAX_ROWS, MAX_SCHEDULES, Forecast, ForecastComparison, WhatIf
+from tickbird.domain.messages import count
 from tickbird.domain.time.durations import duration_text, seconds
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.files.document import Document

@@ -17,7 +17,7 @@ from tickbird.cli.output import Printer, clock, iso, print_result, warn
 from tickbird.cli.params import name_argument, read_payload, storable_text
 from tickbird.cli.time_input import Instant
 from tickbird.client import Client
-from tickbird.domain.explain.run_history import count as in_numbers
+from tickbird.domain.messages import count as in_numbers
 from tickbird.domain.planning.upcoming import UpcomingTick
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord

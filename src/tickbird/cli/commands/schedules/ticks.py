@@ -18,8 +18,8 @@ from tickbird.cli.time_input import Instant, InstantParser
 from tickbird.client import Client
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explain.explanation import Explanation
-from tickbird.domain.explain.run_history import folded
 from tickbird.domain.forecast.preview import preview as preview_of
+from tickbird.domain.messages import folded
 from tickbird.domain.planning.upcoming import Noted, UpcomingTick, with_notes
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Schedule

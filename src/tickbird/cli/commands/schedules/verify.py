@@ -16,8 +16,8 @@ from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import schedule_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
-from tickbird.domain.explain.run_history import count
-from tickbird.domain.ledger.verification import LedgerReport
+from tickbird.domain.ledger.report import LedgerReport
+from tickbird.domain.messages import count
 from tickbird.domain.time.instants import to_datetime
 
 _PAGE = 500

@@ -21,7 +21,7 @@ from tickbird.cli.file_watcher import Watch, project_files
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Cell, Printer, both
 from tickbird.cli.params import length
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.domain.targets.command import check_variables
 from tickbird.version import VERSION
 

@@ -15,10 +15,9 @@ from tickbird.cli.errors import FAILED, STORE
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, print_result
 from tickbird.client import Client
-from tickbird.domain.doctor.checks import to_json, unusable
-from tickbird.domain.doctor.finding import Finding, Severity
+from tickbird.domain.doctor.finding import Finding, Severity, to_json, unusable
 from tickbird.domain.errors import StoreError
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.stores import open_store
 
 # What is shown first, and how.

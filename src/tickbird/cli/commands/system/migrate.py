@@ -12,7 +12,7 @@ from tickbird.cli.app_loading import app_argument, find_app
 from tickbird.cli.connection import run_async
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Printer, print_result, warn
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import sync as write_declarations

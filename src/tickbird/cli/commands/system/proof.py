@@ -11,7 +11,7 @@ from tickbird.cli.connection import must_exist, run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import GlobalOptions
 from tickbird.cli.output import Cell, Printer, print_result, warn
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.domain.time.durations import duration_text
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from tickbird.cli.logging import LEVELS, log_to_stderr
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.params import length
 from tickbird.cli.shell_completion import queue_names
-from tickbird.domain.explain.run_history import count, is_program
+from tickbird.domain.explain.unserved_runs import is_program
+from tickbird.domain.messages import count
 from tickbird.domain.targets.command import check_variables
 from tickbird.domain.text import check_name
 

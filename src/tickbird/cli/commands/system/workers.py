@@ -12,7 +12,7 @@ from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, Text, print_result, relative
 from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import worker_ids
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.workers import Worker
 from tickbird.wire.encode.workers import worker_document

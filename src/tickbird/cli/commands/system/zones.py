@@ -10,7 +10,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, clock, print_result
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.domain.planning.zone_impact import ZoneImpact
 from tickbird.domain.time.zone_data import ZoneRecord, Zones
 from tickbird.wire.encode.system import zone_data_document, zone_impact_document, zone_record_document

@@ -1,4 +1,4 @@
-"""What is judged of a SQLite file and of the disk that it is on."""
+"""A SQLite file and the disk that it is on."""
 
 from __future__ import annotations
 

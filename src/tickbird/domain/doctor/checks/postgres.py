@@ -1,4 +1,4 @@
-"""What is judged of a PostgreSQL server: settings that promises rest on, and what keeps its tables from growing."""
+"""A PostgreSQL server: settings that promises rest on, and what keeps its tables from growing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from tickbird.domain.doctor.finding import Finding, in_bytes, ok, problem, unseen, warning
 from tickbird.domain.doctor.snapshot import PostgresSnapshot, StoreSnapshot, TableStats
-from tickbird.domain.explain.run_history import count
+from tickbird.domain.messages import count
 from tickbird.domain.time.durations import duration_text
 
 OLDEST: Final = 140_000

@@ -1,0 +1,18 @@
+"""Whether the store is where it belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tickbird.domain.doctor.checks.phrases import sentence
+from tickbird.domain.doctor.finding import Finding, ok, problem
+from tickbird.domain.doctor.snapshot import StoreSnapshot
+
+
+def copy(condition: StoreSnapshot) -> Iterator[Finding]:
+    if condition.copy_reason:
+        reason = sentence(condition.copy_reason.partition("; if it is to go on")[0])
+        text = f"{reason} Nothing is planned or executed here."
+        yield problem("copy", text, "tickbird doctor --accept-copy   # only if it is to go on here")
+    else:
+        yield ok("copy", "The store is where it belongs.")

@@ -1,0 +1,15 @@
+"""How late planning and execution may be before it is reported, in seconds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final
+
+from tickbird.domain.doctor.snapshot import StoreSnapshot
+
+LATE: Final = 15.0
+VERY_LATE: Final = 60.0
+
+
+def age(condition: StoreSnapshot, since: datetime | None) -> float:
+    return 0.0 if since is None else (condition.now - since).total_seconds()

@@ -1,0 +1,49 @@
+"""Planning and rescue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tickbird.domain.doctor.checks.lateness import LATE, VERY_LATE, age
+from tickbird.domain.doctor.checks.phrases import capped_count, sentence
+from tickbird.domain.doctor.finding import Finding, ok, problem, warning
+from tickbird.domain.doctor.snapshot import StoreSnapshot
+from tickbird.domain.messages import count
+from tickbird.domain.time.durations import duration_text
+
+
+def planning(condition: StoreSnapshot) -> Iterator[Finding]:
+    assert condition.work is not None
+    due, late = condition.work.due, age(condition, condition.work.due.since)
+    figures = {"due": due.count, "late_seconds": round(late, 1), "new": due.new, "planners": condition.planners}
+    if not condition.planners and (late > LATE or due.new):
+        what = f"{capped_count(due.count + due.new, 'schedule')} to be planned"
+        since = f", the oldest for {duration_text(late)}" if due.count else ""
+        text = (
+            f"Nobody plans: no live worker does, and there {'are' if due.count + due.new != 1 else 'is'} {what}{since}."
+        )
+        yield problem(
+            "planning", text, "tickbird worker MODULE:APP   # and look that TICKBIRD_PLANNING is not off", **figures
+        )
+    elif late > LATE:
+        text = f"{capped_count(due.count, 'schedule')} due and not planned yet, the oldest for {duration_text(late)}."
+        fix = "Look at the logs of the workers and at what is said here of locks and zone data; start more workers."
+        yield (problem if late > VERY_LATE else warning)("planning", sentence(text), fix, **figures)
+    else:
+        number = count(condition.planners, "worker")
+        who = f"{number} plan{'s' if condition.planners == 1 else ''}" if condition.planners else "nobody plans"
+        yield ok("planning", f"Nothing is overdue; {who}.", **figures)
+
+
+def leases(condition: StoreSnapshot) -> Iterator[Finding]:
+    assert condition.work is not None
+    expired, late = condition.work.expired, age(condition, condition.work.expired.since)
+    figures = {"expired": expired.count, "late_seconds": round(late, 1)}
+    if late > VERY_LATE:
+        runs = capped_count(expired.count, "run")
+        text = f"{runs} of lost workers that nobody takes over, the oldest for {duration_text(late)}."
+        yield problem(
+            "leases", sentence(text), "tickbird worker MODULE:APP   # workers that plan also rescue", **figures
+        )
+    else:
+        yield ok("leases", "No run is left behind by a lost worker.", **figures)

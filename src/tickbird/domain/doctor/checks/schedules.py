@@ -1,0 +1,106 @@
+"""Schedules that do not run as they should."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+
+from tickbird.domain.doctor.checks.phrases import MAX_NAMES, capped_count, name_list, sentence, shorten
+from tickbird.domain.doctor.finding import Finding, ok, problem, warning
+from tickbird.domain.doctor.snapshot import StoreSnapshot, Workload
+from tickbird.domain.messages import brief, count, reason
+
+
+def parked(condition: StoreSnapshot) -> Iterator[Finding]:
+    assert condition.work is not None
+    parked = condition.work.parked
+    for each in parked[:MAX_NAMES]:
+        text = f"{each.name} is parked and does not run: {shorten(reason(each.error))}."
+        name = quote(each.name)
+        fix = f"tickbird set {name} …   # or repair its row; tickbird resume {name} if it can be planned again"
+        yield problem("parked", text, fix, schedule=each.name)
+    if len(parked) > MAX_NAMES:
+        more = len(parked) - MAX_NAMES
+        text = f"{capped_count(more, 'other')} are parked as well."
+        yield problem("parked", sentence(text), "tickbird ls --state parked", more=more)
+    yield from _refused(condition.work)
+    if not parked and not condition.work.refused:
+        yield ok("parked", "No schedule is parked.")
+
+
+def _refused(work: Workload) -> Iterator[Finding]:
+    """Active schedules that cannot be planned for a cause outside of their rows."""
+    for schedule in work.refused[:MAX_NAMES]:
+        if schedule.error:
+            text = f"{schedule.name} cannot be planned, and is tried again: {shorten(reason(schedule.error))}."
+            fix = "Remove the cause, such as a trigger, a constraint or missing rights."
+            yield problem("parked", text, fix, schedule=schedule.name)
+        else:
+            text = f"{schedule.name} is in a newer format than this version of tickbird reads, and is left alone."
+            yield warning("parked", text, "pip install --upgrade tickbird", schedule=schedule.name)
+    if (more := len(work.refused) - MAX_NAMES) > 0:
+        text = sentence(f"{capped_count(more, 'other')} are not planned either.")
+        yield problem("parked", text, "tickbird ls", more=more)
+
+
+def calendars(condition: StoreSnapshot) -> Iterator[Finding]:
+    assert condition.work is not None
+    behind: dict[str, list[str]] = {}
+    for schedule, calendar in condition.work.old_calendars:
+        behind.setdefault(calendar, []).append(schedule)
+    for calendar, schedules in behind.items():
+        text = (
+            f"{capped_count(len(schedules), 'schedule')} still {'have' if len(schedules) != 1 else 'has'} what "
+            f"calendar {calendar!r} said before ({name_list(schedules)}): putting it was interrupted."
+        )
+        fix = f"tickbird calendar put {quote(calendar)} …   # with the same definition again"
+        yield problem("calendars", sentence(text), fix, calendar=calendar, schedules=schedules[:MAX_NAMES])
+    if not behind:
+        yield ok("calendars", "Every schedule has what its calendars say.")
+
+
+def dependencies(condition: StoreSnapshot) -> Iterator[Finding]:
+    assert condition.work is not None
+    waiting: dict[tuple[str, str | None], list[str]] = {}
+    for schedule, needed, stands in condition.work.stuck:
+        waiting.setdefault((needed, stands), []).append(schedule)
+    for (needed, state), schedules in waiting.items():
+        verb = "depends" if len(schedules) == 1 else "depend"
+        text = f"{name_list(schedules)} {verb} on {needed}, which {f'is {state}' if state else 'does not exist'}"
+        text = text.replace("is ended", "has ended")
+        fixes = {"paused": f"tickbird resume {quote(needed)}", "a shadow": f"tickbird set {quote(needed)} shadow=false"}
+        fix = fixes.get(state or "", f"tickbird set {quote(schedules[0])} depends_on=…")
+        yield warning("dependencies", f"{text}.", fix, needed=needed, state=state, schedules=schedules[:MAX_NAMES])
+    if not waiting:
+        yield ok("dependencies", "No schedule depends on one that does not tick.")
+
+
+def failing(condition: StoreSnapshot) -> Iterator[Finding]:
+    assert condition.work is not None
+    failing = condition.work.failing
+    for each in failing[:MAX_NAMES]:
+        text = f"{each.name} failed {each.runs} times in a row: {shorten(brief(each.error))}."
+        yield problem(
+            "failing", text, f"tickbird runs --schedule {quote(each.name)} --status failed", schedule=each.name
+        )
+    if len(failing) > MAX_NAMES:
+        more = len(failing) - MAX_NAMES
+        yield problem("failing", sentence(f"{capped_count(more, 'other')} fail as well."), "tickbird ls", more=more)
+    if not failing:
+        yield ok("failing", "No schedule fails again and again.")
+
+
+def held(condition: StoreSnapshot) -> Iterator[Finding]:
+    assert condition.work is not None
+    work = condition.work
+    figures = {"runs": work.held_runs, "schedules": work.held_schedules}
+    if work.held_runs:
+        text = (
+            f"{capped_count(work.held_runs, 'late run')} of {count(work.held_schedules, 'schedule')} "
+            f"{'are' if work.held_runs != 1 else 'is'} held until a person releases or drops them."
+        )
+        yield warning(
+            "held", sentence(text), "tickbird held   # then tickbird release NAME, or tickbird drop NAME", **figures
+        )
+    else:
+        yield ok("held", "No run is held.", **figures)

@@ -1,0 +1,40 @@
+"""The zone rules of the store, of this process and of the workers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from tickbird.domain.doctor.finding import Finding, ok, problem, warning
+from tickbird.domain.doctor.snapshot import StoreSnapshot
+from tickbird.domain.messages import count
+
+
+def zones(condition: StoreSnapshot) -> Iterator[Finding]:
+    zones = condition.zones
+    if zones is None:
+        return
+    figures = {"here": zones.here.version, "stored": zones.version}
+    stored = f"{zones.version} ({(zones.digest or '')[:8]})"
+    if zones.digest is None:
+        yield ok("zone data", f"{zones.here} here; the store goes by those of the first worker.", **figures)
+    elif zones.digest != zones.here.digest:
+        text = f"{zones.here} here, {stored} in the store: a worker with these would plan only schedules in UTC."
+        fix = f"pip install tzdata=={_package(zones.version or '')}   # or: tickbird zones --adopt"
+        yield problem("zone data", text, fix, **figures)
+    others = Counter(
+        str(told) for worker in condition.workers if (told := worker.health.get("zones")) not in (None, stored)
+    )
+    if zones.digest is not None and others:
+        told = ", ".join(f"{version} on {count(number, 'worker')}" for version, number in sorted(others.items()))
+        text = f"The store goes by {stored}; there is {told}, where only schedules in UTC are planned."
+        fix = f"pip install tzdata=={_package(zones.version or '')}   # on those machines"
+        yield warning("zone data", text, fix, **figures, workers=dict(others))
+    elif zones.digest == zones.here.digest:
+        yield ok("zone data", f"{zones.here}, which the store goes by.", **figures)
+
+
+def _package(version: str) -> str:
+    """The release of the package tzdata that has these rules: 2026f is 2026.6."""
+    year, letter = version[:4], version[4:5]
+    return f"{year}.{ord(letter) - ord('a') + 1}" if year.isdigit() and letter.isalpha() else "…"

@@ -1,0 +1,123 @@
+"""How a run stood in its queue: its turn by rate and fairness, and the worker that takes it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from tickbird.domain.explain.explanation import Step
+from tickbird.domain.explain.run_steps import RunSteps, seconds_between
+from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.limits.rate_limits import QueuePosition
+from tickbird.domain.messages import capital, count
+from tickbird.domain.time.durations import duration_text
+
+
+class QueueSteps(RunSteps):
+    """One run in its queue."""
+
+    def queued(self) -> Step | None:
+        run, times, now = self.run, self.times, self.evidence.now
+        if run.status == "waiting":
+            return None
+        if run.status == "queued":
+            return self.in_queue()
+        if run.started_at is None:
+            if run.status != "cancelled":
+                return None
+            until = run.finished_at or now
+            text = f"Had not started by {times(until)}."
+            return Step(False, "queue", text, run.id, until)
+        if self.attempts:
+            begun = self.first_start
+            if begun is None:
+                return None
+            since = max(run.due_at, run.created_at)
+            taken = seconds_between(since, begun)
+            text = f"Its first attempt began {duration_text(max(0.0, taken))} after it was planned."
+            return Step(taken <= self.grace, "queue", text, run.id, begun)
+        since = max(run.available_at, run.created_at)
+        taken = max(0.0, seconds_between(since, run.started_at))
+        text = f"Taken from queue {run.queue!r} after {duration_text(taken)}, at {times(run.started_at)}."
+        return Step(taken <= self.grace, "queue", text, run.id, run.started_at)
+
+    def in_queue(self) -> Step:
+        run, now = self.run, self.evidence.now
+        if run.available_at > now:
+            text = f"Attempt {run.attempt + 1} may begin at {self.times(run.available_at)}."
+            return Step(None, "queue", text, run.id, run.available_at)
+        since = max(run.available_at, run.created_at)
+        text = f"In queue {run.queue!r} since {self.times(since)} ({duration_text(seconds_between(since, now))})"
+        if run.start_by is not None:
+            text += f"; it is cancelled unless it starts by {self.times(run.start_by)}"
+        return Step(None, "queue", text + ".", run.id, since)
+
+    def worker(self) -> Step | None:
+        run, times, now = self.run, self.times, self.evidence.now
+        if run.status == "queued" and run.available_at <= now:
+            obstacle = self.unserved_reason()
+            if obstacle:
+                return Step(False, "worker", f"{capital(obstacle)}.", run.id)
+            soon = "then" if self.rate_limit_reason() else "at any moment"
+            text = f"A live worker serves it and has a free slot, so it should be taken {soon}."
+            return Step(None, "worker", text, run.id)
+        if run.status == "running":
+            alive = any(worker.id == run.worker for worker in self.evidence.workers)
+            since = f"Attempt {run.attempt} on worker {run.worker} since {times(run.started_at or run.created_at)}"
+            if run.lease_until is not None and run.lease_until < now:
+                text = f"{since}, but its lease ended at {times(run.lease_until)}: the next rescue takes it away."
+                return Step(False, "worker", text, run.id, run.lease_until)
+            if not alive:
+                until = f" until its lease ends at {times(run.lease_until)}" if run.lease_until else ""
+                text = f"{since}, but that worker is no longer live; nothing takes the run over{until}."
+                return Step(False, "worker", text, run.id, run.lease_until)
+            return Step(True, "worker", f"{since}.", run.id, run.started_at)
+        if run.worker is not None:
+            return Step(True, "worker", f"Attempt {run.attempt} was on worker {run.worker}.", run.id, run.started_at)
+        return None
+
+    def deferred(self) -> Iterator[Step]:
+        """What keeps the queued run back though a worker may serve it."""
+        if (turn := self.evidence.turn) is None:
+            return
+        if rate := self.rate_limit_reason():
+            yield Step(False, "rate", f"{capital(rate)}.", self.run.id, turn.at)
+        if line := self.line():
+            yield Step(None, "line", f"{capital(line)}.", self.run.id, turn.deferred_until)
+
+    def rate_limit_reason(self) -> str:
+        """How the rate of its queue holds the queued run back, in words; nothing when it does not."""
+        turn, run = self.evidence.turn, self.run
+        if turn is None or run.status != "queued" or turn.at is None:
+            return ""
+        if turn.at <= max(self.evidence.now, run.available_at):
+            return ""
+        return f"it waits for the rate of queue {run.queue!r}, {in_turn(turn, self.times(turn.at))}"
+
+    def line(self) -> str:
+        """That the queued run stands behind the line of its queue, in words; nothing when it does not."""
+        turn, run = self.evidence.turn, self.run
+        if turn is None or run.status != "queued" or turn.deferred_until is None:
+            return ""
+        return f"in queue {run.queue!r} it {deferral_reason(turn, self.times(turn.deferred_until))}"
+
+    def unserved_reason(self) -> str:
+        """Why no worker takes the queued run, in words; nothing when one should."""
+        busy = Counter(run.worker for run in self.evidence.running)
+        return unserved_reason(self.run.queue, self.run.target.name, self.evidence.workers, busy, self.run)
+
+
+def in_turn(turn: QueuePosition, at: str) -> str:
+    """A rate and when a run may begin by it, in words."""
+    before = (
+        f": {count(turn.runs_before, 'run')} {'comes' if turn.runs_before == 1 else 'come'} before it, and"
+        if turn.runs_before
+        else ":"
+    )
+    return f"{turn.rate}{before} it may begin at {at} at the earliest"
+
+
+def deferral_reason(turn: QueuePosition, until: str) -> str:
+    """Until when others may pass a run, in words."""
+    before = f"; {count(turn.runs_before, 'run')} {'comes' if turn.runs_before == 1 else 'come'} before it now"
+    return f"lets runs of others pass until {until}, since its schedule made many at once{before}"

@@ -1,0 +1,54 @@
+"""What the steps of a run are made from."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from tickbird.domain.explain.context import RunContext
+from tickbird.domain.explain.dependencies import DependencyExplainer
+from tickbird.domain.explain.explanation import TimeFormatter
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.time.instants import to_seconds
+
+# Without a readable definition, lateness is measured against the default.
+GRACE = 10
+
+
+class RunSteps:
+    """A run, the definition that it was created with if that can be read, and the rows around it."""
+
+    def __init__(
+        self, run: RunRecord, definition: Definition | None, evidence: RunContext, times: TimeFormatter
+    ) -> None:
+        self.run = run
+        self.definition = definition
+        self.evidence = evidence
+        self.times = times
+        self.grace = GRACE if definition is None else definition.grace
+        self.attempts = sorted(evidence.attempts, key=lambda attempt: attempt.attempt)
+        self.dependencies = DependencyExplainer(definition, to_seconds(run.due_at), evidence, times)
+
+    @property
+    def first_start(self) -> datetime | None:
+        """When the first attempt began."""
+        return self.attempts[0].started_at if self.attempts else self.run.began_at
+
+
+def run_name(run: RunRecord) -> str:
+    """A run, told apart where it is not of a tick."""
+    return f"run {run.id}" if run.scheduled_for is not None else f"{run.origin} run {run.id}"
+
+
+def active_run_text(run: RunRecord, times: TimeFormatter, *, whose: bool = False) -> str:
+    """An active run and where it stands; with `whose`, of which schedule it is."""
+    name = run_name(run) + (f" of {run.schedule}" if whose and run.schedule else "")
+    if run.status == "running" and run.started_at is not None:
+        where = f" on worker {run.worker}" if run.worker else ""
+        asked = ", asked to stop" if run.cancel_requested_at else ""
+        return f"{name}, running since {times(run.started_at)}{where}{asked}"
+    return f"{name}, {run.status} since {times(run.created_at)}"
+
+
+def seconds_between(since: datetime, until: datetime) -> float:
+    return (until - since).total_seconds()

@@ -1,0 +1,69 @@
+"""Why no live worker would take a run, in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from tickbird.domain.messages import count
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.runs.unreadable_runs import Unreadable, published
+from tickbird.domain.workers import Worker, executes
+
+
+def unserved_reason(
+    queue: str,
+    target: str,
+    workers: Sequence[Worker],
+    busy: Counter[str | None] | None = None,
+    run: RunRecord | None = None,
+) -> str:
+    """Why no worker would take a run of this queue and target, or this run of them, in words; empty if one would."""
+    if nobody := unserved(queue, workers):
+        return nobody
+    executing = [worker for worker in workers if executes(worker)]
+    serving = [worker for worker in executing if queue in worker.queues]
+    takes = f"{'allows' if is_program(target) else 'knows'} {named(target)}"
+    if not any(target in worker.tasks for worker in executing):
+        return f"no live worker {takes}"
+    able = [worker for worker in serving if target in worker.tasks]
+    if not able:
+        return f"no live worker that serves queue {queue!r} {takes}"
+    ready = [worker for worker in able if not worker.draining]
+    if not ready:
+        return f"every worker that could take it is draining ({', '.join(sorted(worker.id for worker in able))})"
+    if run is not None and (unreadable := [(worker, runs) for worker in ready for runs in _unreadable(worker, run)]):
+        unable = {worker.id for worker, _ in unreadable}
+        ready = [worker for worker in ready if worker.id not in unable]
+        if not ready:
+            worker, runs = unreadable[0]
+            return f"no live worker can read it: {worker.id} reports {runs}; upgrade tickbird and tzdata there"
+    if busy is not None and all(busy[worker.id] >= worker.slots for worker in ready):
+        slots = sum(worker.slots for worker in ready)
+        return f"all slots of the workers that could take it are busy ({count(slots, 'slot')} on {len(ready)})"
+    return ""
+
+
+def _unreadable(worker: Worker, run: RunRecord) -> list[Unreadable]:
+    return [runs for runs in published(worker.health) if runs.covers(run)]
+
+
+def is_program(target: str) -> bool:
+    """Is this the program of a command, and no task? Only paths have a slash."""
+    return target.startswith("/")
+
+
+def named(target: str) -> str:
+    """The target of a run, in words."""
+    return f"command {target}" if is_program(target) else f"task {target!r}"
+
+
+def unserved(queue: str, workers: Sequence[Worker]) -> str:
+    """That no worker serves this queue, in words; nothing when one does."""
+    executing = [worker for worker in workers if executes(worker)]
+    if not executing:
+        return "no worker that executes is alive"
+    if any(queue in worker.queues for worker in executing):
+        return ""
+    served = ", ".join(sorted({name for worker in executing for name in worker.queues})) or "none"
+    return f"no live worker serves queue {queue!r} (served: {served})"

@@ -1,0 +1,34 @@
+"""Rows of the ledger: the run of a tick, or a skip."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One row of the ledger: the run of a tick, or a skip of the ticks first..last; whole seconds."""
+
+    first: int
+    last: int
+    count: int
+    revision: int
+    # The origin of a run, the reason of a skip.
+    cause: str
+    run_id: int | None = None
+    skip_id: int | None = None
+
+    @classmethod
+    def run(cls, tick: int, revision: int, origin: str, run_id: int) -> LedgerEntry:
+        """The run of a tick."""
+        return cls(tick, tick, 1, revision, origin, run_id)
+
+    @classmethod
+    def skip(cls, first: int, last: int, count: int, revision: int, reason: str, skip_id: int) -> LedgerEntry:
+        """A skip."""
+        return cls(first, last, count, revision, reason, None, skip_id)
+
+    @property
+    def name(self) -> str:
+        """Which row it is, in words."""
+        return f"run {self.run_id}" if self.run_id is not None else f"skip {self.skip_id} ({self.cause})"

@@ -1,0 +1,300 @@
+"""Changes to the definition of a schedule: by people, by a deploy, by a calendar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import floor
+from typing import Any, Literal
+
+from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError
+from tickbird.domain.planning.commands.base import Change, Command, cancel_active_runs, revised, unchanged
+from tickbird.domain.planning.commands.calendars import calendar_names, resolve_calendars, with_calendars
+from tickbird.domain.planning.commands.run import manual_run
+from tickbird.domain.planning.edits import goes_on, leave_grid, redefine, repair, retime
+from tickbird.domain.planning.next_pass import settle
+from tickbird.domain.planning.pending_ticks import restart_grid
+from tickbird.domain.planning.plan import Facts, Plan
+from tickbird.domain.planning.planner import begin
+from tickbird.domain.schedules.codec import (
+    decode_definition,
+    default_field,
+    definition_text,
+    encode_definition,
+    encode_stated,
+)
+from tickbird.domain.schedules.definition import FIELDS, Definition
+from tickbird.domain.schedules.dependencies import check_dependencies, check_dependents, needed_by
+from tickbird.domain.schedules.schedule import Cursor, Schedule, State, check_runs
+from tickbird.domain.time.instants import to_datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Create(Command):
+    """A new schedule, or one that goes on where a deleted one of that name ended."""
+
+    namespace: str
+    definition: Definition
+    app: str | None = None
+    fingerprint: str | None = None
+    first: Literal["now"] | None = None
+
+    def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
+        """A person may not create what is already past; from code it is recorded as misfired and ended."""
+        if schedule is not None and schedule.state != "deleted":
+            raise ConflictError(
+                f"schedule {name!r} exists already;", hint="update it, delete it first, or choose another name."
+            )
+        definition = self.definition
+        if definition.calendars:
+            definition = replace(definition, closed=resolve_calendars(definition.calendars, facts.calendars))
+        check_dependencies(name, definition.depends_on, facts.needs or {})
+        tombstone = schedule or Schedule(0, self.namespace, name, 0, "deleted", None)
+        anew = restart_grid(tombstone, floor(now))
+        fresh = Schedule(
+            id=tombstone.id,
+            namespace=self.namespace,
+            name=name,
+            revision=tombstone.revision,
+            state="active",
+            definition=definition,
+            cursor=Cursor(tick_overrides=anew.tick_overrides),
+            app=self.app,
+            fingerprint=self.fingerprint,
+            definition_json=encode_stated(definition),
+            created_at=tombstone.created_at,
+        )
+        if self.app is None and fresh.grid.next(floor(now)) is None:
+            raise DefinitionError(
+                f"trigger: {self.definition.trigger!r} has no tick after {to_datetime(floor(now)).isoformat()}"
+                + (f" and until end_at ({self.definition.end_at.isoformat()});" if self.definition.end_at else ";"),
+                field="trigger",
+                hint="choose one that has a tick in the future.",
+            )
+        plan = begin(fresh, now)
+        if anew.planned_until != floor(now):
+            plan = settle(fresh, anew)
+        # What lies behind the tombstone was decided in its time, or ahead of it.
+        reached, done = tombstone.cursor.planned_until or 0, {each.tick for each in tombstone.cursor.tick_overrides}
+        skips = (skip for skip in plan.skips if skip.first > reached and skip.first not in done)
+        plan = replace(plan, skips=tuple(skips))
+        if self.first == "now":
+            check_runs(fresh)
+            plan = replace(plan, runs=(manual_run(fresh, facts),))
+        return revised("create", fresh, plan, definition=dict(fresh.definition_json))
+
+    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the definition names."""
+        return self.definition.calendars
+
+    @property
+    def ties(self) -> bool:
+        """Where it depends on any."""
+        return bool(self.definition.depends_on)
+
+    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the definition names."""
+        return tuple(each.schedule for each in self.definition.depends_on)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update(Command):
+    """Set some fields of the definition, given as JSON; on a schedule from code they become overrides.
+
+    Unset ones go back to what is `declared` of them in code, else to their defaults.
+    """
+
+    fields: Mapping[str, Any]
+    unset: frozenset[str] = frozenset()
+    declared: Mapping[str, Any] = field(default_factory=dict)
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Validate the whole definition that results; one that is the same makes no revision."""
+        raw = with_calendars(self._updated(schedule.definition_json), facts)
+        overrides = {**schedule.field_overrides, **self.fields} if schedule.app else schedule.field_overrides
+        overrides = {name: value for name, value in overrides.items() if name not in self.unset}
+        settled = schedule.state != "parked" and overrides == schedule.field_overrides
+        if settled and _is_same(schedule.definition, decode_definition(raw)):
+            return unchanged("update", schedule)
+        names = [*self.fields, *sorted(self.unset)]
+        before, after = ({name: each.get(name) for name in names} for each in (schedule.definition_json, raw))
+        changed = replace(schedule, definition_json=raw, field_overrides=overrides)
+        return _redefine("update", schedule, changed, facts, now, {"before": before, "after": after})
+
+    def _updated(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        kept = {name: value for name, value in raw.items() if name not in self.unset}
+        return {**kept, **{name: value for name, value in self.declared.items() if name in self.unset}, **self.fields}
+
+    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the schedule will name."""
+        return calendar_names(self._updated(schedule.definition_json if schedule else {}))
+
+    @property
+    def ties(self) -> bool:
+        """Where it says on which it depends."""
+        return "depends_on" in self.fields or "depends_on" in self.unset
+
+    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the schedule will name."""
+        return needed_by(self._updated(schedule.definition_json if schedule else {}))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollBack(Command):
+    """Take the definition of an earlier revision again; over code, what differs from what is `declared` is kept so."""
+
+    to: int
+    definition: Mapping[str, Any]
+    declared: Mapping[str, Any] = field(default_factory=dict)
+    note: str = ""
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """A new revision; the state, the cursor and what was decided for single ticks go on as with any edit."""
+        overrides = self._over_code() if schedule.app else schedule.field_overrides
+        wanted = {"v": self.definition.get("v"), **self.declared, **overrides} if schedule.app else self.definition
+        raw = with_calendars(wanted, facts)
+        try:
+            definition = decode_definition(raw)
+        except InvalidError as error:
+            raise ConflictError(
+                f"schedule {schedule.name!r} cannot go back to revision {self.to}: {error.message}",
+                hint=error.hint or "Set its fields one by one instead.",
+            ) from error
+        settled = schedule.state != "parked" and overrides == schedule.field_overrides
+        if settled and _is_same(schedule.definition, definition):
+            raise ConflictError(
+                f"schedule {schedule.name!r} is already as it was at revision {self.to};",
+                hint="there is nothing to roll back.",
+            )
+        names = sorted(
+            name for name in {*schedule.definition_json, *raw} if schedule.definition_json.get(name) != raw.get(name)
+        )
+        before, after = ({name: each.get(name) for name in names} for each in (schedule.definition_json, raw))
+        changed = replace(schedule, definition_json=raw, field_overrides=overrides)
+        detail = {"to": self.to, "note": self.note, "before": before, "after": after}
+        return _redefine("roll_back", schedule, changed, facts, now, detail)
+
+    def _over_code(self) -> dict[str, Any]:
+        """What an operator would have set to get there: defaults too, where code says something else."""
+        fields = [name for name in FIELDS if self.definition.get(name) != self.declared.get(name)]
+        return {name: self.definition.get(name, default_field(name)) for name in fields}
+
+    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the definition names."""
+        return calendar_names(self.definition)
+
+    @property
+    def ties(self) -> bool:
+        """It may depend on others again, or no more."""
+        return True
+
+    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that the definition names."""
+        return needed_by(self.definition)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncFromCode(Command):
+    """A new definition from code; what an operator has overridden stays so."""
+
+    definition: Definition
+    app: str
+    fingerprint: str
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Take the code's definition, with the overrides over it."""
+        declared = encode_stated(self.definition)
+        raw = with_calendars({**declared, **schedule.field_overrides}, facts)
+        changed = replace(schedule, definition_json=raw, app=self.app, fingerprint=self.fingerprint)
+        detail: dict[str, Any] = {"before": dict(schedule.definition_json), "after": raw}
+        # Whoever takes an override back later must know what stood under it.
+        detail |= {"declared": declared} if schedule.field_overrides else {}
+        return _redefine("sync", schedule, changed, facts, now, detail)
+
+    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that an operator has set, else the code's."""
+        overrides = schedule.field_overrides if schedule else {}
+        return calendar_names({"calendars": list(self.definition.calendars), **overrides})
+
+    @property
+    def ties(self) -> bool:
+        """Where the code says on which it depends."""
+        return bool(self.definition.depends_on)
+
+    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """Those that an operator has set, else the code's."""
+        return needed_by({**encode_definition(self.definition), **(schedule.field_overrides if schedule else {})})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshCalendar(Command):
+    """A calendar that the schedule names says something else now."""
+
+    calendar: str
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Take what all its calendars say now; when that is what it has, it makes no revision."""
+        raw = with_calendars(schedule.definition_json, facts)
+        if raw == schedule.definition_json:
+            return unchanged("calendar", schedule)
+        return _redefine(
+            "calendar", schedule, replace(schedule, definition_json=raw), facts, now, {"calendar": self.calendar}
+        )
+
+    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """All that it names."""
+        return calendar_names(schedule.definition_json if schedule else {})
+
+
+def _is_same(before: Definition | None, after: Definition) -> bool:
+    """By its text, since 1, 1.0 and true are equal and yet not the same payload."""
+    texts = {definition_text(encode_definition(each)) for each in (before, after) if each is not None}
+    return before is not None and len(texts) == 1
+
+
+def _redefine(
+    action: str, before: Schedule, after: Schedule, facts: Facts, now: float, detail: dict[str, Any]
+) -> Change:
+    definition = decode_definition(after.definition_json)
+    if facts.needs is not None:
+        check_dependencies(after.name, definition.depends_on, facts.needs)
+    after = replace(after, definition=definition, error=None)
+    if before.state == "parked":
+        return revised(action, after, repair(before, after, now), **detail)
+    if goes_on(before, after):
+        return revised(action, after, redefine(before, after), **detail)
+    skips = leave_grid(before, now, "edited")
+    state: State = "paused" if after.state == "paused" else "active"
+    timed = retime(before, replace(after, state=state), now)
+    return revised(action, after, replace(timed, skips=skips), **detail)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete(Command):
+    """Leave a tombstone, so that the same name later goes on behind what was decided."""
+
+    cancel_runs: bool = False
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Nothing is planned any more; runs that exist go on unless asked otherwise."""
+        check_dependents(schedule.name, facts.dependents)
+        cursor = restart_grid(schedule, floor(now))
+        void = tuple((each, "deleted") for each in schedule.cursor.tick_overrides if not each.done)
+        plan = Plan(cursor, "deleted", schedule.revision, skips=leave_grid(schedule, now, "deleted"), void=void)
+        if self.cancel_runs:
+            plan = cancel_active_runs(plan, facts)
+        gone = replace(schedule, field_overrides={}, fingerprint=None)
+        return revised("delete", gone, plan, definition=dict(schedule.definition_json))
+
+    @property
+    def ties(self) -> bool:
+        """Others may depend on it."""
+        return True
+
+
+def override_notice(schedule: Schedule) -> str:
+    """What a person who changed a schedule from code must know; empty where nothing is set over it."""
+    if not schedule.app or not schedule.field_overrides:
+        return ""
+    names = ", ".join(sorted(schedule.field_overrides))
+    return f"set over what app {schedule.app} declares, also through deploys, until they are unset: {names}"

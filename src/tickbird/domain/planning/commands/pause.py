@@ -1,0 +1,79 @@
+"""Pause and resume."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import floor
+
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.domain.planning.commands.base import Change, Command, cancel_active_runs, revised
+from tickbird.domain.planning.edits import repair
+from tickbird.domain.planning.next_pass import settle
+from tickbird.domain.planning.plan import Facts, Plan
+from tickbird.domain.planning.planner import begin
+from tickbird.domain.planning.skip_ranges import pass_over
+from tickbird.domain.schedules.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, PauseState, Schedule, unreadable
+from tickbird.domain.time.instants import to_datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause(Command):
+    """Stop planning until resumed, or until an instant."""
+
+    note: str = ""
+    until: int | None = None
+    cancel_runs: bool = False
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """A parked schedule stays parked and is paused once repaired."""
+        if schedule.state == "ended":
+            raise ConflictError(f"schedule {schedule.name!r} has ended; there is nothing to pause.")
+        if self.until is not None and self.until <= now:
+            raise InvalidError(
+                f"until: {to_datetime(self.until).isoformat()} is past;", field="until", hint="choose a later instant."
+            )
+        pause = PauseState(self.actor, self.note, self.until)
+        if schedule.state == "parked":
+            plan = Plan(schedule.cursor, "parked", schedule.revision, pause, schedule.error)
+        else:
+            plan = settle(replace(schedule, state="paused", pause=pause), schedule.cursor)
+        if self.cancel_runs:
+            plan = cancel_active_runs(plan, facts)
+        return revised("pause", schedule, plan, note=self.note, until=self.until)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume(Command):
+    """Go on behind the ticks that passed meanwhile; they are one skip and are never caught up.
+
+    Also a parked schedule that can be planned again; one that cannot only loses its pause, if it has any.
+    """
+
+    note: str = ""
+
+    def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
+        """Only a paused or parked schedule can be resumed."""
+        detail = {"paused_by": schedule.pause.by if schedule.pause else None, "note": self.note}
+        if schedule.state == "parked" and schedule.definition is not None:
+            active = replace(schedule, pause=None)
+            return revised("resume", active, repair(active, active, now), **detail, error=schedule.error)
+        if schedule.pause is None and schedule.state == "parked":
+            raise unreadable(schedule)
+        if schedule.pause is None:
+            raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}, not paused.")
+        if schedule.state == "parked":
+            plan = Plan(schedule.cursor, "parked", schedule.revision, None, schedule.error)
+            return revised("resume", schedule, plan, **detail)
+        active = replace(schedule, state="active", pause=None)
+        if schedule.cursor.planned_until is None:
+            return revised("resume", active, begin(active, now), **detail)
+        note = f"paused by {schedule.pause.by}" + (f": {schedule.pause.note}" if schedule.pause.note else "")
+        plan = pass_over(active, "paused", floor(now) - active.offset, actor=schedule.pause.by, note=note)
+        # They passed under the revision that paused them.
+        skips = tuple(replace(skip, revision=schedule.revision) for skip in plan.skips)
+        return revised("resume", active, replace(plan, skips=skips), **detail)
+
+
+def removed_from_code(revision: int | None = None) -> Pause:
+    """The pause that a deploy leaves on a schedule which its code no longer has."""
+    return Pause(actor=SYNC_ACTOR, revision=revision, note=REMOVED_FROM_CODE)

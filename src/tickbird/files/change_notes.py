@@ -1,0 +1,32 @@
+"""Notes on changes that files make."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from tickbird.domain.schedules.codec import encode_definition
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
+from tickbird.domain.schedules.schedule import Schedule
+
+
+def change_notes(after: Schedule, before: Schedule | None) -> Iterable[str]:
+    """What a person should know of a schedule before it is written."""
+    if before is None and after.definition is not None and (inherited := _inherited(after.definition)):
+        yield f"from its task: {inherited}"
+    if before is None and after.state == "ended":
+        yield "it has no tick to come: it is recorded as missed, and ended"
+    if before is not None and before.state == "ended" and after.state == "active":
+        yield "it had ended, and goes on"
+    if before is not None and before.state == "parked":
+        yield f"it was parked ({before.error}), and goes on"
+    if before is not None and before.app is None:
+        yield f"it was made by a person, and belongs to app {after.app} from now on"
+
+
+def _inherited(definition: Definition) -> str:
+    """The settings that it has from its task, in words."""
+    encoded = encode_definition(definition)
+    names = [name for name in TASK_SETTINGS if name in encoded and name not in definition.stated]
+    values = ((name, encoded[name]) for name in names)
+    return ", ".join(f"{name} {value if isinstance(value, str) else json.dumps(value)}" for name, value in values)

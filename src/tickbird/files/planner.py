@@ -1,0 +1,286 @@
+"""What applying a document would do: pure, from what the files say and what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from math import floor
+from typing import Any, Final
+
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.limits.rate_limits import RateLimit
+from tickbird.domain.planning.code_sync import AppSchedule, is_removed
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.define import Create, Delete, RefreshCalendar, SyncFromCode
+from tickbird.domain.planning.commands.pause import Resume
+from tickbird.domain.planning.plan import Facts
+from tickbird.domain.schedules.codec import encode_definition, fingerprint
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.dependencies import topological_order
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.files.change_notes import change_notes
+from tickbird.files.diagnostics import Diagnostic
+from tickbird.files.document import Document
+from tickbird.files.field_diff import changed_fields, is_declared, kept_overrides
+from tickbird.files.plan import FilePlan, Kind, Late, ScheduleChange, SettingChange, StoredState, Unchanged
+from tickbird.files.shadow_notes import shadow_notes
+from tickbird.files.tick_diff import BusyMinute, TickBudget, compare, crowds
+
+# Parts of a definition under the names that files have for them.
+_FILE_FIELDS: Final = {"trigger": ("any_of", "cron", "every", "at"), "target": ("task", "command")}
+
+
+def plan_files(
+    document: Document,
+    known: StoredState,
+    *,
+    namespace: str,
+    actor: str,
+    now: float,
+    prune: bool = False,
+    adopt: bool = False,
+) -> FilePlan:
+    """What applying a document does; with `adopt`, schedules that a person made become the app's."""
+    return _Planner(document, known, namespace, actor, now, adopt).plan(prune=prune)
+
+
+class _Planner:
+    def __init__(
+        self, document: Document, known: StoredState, namespace: str, actor: str, now: float, adopt: bool
+    ) -> None:
+        self.document, self.known, self.namespace = document, known, namespace
+        self.actor, self.now, self.adopt = actor, now, adopt
+        self.diagnostics: list[Diagnostic] = []
+        self.conflicts: list[Diagnostic] = []
+        self.changes: list[ScheduleChange] = []
+        self.circle = ""
+        self.budget = TickBudget()
+        self.same = 0
+        self.stays: list[Unchanged] = []
+        # All that will be there in the end, for what falls together.
+        self.after: dict[str, Schedule] = {}
+        self.needs = {name: [each.schedule for each in one.depends_on] for name, one in document.schedules.items()}
+        self.all_needs = {**_stored_needs(known.schedules), **self.needs}
+
+    def plan(self, *, prune: bool) -> FilePlan:
+        settings = self._settings()
+        gone = [
+            name
+            for name, each in self.known.schedules.items()
+            if each.schedule.app == self.document.app
+            and each.schedule.state != "deleted"
+            and name not in self.document.schedules
+        ]
+        for name in self._ordered():
+            self._declare(name, self.document.schedules[name], frozenset(gone) if prune else frozenset())
+        if self.circle and not self.diagnostics:
+            # Each schedule of a circle tells of it, if it is to change.
+            at = next((name for name in self.needs if f"{name} →" in self.circle), "")
+            self.wrong(at, self.circle, "depends_on")
+        self._recalendar({setting.name for setting in settings if setting.part == "calendars"})
+        if prune:
+            self._delete(gone)
+        found: tuple[BusyMinute, ...] = ()
+        concerned = {change.name for change in self.changes if change.ticks}
+        if concerned:
+            found = crowds(self.after.values(), concerned, floor(self.now), TickBudget())
+        return FilePlan(
+            app=self.document.app,
+            namespace=self.namespace,
+            schedules=self.changes,
+            settings=settings,
+            same=self.same,
+            stays=self.stays,
+            not_in_files=() if prune else sorted(gone),
+            crowds=found,
+            diagnostics=self.diagnostics,
+            conflicts=self.conflicts,
+        )
+
+    def wrong(self, name: str, text: str, field_name: str = "") -> None:
+        """Note what keeps a schedule from being written."""
+        said = next(
+            (each for each in _FILE_FIELDS.get(field_name, ()) if ("schedules", name, each) in self.document.places), ""
+        )
+        place = self.document.location("schedules", name, said or field_name)
+        self.diagnostics.append(Diagnostic(place, f"schedule {name}: {text}"))
+
+    def _settings(self) -> list[SettingChange]:
+        document, known = self.document, self.known
+        pairs: tuple[tuple[Any, Mapping[str, Any], Mapping[str, Any]], ...] = (
+            ("calendars", known.calendars, document.calendars),
+            ("limits", known.limits, document.limits),
+            ("queues", {name: str(rate) for name, rate in known.queues.items()}, _texts(document.queues)),
+        )
+        return [
+            SettingChange(part, name, stored.get(name), said[name])
+            for part, stored, said in pairs
+            for name in sorted(said)
+            if stored.get(name) != said[name]
+        ]
+
+    def _ordered(self) -> Iterable[str]:
+        """Each schedule behind those of the document that it depends on."""
+        try:
+            return list(topological_order(self.needs))
+        except InvalidError as error:
+            self.circle = str(error)
+            return self.document.schedules
+
+    # Schedules that are declared
+
+    def _declare(self, name: str, definition: Definition, gone: frozenset[str]) -> None:
+        stored = self.known.schedules.get(name)
+        schedule = None if stored is None or stored.schedule.state == "deleted" else stored.schedule
+        if schedule is not None and not self._owns(schedule):
+            return
+        encoded = encode_definition(definition)
+        if schedule is not None and schedule.app == self.document.app and is_declared(schedule, definition, encoded):
+            self._leave(schedule, encoded)
+            return
+        mark = fingerprint(definition)
+        command: Command
+        if schedule is None:
+            command = Create(
+                actor=self.actor,
+                namespace=self.namespace,
+                definition=definition,
+                app=self.document.app,
+                fingerprint=mark,
+            )
+        else:
+            command = SyncFromCode(
+                actor=self.actor,
+                revision=schedule.revision,
+                definition=definition,
+                app=self.document.app,
+                fingerprint=mark,
+            )
+        if lost := next((each.schedule for each in definition.depends_on if each.schedule in gone), None):
+            self.wrong(name, f"depends_on: {lost!r} is in no file and would be deleted.", "depends_on")
+            return
+        change = self._change(name, schedule, command, "change" if schedule else "create", encoded)
+        if change is not None:
+            self.changes.append(change)
+            if schedule is not None and is_removed(schedule):
+                self._resume(schedule, schedule.revision + 1)
+
+    def _owns(self, schedule: Schedule) -> bool:
+        app = self.document.app
+        if schedule.app == app or (self.adopt and schedule.app is None):
+            return True
+        owner = "a person" if schedule.app is None else f"app {schedule.app!r}"
+        hint = "rename one of them, or delete the stored one"
+        if schedule.app is None:
+            hint += ", or take it over with --adopt"
+        self.conflicts.append(
+            Diagnostic(
+                self.document.location("schedules", schedule.name),
+                f"schedule {schedule.name}: it was defined by {owner}, and app {app!r} cannot define it too; {hint}.",
+            )
+        )
+        return False
+
+    def _leave(self, schedule: Schedule, encoded: Mapping[str, Any]) -> None:
+        """As the files say; paused perhaps by a deploy of code, which is over."""
+        self.after[schedule.name] = schedule
+        if is_removed(schedule):
+            self._resume(schedule, schedule.revision)
+            return
+        self.same += 1
+        if schedule.field_overrides or schedule.pause is not None:
+            self.stays.append(Unchanged(schedule.name, kept_overrides(schedule, encoded), schedule.pause))
+
+    def _resume(self, schedule: Schedule, revision: int) -> None:
+        command = Resume(actor=self.actor, revision=revision, note="in the files again")
+        self.changes.append(ScheduleChange(schedule.name, "resume", command, schedule))
+
+    def _change(
+        self, name: str, schedule: Schedule | None, command: Command, kind: Kind, encoded: Mapping[str, Any]
+    ) -> ScheduleChange | None:
+        """The change that a command makes, or None with the reason noted."""
+        facts = Facts(calendars=self.known.closed, needs=self.all_needs if command.ties else None)
+        # One that was deleted goes on behind what was decided.
+        before = self.known.schedules[name].schedule if name in self.known.schedules else schedule
+        try:
+            done = command.apply(before, name, facts, self.now)
+        except (InvalidError, ConflictError, NotFoundError) as error:
+            text, at = str(error), getattr(error, "field", "")
+            if schedule is not None and at in schedule.field_overrides:
+                text += f" An operator has set it; `tickbird set {name} --unset {at}` takes that back."
+            self.wrong(name, text, at)
+            return None
+        after = done.schedule
+        self.after[name] = after
+        return ScheduleChange(
+            name,
+            kind,
+            command,
+            after,
+            changed_fields(schedule, after) if schedule else (),
+            kept_overrides(schedule, encoded),
+            schedule.pause if schedule and not is_removed(schedule) else None,
+            compare(schedule, after, floor(self.now), self.budget),
+            _late(schedule, self.now),
+            len(done.plan.void),
+            (*change_notes(after, schedule), *shadow_notes(schedule, after, self.now), *self._waits_for_shadows(after)),
+        )
+
+    def _waits_for_shadows(self, schedule: Schedule) -> Iterable[str]:
+        definition = schedule.definition
+        for each in () if definition is None or definition.shadow else definition.depends_on:
+            stored = self.known.schedules.get(each.schedule)
+            needed = self.document.schedules.get(each.schedule) or (stored.schedule.definition if stored else None)
+            if needed is not None and needed.shadow:
+                yield f"it depends on {each.schedule}, which is a shadow and never succeeds"
+
+    # Others
+
+    def _recalendar(self, changed: set[str]) -> None:
+        """Schedules that name a calendar which says something else now, and that are not written anyway."""
+        written = {change.name for change in self.changes}
+        for schedule in self.known.naming:
+            if schedule.name in written or schedule.state == "deleted" or schedule.definition is None:
+                continue
+            names = [name for name in schedule.definition.calendars if name in changed]
+            if not names:
+                continue
+            command = RefreshCalendar(actor=self.actor, calendar=names[0])
+            change = self._change(schedule.name, schedule, command, "calendar", {})
+            if change is not None:
+                self.changes.append(replace(change, kept_overrides=(), fields=()))
+
+    def _delete(self, names: Sequence[str]) -> None:
+        """Each before those that it depends on."""
+        needs = {name: self.all_needs[name] for name in names}
+        for name in reversed(list(topological_order(needs))):
+            schedule = self.known.schedules[name].schedule
+            command = Delete(actor=self.actor, revision=schedule.revision)
+            ticks = compare(schedule, None, floor(self.now), self.budget)
+            late = _late(schedule, self.now)
+            self.changes.append(
+                ScheduleChange(name, "delete", command, schedule, pause=schedule.pause, ticks=ticks, late=late)
+            )
+
+
+def _stored_needs(schedules: Mapping[str, AppSchedule]) -> dict[str, list[str]]:
+    """What the schedules that exist depend on."""
+    there = ((name, each.schedule) for name, each in schedules.items() if each.schedule.state != "deleted")
+    return {
+        name: [each.schedule for each in one.definition.depends_on] if one.definition else [] for name, one in there
+    }
+
+
+def _texts(queues: Mapping[str, RateLimit]) -> dict[str, str]:
+    return {name: str(rate) for name, rate in queues.items()}
+
+
+def _late(schedule: Schedule | None, now: float) -> Late | None:
+    """Ticks that nobody has planned yet although they are due."""
+    if schedule is None or schedule.definition is None or schedule.state != "active" or schedule.definition.shadow:
+        return None
+    reached, due = schedule.cursor.planned_until, schedule.cursor.next_run_at
+    if reached is None or due is None or due > now:
+        return None
+    ticks = schedule.grid.count(reached, floor(now) - schedule.offset)
+    return Late(ticks, schedule.definition.catch_up) if ticks else None

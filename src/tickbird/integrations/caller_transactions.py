@@ -1,0 +1,62 @@
+"""Runs that are enqueued in a transaction of the caller's own connection to the store's database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from tickbird.client.payloads import check_by_schema, new_run
+from tickbird.domain.schedules.task_settings import read_settings
+from tickbird.domain.text import check_name, check_text
+from tickbird.store.caller_connections import do_on
+from tickbird.store.shared.statement_scripts import StatementScript
+from tickbird.stores import enqueue_steps
+
+
+class EnqueueApp(Protocol):
+    """An app, as far as it is needed here."""
+
+    url: str
+    app: str
+    namespace: str
+
+    @property
+    def tasks(self) -> Mapping[str, Any]:
+        """Its tasks by name."""
+        ...
+
+
+def enqueue_in(
+    bird: EnqueueApp,
+    connection: Any,
+    task: str,
+    payload: Mapping[str, Any],
+    options: Mapping[str, Any],
+    *,
+    unknown_task_ok: bool,
+) -> Any:
+    """What `Tickbird.enqueue_in` does."""
+    chosen = {"actor": bird.app, **options}
+    actor = chosen.pop("actor")
+
+    def work(dialect: str) -> tuple[StatementScript[int], Mapping[str, str]]:
+        joining = enqueue_steps(bird.url, dialect)
+
+        def steps() -> StatementScript[int]:
+            yield from joining.placing(bird.url)
+            registered = bird.tasks.get(check_name(task, "task"))
+            if registered is not None:
+                checked: Mapping[str, Any] = registered.validate(payload)
+                settings: Mapping[str, Any] = registered.settings
+            else:
+                published = yield from joining.publishing(bird.namespace, task)
+                checked = check_by_schema(task, payload, published, unknown_task_ok=unknown_task_ok)
+                settings = read_settings(published or {})
+            check_text(actor, "actor", minimum=1, maximum=200)
+            run = new_run(task, checked, settings=settings, **chosen)
+            run_id: int = yield from joining.enqueueing(bird.namespace, run, actor)
+            return run_id
+
+        return steps(), joining.statements(bird.url)
+
+    return do_on(connection, work)
