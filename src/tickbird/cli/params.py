@@ -32,6 +32,18 @@ def name_argument(command: Any) -> Any:
     return click.argument("name", type=storable_text, shell_complete=schedule_names)(command)
 
 
+def optional_name_argument(command: Any) -> Any:
+    """The name of a schedule, for commands that also take several or none."""
+    return click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)(command)
+
+
+def note_option(command: Any) -> Any:
+    """Why something is changed."""
+    return click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit log.")(
+        command
+    )
+
+
 def length(value: str | int) -> int:
     """Whole seconds of a length of time: 90, 90s, 10m, 1h30m."""
     text = str(value)

@@ -6,8 +6,11 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from tickbird.cli.options import GlobalOptions
 from tickbird.cli.output import clock
+from tickbird.client import Client
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import seconds
 from tickbird.domain.time.instants import (
     DAY,
@@ -116,3 +119,10 @@ def _within(second: int, field: str) -> int:
     if not FIRST_SECOND + 2 * DAY <= second <= LAST_SECOND - 2 * DAY:
         raise InvalidError(f"{field}: lies outside the years 1 to 9999.", field=field)
     return second
+
+
+async def reader(client: Client, name: str, settings: GlobalOptions) -> tuple[Schedule, InstantParser]:
+    """The schedule, and how instants about it are read."""
+    schedule = await client.get(name)
+    own = schedule.definition.trigger.tz if schedule.definition else None
+    return schedule, InstantParser(await client.now(), settings.tz, own)

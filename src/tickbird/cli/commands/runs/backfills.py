@@ -17,7 +17,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED, INTERRUPTED
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, relative, warn
-from tickbird.cli.params import MAX_ID, read_payload, storable_text
+from tickbird.cli.params import MAX_ID, optional_name_argument, read_payload, storable_text
 from tickbird.cli.shell_completion import backfill_ids, schedule_names
 from tickbird.cli.time_input import InstantParser
 from tickbird.domain.explain.unserved_runs import unserved_reason
@@ -32,7 +32,7 @@ _PAUSE = 0.5
 
 
 @click.command(cls=Command)
-@click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
+@optional_name_argument
 @click.option(
     "--from", "first", type=storable_text, metavar="INSTANT", help="The first instant; a day begins at midnight."
 )

@@ -14,8 +14,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, clock, print_result, relative, warn
-from tickbird.cli.params import name_argument, storable_text
-from tickbird.cli.shell_completion import schedule_names
+from tickbird.cli.params import name_argument, note_option, optional_name_argument
 from tickbird.domain.messages import count as counted
 from tickbird.domain.runs.held import MAX_COUNT, HeldSchedule
 from tickbird.domain.runs.run import RunRecord
@@ -25,11 +24,10 @@ from tickbird.wire.encode.runs import run_document
 _count_option = click.option(
     "--count", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Only so many, the oldest; else all."
 )
-_note_option = click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit log.")
 
 
 @click.command(cls=Command)
-@click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
+@optional_name_argument
 @click.option(
     "-c", "--count", "wanted", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many runs."
 )
@@ -86,7 +84,7 @@ def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
 @name_argument
 @_count_option
 @click.option("--per-minute", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Start at most so many a minute.")
-@_note_option
+@note_option
 @actor_option
 @click.pass_obj
 def release(
@@ -107,7 +105,7 @@ def release(
 @click.command(cls=Command)
 @name_argument
 @_count_option
-@_note_option
+@note_option
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @actor_option
 @click.pass_obj

@@ -12,7 +12,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
 from tickbird.cli.output import Cell, Printer, Text, both, print_result, warn
-from tickbird.cli.params import name_argument, storable_text
+from tickbird.cli.params import name_argument, note_option
 from tickbird.cli.shell_completion import revision_numbers
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.planning.commands.define import override_notice
@@ -81,7 +81,7 @@ def _text(value: Any) -> str:
     metavar="N",
     help="The revision to go back to.",
 )
-@click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit log.")
+@note_option
 @revision_option
 @actor_option
 @click.pass_obj

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from tickbird.cli.commands.files.files import format_option, read_documents
+from tickbird.cli.commands.files.document_input import format_option, read_documents
 from tickbird.cli.commands.files.ical import STDOUT
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import Failed

@@ -8,14 +8,13 @@ from typing import Any
 
 import click
 
-from tickbird.cli.commands.schedules.schedule_changes import reader
 from tickbird.cli.commands.schedules.schedules import zone_of
 from tickbird.cli.commands.schedules.ticks import override_table
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
 from tickbird.cli.output import Printer, clock, iso, print_result, warn
 from tickbird.cli.params import name_argument, read_payload, storable_text
-from tickbird.cli.time_input import Instant
+from tickbird.cli.time_input import Instant, reader
 from tickbird.client import Client
 from tickbird.domain.messages import count as in_numbers
 from tickbird.domain.planning.upcoming import UpcomingTick

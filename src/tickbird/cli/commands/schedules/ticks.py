@@ -12,8 +12,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Cell, Printer, both, clock, iso, print_result, relative, warn
-from tickbird.cli.params import name_argument, storable_text
-from tickbird.cli.shell_completion import schedule_names
+from tickbird.cli.params import name_argument, optional_name_argument, storable_text
 from tickbird.cli.time_input import Instant, InstantParser
 from tickbird.client import Client
 from tickbird.domain.errors import NotFoundError
@@ -87,7 +86,7 @@ def override_table(screen: Printer, overrides: Sequence[OverrideRecord], tz: str
 
 
 @click.command(cls=Command)
-@click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
+@optional_name_argument
 @click.option("-c", "--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many ticks.")
 @click.option("--cron", "expr", metavar="EXPR", help="Of this cron expression instead of a schedule; needs no store.")
 @click.option(

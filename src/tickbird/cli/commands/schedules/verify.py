@@ -12,8 +12,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Cell, Printer, Text, clock, iso, print_result
-from tickbird.cli.params import storable_text
-from tickbird.cli.shell_completion import schedule_names
+from tickbird.cli.params import optional_name_argument, storable_text
 from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
 from tickbird.domain.ledger.report import LedgerReport
@@ -24,7 +23,7 @@ _PAGE = 500
 
 
 @click.command(cls=Command)
-@click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)
+@optional_name_argument
 @click.option(
     "--from", "first", type=storable_text, metavar="INSTANT", help="Ticks from here on; else since it was created."
 )

@@ -10,7 +10,7 @@ import click
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, Text, print_result, relative
-from tickbird.cli.params import storable_text
+from tickbird.cli.params import note_option, storable_text
 from tickbird.cli.shell_completion import worker_ids
 from tickbird.domain.messages import count
 from tickbird.domain.runs.unreadable_runs import published, published_count
@@ -42,7 +42,7 @@ def workers(settings: GlobalOptions) -> None:
 
 @click.command(cls=Command)
 @click.argument("worker", type=storable_text, shell_complete=worker_ids)
-@click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit log.")
+@note_option
 @actor_option
 @click.pass_obj
 def drain(settings: GlobalOptions, worker: str, note: str, actor: str) -> None:

@@ -1,0 +1,87 @@
+"""The command that writes what is stored as a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tickbird.cli.commands.files.ical import STDOUT, export_ical, ical_options, refuse_alone
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.errors import Failed
+from tickbird.cli.options import Command, GlobalOptions
+from tickbird.cli.output import print_result
+from tickbird.cli.params import storable_text
+from tickbird.cli.shell_completion import file_names
+from tickbird.domain.messages import count
+from tickbird.files.document import Document
+from tickbird.files.loader import ENDINGS, FORMATS, Format
+
+
+@click.command(cls=Command)
+@click.option(
+    "--app", type=storable_text, metavar="NAME", help="Schedules of this app; else of the only owner there is."
+)
+@click.option("--all", "everything", is_flag=True, help="Schedules of all owners, for another store.")
+@click.option("--format", "spelling", type=click.Choice(FORMATS), help="How to write it; else as the file's name says.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=file_names,
+    help="Write it there instead of to standard output.",
+)
+@ical_options
+@click.pass_obj
+def export(
+    settings: GlobalOptions,
+    /,
+    app: str | None,
+    everything: bool,
+    spelling: Format | None,
+    output: str | None,
+    ical: str | None,
+    **asked: Any,
+) -> None:
+    """Write what is stored as a file that can be applied.
+
+    Applying it changes nothing: what operators have set over it is not part of it, and remarks tell of that. With
+    --ical the file is a calendar of coming ticks instead, for any calendar program.
+    """
+    if ical is not None:
+        if app is not None or everything or spelling is not None or (output is not None and ical != STDOUT):
+            raise click.UsageError(
+                "--ical goes with none of --app, --all and --format, and names its file itself.",
+                click.get_current_context(),
+            )
+        export_ical(settings, output or ical, asked)
+        return
+    refuse_alone(asked)
+    output = None if output == STDOUT else output
+    if app is not None and everything:
+        raise click.UsageError("--app and --all exclude each other.", click.get_current_context())
+    found = spelling or ENDINGS.get(Path(output or "").suffix.lower()) or ("json" if settings.as_json else "toml")
+
+    async def work() -> tuple[Document, dict[str, list[str]]]:
+        async with connect(settings) as client:
+            document = await client.export(app=app, everything=everything)
+            return document, await client.operator_notes(document)
+
+    document, remarks = run_async(work(), settings)
+    from tickbird.files.writer import write
+
+    owner = "all owners" if everything else f"app {document.app}"
+    text = write(document, found, head=[f"Schedules of {owner}, written by `tickbird export`."], remarks=remarks)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        Path(output).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Failed(f"the file {output} cannot be written ({error.strerror});", hint="choose another one.") from None
+    print_result(
+        settings,
+        lambda: {"file": output, "format": found, "schedules": len(document.schedules)},
+        lambda screen: screen.line(f"{count(len(document.schedules), 'schedule')} written to {output}."),
+    )

@@ -1,0 +1,18 @@
+"""The command that prints the JSON Schema of files."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from tickbird.cli.options import Command, GlobalOptions
+
+
+@click.command(cls=Command)
+@click.pass_obj
+def schema(settings: GlobalOptions) -> None:
+    """Print the JSON Schema of files of schedules, for editors."""
+    from tickbird.files.json_schema import json_schema
+
+    click.echo(json.dumps(json_schema(), indent=2))

@@ -1,0 +1,103 @@
+"""Commands that stop planning a schedule and let it go on: pause, resume."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from tickbird.cli.commands.schedules.bulk import change_many, many_options, selected
+from tickbird.cli.commands.schedules.schedules import state_text, zone_of
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.options import Command, GlobalOptions, actor_option
+from tickbird.cli.output import Printer, clock, print_result
+from tickbird.cli.params import note_option, optional_name_argument, storable_text
+from tickbird.cli.time_input import InstantParser, reader
+from tickbird.client import Client
+from tickbird.domain.planning.bulk import BulkResult
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.wire.encode.schedules import schedule_document
+
+
+@click.command(cls=Command)
+@optional_name_argument
+@click.option("--note", type=storable_text, required=True, metavar="TEXT", help="Why; shown wherever the schedule is.")
+@click.option(
+    "--until", type=storable_text, metavar="INSTANT", help='When it goes on by itself: "2h", "tomorrow 09:00".'
+)
+@click.option("--cancel-runs", is_flag=True, help="Cancel its runs that are not final; a running one is asked to stop.")
+@many_options
+@actor_option
+@click.pass_obj
+def pause(
+    settings: GlobalOptions,
+    /,
+    name: str | None,
+    note: str,
+    until: str | None,
+    cancel_runs: bool,
+    actor: str,
+    **many: Any,
+) -> int:
+    """Stop planning a schedule, until resumed or until an instant.
+
+    With --all, every schedule that matches; those that are paused already stay as they are. Runs that exist go on
+    unless --cancel-runs is given.
+    """
+
+    async def pause_all(client: Client, which: dict[str, Any]) -> BulkResult:
+        read = InstantParser(await client.now(), settings.tz)
+        end = None if until is None else read(until, "until", ahead=True).at
+        return await client.pause_all(actor=actor, note=note, until=end, cancel_runs=cancel_runs, **which)
+
+    if (selection := selected(settings, name, many)) is not None:
+        return change_many(settings, "pause", selection, pause_all)
+    assert name is not None
+
+    async def work() -> Schedule:
+        async with connect(settings) as client:
+            end: datetime | None = None
+            if until is not None:
+                _, read = await reader(client, name, settings)
+                end = read(until, "until", ahead=True).at
+            return await client.pause(name, actor=actor, note=note, until=end, cancel_runs=cancel_runs)
+
+    _print_state(settings, run_async(work(), settings))
+    return 0
+
+
+@click.command(cls=Command)
+@optional_name_argument
+@note_option
+@many_options
+@actor_option
+@click.pass_obj
+def resume(settings: GlobalOptions, /, name: str | None, note: str, actor: str, **many: Any) -> int:
+    """Let a paused schedule go on, or a parked one that can be planned again.
+
+    With --all, every paused one that matches, but for those that their code no longer has.
+    """
+    if (selection := selected(settings, name, many)) is not None:
+        return change_many(
+            settings, "resume", selection, lambda client, which: client.resume_all(actor=actor, note=note, **which)
+        )
+    assert name is not None
+
+    async def work() -> Schedule:
+        async with connect(settings) as client:
+            return await client.resume(name, actor=actor, note=note)
+
+    _print_state(settings, run_async(work(), settings))
+    return 0
+
+
+def _print_state(settings: GlobalOptions, schedule: Schedule) -> None:
+    def show_state(screen: Printer) -> None:
+        tz = zone_of(schedule, settings)
+        text = f"{schedule.name} is {state_text(schedule, tz).text}."
+        if schedule.state == "active" and schedule.next_run_at is not None:
+            text += f" Next run: {clock(schedule.next_run_at, tz)}."
+        screen.line(text)
+
+    print_result(settings, lambda: {"schedule": schedule_document(schedule)}, show_state)

@@ -1,0 +1,91 @@
+"""The command that sets fields of a schedule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from tickbird.cli.connection import connect, run_async
+from tickbird.cli.field_values import SETTABLE, read_fields, split_fields
+from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
+from tickbird.cli.output import Printer, print_result, warn
+from tickbird.cli.params import name_argument, storable_text
+from tickbird.cli.time_input import reader
+from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.workers import executes
+from tickbird.wire.encode.schedules import schedule_document
+
+
+@click.command("set", cls=Command)
+@name_argument
+@click.argument("fields", metavar="[FIELD=VALUE]...", nargs=-1, shell_complete=lambda *_: [f"{n}=" for n in SETTABLE])
+@click.option(
+    "--unset", type=storable_text, multiple=True, metavar="FIELD", help="Back to the code's value, or the default."
+)
+@revision_option
+@actor_option
+@click.pass_obj
+def set_(
+    settings: GlobalOptions,
+    name: str,
+    fields: tuple[str, ...],
+    unset: tuple[str, ...],
+    revision: int | None,
+    actor: str,
+) -> None:
+    """Set some fields of a schedule and leave the others as they are.
+
+    For example: retries=3 timeout=10m tags=mail,eu cron="0 9 * * *" tz=Europe/Rome payload='{"limit": 5}'. What is set
+    over code stays so through deploys, until it is unset.
+    """
+    if not fields and not unset:
+        raise click.UsageError("name what to set, such as retries=3, or to --unset.", click.get_current_context())
+    texts = split_fields(fields)
+
+    async def work() -> tuple[Schedule, Schedule, str]:
+        async with connect(settings) as client:
+            before, read = await reader(client, name, settings)
+            values = read_fields(texts, before.definition.trigger if before.definition else None, read)
+            after = await client.update(name, actor=actor, revision=revision, unset=unset, **values)
+            if after.definition is None or not {"task", "command", "target", "queue"} & {*values, *unset}:
+                return before, after, ""
+            workers = await client.workers()
+            served_by = after.definition.queue, after.definition.target.name
+            return before, after, unserved_reason(*served_by, workers) if any(map(executes, workers)) else ""
+
+    before, after, unserved = run_async(work(), settings)
+    if unserved:
+        warn(f"{unserved}: its runs stay queued until one does.")
+    changed = sorted(
+        field
+        for field in {*before.definition_json, *after.definition_json}
+        if before.definition_json.get(field) != after.definition_json.get(field)
+    )
+    document = {
+        "schedule": schedule_document(after),
+        "changes": [
+            {"field": each, "before": before.definition_json.get(each), "after": after.definition_json.get(each)}
+            for each in changed
+        ],
+    }
+
+    def show_changes(screen: Printer) -> None:
+        if not changed:
+            screen.line(f"{name} is so already; it stays at revision {after.revision}.")
+            return
+        screen.line(f"{name} is now at revision {after.revision}.")
+        rows = [(each, _shown(before.definition_json, each), _shown(after.definition_json, each)) for each in changed]
+        screen.table(("FIELD", "BEFORE", "AFTER"), rows)
+
+    print_result(settings, lambda: document, show_changes)
+
+
+def _shown(raw: Any, field: str) -> str:
+    import json
+
+    if field not in raw:
+        return "(default)"
+    value = raw[field]
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
