@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from math import floor
 from typing import Any
 
-from tests.store.grids import DAY, Once, Rule, Shape, Times
-from tests.store.model import Model, ModelRun, Refused, Told
-from tickbird.domain.calendars.calendar import WEEKDAYS, exclude
+from lab.definitions import WEEKDAYS, to_definition, to_trigger
+from lab.oracle.schedule import Decision, Refused, TickOverride
+from lab.oracle.spec import NAMESPACE, Spec
+from tests.store.model import Model, ModelRun, ModelSchedule
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.planning.commands import (
     ClearOverride,
@@ -26,22 +27,14 @@ from tickbird.domain.planning.commands import (
     Update,
 )
 from tickbird.domain.runs.run import Outcome
-from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.triggers.cron.cron import cron
-from tickbird.domain.triggers.every import every
-from tickbird.domain.triggers.trigger import Trigger as AnyTrigger
-from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import LeaseRef, Store
 
-NAMESPACE = "default"
 # A Thursday.
 T0 = 1_767_225_600
 LEASE = 60.0
 NAMES = ("one", "two")
 WORKERS = ("ann", "bob")
-# Seconds by which a zone of a rule is ahead of UTC → its name.
-ZONES = {0: "UTC", 5 * 3_600: "Etc/GMT-5"}
 
 
 def instant(seconds: float) -> datetime:
@@ -49,51 +42,12 @@ def instant(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def to_trigger(rules: Sequence[Rule]) -> AnyTrigger:
-    """The real trigger of these rules."""
-    triggers = [_trigger(rule) for rule in rules]
-    return triggers[0] if len(triggers) == 1 else any_of(*triggers)
-
-
-def _trigger(rule: Rule) -> AnyTrigger:
-    if isinstance(rule, Once):
-        return at(instant(rule.instant))
-    if isinstance(rule, Times):
-        hours = ",".join(map(str, rule.hours)) or "*"
-        return cron(f"{','.join(map(str, rule.minutes))} {hours} * * *", tz=ZONES[rule.ahead])
-    if rule.seconds == DAY:
-        return every(days=1, tz=ZONES[rule.ahead])
-    return every(seconds=rule.seconds)
-
-
-def to_definition(shape: Shape) -> Definition:
-    """The real definition of a shape."""
-    return Definition(
-        trigger=to_trigger(shape.rules),
-        target=Target("work"),
-        catch_up=shape.catch_up,  # type: ignore[arg-type]
-        catch_up_limit=shape.catch_up_limit,
-        grace=shape.grace,
-        start_within=shape.start_within,
-        overlap=shape.overlap,  # type: ignore[arg-type]
-        max_concurrent=shape.max_concurrent,
-        spread=shape.spread,
-        start_at=None if shape.start_at is None else instant(shape.start_at),
-        end_at=None if shape.end_at is None else instant(shape.end_at),
-        max_runs=shape.max_runs,
-        exclude=exclude(*(WEEKDAYS[day] for day in shape.exclude)),
-        retries=shape.retries,
-        on_crash=shape.on_crash,  # type: ignore[arg-type]
-        priority=shape.priority,
-    )
-
-
 def to_json(name: str, value: Any) -> tuple[str, Any]:
-    """A field of a shape as an update sends it."""
-    if name == "rules":
+    """A field of a spec as an update sends it."""
+    if name == "form":
         return "trigger", to_trigger(value).to_json()
     if name == "exclude":
-        return name, [WEEKDAYS[day] for day in sorted(value)]
+        return name, [WEEKDAYS[day] for day in value.weekdays]
     if name in ("start_at", "end_at") and value is not None:
         return name, instant(value).isoformat()
     return name, value
@@ -218,9 +172,14 @@ class Change(Operation):
         """The real command."""
         raise NotImplementedError
 
+    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+        """The same by the oracle."""
+        raise NotImplementedError
+
     def mirror(self, model: Model, state: State, answer: Any) -> None:
         """The same in the model."""
-        raise NotImplementedError
+        cancel_runs = getattr(self, "cancel_runs", False)
+        model.change(self.name, state.now, lambda schedule: self.change(schedule, state), cancel_runs=cancel_runs)
 
     def call(self, state: State) -> Call:
         """Send the command at the present instant."""
@@ -235,15 +194,15 @@ class Change(Operation):
 class Created(Change):
     """A new schedule, by a person or by code."""
 
-    shape: Shape
+    spec: Spec
     by_code: bool = False
 
     def command(self, state: State) -> Command:
         app = "app" if self.by_code else None
-        return Create(actor="ada", namespace=NAMESPACE, definition=to_definition(self.shape), app=app)
+        return Create(actor="ada", namespace=NAMESPACE, definition=to_definition(self.spec), app=app)
 
     def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.create(self.name, self.shape, state.now, by_code=self.by_code)
+        model.create(self.name, self.spec, state.now, by_code=self.by_code)
 
 
 @dataclass(frozen=True)
@@ -254,18 +213,15 @@ class Updated(Change):
     value: Any
     stale: bool = False
 
-    def _revision(self, state: State) -> int | None:
-        schedule = state.model.schedules.get(self.name)
-        return schedule.revision - 1 if self.stale and schedule else None
-
     def command(self, state: State) -> Command:
-        return Update(actor="ada", revision=self._revision(state), fields=dict([to_json(self.key, self.value)]))
+        schedule = state.model.schedules.get(self.name)
+        revision = schedule.revision - 1 if self.stale and schedule else None
+        return Update(actor="ada", revision=revision, fields=dict([to_json(self.key, self.value)]))
 
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.find(self.name)
+    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
         if self.stale:
             raise Refused
-        model.update(self.name, {self.key: self.value}, state.now)
+        return schedule.update({self.key: self.value}, state.now)
 
 
 @dataclass(frozen=True)
@@ -277,8 +233,8 @@ class Deleted(Change):
     def command(self, state: State) -> Command:
         return Delete(actor="ada", cancel_runs=self.cancel_runs)
 
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.delete(self.name, state.now, cancel_runs=self.cancel_runs)
+    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+        return schedule.delete(state.now)
 
 
 @dataclass(frozen=True)
@@ -294,8 +250,8 @@ class Paused(Change):
     def command(self, state: State) -> Command:
         return Pause(actor="ada", until=self._until(state), cancel_runs=self.cancel_runs)
 
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.pause(self.name, self._until(state), state.now, cancel_runs=self.cancel_runs)
+    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+        return schedule.pause(self._until(state), state.now)
 
 
 @dataclass(frozen=True)
@@ -305,8 +261,8 @@ class Resumed(Change):
     def command(self, state: State) -> Command:
         return Resume(actor="ada")
 
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.resume(self.name, state.now)
+    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+        return schedule.resume(state.now)
 
 
 @dataclass(frozen=True)
@@ -318,8 +274,8 @@ class Moved(Change):
     def command(self, state: State) -> Command:
         return Reschedule(actor="ada", to=int(state.now) + self.seconds)
 
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.reschedule(self.name, int(state.now) + self.seconds, state.now)
+    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+        return schedule.reschedule(int(state.now) + self.seconds, state.now)
 
 
 @dataclass(frozen=True)
@@ -331,8 +287,8 @@ class Skipped(Change):
     def command(self, state: State) -> Command:
         return Skip(actor="ada", count=self.count)
 
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.skip(self.name, self.count, state.now)
+    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+        return schedule.skip(self.count)
 
 
 @dataclass(frozen=True)
@@ -346,9 +302,9 @@ class Overrode(Change):
 
     def _tick(self, state: State) -> int:
         schedule = state.model.schedules.get(self.name)
-        tick = None if schedule is None else schedule.shape.next(int(state.now))
+        tick = None if schedule is None else schedule.spec.next(int(state.now))
         for _ in range(self.which):
-            tick = tick if schedule is None or tick is None else schedule.shape.next(tick)
+            tick = tick if schedule is None or tick is None else schedule.spec.next(tick)
         return tick or T0
 
     def _due(self, state: State) -> int | None:
@@ -358,9 +314,9 @@ class Overrode(Change):
         payload = {"own": 1} if self.payload else None
         return Override(actor="ada", tick=self._tick(state), skip=self.skip, move_to=self._due(state), payload=payload)
 
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        told = Told(floor(state.now), self.skip, self._due(state), self.payload)
-        model.override(self.name, self._tick(state), told, state.now)
+    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+        override = TickOverride(floor(state.now), self.skip, self._due(state), self.payload)
+        return schedule.override(self._tick(state), override, state.now)
 
 
 @dataclass(frozen=True)
@@ -371,14 +327,14 @@ class Undone(Change):
 
     def _tick(self, state: State) -> int:
         schedule = state.model.schedules.get(self.name)
-        ticks = [] if schedule is None else list(schedule.told)
+        ticks = [] if schedule is None else list(schedule.tick_overrides)
         return ticks[self.which % len(ticks)] if ticks else T0
 
     def command(self, state: State) -> Command:
         return ClearOverride(actor="ada", tick=self._tick(state))
 
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.undo(self.name, self._tick(state), state.now)
+    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+        return schedule.clear_override(self._tick(state))
 
 
 @dataclass(frozen=True)
@@ -492,9 +448,9 @@ def finish(state: State, run_id: int, attempt: int, how: str, delay: float) -> C
     """The end of one attempt."""
     now = state.now
     known = state.known(run_id)
-    if how == "fail" and known is not None and known.failures < known.shape.retries:
+    if how == "fail" and known is not None and known.failures < known.spec.retries:
         how = "retry"
-    if how == "drain" and known is not None and known.shape.on_crash == "fail":
+    if how == "drain" and known is not None and known.spec.on_crash == "fail":
         how = "fail"
     status = {"retry": "queued", "drain": "queued", "fail": "failed", "cancel": "cancelled"}.get(how, "succeeded")
     failures = int(how in ("retry", "fail"))
