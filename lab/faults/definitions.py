@@ -1,4 +1,4 @@
-"""Stored definitions as specs of the simulation, which share no code with the planner."""
+"""Stored definitions as specs of the oracle, which shares no code with the planner."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
 
-from lab.simulation.grids import Cron, Days, Form, Instant, Interval, Several
-from lab.simulation.specs import Spec
+from lab.definitions import WEEKDAYS
+from lab.oracle.spec import Days, Spec
+from lab.oracle.triggers import Cron, Form, Instant, Interval, Several
 from tickbird.proof.specs import UnsupportedDefinition
 
-_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 # Fields that specs do not have.
 _UNSUPPORTED = frozenset(("calendars", "roll", "hold_above", "concurrency_key"))
 
@@ -57,5 +57,5 @@ def _instant(text: str) -> int:
 
 
 def _days(texts: Any) -> Days:
-    weekdays = tuple(_WEEKDAYS.index(text) for text in texts if text in _WEEKDAYS)
-    return Days(weekdays, tuple(date.fromisoformat(text) for text in texts if text not in _WEEKDAYS))
+    weekdays = tuple(WEEKDAYS.index(text) for text in texts if text in WEEKDAYS)
+    return Days(weekdays, tuple(date.fromisoformat(text) for text in texts if text not in WEEKDAYS))

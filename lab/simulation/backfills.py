@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lab.simulation.history import RunRow
-from lab.simulation.ticks import MICROS, Watched
+from lab.simulation.history import MICROS, RunRow
+from lab.simulation.watched import Watched
 
 if TYPE_CHECKING:
     from lab.simulation.checker import Checker
@@ -25,13 +25,12 @@ class Backfills:
         new: Any = call.args[2]
         taken = {run.scheduled_for for run in planned}
         decided = (self._checker.cursors[schedule.id].planned_until or 0) // MICROS
-        grid = schedule.grid
         # A tick whose run may have been pruned does not run again.
         after = max(new.first - 1, self._checker.pruned[schedule.id] // MICROS)
         expected = [
             tick
-            for tick in grid.between(after, min(new.last, decided))
-            if not grid.excludes(tick)
+            for tick in schedule.spec.ticks(after + 1, min(new.last, decided))
+            if not schedule.spec.excludes(tick)
             and tick * MICROS not in taken
             and not self._checker.lifecycle.has_run(schedule.id, tick * MICROS)
         ]

@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
+from lab.oracle.planner import Run, plan
+from lab.oracle.schedule import Decision, Refused, TickOverride
 from lab.simulation.backfills import Backfills
 from lab.simulation.clocks import HOLD_TIME, POLL_TIME, Clocks
 from lab.simulation.dependencies import Dependencies
 from lab.simulation.deploys import Deploys
-from lab.simulation.grids import HOUR
 from lab.simulation.held_runs import HeldRuns
-from lab.simulation.history import CursorRow, Event, RunRow, SkipRow
+from lab.simulation.history import AWAITING, HELD, MICROS, CursorRow, Event, RunRow, SkipRow
 from lab.simulation.lifecycle import Lifecycle
 from lab.simulation.rates import Rates
-from lab.simulation.ticks import MICROS, Decision, Planner, TickOverride, Watched
+from lab.simulation.watched import Watched
 from lab.simulation.world import Call, Record
 from tickbird.domain.planning.commands.define import Create, Delete, SyncFromCode, Update
 from tickbird.domain.planning.commands.pause import Pause, Resume
@@ -47,6 +48,9 @@ class Checker:
         self.schedules: dict[int, Watched] = {}
         self.skips: dict[int, SkipRow] = {}
         self.cursors: dict[int, CursorRow] = {}
+        # In one call: the runs that new ones replace, and those that are asked to stop.
+        self._replaced: set[int] = set()
+        self._stopped: set[int] = set()
         # The newest tick of each schedule of which a run or skip was pruned, in microseconds.
         self.pruned: dict[int, int] = defaultdict(int)
         self.backfills = Backfills(self)
@@ -56,13 +60,10 @@ class Checker:
         self.lifecycle = Lifecycle(self)
         self.deploys = Deploys(self)
         self.clocks = Clocks(self)
-        heartbeat, begin = record.scenario.heartbeat, int(record.scenario.begin.timestamp())
-        margin = 20 * heartbeat
-        last = max((call.now for call in record.calls), default=record.scenario.begin) + timedelta(seconds=margin)
+        heartbeat = record.scenario.heartbeat
         # Who was frozen or cut off learns of a jump only when faults end.
         held = HOLD_TIME + POLL_TIME if record.jumps else 0.0
         self.undisturbed_from = record.calm_from + max(2 * heartbeat, held + heartbeat)
-        self.reach = begin - 80 * max(heartbeat, HOUR), int(last.timestamp())
 
     def broken(self, promise: str, text: str) -> None:
         """Note a violation in the call that is looked at."""
@@ -94,6 +95,7 @@ class Checker:
         return self.violations
 
     def _see(self, call: Call, events: list[Event]) -> None:
+        self._replaced, self._stopped = set(), set()
         new_runs: dict[int, list[RunRow]] = defaultdict(list)
         skipped: dict[int, list[tuple[SkipRow, int]]] = defaultdict(list)
         for event in events:
@@ -111,7 +113,8 @@ class Checker:
             self._see_backfill(call, new_runs, skipped)
         elif call.verb == "plan_due" and call.believed:
             for schedule in self.schedules.values():
-                is_due = schedule.may_be_due(self.now) and schedule.id not in call.refused
+                wakeup = schedule.next_wakeup
+                is_due = wakeup is not None and wakeup * MICROS <= self.now and schedule.id not in call.refused
                 if schedule.id in new_runs or schedule.id in skipped or is_due:
                     self._plan(schedule, new_runs, skipped)
             if call.refused and call.at > self.undisturbed_from:
@@ -124,6 +127,7 @@ class Checker:
         if call.verb == "resolve_held":
             self.held.before(call)
         self.lifecycle.see(call, events)
+        self._check_replaced()
         if call.verb == "resolve_held":
             self.held.after(call)
         elif call.verb == "cancel_backfill":
@@ -166,11 +170,25 @@ class Checker:
 
     def _expected(self, schedule: Watched) -> list[Decision]:
         """What becomes of its due ticks, with the runs that are active before this call."""
-        active = self.lifecycle.active_runs(schedule.id)
-        ticking = [(run.id, run.status, run.lane) for run in active if run.origin in TICKING]
+        active = [
+            Run(run.id, run.status, run.origin in TICKING, awaits=run.lane == AWAITING)
+            for run in self.lifecycle.active_runs(schedule.id)
+        ]
         held = schedule.spec.hold_above is not None and bool(self.held.of_schedule(schedule.id))
-        needs = self.dependencies.needs(schedule)
-        return Planner(schedule, self.now, ticking, len(active) - len(ticking), held, needs).decide()
+        successes = self.dependencies.successes(schedule)
+        planned = plan(schedule, self.now / MICROS, active, held=held, successes=successes)
+        self._replaced.update(planned.cancelled)
+        self._stopped.update(planned.stopped)
+        return list(planned.decisions)
+
+    def _check_replaced(self) -> None:
+        """Exactly the runs that had to be replaced were cancelled, or asked to stop."""
+        replaced = self.lifecycle.replaced
+        if replaced != self._replaced:
+            self.broken("I10", f"runs {sorted(replaced)} were replaced, not {sorted(self._replaced)}")
+        for run_id in self._stopped:
+            if self.lifecycle.runs[run_id].cancel_requested_at is None:
+                self.broken("I10", f"run {run_id} goes on though another one replaces it")
 
     def _compare(
         self, schedule: Watched, expected: list[Decision], runs: list[RunRow], skips: list[tuple[SkipRow, int]]
@@ -180,32 +198,23 @@ class Checker:
             return
         numbers = {run.id: -number for number, run in enumerate(runs, 1)}
         actual: dict[int, Decision] = {}
+        by_tick = {decision.tick: decision for decision in expected}
         for run in runs:
-            assert run.scheduled_for is not None
-            tick = run.scheduled_for // MICROS
             if run.revision != schedule.revision:
                 self.broken("I15", f"run {run.id} uses revision {run.revision}, not {schedule.revision}")
-            covers = None
-            if run.covers_first is not None and run.covers_last is not None and run.covers_count is not None:
-                covers = run.covers_first // MICROS, run.covers_last // MICROS, run.covers_count
-            # One that was leased as it was made is as good as queued; the lease is looked at elsewhere.
-            status = "queued" if run.status == "running" else run.status
-            decision = Decision(tick, "run", run.origin, status, run.due_at // MICROS, covers, lane=run.lane)
-            if tick in actual:
-                self.broken("I1", f"{schedule.name}: two runs of {tick}")
-            actual[tick] = decision
-            self._check_lateness(schedule, run, schedule.turn_of(tick, run.due_at // MICROS, expected))
-            self.dependencies.planned(schedule, run)
-            limit = schedule.spec.start_limit
-            if run.start_by != (None if limit is None else run.due_at + limit * MICROS):
-                self.broken("I11", f"{schedule.name}: run {run.id} must start by another instant")
+            decision = _decision(run)
+            if decision.tick in actual:
+                self.broken("I1", f"{schedule.name}: two runs of {decision.tick}")
+            actual[decision.tick] = decision
+            self._check_lateness(schedule, run, schedule.turn_of(decision.tick, decision.due_at, expected))
+            if decision.tick in by_tick:
+                self.dependencies.planned(run, by_tick[decision.tick])
         for skip, after in skips:
             for tick in self._skipped_ticks(schedule, skip, after):
                 if tick in actual:
                     self.broken("I3", f"{schedule.name}: {tick} has two decisions")
                 blocker = None if skip.run_id is None else numbers.get(skip.run_id, skip.run_id)
                 actual[tick] = Decision(tick, skip.reason, blocker=blocker)
-        by_tick = {decision.tick: decision for decision in expected}
         for tick in sorted(by_tick.keys() | actual.keys()):
             self._compare_tick(schedule, tick, by_tick.get(tick), actual.get(tick))
 
@@ -223,7 +232,7 @@ class Checker:
         if spec is None:
             self.broken("I3", f"{schedule.name}: skip {skip.id} names an unknown revision {skip.revision}")
             return []
-        ticks = spec.grid(self.reach).between(after, skip.last_at // MICROS)
+        ticks = list(spec.ticks(after + 1, skip.last_at // MICROS))
         if len(ticks) != skip.ticks or not ticks or ticks[-1] != skip.last_at // MICROS:
             self.broken("I3", f"{schedule.name}: skip {skip.id} counts {skip.ticks} ticks, the grid has {len(ticks)}")
         return ticks
@@ -232,31 +241,16 @@ class Checker:
         name = f"{schedule.name}: tick {tick}"
         if expected is None and actual is not None:
             self.broken("I2" if actual.fate == "run" else "I3", f"{name} must not be decided yet, but: {actual}")
-        elif actual is None and expected is not None:
-            if schedule.spec.overlap == "replace" and schedule.room <= 0:
-                return  # which ticks the last runs went to is open, and what comes after them is never decided
+        elif actual is None:
             self.broken("I3", f"{name} has no decision; it should be {expected}")
-        elif expected is None or actual is None or self._fits(schedule, expected, actual):
-            if (
-                actual is not None
-                and actual.fate == "run"
-                and expected is not None
-                and expected.fate in ("open", "newest")
-            ):
-                schedule.runs_planned += 1
-        else:
+        elif expected is not None and not self._fits(schedule, expected, actual):
             fates = {expected.fate, actual.fate}
             waits = expected.fate == actual.fate and expected.status != actual.status
             promise = "I10" if "overlap" in fates or waits else "I11"
             self.broken(promise, f"{name} is {actual}, not {expected}")
 
     def _fits(self, schedule: Watched, expected: Decision, actual: Decision) -> bool:
-        if expected.fate == "open":
-            return actual.fate in ("run", "overlap", "coalesced", "limit")
-        if expected.fate == "newest":
-            return actual.fate == "run" and actual.origin == "schedule"
-        if expected.fate == "rescheduled":
-            return actual.fate == "rescheduled"
+        expected = replace(expected, awaits=_AWAITS if expected.awaits else (), override=None)
         if schedule.spec.concurrency_key is not None and expected.status == "queued":
             # Whether its key had room is looked at where all runs of the key are.
             expected = replace(expected, status=actual.status)
@@ -282,10 +276,9 @@ class Checker:
             expected = self._expected(schedule)
         planned = [run for run in mine_runs if run.scheduled_for is not None]
         specs = schedule.specs if schedule is not None else {}
-        old_revision = schedule.revision if schedule is not None else 0
         first = [pair for pair in mine_skips if pair[0].revision in specs and pair[0].reason not in _OF_CHANGES]
         rest = [pair for pair in mine_skips if pair not in first]
-        if schedule is not None and isinstance(command, Resume) is False and rest:
+        if not isinstance(command, Resume) and rest:
             # A pause that ran out is planned, not commanded.
             over = [pair for pair in rest if pair[0].reason == "paused" and any(d.fate == "paused" for d in expected)]
             first, rest = over + first, [pair for pair in rest if pair not in over]
@@ -293,22 +286,19 @@ class Checker:
             self._compare(schedule, expected, planned, first)
         elif planned:
             self.broken("I2", f"a new schedule ran at once: {planned}")
+        if schedule is None:
+            spec = self.record.scenario.specs[command.definition.payload["spec"]]
+            schedule = self.schedules[stored.id] = Watched(stored.name, spec, id=stored.id)
         passed_over: list[Decision] = []
-        revised = not isinstance(command, Trigger)
-        if schedule is not None and isinstance(command, Update) and self._is_so(schedule, call):
-            revised = False
-        else:
-            schedule, passed_over = self._apply(call, schedule, command)
-        schedule.quiet_until = 0
+        try:
+            passed_over = self._apply(call, schedule, command)
+        except Refused:
+            self.broken("states", f"{schedule.name}: {command} should have been refused")
         manual = [run for run in mine_runs if run.scheduled_for is None]
         if any(run.revision != stored.revision for run in manual if run.retry_of is None):
             self.broken("I15", f"{schedule.name}: a manual run uses an old revision: {manual}")
         if len(manual) > isinstance(command, Trigger | Create):
             self.broken("I2", f"{type(command).__name__} made runs: {manual}")
-        self.schedules[stored.id] = schedule
-        if revised:
-            schedule.revision = old_revision + 1
-            schedule.specs[schedule.revision] = schedule.spec
         if schedule.revision != stored.revision:
             self.broken("I15", f"{schedule.name} is at revision {stored.revision}, not {schedule.revision}")
         self._compare(schedule, passed_over, [], rest)
@@ -316,97 +306,38 @@ class Checker:
             self.dependencies.deleted(schedule)
         elif schedule.spec.depends_on:
             self.dependencies.defined(schedule)
-        state = "ended" if schedule.ended else schedule.state
-        if stored.state != state:
-            self.broken("states", f"{schedule.name} is {stored.state}, not {state}")
+        if stored.state != schedule.state:
+            self.broken("states", f"{schedule.name} is {stored.state}, not {schedule.state}")
 
-    def _is_so(self, schedule: Watched, call: Call) -> bool:
-        """Does an update ask for what the schedule already is, by the same person's word?"""
-        assert call.intent is not None
-        values = call.intent.values
-        kept = not schedule.by_code or schedule.overrides == {**schedule.overrides, **values}
-        return kept and replace(schedule.spec, **values) == schedule.spec
-
-    def _apply(self, call: Call, schedule: Watched | None, command: Any) -> tuple[Watched, list[Decision]]:
-        """What a command does to a schedule, and the ticks that it passes over."""
-        now = self.now // MICROS
-        if isinstance(command, Create):
-            return self._create(call, schedule, command)
-        assert schedule is not None
-        if isinstance(command, SyncFromCode):
-            code = self.record.scenario.specs[command.definition.payload["spec"]]
-            return schedule, schedule.edit(replace(code, **cast(Any, schedule.overrides)), self.reach, now)
-        if isinstance(command, Update):
-            assert call.intent is not None
-            if schedule.by_code:
-                schedule.overrides.update(call.intent.values)
-            return schedule, schedule.edit(replace(schedule.spec, **call.intent.values), self.reach, now)
-        if isinstance(command, Pause):
-            schedule.state, schedule.paused_by, schedule.pause_note = "paused", command.actor, command.note
-            schedule.paused_until = command.until
-        elif isinstance(command, Resume):
-            schedule.state, schedule.paused_by, schedule.paused_until = "active", None, None
-            return schedule, schedule.pass_over("paused", now - schedule.offset)
-        elif isinstance(command, Delete):
-            decisions = schedule.leave_grid("deleted", now)
-            schedule.state, schedule.runs_planned, schedule.paused_by = "deleted", 0, None
-            schedule.overrides = {}
-            return schedule, decisions
-        elif isinstance(command, Reschedule | Skip):
-            self._move_or_skip(schedule, command)
-        elif isinstance(command, Override | ClearOverride):
-            self._override(schedule, command)
-        return schedule, []
-
-    def _move_or_skip(self, schedule: Watched, command: Reschedule | Skip) -> None:
-        first = last = schedule.next_to_run()
-        if first is None or last is None:
-            self.broken("states", f"{schedule.name} has no next tick to move or skip")
-        elif isinstance(command, Reschedule):
-            old = schedule.tick_overrides.get(first)
-            moved = TickOverride(self.now // MICROS, due_at=command.to, payload=old is not None and old.payload)
-            self._set_tick_overrides(schedule, {**schedule.tick_overrides, first: moved})
-        else:
-            for _ in range(command.count - 1):
-                last = schedule.following(last) or last
-            schedule.tick_overrides = {
-                tick: override for tick, override in schedule.tick_overrides.items() if not first <= tick <= last
-            }
-            schedule.skip_until = max(last, schedule.skip_until or 0)
-
-    def _override(self, schedule: Watched, command: Override | ClearOverride) -> None:
-        tick = command.tick
-        if tick <= schedule.decided or tick in schedule.done or schedule.grid.next(tick - 1) != tick:
-            self.broken("I2", f"{schedule.name}: {tick} is no tick to come, and was overridden")
-        if isinstance(command, ClearOverride):
-            self._set_tick_overrides(
-                schedule, {other: override for other, override in schedule.tick_overrides.items() if other != tick}
-            )
-        else:
-            override = TickOverride(self.now // MICROS, command.skip, command.move_to, command.payload is not None)
-            self._set_tick_overrides(schedule, {**schedule.tick_overrides, tick: override})
-
-    def _set_tick_overrides(self, schedule: Watched, overrides: dict[int, TickOverride]) -> None:
-        schedule.tick_overrides = dict(sorted(overrides.items()))
-        if not schedule.in_order():
-            self.broken("I3", f"{schedule.name}: overrides contradict each other: {schedule.tick_overrides}")
-
-    def _create(self, call: Call, old: Watched | None, command: Create) -> tuple[Watched, list[Decision]]:
-        now = self.now // MICROS
-        spec = self.record.scenario.specs[command.definition.payload["spec"]]
-        stored = call.result.schedule
-        if old is not None and old.state != "deleted":
-            self.broken("states", f"{stored.name} was created twice")
-        schedule = Watched(stored.id, stored.name, spec, spec.grid(self.reach), by_code=command.app is not None)
-        reached, done = (old.decided, old.done) if old is not None else (self.reach[0], set())
-        missed = schedule.grid.last(now) if schedule.is_over(now) else None
-        is_recorded = missed is not None and missed > reached and missed not in done
-        schedule.decided = now
-        if old is not None:
-            # The clock may have gone back since it was deleted.
-            old.restart_grid(now)
-            schedule.specs, schedule.done, schedule.decided = old.specs, old.done, old.decided
-        return schedule, [Decision(missed, "misfire")] if is_recorded and missed is not None else []
+    def _apply(self, call: Call, schedule: Watched, command: Any) -> list[Decision]:
+        """Change the schedule as a command must; the skips that it records. Refused."""
+        now = self.now / MICROS
+        match command:
+            case Create() | SyncFromCode():
+                spec = self.record.scenario.specs[command.definition.payload["spec"]]
+                if isinstance(command, SyncFromCode):
+                    return schedule.sync(spec, now)
+                return schedule.create(spec, now, by_code=command.app is not None)
+            case Update():
+                assert call.intent is not None
+                return schedule.update(call.intent.values, now)
+            case Pause():
+                schedule.paused_by = command.actor
+                return schedule.pause(command.until, now)
+            case Resume():
+                return schedule.resume(now)
+            case Delete():
+                return schedule.delete(now)
+            case Reschedule():
+                return schedule.reschedule(command.to, now)
+            case Skip():
+                return schedule.skip(command.count)
+            case ClearOverride():
+                return schedule.clear_override(command.tick)
+            case Override():
+                override = TickOverride(int(now), command.skip, command.move_to, command.payload is not None)
+                return schedule.override(command.tick, override, now)
+        return []
 
 
 # Seconds that planning may take when nothing is in its way.
@@ -418,3 +349,27 @@ _OF_CHANGES = ("paused", "edited", "deleted")
 def _without_end(skip: SkipRow) -> SkipRow:
     """A skip without what may change when it grows."""
     return skip._replace(last_at=0, ticks=0)
+
+
+# Rows show that a run waits for another schedule, but not for which.
+_AWAITS = (("", 0, 0),)
+
+
+def _decision(run: RunRow) -> Decision:
+    """The decision that a new row shows."""
+    assert run.scheduled_for is not None
+    covers = None
+    if run.covers_first is not None and run.covers_last is not None and run.covers_count is not None:
+        covers = run.covers_first // MICROS, run.covers_last // MICROS, run.covers_count
+    return Decision(
+        run.scheduled_for // MICROS,
+        "run",
+        origin=run.origin,
+        # A run that is leased as it is created is as good as queued; the lease is checked elsewhere.
+        status="queued" if run.status == "running" else run.status,
+        due_at=run.due_at // MICROS,
+        start_by=None if run.start_by is None else run.start_by // MICROS,
+        covers=covers,
+        held=run.lane == HELD,
+        awaits=_AWAITS if run.lane == AWAITING else (),
+    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab.simulation.history import RunRow
-from lab.simulation.ticks import AWAITING, MICROS, Need, Watched
+from lab.oracle.schedule import Decision
+from lab.simulation.history import AWAITING, MICROS, RunRow
+from lab.simulation.watched import Watched
 
 if TYPE_CHECKING:
     from lab.simulation.checker import Checker
@@ -31,27 +32,18 @@ class Dependencies:
         self._awaits: dict[int, list[Awaited]] = {}
         self._succeeded: set[int] = set()
 
-    def needs(self, schedule: Watched) -> list[Need]:
-        """What its ticks need, as things stand."""
-        needs = []
-        for name, within, wait in schedule.spec.depends_on:
-            other = self._named(name)
-            last = None if other is None else self._last.get(other.id)
-            needs.append(Need(within, wait if other else 0, None if last is None else last // MICROS))
-        return needs
+    def successes(self, schedule: Watched) -> dict[str, int | None]:
+        """When the schedules that it depends on last succeeded, as far as they exist; in seconds."""
+        others = [self._named(name) for name, _, _ in schedule.spec.depends_on]
+        lasts = {other.name: self._last.get(other.id) for other in others if other is not None}
+        return {name: None if last is None else last // MICROS for name, last in lasts.items()}
 
-    def planned(self, schedule: Watched, run: RunRow) -> None:
-        """A new run of a tick: it waits exactly for what has not come yet."""
-        if not schedule.spec.depends_on or run.lane > 0:
-            return
-        due_at = run.due_at // MICROS
+    def planned(self, run: RunRow, decision: Decision) -> None:
+        """A new run of a tick, and what it has to wait for."""
         awaits = []
-        for (name, within, wait), need in zip(schedule.spec.depends_on, self.needs(schedule), strict=True):
-            other = self._named(name)
-            if not need.is_met(due_at) and other is not None:
-                awaits.append(Awaited(other.id, (due_at - within) * MICROS, (due_at + wait) * MICROS))
-        if bool(awaits) != (run.lane == AWAITING):
-            self._broken(f"{schedule.name}: run {run.id} of {run.scheduled_for} waits in lane {run.lane} for {awaits}")
+        for name, since, until in decision.awaits:
+            if (other := self._named(name)) is not None:
+                awaits.append(Awaited(other.id, since * MICROS, until * MICROS))
         if awaits:
             self._awaits[run.id] = awaits
 

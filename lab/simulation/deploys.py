@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lab.definitions import to_definition
 from tickbird.domain.planning.commands.define import Create, SyncFromCode
 from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.schedules.codec import fingerprint
@@ -85,7 +86,8 @@ class Deploys:
             if app is None or state == "deleted":
                 continue
             if name in version:
-                expected = fingerprint(record.scenario.specs[version[name]].definition(version[name]))
+                index = version[name]
+                expected = fingerprint(to_definition(record.scenario.specs[index], {"spec": index}))
                 if digest != expected:
                     self._checker.broken("deploys", f"{name} does not hold what the only live version declares")
                 if paused_by == SYNC_ACTOR:

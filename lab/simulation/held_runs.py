@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lab.simulation.history import RunRow
-from lab.simulation.ticks import HELD
+from lab.simulation.history import HELD, RunRow
 from tickbird.domain.runs.held import Release
 
 if TYPE_CHECKING:

@@ -7,6 +7,10 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+MICROS = 1_000_000
+# Where a run waits: for another schedule, for room among the others, for its turn in a backfill, or for a person.
+AWAITING, USUAL, BACKFILL, HELD = -1, 0, 1, 2
+
 _RUN = (
     "id, schedule_id, revision, status, origin, scheduled_for, due_at, available_at, start_by, covers_first, "
     "covers_last, covers_count, attempt, failures, crashes, crash_limit, lease_until, worker, created_at, started_at, "
@@ -47,7 +51,6 @@ class RunRow(NamedTuple):
     failure_kind: str | None
     queue: str
     priority: int
-    # Where it waits: -1 for another schedule, 0 among the others, 1 for its turn in a backfill, 2 for a person.
     lane: int
     concurrency_key: str | None
     backfill_id: int | None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from lab.oracle.spec import NAMESPACE
 from lab.simulation.faulty_store import FaultyStore
-from lab.simulation.specs import NAMESPACE
 from lab.simulation.tasks import SimulatedTask, SimulatedThreads
 from lab.simulation.timeline import SimulatedLoop, new_loop
 from tickbird.domain.errors import TickbirdError

@@ -7,19 +7,18 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lab.simulation.held_runs import is_held
-from lab.simulation.history import Event, RunRow
+from lab.simulation.history import MICROS, USUAL, Event, RunRow
 from lab.simulation.tasks import TaskCall
-from lab.simulation.waiters import USUAL, Waiters
+from lab.simulation.waiters import Waiters
 from tickbird.domain.limits.rate_limits import micros
 from tickbird.domain.time.clock_bounds import believed_now
 
 if TYPE_CHECKING:
+    from lab.oracle.spec import Spec
     from lab.simulation.checker import Checker
-    from lab.simulation.specs import Spec
     from lab.simulation.world import Call
 
 ACTIVE = ("waiting", "queued", "running")
-MICROS = 1_000_000
 _CANCELLERS = ("cancel_run", "plan_due", "change_schedule", "rescue", "backfill", "cancel_backfill", "resolve_held")
 
 
@@ -30,6 +29,8 @@ class Lifecycle:
         self._checker = checker
         self.runs: dict[int, RunRow] = {}
         self.active: dict[int, dict[int, RunRow]] = defaultdict(dict)
+        # The runs that the last call cancelled because new ones replace them.
+        self.replaced: set[int] = set()
         self._ticks: dict[tuple[int, int], int] = {}
         self._claims: dict[tuple[int, int], tuple[str, float]] = {}
         self._task_calls: dict[tuple[int, int], TaskCall] = {}
@@ -54,6 +55,7 @@ class Lifecycle:
 
     def see(self, call: Call, events: list[Event]) -> None:
         """The changes of one call, in order."""
+        self.replaced = set()
         for event in events:
             row = event.row
             if not isinstance(row, RunRow):
@@ -128,6 +130,8 @@ class Lifecycle:
         elif old.status == "running":
             self._ended(call, old, new, now)
         elif new.status == "cancelled":
+            if new.reason == "replaced":
+                self.replaced.add(old.id)
             if call.verb not in _CANCELLERS:
                 self.broken("I6", f"{call.verb} cancelled run {old.id}")
             elif new.reason == "dependency":

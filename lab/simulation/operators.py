@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, cast
 
+from lab.definitions import to_options
+from lab.oracle.spec import NAMESPACE, Spec
+from lab.oracle.triggers import Interval, utc
 from lab.simulation.faulty_store import FaultyStore
-from lab.simulation.grids import Interval, utc
 from lab.simulation.scenario import changed_fields, make_spec, with_needs
-from lab.simulation.specs import NAMESPACE, Spec
 from lab.simulation.timeline import new_loop
 from tickbird.client import Client
 from tickbird.domain.errors import StoreError, TickbirdError
@@ -100,7 +101,7 @@ class Operator:
         )
         spec, index = self._spec(random_spec)
         self.intent = Intent("create", {"spec": spec})
-        options = spec.options()
+        options = to_options(spec)
         trigger = options.pop("trigger")
         first = self.world.chance.choice((None, None, "now"))
         await self._client.create(
@@ -128,7 +129,7 @@ class Operator:
             fields["end_at"] = max(cast(int, fields["end_at"]), cast(int, start or 0))
         self.intent = Intent("update", fields)
         plain = Spec(form=cast(Any, fields.get("form")))
-        options = replace(plain, **cast(Any, fields)).options(*fields)
+        options = to_options(replace(plain, **cast(Any, fields)), *fields)
         revision = current.revision if self.world.chance.random() < 0.5 else None
         await self._client.update(name, actor=self.id, revision=revision, **options)
 
@@ -165,7 +166,7 @@ class Operator:
         if not self.world.calm:
             form = make_spec(self.world.scenario, chance).form
             self.intent = Intent("update", {"form": form})
-            await self._client.update(name, actor=self.id, **Spec(form=form).options("form"))
+            await self._client.update(name, actor=self.id, **to_options(Spec(form), "form"))
 
     async def _skip(self, name: str) -> None:
         count = self.world.chance.choice((1, 1, 2, 4))

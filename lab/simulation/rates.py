@@ -6,8 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lab.simulation.history import RunRow
-from lab.simulation.ticks import MICROS
+from lab.simulation.history import MICROS, RunRow
 
 if TYPE_CHECKING:
     from lab.simulation.checker import Checker

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from lab.simulation.grids import DAY, HOUR, MINUTE, Cron, Days, Form, Instant, Interval, Several
-from lab.simulation.specs import Spec
+from lab.oracle.spec import Days, Spec
+from lab.oracle.triggers import DAY, HOUR, MINUTE, Cron, Form, Instant, Interval, Several
 
 # Days around which clocks change somewhere, and an ordinary one.
 _BEGINNINGS = (
@@ -175,7 +175,7 @@ def make_spec(scenario: Scenario, chance: Random) -> Spec:
         spec = replace(spec, end_at=max(spec.start_at or 0, now + int(chance.uniform(5, 50) * heartbeat)))
     if spec.end_at is not None and chance.random() < 0.5:
         # Just on the edge.
-        ticks = spec.form.ticks(max(spec.start_at or 0, spec.end_at - 10 * heartbeat), spec.end_at)
+        ticks = spec.ticks(max(spec.start_at or 0, spec.end_at - 10 * heartbeat), spec.end_at)
         spec = replace(spec, end_at=max(ticks, default=spec.end_at))
     if chance.random() < 0.15:
         spec = replace(spec, max_runs=chance.choice((1, 2, 5)))

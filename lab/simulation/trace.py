@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+from lab.oracle.triggers import utc
 from lab.simulation.checker import Violation
-from lab.simulation.grids import utc
-from lab.simulation.history import Event, RunRow, SkipRow
+from lab.simulation.history import MICROS, Event, RunRow, SkipRow
 from lab.simulation.world import Call, Record
-
-MICROS = 1_000_000
 
 
 def describe(record: Record) -> Iterator[str]:

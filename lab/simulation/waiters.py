@@ -6,7 +6,7 @@ from collections import defaultdict
 from math import inf
 from typing import TYPE_CHECKING
 
-from lab.simulation.history import RunRow
+from lab.simulation.history import BACKFILL, USUAL, RunRow
 
 if TYPE_CHECKING:
     from lab.simulation.backfills import Backfills
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from lab.simulation.world import Call
 
 GOING = ("queued", "running")
-# Where a run waits until there is room for it, among the others or behind them; elsewhere it waits for other things.
-USUAL, BACKFILL = 0, 1
 # The limit of a key without a limit of its own.
 _ONE = 1
 

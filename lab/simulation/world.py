@@ -13,6 +13,7 @@ from math import inf
 from random import Random
 from typing import Any
 
+from lab.definitions import to_definition
 from lab.simulation.clocks import HOLD_TIME, POLL_TIME
 from lab.simulation.faulty_store import TIMED
 from lab.simulation.history import Event, read_history, watch
@@ -95,7 +96,9 @@ class World:
     def __init__(self, seed: int) -> None:
         self.scenario = make_scenario(seed, Random(f"scenario {seed}"))
         self.chance = Random(f"events {seed}")
-        self.definitions = {index: spec.definition(index) for index, spec in enumerate(self.scenario.specs)}
+        self.definitions = {
+            index: to_definition(spec, {"spec": index}) for index, spec in enumerate(self.scenario.specs)
+        }
         self.timeline = Timeline(self.chance)
         self.journal = TaskJournal()
         self.behaviour = Behaviour(self.chance, self.scenario.lease)

@@ -6,26 +6,26 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
-from lab.simulation.grids import Interval
+from lab.oracle.schedule import Decision, TickOverride
+from lab.oracle.spec import Spec
+from lab.oracle.triggers import Interval
 from lab.simulation.history import RunRow
-from lab.simulation.specs import Spec
-from lab.simulation.ticks import Decision, TickOverride, Watched
 from lab.simulation.waiters import Waiters
+from lab.simulation.watched import Watched
 
-REACH = (0, 10_000)
 SPECS = ((1, "allow"), (2, "queue"))
 
 
 def watched(overrides: dict[int, TickOverride]) -> Watched:
     """A schedule that ticks every minute and is decided up to 100."""
-    spec = Spec(form=Interval("seconds", 60, "UTC"))
-    return Watched(1, "work", spec, spec.grid(REACH), decided=100, tick_overrides=overrides)
+    spec = Spec(Interval("seconds", 60))
+    return Watched("work", spec, "active", planned_until=100, tick_overrides=overrides)
 
 
 def left_of(overrides: dict[int, TickOverride], **edit: Any) -> list[int]:
     """For which ticks there is still a decision after an edit."""
     schedule = watched(dict(overrides))
-    schedule.edit(replace(schedule.spec, **edit), REACH, 100)
+    schedule.sync(replace(schedule.spec, **edit), 100)
     return list(schedule.tick_overrides)
 
 

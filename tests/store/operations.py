@@ -2,94 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from math import floor
 from typing import Any
 
-from tests.store.grids import DAY, Once, Rule, Shape, Times
-from tests.store.model import Model, ModelRun, Refused, Told
-from tickbird.domain.calendars.calendar import WEEKDAYS, exclude
+from lab.oracle.schedule import Refused
+from lab.oracle.spec import NAMESPACE
+from tests.store.model import Model, ModelRun
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.planning.commands.base import Command
-from tickbird.domain.planning.commands.define import Create, Delete, Update
-from tickbird.domain.planning.commands.pause import Pause, Resume
-from tickbird.domain.planning.commands.run import Trigger
-from tickbird.domain.planning.commands.ticks import ClearOverride, Override, Reschedule, Skip
 from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import Outcome
-from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.triggers.cron.cron import cron
-from tickbird.domain.triggers.every import every
-from tickbird.domain.triggers.trigger import Trigger as AnyTrigger
-from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
 
-NAMESPACE = "default"
 # A Thursday.
 T0 = 1_767_225_600
 LEASE = 60.0
 NAMES = ("one", "two")
 WORKERS = ("ann", "bob")
-# Seconds by which a zone of a rule is ahead of UTC → its name.
-ZONES = {0: "UTC", 5 * 3_600: "Etc/GMT-5"}
 
 
 def instant(seconds: float) -> datetime:
     """The datetime of seconds since the epoch."""
     return datetime.fromtimestamp(seconds, UTC)
-
-
-def to_trigger(rules: Sequence[Rule]) -> AnyTrigger:
-    """The real trigger of these rules."""
-    triggers = [_trigger(rule) for rule in rules]
-    return triggers[0] if len(triggers) == 1 else any_of(*triggers)
-
-
-def _trigger(rule: Rule) -> AnyTrigger:
-    if isinstance(rule, Once):
-        return at(instant(rule.instant))
-    if isinstance(rule, Times):
-        hours = ",".join(map(str, rule.hours)) or "*"
-        return cron(f"{','.join(map(str, rule.minutes))} {hours} * * *", tz=ZONES[rule.ahead])
-    if rule.seconds == DAY:
-        return every(days=1, tz=ZONES[rule.ahead])
-    return every(seconds=rule.seconds)
-
-
-def to_definition(shape: Shape) -> Definition:
-    """The real definition of a shape."""
-    return Definition(
-        trigger=to_trigger(shape.rules),
-        target=Target("work"),
-        catch_up=shape.catch_up,  # type: ignore[arg-type]
-        catch_up_limit=shape.catch_up_limit,
-        grace=shape.grace,
-        start_within=shape.start_within,
-        overlap=shape.overlap,  # type: ignore[arg-type]
-        max_concurrent=shape.max_concurrent,
-        spread=shape.spread,
-        start_at=None if shape.start_at is None else instant(shape.start_at),
-        end_at=None if shape.end_at is None else instant(shape.end_at),
-        max_runs=shape.max_runs,
-        exclude=exclude(*(WEEKDAYS[day] for day in shape.exclude)),
-        retries=shape.retries,
-        on_crash=shape.on_crash,  # type: ignore[arg-type]
-        priority=shape.priority,
-    )
-
-
-def to_json(name: str, value: Any) -> tuple[str, Any]:
-    """A field of a shape as an update sends it."""
-    if name == "rules":
-        return "trigger", to_trigger(value).to_json()
-    if name == "exclude":
-        return name, [WEEKDAYS[day] for day in sorted(value)]
-    if name in ("start_at", "end_at") and value is not None:
-        return name, instant(value).isoformat()
-    return name, value
 
 
 @dataclass
@@ -202,192 +138,6 @@ class Plan(Operation):
 
 
 @dataclass(frozen=True)
-class Change(Operation):
-    """A command to the schedule with this name."""
-
-    name: str
-
-    def command(self, state: State) -> Command:
-        """The real command."""
-        raise NotImplementedError
-
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        """The same in the model."""
-        raise NotImplementedError
-
-    def call(self, state: State) -> Call:
-        """Send the command at the present instant."""
-        command, now = self.command(state), state.now
-        return Call(
-            lambda store: store.change_schedule(NAMESPACE, self.name, command, now=instant(now)),
-            lambda model, answer: self.mirror(model, state, answer),
-        )
-
-
-@dataclass(frozen=True)
-class Created(Change):
-    """A new schedule, by a person or by code."""
-
-    shape: Shape
-    by_code: bool = False
-
-    def command(self, state: State) -> Command:
-        app = "app" if self.by_code else None
-        return Create(actor="ada", namespace=NAMESPACE, definition=to_definition(self.shape), app=app)
-
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.create(self.name, self.shape, state.now, by_code=self.by_code)
-
-
-@dataclass(frozen=True)
-class Updated(Change):
-    """One field is set; with `stale`, by somebody who has read an older revision."""
-
-    key: str
-    value: Any
-    stale: bool = False
-
-    def _revision(self, state: State) -> int | None:
-        schedule = state.model.schedules.get(self.name)
-        return schedule.revision - 1 if self.stale and schedule else None
-
-    def command(self, state: State) -> Command:
-        return Update(actor="ada", revision=self._revision(state), fields=dict([to_json(self.key, self.value)]))
-
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.find(self.name)
-        if self.stale:
-            raise Refused
-        model.update(self.name, {self.key: self.value}, state.now)
-
-
-@dataclass(frozen=True)
-class Deleted(Change):
-    """Leaves a tombstone."""
-
-    cancel_runs: bool = False
-
-    def command(self, state: State) -> Command:
-        return Delete(actor="ada", cancel_runs=self.cancel_runs)
-
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.delete(self.name, state.now, cancel_runs=self.cancel_runs)
-
-
-@dataclass(frozen=True)
-class Paused(Change):
-    """For good, or for so many seconds."""
-
-    seconds: int | None = None
-    cancel_runs: bool = False
-
-    def _until(self, state: State) -> int | None:
-        return None if self.seconds is None else int(state.now) + self.seconds
-
-    def command(self, state: State) -> Command:
-        return Pause(actor="ada", until=self._until(state), cancel_runs=self.cancel_runs)
-
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.pause(self.name, self._until(state), state.now, cancel_runs=self.cancel_runs)
-
-
-@dataclass(frozen=True)
-class Resumed(Change):
-    """Goes on behind what passed."""
-
-    def command(self, state: State) -> Command:
-        return Resume(actor="ada")
-
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.resume(self.name, state.now)
-
-
-@dataclass(frozen=True)
-class Moved(Change):
-    """The next tick is due so many seconds from now."""
-
-    seconds: int
-
-    def command(self, state: State) -> Command:
-        return Reschedule(actor="ada", to=int(state.now) + self.seconds)
-
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.reschedule(self.name, int(state.now) + self.seconds, state.now)
-
-
-@dataclass(frozen=True)
-class Skipped(Change):
-    """The next ticks are not to run."""
-
-    count: int
-
-    def command(self, state: State) -> Command:
-        return Skip(actor="ada", count=self.count)
-
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.skip(self.name, self.count, state.now)
-
-
-@dataclass(frozen=True)
-class Overrode(Change):
-    """Something is decided for a tick to come, counted from the next: `by` moves it by so many seconds."""
-
-    which: int
-    skip: bool = False
-    by: int | None = None
-    payload: bool = False
-
-    def _tick(self, state: State) -> int:
-        schedule = state.model.schedules.get(self.name)
-        tick = None if schedule is None else schedule.shape.next(int(state.now))
-        for _ in range(self.which):
-            tick = tick if schedule is None or tick is None else schedule.shape.next(tick)
-        return tick or T0
-
-    def _due(self, state: State) -> int | None:
-        return None if self.by is None else self._tick(state) + self.by
-
-    def command(self, state: State) -> Command:
-        payload = {"own": 1} if self.payload else None
-        return Override(actor="ada", tick=self._tick(state), skip=self.skip, move_to=self._due(state), payload=payload)
-
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        told = Told(floor(state.now), self.skip, self._due(state), self.payload)
-        model.override(self.name, self._tick(state), told, state.now)
-
-
-@dataclass(frozen=True)
-class Undone(Change):
-    """What was decided for a tick is undone."""
-
-    which: int
-
-    def _tick(self, state: State) -> int:
-        schedule = state.model.schedules.get(self.name)
-        ticks = [] if schedule is None else list(schedule.told)
-        return ticks[self.which % len(ticks)] if ticks else T0
-
-    def command(self, state: State) -> Command:
-        return ClearOverride(actor="ada", tick=self._tick(state))
-
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        model.undo(self.name, self._tick(state), state.now)
-
-
-@dataclass(frozen=True)
-class Triggered(Change):
-    """A manual run."""
-
-    def command(self, state: State) -> Command:
-        return Trigger(actor="ada")
-
-    def mirror(self, model: Model, state: State, answer: Any) -> None:
-        run = model.trigger(self.name, state.now)
-        if not isinstance(answer, TickbirdError):
-            [run.id] = answer.run_ids
-
-
-@dataclass(frozen=True)
 class Claimed(Operation):
     """A worker takes runs."""
 
@@ -485,9 +235,9 @@ def finish(state: State, run_id: int, attempt: int, how: str, delay: float) -> C
     """The end of one attempt."""
     now = state.now
     known = state.known(run_id)
-    if how == "fail" and known is not None and known.failures < known.shape.retries:
+    if how == "fail" and known is not None and known.failures < known.spec.retries:
         how = "retry"
-    if how == "drain" and known is not None and known.shape.on_crash == "fail":
+    if how == "drain" and known is not None and known.spec.on_crash == "fail":
         how = "fail"
     status = {"retry": "queued", "drain": "queued", "fail": "failed", "cancel": "cancelled"}.get(how, "succeeded")
     failures = int(how in ("retry", "fail"))

@@ -1,4 +1,4 @@
-"""Random histories on real stores: after every step the store holds exactly what a naive model says it must.
+"""Random histories on real stores: after every step the store holds exactly what the oracle says it must.
 
 TICKBIRD_FUZZ=20 tries twenty times as many, with a new seed each time.
 """
@@ -18,44 +18,31 @@ from typing import Any
 import psycopg
 import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
-from hypothesis import strategies as st
 
+from lab.oracle.spec import NAMESPACE, Spec
+from lab.oracle.triggers import DAY
 from tests.rows import delete_rows
-from tests.store.grids import DAY, HOUR, Once, Shape, Steps, Times
+from tests.store.histories import every, histories
 from tests.store.model import Model, ModelRun, ModelSchedule, Range
 from tests.store.operations import (
     NAMES,
-    NAMESPACE,
     T0,
     WORKERS,
     Advance,
     AdvanceTo,
-    Cancelled,
     Claimed,
-    Created,
-    Deleted,
     Died,
-    Finished,
     FinishedAll,
-    FinishedLate,
-    Moved,
     Nothing,
     Operation,
-    Overrode,
-    Paused,
     Plan,
     Pruned,
     Race,
-    Renewed,
     Rescued,
-    Resumed,
-    Skipped,
     State,
-    Triggered,
-    Undone,
-    Updated,
     instant,
 )
+from tests.store.schedule_operations import Created, Triggered
 from tickbird.domain.runs.run import FINAL, RunRecord, SkipRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.protocol.store import Store
@@ -67,137 +54,6 @@ FUZZ = int(os.environ.get("TICKBIRD_FUZZ", "1"))
 # Each of them may take as much time as there are more of them.
 pytestmark = pytest.mark.timeout(240 * FUZZ)
 FAR = instant(T0 - 1_000 * DAY), instant(T0 + 1_000 * DAY)
-
-name = st.sampled_from(NAMES)
-a_worker = st.sampled_from(WORKERS)
-small = st.integers(0, 7)
-FIELDS: dict[str, st.SearchStrategy[Any]] = {
-    "rules": st.sampled_from(
-        [
-            (Steps(60),),
-            (Steps(20),),
-            (Steps(45),),
-            (Steps(60),),
-            (Steps(20),),
-            (Steps(300),),
-            (Steps(HOUR),),
-            (Times((0, 15, 30, 45)),),
-            (Times((5, 6), (0, 12)),),
-            (Times((30,), (1,), 5 * HOUR),),
-            (Steps(DAY, 5 * HOUR),),
-            (Once(T0 + 90),),
-            (Once(T0 + 2 * HOUR),),
-            (Steps(120), Times((1,))),
-            (Steps(HOUR), Once(T0 + 100), Steps(DAY, 5 * HOUR)),
-        ]
-    ),
-    "catch_up": st.sampled_from(["one", "latest", "all", "skip"]),
-    "catch_up_limit": st.sampled_from([3, 1, 5]),
-    "grace": st.sampled_from([10, 0, 90, 300]),
-    "start_within": st.sampled_from([None, 0, 30, 400]),
-    "overlap": st.sampled_from(["skip", "queue", "replace", "allow"]),
-    "max_concurrent": st.sampled_from([1, 2, 3]),
-    "spread": st.sampled_from([0, 0, 40, 700]),
-    "start_at": st.sampled_from([None, T0 + 130, T0 + DAY]),
-    "end_at": st.sampled_from([None, T0 + 200, T0 + 2 * DAY]),
-    "max_runs": st.sampled_from([None, 1, 2, 5]),
-    "exclude": st.sampled_from([frozenset(), frozenset([3]), frozenset([4, 5])]),
-    "retries": st.sampled_from([0, 2]),
-    "on_crash": st.sampled_from(["retry", "fail", "fail"]),
-    "priority": st.sampled_from([0, 5]),
-}
-COMMON = ("rules", "catch_up", "catch_up_limit", "grace", "overlap", "max_concurrent", "spread")
-RARE = tuple(field for field in FIELDS if field not in COMMON)
-# Mostly a little at a time, as a worker sees it; now and then an outage, or a clock that is set back.
-STEPS = [20, 60, 1, 7.25, 30.5, 60, 61.5, 90, 20, 60, 120, 300, 60, 20, 3_600, 86_400, 200_000, -0.75, -5, -45]
-seconds = st.sampled_from(STEPS)
-how = st.sampled_from(["succeed", "succeed", "fail", "fail", "drain", "cancel"])
-
-
-@st.composite
-def some_shapes(draw: st.DrawFn) -> Shape:
-    """Every policy, and at most two of what ends or narrows a schedule: else hardly any would live long."""
-    fields = [*COMMON, *draw(st.lists(st.sampled_from(RARE), max_size=2, unique=True))]
-    return Shape(**{field: draw(FIELDS[field]) for field in fields})
-
-
-shapes = some_shapes().filter(lambda s: not (s.start_at and s.end_at and s.start_at > s.end_at))
-
-
-def weighed(*weighted: tuple[int, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
-    """One of these, each so many times as likely."""
-    choices = [strategy for weight, strategy in weighted for _ in range(weight)]
-    return st.integers(0, len(choices) - 1).flatmap(choices.__getitem__)
-
-
-updates = st.sampled_from(sorted(FIELDS)).flatmap(
-    lambda key: st.builds(Updated, name, st.just(key), FIELDS[key], st.sampled_from([False] * 9 + [True]))
-)
-ahead = st.sampled_from([0, 0, 1, 2, 4])
-overriding = st.one_of(
-    st.builds(Overrode, name, ahead, st.just(True)),
-    st.builds(Overrode, name, ahead, st.just(False), st.sampled_from([-70, -20, 0, 15, 50, 400]), st.booleans()),
-    st.builds(Overrode, name, ahead, st.just(False), st.none(), st.just(True)),
-)
-calls = weighed(
-    (5, st.builds(Plan, st.sampled_from([500, 1]))),
-    (4, st.builds(Claimed, a_worker, st.sampled_from([100, 1]))),
-    (4, st.builds(Finished, a_worker, small, how, st.sampled_from([0.0, 15.0]))),
-    (2, st.builds(Rescued)),
-    (1, st.builds(Renewed, a_worker)),
-    (1, st.builds(FinishedLate, small, how, st.sampled_from([0, 1]))),
-    (1, st.builds(Cancelled, small)),
-    (2, st.builds(Triggered, name)),
-    (2, updates),
-    (1, st.builds(Paused, name, st.sampled_from([None, 30, 400, 90_000]), st.booleans())),
-    (2, st.builds(Resumed, name)),
-    (1, st.builds(Deleted, name, st.booleans())),
-    (1, st.builds(Created, name, shapes, st.booleans())),
-    (1, st.builds(Moved, name, st.sampled_from([1, 50, 400, 90_000, -5]))),
-    (1, st.builds(Skipped, name, st.sampled_from([1, 3]))),
-    (3, overriding),
-    (1, st.builds(Undone, name, small)),
-)
-
-
-def script(*steps: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Operation, ...]]:
-    """These steps in a row."""
-    return st.tuples(*steps)
-
-
-# A tick runs ahead of its time, perhaps with others before it that are skipped; then its grid is another one.
-early = (
-    weighed((1, st.builds(Skipped, name, st.sampled_from([1, 3]))), (1, overriding), (1, st.just(Nothing()))),
-    st.builds(Moved, name, st.sampled_from([1, 2])),
-    st.just(Advance(2.5)),
-    st.just(Plan()),
-)
-anew = (st.builds(Updated, name, st.just("rules"), FIELDS["rules"]), st.builds(AdvanceTo), st.just(Plan()))
-lost = (st.just(Claimed("bob")), st.just(Died("bob")), st.just(Advance(61.5)), st.just(Rescued()))
-operations = weighed(
-    (1, script(st.just(Nothing()))),
-    (8, script(st.builds(Advance, seconds))),
-    (1, script(st.builds(Died, a_worker))),
-    (1, script(st.builds(Pruned, st.sampled_from([0.0, 100.0]), st.sampled_from([0, 2])))),
-    (18, script(calls)),
-    (3, script(st.builds(Race, calls, calls))),
-    # What calls alone seldom come to: ticks when they are due, and all that a lost worker leads to.
-    (8, script(st.builds(AdvanceTo, st.sampled_from([0, 0, 10, 10.25, 90, 30])), st.just(Plan()))),
-    (2, script(st.builds(Claimed, a_worker), st.builds(Advance, seconds), st.just(FinishedAll()))),
-    (2, script(*lost, st.just(Claimed("ann")), st.builds(FinishedLate, small, how, st.sampled_from([0, 1])))),
-    (1, script(*lost * 4)),
-    (3, script(*early, *anew)),
-    (2, script(*early, st.builds(Deleted, name), st.builds(Created, name, shapes, st.booleans()), *anew[1:])),
-    (1, script(*early, st.builds(Claimed, a_worker), st.just(FinishedAll()), st.just(Pruned(0.0, 0)), *anew * 2)),
-    (1, script(st.just(Claimed("ann")), st.just(AdvanceTo()), st.just(Race(Plan(), Finished("ann"))))),
-    (1, script(st.just(AdvanceTo()), st.just(Plan()), st.just(Race(Claimed("ann"), Claimed("bob"))))),
-    (1, script(st.just(AdvanceTo()), st.just(Race(Plan(), Plan(1))))),
-)
-# Long enough to come to something; what does not matter shrinks to nothing.
-histories = st.tuples(
-    st.lists(shapes, min_size=1, max_size=2),
-    st.lists(operations, min_size=25, max_size=50).map(lambda scripts: [step for each in scripts for step in each]),
-)
 
 
 @dataclass(frozen=True)
@@ -230,9 +86,9 @@ def same(model: Model, seen: Seen) -> None:
         assert row_of(ours) == row_in(theirs)
     assert set(seen.schedules) == set(model.schedules)
     for each, schedule in model.schedules.items():
-        assert cursor_of(model, schedule) == cursor_in(seen.schedules[each])
-        skips = merged([skip.row for skip in schedule.skips], schedule)
-        assert skips == merged([skip_row(skip) for skip in seen.skips[each]], schedule)
+        assert cursor_of(schedule) == cursor_in(seen.schedules[each])
+        skips = schedule.merge(skip_range(skip) for skip in seen.skips[each])
+        assert list(map(row_of_skip, schedule.merge(schedule.skips))) == list(map(row_of_skip, skips))
 
 
 def _learn_ids(model: Model, seen: Seen) -> None:
@@ -269,7 +125,7 @@ def row_of(run: ModelRun) -> dict[str, Any]:
         "finished_at": None if run.finished_at is None else run.finished_at - T0,
         "reason": run.reason if run.status == "cancelled" and not run.attempt else None,
         "asked": run.asked_to_stop if run.status == "running" else None,
-        "told": run.told and (run.told.due is not None, run.told.payload),
+        "override": run.override and (run.override.due_at is not None, run.override.payload),
     }
 
 
@@ -300,22 +156,21 @@ def row_in(run: RunRecord) -> dict[str, Any]:
         "finished_at": since(run.finished_at),
         "reason": run.reason if run.status == "cancelled" and not run.attempt and run.reason in REASONS else None,
         "asked": run.cancel_requested_at is not None if run.status == "running" else None,
-        "told": run.applied_override and (run.applied_override.moved, run.applied_override.payload),
+        "override": run.applied_override and (run.applied_override.moved, run.applied_override.payload),
     }
 
 
-def cursor_of(model: Model, schedule: ModelSchedule) -> dict[str, Any]:
+def cursor_of(schedule: ModelSchedule) -> dict[str, Any]:
     """A schedule of the model, for comparison."""
-    deleted = schedule.state == "deleted"
     return {
         "state": schedule.state,
         "revision": schedule.revision,
         "planned_until": schedule.planned_until - T0,
-        "next_run_at": None if (at := model.next_wakeup(schedule)) is None or deleted else at - T0,
+        "next_run_at": None if schedule.next_wakeup is None else schedule.next_wakeup - T0,
         "runs_planned": schedule.runs_planned,
-        "told": [
-            (tick - T0, told.skip, None if told.due is None else told.due - T0, told.payload)
-            for tick, told in schedule.told.items()
+        "overrides": [
+            (tick - T0, override.skip, None if override.due_at is None else override.due_at - T0, override.payload)
+            for tick, override in schedule.tick_overrides.items()
         ],
         "skip_until": schedule.skip_until and schedule.skip_until - T0,
         "paused": schedule.state == "paused",
@@ -332,7 +187,7 @@ def cursor_in(schedule: Schedule) -> dict[str, Any]:
         "planned_until": None if cursor.planned_until is None else cursor.planned_until - T0,
         "next_run_at": None if cursor.next_run_at is None else cursor.next_run_at - T0,
         "runs_planned": cursor.runs_planned,
-        "told": [
+        "overrides": [
             (each.tick - T0, each.skip, None if each.due_at is None else each.due_at - T0, each.payload is not None)
             for each in cursor.tick_overrides
             if not each.done
@@ -343,22 +198,15 @@ def cursor_in(schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def skip_row(skip: SkipRecord) -> tuple[Any, ...]:
-    """A skip of the store, for comparison."""
+def skip_range(skip: SkipRecord) -> Range:
+    """A skip of the store as the model has it."""
     first, last = int(skip.first.timestamp()), int(skip.last.timestamp())
-    return skip.reason, skip.revision, skip.run_id, first, last, skip.count
+    return Range(skip.reason, skip.revision, skip.run_id, first, last, skip.count)
 
 
-def merged(rows: list[tuple[Any, ...]], schedule: ModelSchedule) -> list[tuple[Any, ...]]:
-    """Ranges of the same kind with nothing between them as one."""
-    found: list[tuple[Any, ...]] = []
-    for *kind, first, last, count in rows:
-        before = found[-1] if found else None
-        if before and list(before[:3]) == kind and not schedule.parts(kind[1], before[4], first):
-            found[-1] = (*kind, before[3], last, before[5] + count)
-        else:
-            found.append((*kind, first, last, count))
-    return found
+def row_of_skip(skip: Range) -> tuple[object, ...]:
+    """A skip, for comparison."""
+    return *skip.kind, skip.first - T0, skip.last - T0, skip.count
 
 
 @dataclass
@@ -366,17 +214,17 @@ class History:
     """One history on one database: operations go to its two instances in turn."""
 
     stores: tuple[Store, Store]
-    state: State = field(default_factory=lambda: State(Model(NAMESPACE)))
+    state: State = field(default_factory=lambda: State(Model()))
     seen: Seen = field(default_factory=lambda: Seen([], {}, {}))
     # What must never be again otherwise: the run of a tick, a final run.
     run_of: dict[tuple[str, float], int] = field(default_factory=dict)
     finals: dict[int, RunRecord] = field(default_factory=dict)
     turn: int = 0
 
-    async def play(self, shapes: list[Shape], steps: list[Operation]) -> None:
+    async def play(self, specs: list[Spec], steps: list[Operation]) -> None:
         """All steps, then a time without faults."""
-        for each, shape in zip(NAMES, shapes, strict=False):
-            await self.step(Created(each, shape, by_code=True))
+        for each, spec in zip(NAMES, specs, strict=False):
+            await self.step(Created(each, spec, by_code=True))
         for operation in steps:
             await self.step(operation)
         await self.come_to_rest()
@@ -437,12 +285,7 @@ class History:
                     assert kept[skip.id] == skip, "pruning changed a skip"
                 else:
                     assert skip.decided_at < instant(self.state.now - prune.older_than), "a young skip was pruned"
-            by_id = {run.id: run for run in self.state.model.runs}
-            rows = merged([skip_row(skip) for skip in self.seen.skips[each]], schedule)
-            schedule.skips = [
-                Range(reason, revision, by_id.get(behind, behind), first, last, count)
-                for reason, revision, behind, first, last, count in rows
-            ]
+            schedule.skips = schedule.merge(map(skip_range, self.seen.skips[each]))
 
     def _check(self, before: Seen, *, racing: bool = False) -> None:
         """What must hold whatever the model says."""
@@ -452,13 +295,13 @@ class History:
             assert run.id not in self.finals or self.finals[run.id] == run, "a final run changed"
             if run.status in FINAL:
                 self.finals[run.id] = run
-            shape = model.schedules[str(run.schedule)].shapes[run.revision or 0]
+            spec = model.schedules[str(run.schedule)].specs[run.revision or 0]
             if run.scheduled_for is not None:
                 tick = int(run.scheduled_for.timestamp())
                 assert self.run_of.setdefault((str(run.schedule), tick), run.id) == run.id, "a tick ran twice"
-                assert shape.ticks(tick - 1, tick) == [tick], "not a tick of its revision"
+                assert spec.has_tick(tick), "not a tick of its revision"
             drains = next(one.drains for one in model.runs if one.id == run.id)
-            assert run.attempt <= 1 + shape.retries + shape.crash_limit + drains, "too many attempts"
+            assert run.attempt <= 1 + spec.retries + spec.crash_limit + drains, "too many attempts"
             assert run.started_at is None or run.started_at >= run.due_at, "began before it was due"
             old = earlier.get(run.id)
             if old is not None and old.attempt != run.attempt:
@@ -482,18 +325,18 @@ class History:
     def _check_ledger(self, schedule: ModelSchedule, skips: list[SkipRecord]) -> None:
         """Ranges are exact, share no tick with each other, and hold none that ran."""
         skipped: set[int] = set()
-        for _, revision, _, first, last, count in map(skip_row, skips):
-            ticks = schedule.shapes[revision].ticks(first - 1, last)
+        for skip in map(skip_range, skips):
+            ticks = schedule.specs[skip.revision].ticks(skip.first, skip.last)
             assert skipped.isdisjoint(ticks), "two skips of one tick"
             skipped |= set(ticks)
-            assert (ticks[:1], ticks[-1:], len(ticks)) == ([first], [last], count), "not the ticks of its revision"
-            assert not schedule.ever.intersection(ticks), "a tick was skipped and ran"
+            assert (ticks[0], ticks[-1], len(ticks)) == (skip.first, skip.last, skip.count), "not those of its revision"
+            assert not schedule.ran.intersection(ticks), "a tick was skipped and ran"
 
     def _check_overlap(self) -> None:
         """While a schedule's runs all have the same limit, no more than that many are given out."""
         for each in self.state.model.schedules:
             active = self.state.model.active_runs(each)
-            limits = {(run.shape.overlap == "allow", run.shape.max_concurrent) for run in active}
+            limits = {(run.spec.overlap == "allow", run.spec.max_concurrent) for run in active}
             if len(limits) == 1:
                 [(allowed, maximum)] = limits
                 assert allowed or sum(run.status != "waiting" for run in active) <= maximum, "more at once than allowed"
@@ -518,7 +361,7 @@ Opened = Callable[[], AbstractAsyncContextManager[tuple[Store, Store]]]
 def try_histories(runner: asyncio.Runner, opened: Opened, examples: int) -> None:
     """Many of them, the same ones each time unless TICKBIRD_FUZZ asks for more."""
 
-    async def play(history: tuple[list[Shape], list[Operation]]) -> None:
+    async def play(history: tuple[list[Spec], list[Operation]]) -> None:
         async with opened() as stores:
             await History(stores).play(*history)
 
@@ -533,7 +376,7 @@ def try_histories(runner: asyncio.Runner, opened: Opened, examples: int) -> None
         phases=(Phase.explicit, Phase.generate, Phase.shrink),
     )
     @given(histories)
-    def tried(history: tuple[list[Shape], list[Operation]]) -> None:
+    def tried(history: tuple[list[Spec], list[Operation]]) -> None:
         note("\n".join(["that is:", *(f"    {step!r}" for step in history[1] if step != Nothing())]))
         runner.run(play(history))
 
@@ -563,8 +406,8 @@ def test_histories_in_memory(runner: asyncio.Runner) -> None:
 
 
 async def test_what_one_makes_many_of_lets_others_go_first() -> None:
-    crowd = Shape(rules=(Steps(20),), catch_up="all", grace=0, overlap="allow")
-    other = Shape(rules=(Steps(60),), overlap="allow")
+    crowd = Spec(every(20), catch_up="all", grace=0, overlap="allow")
+    other = Spec(every(60), overlap="allow")
     late = (Advance(61.5), Plan(), Claimed("ann", 2), Died("ann"), Triggered("two"), Triggered("two"))
     later = (Advance(61.5), Rescued(), Plan(), Claimed("bob", 3), FinishedAll(), Claimed("ann"))
     async with in_memory() as stores:
