@@ -1,4 +1,4 @@
--- Rates of queues: what may begin, and what stands in each queue.
+-- Queues: their rates, and what stands in them.
 
 -- name: set_rate
 INSERT INTO queue_rates (namespace, queue, count, seconds) VALUES (:namespace, :queue, :count, :seconds)
