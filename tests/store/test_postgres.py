@@ -917,7 +917,8 @@ class TestStatements:
 
 # Without active runs: they are as many as there is work to do, and are sorted.
 READINGS = sorted(
-    {*load_statements("tickbird.store.postgres", "dashboard", "dashboard_runs")} - {"page_active", "page_active_of"}
+    {*load_statements("tickbird.store.postgres", "dashboard", "dashboard_runs"), "late_runs", "examine_waiting"}
+    - {"page_active", "page_active_of"}
 )
 
 

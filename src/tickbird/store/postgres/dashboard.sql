@@ -234,45 +234,6 @@ LIMIT %(limit)s;
 -- name: errors_of
 SELECT id, left(coalesce(error, ''), 10000) FROM tickbird.runs WHERE id = ANY(%(ids)s::bigint[]);
 
--- name: late_runs
--- The oldest runs of each task and priority of a queue. If a run stands behind the line, an older one stands in it.
-WITH RECURSIVE lines AS (
-    (
-        SELECT queue, target, (schedule_id IS NULL)::integer AS ad_hoc, priority FROM tickbird.runs
-        WHERE status = 'queued' AND namespace = %(namespace)s
-        ORDER BY queue, target, (schedule_id IS NULL)::integer, priority LIMIT 1
-    )
-    UNION ALL
-    SELECT r.queue, r.target, r.ad_hoc, r.priority
-    FROM lines AS l
-    CROSS JOIN LATERAL (
-        SELECT r.queue, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority FROM tickbird.runs AS r
-        WHERE r.status = 'queued'
-            AND r.namespace = %(namespace)s
-            AND (r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority)
-                > (l.queue, l.target, l.ad_hoc, l.priority)
-        ORDER BY r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority LIMIT 1
-    ) AS r
-)
-SELECT f.id, s.name AS schedule, l.queue, l.target, f.available_at
-FROM (SELECT * FROM lines LIMIT %(maximum)s) AS l
-CROSS JOIN LATERAL (
-    SELECT r.id, r.schedule_id, r.available_at FROM tickbird.runs AS r
-    WHERE r.status = 'queued'
-        AND r.namespace = %(namespace)s
-        AND r.queue = l.queue
-        AND r.target = l.target
-        AND (r.schedule_id IS NULL)::integer = l.ad_hoc
-        AND r.priority = l.priority
-        AND r.deferred_until = 0
-        AND r.available_at < %(before)s
-    ORDER BY r.available_at, r.id
-    LIMIT %(limit)s
-) AS f
-LEFT JOIN tickbird.schedules AS s ON s.id = f.schedule_id
-ORDER BY f.available_at, f.id
-LIMIT %(limit)s;
-
 -- name: load_page
 SELECT
     s.id,

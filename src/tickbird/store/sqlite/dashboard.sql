@@ -200,20 +200,6 @@ LIMIT :limit;
 -- name: error_of
 SELECT substr(coalesce(error, ''), 1, 10000) FROM runs WHERE id = :id;
 
--- name: late_runs
--- What nobody takes stays in front of its queue, so the first ones of each tell.
-SELECT f.id, s.name, f.queue, f.target, f.available_at
-FROM (
-    SELECT id, schedule_id, queue, target, available_at
-    FROM runs
-    WHERE namespace = :namespace AND queue = :queue AND status = 'queued'
-    LIMIT :maximum
-) AS f
-LEFT JOIN schedules AS s ON s.id = f.schedule_id
-WHERE f.available_at < :before
-ORDER BY f.available_at, f.id
-LIMIT :limit;
-
 -- name: load_page
 SELECT
     s.id,
