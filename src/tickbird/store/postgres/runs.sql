@@ -1,4 +1,8 @@
 -- Runs: from queued to a final status.
+-- `{name}` stands for the text below `-- fragment: name`.
+
+-- fragment: now
+coalesce(%(now)s::timestamptz, statement_timestamp())
 
 -- name: insert_runs
 -- Runs that belong to no schedule.
@@ -6,7 +10,7 @@ WITH u AS MATERIALIZED (
     SELECT
         coalesce(u.given_id, nextval('tickbird.ids')) AS id,
         u.*,
-        coalesce(u.at, coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => u.delay)) AS due_at
+        coalesce(u.at, {now} + make_interval(secs => u.delay)) AS due_at
     FROM unnest(
         %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
         %(at)s::timestamptz[], %(delays)s::float8[], %(start_within)s::float8[], %(crash_limits)s::integer[],
@@ -31,14 +35,13 @@ made AS (
         CASE WHEN u.retry_of IS NULL THEN 'manual' ELSE 'retry' END, u.due_at, u.due_at,
         u.due_at + make_interval(secs => u.start_within),
         coalesce((SELECT r.crash_limit FROM tickbird.runs AS r WHERE r.id = u.retry_of), u.crash_limit), u.retry_of, %(actor)s, u.key,
-        coalesce(%(now)s::timestamptz, statement_timestamp())
+        {now}
     FROM u
     ORDER BY u.place
 ),
 told AS (
     INSERT INTO tickbird.audit (at, actor, action, namespace, run_id, detail)
-    SELECT
-        coalesce(%(now)s::timestamptz, statement_timestamp()), %(actor)s, 'enqueue', %(namespace)s, u.id, %(detail)s::jsonb
+    SELECT {now}, %(actor)s, 'enqueue', %(namespace)s, u.id, %(detail)s::jsonb
     FROM u
     WHERE u.place = 1
 )
@@ -113,12 +116,12 @@ held AS (
 ),
 renewed AS (
     UPDATE tickbird.runs AS r
-    SET lease_until = coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => %(lease)s)
+    SET lease_until = {now} + make_interval(secs => %(lease)s)
     WHERE r.id = ANY(ARRAY(SELECT held.id FROM held))
     RETURNING r.id, r.cancel_requested_at IS NOT NULL AS asked_to_stop
 )
 SELECT c.now, renewed.id, renewed.asked_to_stop
-FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
+FROM (SELECT {now} AS now) AS c
 LEFT JOIN renewed ON true;
 
 -- name: succeed_runs
@@ -128,7 +131,7 @@ WITH done AS (
     UPDATE tickbird.runs AS r
     SET status = 'succeeded',
         lease_until = NULL,
-        finished_at = coalesce(%(now)s::timestamptz, statement_timestamp()),
+        finished_at = {now},
         result = u.result::json,
         error = NULL,
         failure_kind = NULL,
@@ -138,7 +141,7 @@ WITH done AS (
     RETURNING r.id, r.schedule_id, r.namespace, r.concurrency_key
 )
 SELECT
-    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    {now},
     ARRAY(SELECT id FROM done),
     ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL),
     tickbird.watched(ARRAY(SELECT schedule_id FROM done)),
@@ -178,8 +181,7 @@ held AS MATERIALIZED (
 ),
 ended AS (
     INSERT INTO tickbird.attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)
-    SELECT h.id, h.attempt, h.worker, h.started_at, coalesce(%(now)s::timestamptz, statement_timestamp()), h.outcome,
-        h.error
+    SELECT h.id, h.attempt, h.worker, h.started_at, {now}, h.outcome, h.error
     FROM held AS h
     WHERE h.status <> 'succeeded'
     ON CONFLICT (run_id, attempt) DO NOTHING
@@ -192,14 +194,10 @@ done AS (
         worker = CASE WHEN h.status <> 'queued' THEN r.worker END,
         -- What has started did so in time; further attempts may come later.
         start_by = CASE WHEN h.status <> 'queued' OR NOT h.started THEN r.start_by END,
-        available_at = CASE
-            WHEN h.status = 'queued'
-                THEN coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => h.delay)
-            ELSE r.available_at
-        END,
+        available_at = CASE WHEN h.status = 'queued' THEN {now} + make_interval(secs => h.delay) ELSE r.available_at END,
         -- A run that waits for its next attempt would hide others behind the line from claims.
         deferred_until = CASE WHEN h.failures > 0 THEN 0 ELSE r.deferred_until END,
-        finished_at = CASE WHEN h.status <> 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp()) END,
+        finished_at = CASE WHEN h.status <> 'queued' THEN {now} END,
         result = h.result::json,
         error = h.error,
         failure_kind = h.kind,
@@ -209,7 +207,7 @@ done AS (
     RETURNING r.id, r.schedule_id, r.status, r.namespace, r.concurrency_key
 )
 SELECT
-    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    {now},
     ARRAY(SELECT id FROM done),
     ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL AND status <> 'queued'),
     tickbird.watched(ARRAY(SELECT schedule_id FROM done WHERE status = 'succeeded')),
@@ -313,14 +311,14 @@ WITH lost AS MATERIALIZED (
         END AS status,
         format('worker %%s was lost: its lease ended at %%s.', worker, lease_until AT TIME ZONE 'UTC') AS error
     FROM tickbird.runs
-    WHERE status = 'running' AND lease_until < coalesce(%(now)s::timestamptz, statement_timestamp())
+    WHERE status = 'running' AND lease_until < {now}
     ORDER BY lease_until
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ),
 ended AS (
     INSERT INTO tickbird.attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)
-    SELECT id, attempt, worker, started_at, coalesce(%(now)s::timestamptz, statement_timestamp()), 'lost', error
+    SELECT id, attempt, worker, started_at, {now}, 'lost', error
     FROM lost
 )
 UPDATE tickbird.runs AS r
@@ -329,13 +327,8 @@ SET status = lost.status,
     lease_until = NULL,
     worker = CASE WHEN lost.status <> 'queued' THEN r.worker END,
     start_by = CASE WHEN lost.status <> 'queued' THEN r.start_by END,
-    available_at = CASE
-        WHEN lost.status = 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp())
-        ELSE r.available_at
-    END,
-    finished_at = CASE
-        WHEN lost.status <> 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp())
-    END,
+    available_at = CASE WHEN lost.status = 'queued' THEN {now} ELSE r.available_at END,
+    finished_at = CASE WHEN lost.status <> 'queued' THEN {now} END,
     error = lost.error,
     failure_kind = CASE WHEN lost.status = 'failed' THEN 'lost' END
 FROM lost
@@ -359,7 +352,7 @@ WITH late AS MATERIALIZED (
     SELECT id FROM tickbird.runs
     WHERE status IN ('waiting', 'queued')
         AND start_by IS NOT NULL
-        AND start_by < coalesce(%(now)s::timestamptz, statement_timestamp())
+        AND start_by < {now}
     ORDER BY start_by
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
@@ -368,7 +361,7 @@ UPDATE tickbird.runs
 SET status = 'cancelled',
     lane = 0,
     reason = 'misfire',
-    finished_at = coalesce(%(now)s::timestamptz, statement_timestamp())
+    finished_at = {now}
 WHERE id = ANY(ARRAY(SELECT late.id FROM late))
 RETURNING id, schedule_id, status, namespace, concurrency_key;
 
@@ -390,7 +383,7 @@ SELECT schedule_id FROM waiting WHERE schedule_id IS NOT NULL LIMIT %(limit)s;
 -- name: next_rescue
 -- The clock; the next lease to end, run to be too late, wait to be in vain or to join its line; and does anybody wait?
 SELECT
-    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    {now},
     least(
         (
             SELECT lease_until FROM tickbird.runs WHERE status = 'running' AND lease_until IS NOT NULL
@@ -413,7 +406,7 @@ WITH seen AS MATERIALIZED (
     SELECT id, schedule_id, finished_at, created_at, idempotency_key
     FROM tickbird.runs
     WHERE status IN ('succeeded', 'failed', 'cancelled')
-        AND finished_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
+        AND finished_at < {now} - make_interval(secs => %(older_than)s)
         AND (finished_at, id) > (%(since)s::timestamptz, %(after)s::bigint)
     ORDER BY finished_at, id
     LIMIT 10 * %(limit)s::integer
@@ -430,8 +423,7 @@ old AS MATERIALIZED (
     WHERE (seen.schedule_id IS NULL OR seen.id <= edge.id)
         AND (
             seen.idempotency_key IS NULL
-            OR seen.created_at
-                < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(key_seconds)s)
+            OR seen.created_at < {now} - make_interval(secs => %(key_seconds)s)
         )
     ORDER BY seen.finished_at, seen.id
     LIMIT %(limit)s
@@ -470,7 +462,7 @@ WITH gone AS (
         SELECT s.id
         FROM tickbird.skips AS s
         JOIN tickbird.cursors AS c USING (schedule_id)
-        WHERE s.decided_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
+        WHERE s.decided_at < {now} - make_interval(secs => %(older_than)s)
             AND s.id IS DISTINCT FROM c.last_skip_id
         ORDER BY s.decided_at
         LIMIT %(limit)s
@@ -488,7 +480,7 @@ DELETE FROM tickbird.audit
 WHERE id = ANY(ARRAY(
     SELECT id
     FROM tickbird.audit
-    WHERE at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
+    WHERE at < {now} - make_interval(secs => %(older_than)s)
     ORDER BY at
     LIMIT %(limit)s
 ));
@@ -550,7 +542,7 @@ WHERE v.schedule_id = %(id)s AND v.revision = old.revision;
 
 -- name: prune_workers
 DELETE FROM tickbird.workers
-WHERE live_until < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s);
+WHERE live_until < {now} - make_interval(secs => %(older_than)s);
 
 -- name: get_run
 SELECT * FROM tickbird.run_details WHERE id = %(id)s;
