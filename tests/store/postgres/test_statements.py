@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from tests.store.postgres.steps import T0, WORKER, claim, later
+from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
 from tickbird.store.postgres import PostgresStore
@@ -22,6 +23,17 @@ class TestStatements:
         sent.clear()
         claimed = await store.claim_runs(WORKER, 5, 60, queues=["default"], tasks=["work"], now=T0)
         assert (list(claimed.runs), claimed.next_at, sent) == ([], later(30), ["claim_runs"])
+
+    async def test_a_claim_of_a_rate_that_is_used_up_is_one(self, store: PostgresStore, sent: list[str]) -> None:
+        await store.set_queue_rate("default", "default", RateLimit(1, 60), "ada", now=T0)
+        await store.enqueue("default", [NewRun(Target("work"), {})] * 2, "ada", now=T0)
+        sent.clear()
+        claimed = await store.claim_runs(WORKER, 5, 60, queues=["default"], tasks=["work"], now=T0)
+        counted = ["claim_runs", "BEGIN", "lock_rates", "claim_runs", "queues_of_runs", "save_starts"]
+        assert (len(claimed.runs), sent) == (1, counted)
+        sent.clear()
+        claimed = await store.claim_runs(WORKER, 5, 60, queues=["default"], tasks=["work"], now=later(1))
+        assert (list(claimed.runs), claimed.next_at, sent) == ([], later(60), ["claim_runs"])
 
     async def test_finishing_runs_without_a_schedule_is_one(self, store: PostgresStore, sent: list[str]) -> None:
         await store.enqueue("default", [NewRun(Target("work"), {})] * 3, "ada", now=T0)

@@ -24,7 +24,9 @@ async def test_pages_by_status_do_not_walk_all_runs(store: SqliteStore, shell: s
         assert found[1] in (None, "unwell", "unwell_of_schedule", "active", "running", "queued", "waiting"), line
 
 
-@pytest.mark.parametrize("name", sorted(load_statements("tickbird.store.sqlite", "dashboard")))
+@pytest.mark.parametrize(
+    "name", sorted({*load_statements("tickbird.store.sqlite", "dashboard", "dashboard_runs"), "late_runs"})
+)
 async def test_readings_walk_indexes_and_sort_no_history(
     store: SqliteStore, shell: sqlite3.Connection, name: str
 ) -> None:

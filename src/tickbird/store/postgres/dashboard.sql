@@ -1,61 +1,36 @@
--- What a dashboard reads. Each statement looks at no more rows than its bounds say, however many are stored, but for
--- those that look for schedules: these may walk the narrow table `schedule_search`.
+-- What a dashboard reads; runs are in `dashboard_runs.sql`. Each statement looks at no more rows than its bounds say,
+-- however many are stored, but for those that look for schedules: these may walk the narrow table `schedule_search`.
+-- `{name}` stands for the text below `-- fragment: name`.
 
--- name: find_schedules
-SELECT l.schedule_id
+-- fragment: from_matching_schedules
 FROM tickbird.schedule_search AS l
 JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
 WHERE l.namespace = %(namespace)s
-    AND l.name > %(after)s
     AND (%(contains)s = '' OR strpos(l.search_text, lower(%(contains)s)) > 0)
     AND (%(app)s::text IS NULL OR l.app = %(app)s)
     AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
     AND (%(among)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(among)s::bigint[])))
     AND (%(tag)s::text IS NULL OR strpos(l.search_text, E'\n' || lower(%(tag)s) || E'\n') > 0)
     AND c.state = ANY(%(states)s::text[])
-    -- Not read for others, since tags are words as well.
+    -- The search text has words and tags alike, so the tags themselves are read too, but only if one is asked for.
     AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE (
         SELECT s.definition -> 'tags' ? %(tag)s FROM tickbird.schedules AS s WHERE s.id = l.schedule_id
     ) END
+
+-- name: find_schedules
+SELECT l.schedule_id
+{from_matching_schedules} AND l.name > %(after)s
 ORDER BY l.name
 LIMIT %(limit)s;
 
 -- name: find_schedules_before
 SELECT l.schedule_id
-FROM tickbird.schedule_search AS l
-JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
-WHERE l.namespace = %(namespace)s
-    AND l.name < %(before)s
-    AND (%(contains)s = '' OR strpos(l.search_text, lower(%(contains)s)) > 0)
-    AND (%(app)s::text IS NULL OR l.app = %(app)s)
-    AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
-    AND (%(among)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(among)s::bigint[])))
-    AND (%(tag)s::text IS NULL OR strpos(l.search_text, E'\n' || lower(%(tag)s) || E'\n') > 0)
-    AND c.state = ANY(%(states)s::text[])
-    AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE (
-        SELECT s.definition -> 'tags' ? %(tag)s FROM tickbird.schedules AS s WHERE s.id = l.schedule_id
-    ) END
+{from_matching_schedules} AND l.name < %(before)s
 ORDER BY l.name DESC
 LIMIT %(limit)s;
 
 -- name: count_schedules
-SELECT count(*)
-FROM (
-    SELECT
-    FROM tickbird.schedule_search AS l
-    JOIN tickbird.cursors AS c ON c.schedule_id = l.schedule_id
-    WHERE l.namespace = %(namespace)s
-        AND (%(contains)s = '' OR strpos(l.search_text, lower(%(contains)s)) > 0)
-        AND (%(app)s::text IS NULL OR l.app = %(app)s)
-        AND (%(queue)s::text IS NULL OR l.queue = %(queue)s)
-        AND (%(among)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(among)s::bigint[])))
-        AND (%(tag)s::text IS NULL OR strpos(l.search_text, E'\n' || lower(%(tag)s) || E'\n') > 0)
-        AND c.state = ANY(%(states)s::text[])
-        AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE (
-        SELECT s.definition -> 'tags' ? %(tag)s FROM tickbird.schedules AS s WHERE s.id = l.schedule_id
-    ) END
-    LIMIT %(limit)s
-) AS found;
+SELECT count(*) FROM (SELECT {from_matching_schedules} LIMIT %(limit)s) AS found;
 
 -- name: resting_schedules
 SELECT schedule_id FROM tickbird.cursors
@@ -106,43 +81,52 @@ CROSS JOIN LATERAL (
 ) AS newest
 WHERE newest.status = 'failed';
 
+-- fragment: told_runs
+-- Of a schedule s: the newest hundred runs that succeeded or failed; `good` counts the successes since each.
+SELECT told.*, count(*) FILTER (WHERE told.status = 'succeeded') OVER (ORDER BY told.id DESC) AS good
+FROM (
+    SELECT r.id, r.status, r.finished_at FROM tickbird.runs AS r
+    WHERE r.schedule_id = s.id AND r.status IN ('succeeded', 'failed')
+    ORDER BY r.id DESC LIMIT 100
+) AS told
+
 -- name: list_these
 SELECT
     s.*,
     (SELECT r.id FROM tickbird.runs AS r WHERE r.schedule_id = s.id ORDER BY r.id DESC LIMIT 1) AS last_run_id,
-    (
-        -- The newest hundred runs that tell: how many failed since the last that did well?
-        SELECT count(*)
-        FROM (
-            SELECT count(*) FILTER (WHERE told.status = 'succeeded') OVER (ORDER BY told.id DESC) AS good
-            FROM (
-                SELECT r.id, r.status FROM tickbird.runs AS r
-                WHERE r.schedule_id = s.id AND r.status IN ('succeeded', 'failed')
-                ORDER BY r.id DESC LIMIT 100
-            ) AS told
-        ) AS counted
-        WHERE counted.good = 0
-    ) AS failure_streak,
+    (SELECT count(*) FROM ({told_runs}) AS f WHERE f.good = 0) AS failure_streak,
     (
         SELECT count(*) FROM tickbird.runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2
     ) AS held
 FROM tickbird.schedule_details AS s
 WHERE s.id = ANY(%(ids)s::bigint[]);
 
+-- name: streaks
+-- Of schedules that fail: how many runs failed since one succeeded, and since when.
+SELECT s.name, count(*)::integer, min(f.finished_at), max(f.id)
+FROM tickbird.schedules AS s
+JOIN tickbird.cursors AS c ON c.schedule_id = s.id AND c.state <> 'deleted'
+CROSS JOIN LATERAL ({told_runs}) AS f
+WHERE s.id = ANY(%(ids)s::bigint[]) AND f.good = 0
+GROUP BY s.name
+ORDER BY max(f.id) DESC
+LIMIT %(limit)s;
+
+-- fragment: first_start
+-- When the first attempt of a run n began.
+CASE
+    WHEN n.attempt > 1
+        THEN coalesce((SELECT min(a.started_at) FROM tickbird.attempts AS a WHERE a.run_id = n.id), n.started_at)
+    ELSE n.started_at
+END
+
 -- name: run_marks
 -- The newest of each schedule; of these, those that touch the time that is asked for.
 SELECT r.*
 FROM unnest(%(ids)s::bigint[]) AS wanted(id)
 CROSS JOIN LATERAL (
-    SELECT
-        schedule_id, id, status, origin, scheduled_for, due_at,
-        CASE
-            WHEN attempt > 1
-                THEN coalesce((SELECT min(a.started_at) FROM tickbird.attempts AS a WHERE a.run_id = runs.id), started_at)
-            ELSE started_at
-        END AS started_at,
-        finished_at
-    FROM tickbird.runs
+    SELECT schedule_id, id, status, origin, scheduled_for, due_at, {first_start} AS started_at, finished_at
+    FROM tickbird.runs AS n
     WHERE schedule_id = wanted.id
     ORDER BY id DESC
     LIMIT %(each)s
@@ -222,14 +206,7 @@ ORDER BY c.next_run_at, c.schedule_id
 LIMIT %(limit)s;
 
 -- name: timings
-SELECT
-    schedule_id, id, status, due_at,
-    CASE
-        WHEN attempt > 1
-            THEN coalesce((SELECT min(a.started_at) FROM tickbird.attempts AS a WHERE a.run_id = ended.id), started_at)
-        ELSE started_at
-    END AS started_at,
-    finished_at
+SELECT schedule_id, id, status, due_at, {first_start} AS started_at, finished_at
 FROM (
     SELECT * FROM tickbird.runs
     WHERE status IN ('succeeded', 'failed', 'cancelled')
@@ -237,89 +214,25 @@ FROM (
         AND (namespace, finished_at) <= (%(namespace)s, 'infinity'::timestamptz)
     ORDER BY namespace DESC, finished_at DESC, id DESC
     LIMIT %(maximum)s
-) AS ended
+) AS n
 WHERE started_at IS NOT NULL AND due_at >= %(since)s
 ORDER BY finished_at DESC, id DESC
 LIMIT %(limit)s;
 
 -- name: timings_of
-SELECT
-    schedule_id, id, status, due_at,
-    CASE
-        WHEN attempt > 1
-            THEN coalesce((SELECT min(a.started_at) FROM tickbird.attempts AS a WHERE a.run_id = newest.id), started_at)
-        ELSE started_at
-    END AS started_at,
-    finished_at
+SELECT schedule_id, id, status, due_at, {first_start} AS started_at, finished_at
 FROM (
     SELECT * FROM tickbird.runs
     WHERE schedule_id = %(schedule_id)s AND namespace = %(namespace)s
     ORDER BY id DESC
     LIMIT %(maximum)s
-) AS newest
+) AS n
 WHERE started_at IS NOT NULL AND due_at >= %(since)s
 ORDER BY id DESC
 LIMIT %(limit)s;
 
--- name: streaks
--- Of schedules that fail: how many of the newest hundred runs that tell failed since one did well, and since when.
-SELECT s.name, count(*)::integer, min(f.finished_at), max(f.id)
-FROM tickbird.schedules AS s
-JOIN tickbird.cursors AS c ON c.schedule_id = s.id AND c.state <> 'deleted'
-CROSS JOIN LATERAL (
-    SELECT told.*, count(*) FILTER (WHERE told.status = 'succeeded') OVER (ORDER BY told.id DESC) AS good
-    FROM (
-        SELECT r.id, r.status, r.finished_at FROM tickbird.runs AS r
-        WHERE r.schedule_id = s.id AND r.status IN ('succeeded', 'failed')
-        ORDER BY r.id DESC LIMIT 100
-    ) AS told
-) AS f
-WHERE s.id = ANY(%(ids)s::bigint[]) AND f.good = 0
-GROUP BY s.name
-ORDER BY max(f.id) DESC
-LIMIT %(limit)s;
-
 -- name: errors_of
 SELECT id, left(coalesce(error, ''), 10000) FROM tickbird.runs WHERE id = ANY(%(ids)s::bigint[]);
-
--- name: late_runs
--- The oldest runs of each task and priority of a queue. If a run stands behind the line, an older one stands in it.
-WITH RECURSIVE lines AS (
-    (
-        SELECT queue, target, (schedule_id IS NULL)::integer AS ad_hoc, priority FROM tickbird.runs
-        WHERE status = 'queued' AND namespace = %(namespace)s
-        ORDER BY queue, target, (schedule_id IS NULL)::integer, priority LIMIT 1
-    )
-    UNION ALL
-    SELECT r.queue, r.target, r.ad_hoc, r.priority
-    FROM lines AS l
-    CROSS JOIN LATERAL (
-        SELECT r.queue, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority FROM tickbird.runs AS r
-        WHERE r.status = 'queued'
-            AND r.namespace = %(namespace)s
-            AND (r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority)
-                > (l.queue, l.target, l.ad_hoc, l.priority)
-        ORDER BY r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority LIMIT 1
-    ) AS r
-)
-SELECT f.id, s.name AS schedule, l.queue, l.target, f.available_at
-FROM (SELECT * FROM lines LIMIT %(maximum)s) AS l
-CROSS JOIN LATERAL (
-    SELECT r.id, r.schedule_id, r.available_at FROM tickbird.runs AS r
-    WHERE r.status = 'queued'
-        AND r.namespace = %(namespace)s
-        AND r.queue = l.queue
-        AND r.target = l.target
-        AND (r.schedule_id IS NULL)::integer = l.ad_hoc
-        AND r.priority = l.priority
-        AND r.deferred_until = 0
-        AND r.available_at < %(before)s
-    ORDER BY r.available_at, r.id
-    LIMIT %(limit)s
-) AS f
-LEFT JOIN tickbird.schedules AS s ON s.id = f.schedule_id
-ORDER BY f.available_at, f.id
-LIMIT %(limit)s;
 
 -- name: load_page
 SELECT
@@ -342,16 +255,8 @@ SELECT
     CASE WHEN %(durations)s THEN (
         SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY date_part('epoch', r.finished_at - r.started_at))
         FROM (
-            SELECT
-                status,
-                CASE
-                    WHEN attempt > 1 THEN coalesce(
-                        (SELECT min(a.started_at) FROM tickbird.attempts AS a WHERE a.run_id = runs.id), started_at
-                    )
-                    ELSE started_at
-                END AS started_at,
-                finished_at
-            FROM tickbird.runs
+            SELECT status, {first_start} AS started_at, finished_at
+            FROM tickbird.runs AS n
             WHERE schedule_id = s.id
             ORDER BY id DESC LIMIT 20
         ) AS r
@@ -369,318 +274,69 @@ LIMIT %(limit)s;
 -- name: key_of_run
 SELECT idempotency_key FROM tickbird.runs WHERE id = %(id)s AND namespace = %(namespace)s;
 
--- name: find_runs
--- Written for the index by namespace, as list_runs. At most so many are looked at; the last of these is told as well, so that the next page can begin behind it.
-SELECT id, place, wanted
-FROM (
-    SELECT
-        id,
-        row_number() OVER (ORDER BY namespace DESC, id DESC) AS place,
-        (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s::text[]))
-            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
-            AND (%(target)s::text IS NULL OR target = %(target)s)
-            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
-            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
-            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
-            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
-            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
-    FROM tickbird.runs
-    WHERE (namespace, id) >= (%(namespace)s, 0)
-        AND (namespace, id) < (%(namespace)s, coalesce(%(before)s::bigint, 9223372036854775807))
-    ORDER BY namespace DESC, id DESC
-    LIMIT %(maximum)s
-) AS seen
+-- Pages of the audit: as many entries are looked at as `maximum` says. The last of these is given as well, wanted or not,
+-- so that the next page can begin after it.
+
+-- fragment: audit_columns
+id, at, actor, action, schedule, run_id, detail
+
+-- fragment: audit_filter
+(%(actor)s = '' OR strpos(lower(actor), lower(%(actor)s)) > 0)
+    AND (%(action)s::text IS NULL OR action = %(action)s)
+    AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
+    AND (%(until)s::timestamptz IS NULL OR at < %(until)s)
+
+-- fragment: audit_page
+SELECT {audit_columns}, place, wanted FROM seen
 WHERE wanted OR place = %(maximum)s
-LIMIT %(limit)s;
+LIMIT %(limit)s
 
--- name: find_runs_after
-SELECT id, place, wanted
-FROM (
-    SELECT
-        id,
-        row_number() OVER (ORDER BY namespace, id) AS place,
-        (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s::text[]))
-            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
-            AND (%(target)s::text IS NULL OR target = %(target)s)
-            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
-            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
-            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
-            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
-            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
-    FROM tickbird.runs
-    WHERE (namespace, id) > (%(namespace)s, %(after)s::bigint)
-        AND (namespace, id) <= (%(namespace)s, 9223372036854775807)
-    ORDER BY namespace, id
-    LIMIT %(maximum)s
-) AS seen
-WHERE wanted OR place = %(maximum)s
-LIMIT %(limit)s;
+-- fragment: of_schedule
+schedule_id = (SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s)
 
--- name: find_runs_of
-SELECT id, place, wanted
-FROM (
-    SELECT
-        id,
-        row_number() OVER (ORDER BY id DESC) AS place,
-        (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s::text[]))
-            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
-            AND (%(target)s::text IS NULL OR target = %(target)s)
-            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
-            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
-            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
-            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
-            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
-    FROM tickbird.runs
-    WHERE schedule_id = (
-            SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s
-        )
-        AND id < coalesce(%(before)s::bigint, 9223372036854775807)
-    ORDER BY id DESC
-    LIMIT %(maximum)s
-) AS seen
-WHERE wanted OR place = %(maximum)s
-LIMIT %(limit)s;
-
--- name: find_runs_of_after
-SELECT id, place, wanted
-FROM (
-    SELECT
-        id,
-        row_number() OVER (ORDER BY id) AS place,
-        (%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s::text[]))
-            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
-            AND (%(target)s::text IS NULL OR target = %(target)s)
-            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
-            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
-            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
-            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
-            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
-    FROM tickbird.runs
-    WHERE schedule_id = (
-            SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s
-        )
-        AND id > %(after)s::bigint
-    ORDER BY id
-    LIMIT %(maximum)s
-) AS seen
-WHERE wanted OR place = %(maximum)s
-LIMIT %(limit)s;
-
--- name: find_unwell
--- Of one status that few have: its own index finds them, also far back.
-SELECT id, place, wanted
-FROM (
-    SELECT
-        id,
-        row_number() OVER (ORDER BY id DESC) AS place,
-        (%(origin)s::text IS NULL OR origin = %(origin)s)
-            AND (%(target)s::text IS NULL OR target = %(target)s)
-            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
-            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
-            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
-            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
-            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
-    FROM tickbird.runs
-    WHERE namespace = %(namespace)s
-        AND status = %(status)s
-        AND status IN ('failed', 'cancelled')
-        AND id < coalesce(%(before)s::bigint, 9223372036854775807)
-    ORDER BY id DESC
-    LIMIT %(maximum)s
-) AS seen
-WHERE wanted OR place = %(maximum)s
-LIMIT %(limit)s;
-
--- name: find_unwell_after
-SELECT id, place, wanted
-FROM (
-    SELECT
-        id,
-        row_number() OVER (ORDER BY id) AS place,
-        (%(origin)s::text IS NULL OR origin = %(origin)s)
-            AND (%(target)s::text IS NULL OR target = %(target)s)
-            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
-            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
-            AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
-            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
-            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0) AS wanted
-    FROM tickbird.runs
-    WHERE namespace = %(namespace)s
-        AND status = %(status)s
-        AND status IN ('failed', 'cancelled')
-        AND id > %(after)s::bigint
-    ORDER BY id
-    LIMIT %(maximum)s
-) AS seen
-WHERE wanted OR place = %(maximum)s
-LIMIT %(limit)s;
-
--- name: pick_going
--- Runs that are not over, by their own indexes, however far back they are; these know no order of a page, so those that
--- were looked at are sorted. The first column tells how many that were of the status that has most: if these are as many
--- as may be, there are others.
-WITH seen AS MATERIALIZED (
-    (
-        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
-        WHERE status = 'running' AND 'running' = ANY(%(statuses)s::text[])
-        LIMIT %(maximum)s
-    )
-    UNION ALL
-    (
-        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
-        WHERE 'queued' = ANY(%(statuses)s::text[])
-            AND status = 'queued' AND namespace = %(namespace)s AND (%(queue)s::text IS NULL OR queue = %(queue)s)
-        LIMIT %(maximum)s
-    )
-    UNION ALL
-    (
-        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
-        WHERE status = 'waiting' AND 'waiting' = ANY(%(statuses)s::text[])
-        LIMIT %(maximum)s
-    )
-)
-SELECT
-    (
-        SELECT coalesce(max(number), 0)
-        FROM (SELECT count(*) AS number FROM seen GROUP BY status) AS counted
-    ),
-    ARRAY(
-        SELECT id FROM seen
-        WHERE namespace = %(namespace)s
-            AND status = ANY(%(statuses)s::text[])
-            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
-            AND (%(target)s::text IS NULL OR target = %(target)s)
-            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
-            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
-            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
-            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0)
-            AND id < coalesce(%(before)s::bigint, 9223372036854775807)
-            AND id > coalesce(%(after)s::bigint, 0)
-        ORDER BY CASE WHEN %(after)s::bigint IS NULL THEN -id ELSE id END
-        LIMIT %(limit)s
-    );
-
--- name: pick_going_of_key
-WITH seen AS MATERIALIZED (
-    (
-        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
-        WHERE namespace = %(namespace)s AND concurrency_key = %(key)s AND status IN ('queued', 'running')
-        LIMIT %(maximum)s
-    )
-    UNION ALL
-    (
-        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM tickbird.runs
-        WHERE namespace = %(namespace)s AND concurrency_key = %(key)s AND status = 'waiting'
-        LIMIT %(maximum)s
-    )
-)
-SELECT
-    (
-        SELECT greatest(count(*) FILTER (WHERE status = 'waiting'), count(*) FILTER (WHERE status <> 'waiting')) FROM seen
-    ),
-    ARRAY(
-        SELECT id FROM seen
-        WHERE status = ANY(%(statuses)s::text[])
-            AND (%(origin)s::text IS NULL OR origin = %(origin)s)
-            AND (%(target)s::text IS NULL OR target = %(target)s)
-            AND (%(worker)s::text IS NULL OR worker = %(worker)s)
-            AND (%(queue)s::text IS NULL OR queue = %(queue)s)
-            AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
-            AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0)
-            AND id < coalesce(%(before)s::bigint, 9223372036854775807)
-            AND id > coalesce(%(after)s::bigint, 0)
-        ORDER BY CASE WHEN %(after)s::bigint IS NULL THEN -id ELSE id END
-        LIMIT %(limit)s
-    );
+-- fragment: before
+coalesce(%(before)s::bigint, 9223372036854775807)
 
 -- name: find_audit
-SELECT id, at, actor, action, schedule, run_id, detail, place, wanted
-FROM (
-    SELECT
-        id, at, actor, action, schedule, run_id, detail,
-        row_number() OVER (ORDER BY id DESC) AS place,
-        (%(actor)s = '' OR strpos(lower(actor), lower(%(actor)s)) > 0)
-            AND (%(action)s::text IS NULL OR action = %(action)s)
-            AND (%(schedule)s::text IS NULL OR schedule = %(schedule)s)
-            AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS wanted
+WITH seen AS (
+    SELECT {audit_columns}, row_number() OVER (ORDER BY id DESC) AS place, {audit_filter} AS wanted
     FROM tickbird.audit
-    WHERE namespace = %(namespace)s AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+    WHERE namespace = %(namespace)s AND id < {before}
     ORDER BY id DESC
     LIMIT %(maximum)s
-) AS seen
-WHERE wanted OR place = %(maximum)s
-LIMIT %(limit)s;
+)
+{audit_page};
 
 -- name: find_audit_after
-SELECT id, at, actor, action, schedule, run_id, detail, place, wanted
-FROM (
-    SELECT
-        id, at, actor, action, schedule, run_id, detail,
-        row_number() OVER (ORDER BY id) AS place,
-        (%(actor)s = '' OR strpos(lower(actor), lower(%(actor)s)) > 0)
-            AND (%(action)s::text IS NULL OR action = %(action)s)
-            AND (%(schedule)s::text IS NULL OR schedule = %(schedule)s)
-            AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS wanted
+WITH seen AS (
+    SELECT {audit_columns}, row_number() OVER (ORDER BY id) AS place, {audit_filter} AS wanted
     FROM tickbird.audit
     WHERE namespace = %(namespace)s AND id > %(after)s::bigint
     ORDER BY id
     LIMIT %(maximum)s
-) AS seen
-WHERE wanted OR place = %(maximum)s
-LIMIT %(limit)s;
+)
+{audit_page};
 
 -- name: find_audit_of
 -- By the schedule's own index; what was done to one of the same name that plain SQL took away is not in it.
-SELECT id, at, actor, action, schedule, run_id, detail, place, wanted
-FROM (
-    SELECT
-        id, at, actor, action, schedule, run_id, detail,
-        row_number() OVER (ORDER BY id DESC) AS place,
-        (%(actor)s = '' OR strpos(lower(actor), lower(%(actor)s)) > 0)
-            AND (%(action)s::text IS NULL OR action = %(action)s)
-            AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS wanted
+WITH seen AS (
+    SELECT {audit_columns}, row_number() OVER (ORDER BY id DESC) AS place, {audit_filter} AS wanted
     FROM tickbird.audit
-    WHERE schedule_id = (
-            SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s
-        )
-        AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+    WHERE {of_schedule} AND id < {before}
     ORDER BY id DESC
     LIMIT %(maximum)s
-) AS seen
-WHERE wanted OR place = %(maximum)s
-LIMIT %(limit)s;
+)
+{audit_page};
 
 -- name: find_audit_of_after
-SELECT id, at, actor, action, schedule, run_id, detail, place, wanted
-FROM (
-    SELECT
-        id, at, actor, action, schedule, run_id, detail,
-        row_number() OVER (ORDER BY id) AS place,
-        (%(actor)s = '' OR strpos(lower(actor), lower(%(actor)s)) > 0)
-            AND (%(action)s::text IS NULL OR action = %(action)s)
-            AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
-            AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS wanted
+WITH seen AS (
+    SELECT {audit_columns}, row_number() OVER (ORDER BY id) AS place, {audit_filter} AS wanted
     FROM tickbird.audit
-    WHERE schedule_id = (
-            SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s
-        )
-        AND id > %(after)s::bigint
+    WHERE {of_schedule} AND id > %(after)s::bigint
     ORDER BY id
     LIMIT %(maximum)s
-) AS seen
-WHERE wanted OR place = %(maximum)s
-LIMIT %(limit)s;
+)
+{audit_page};
 
 -- name: last_lines
 SELECT run_id, attempt, number, at, level, text

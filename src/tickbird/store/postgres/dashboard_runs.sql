@@ -1,24 +1,177 @@
--- Pages of runs by status, newest first. Each walks an index that holds only what it looks for, or nearly so: among ten
--- million runs that ended well, a page of those that did not is found at once. `before` is a bound of the index also where
--- it is not given; as a condition of its own it would be looked at row by row, from the newest on.
+-- Pages of runs of a dashboard, newest first. Each walks an index that has only what it looks for, or nearly so: among ten
+-- million runs that succeeded, a page of those that did not is found at once. `before` is a bound of the index also if it
+-- is not given; as a condition of its own it would be looked at row by row, from the newest on.
+-- `{name}` stands for the text below `-- fragment: name`.
+
+-- fragment: before
+coalesce(%(before)s::bigint, 9223372036854775807)
+
+-- fragment: of_schedule
+schedule_id = (SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s)
+
+-- fragment: is_unwell
+-- The second condition is that of the index.
+status = %(status)s AND status IN ('failed', 'cancelled')
+
+-- fragment: status_filter
+(%(statuses)s::text[] IS NULL OR status = ANY(%(statuses)s::text[]))
+
+-- fragment: run_filter
+(%(origin)s::text IS NULL OR origin = %(origin)s)
+    AND (%(target)s::text IS NULL OR target = %(target)s)
+    AND (%(worker)s::text IS NULL OR worker = %(worker)s)
+    AND (%(queue)s::text IS NULL OR queue = %(queue)s)
+    AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
+    AND (%(since)s::timestamptz IS NULL OR due_at >= %(since)s)
+    AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
+    AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0)
+
+-- fragment: wanted_page
+-- The last run that was looked at is given as well, wanted or not, so that the next page can begin after it.
+SELECT id, place, wanted FROM seen
+WHERE wanted OR place = %(maximum)s
+LIMIT %(limit)s
+
+-- name: find_runs
+-- Written for the index by namespace, as list_runs.
+WITH seen AS (
+    SELECT id, row_number() OVER (ORDER BY namespace DESC, id DESC) AS place, {status_filter} AND {run_filter} AS wanted
+    FROM tickbird.runs
+    WHERE (namespace, id) >= (%(namespace)s, 0) AND (namespace, id) < (%(namespace)s, {before})
+    ORDER BY namespace DESC, id DESC
+    LIMIT %(maximum)s
+)
+{wanted_page};
+
+-- name: find_runs_after
+WITH seen AS (
+    SELECT id, row_number() OVER (ORDER BY namespace, id) AS place, {status_filter} AND {run_filter} AS wanted
+    FROM tickbird.runs
+    WHERE (namespace, id) > (%(namespace)s, %(after)s::bigint)
+        AND (namespace, id) <= (%(namespace)s, 9223372036854775807)
+    ORDER BY namespace, id
+    LIMIT %(maximum)s
+)
+{wanted_page};
+
+-- name: find_runs_of
+WITH seen AS (
+    SELECT id, row_number() OVER (ORDER BY id DESC) AS place, {status_filter} AND {run_filter} AS wanted
+    FROM tickbird.runs
+    WHERE {of_schedule} AND id < {before}
+    ORDER BY id DESC
+    LIMIT %(maximum)s
+)
+{wanted_page};
+
+-- name: find_runs_of_after
+WITH seen AS (
+    SELECT id, row_number() OVER (ORDER BY id) AS place, {status_filter} AND {run_filter} AS wanted
+    FROM tickbird.runs
+    WHERE {of_schedule} AND id > %(after)s::bigint
+    ORDER BY id
+    LIMIT %(maximum)s
+)
+{wanted_page};
+
+-- name: find_unwell
+-- Of one status that few have: its own index finds them, also far back.
+WITH seen AS (
+    SELECT id, row_number() OVER (ORDER BY id DESC) AS place, {run_filter} AS wanted
+    FROM tickbird.runs
+    WHERE namespace = %(namespace)s AND {is_unwell} AND id < {before}
+    ORDER BY id DESC
+    LIMIT %(maximum)s
+)
+{wanted_page};
+
+-- name: find_unwell_after
+WITH seen AS (
+    SELECT id, row_number() OVER (ORDER BY id) AS place, {run_filter} AS wanted
+    FROM tickbird.runs
+    WHERE namespace = %(namespace)s AND {is_unwell} AND id > %(after)s::bigint
+    ORDER BY id
+    LIMIT %(maximum)s
+)
+{wanted_page};
+
+-- fragment: going_columns
+id, namespace, status, origin, target, worker, queue, concurrency_key, due_at, error
+
+-- fragment: going_page
+ARRAY(
+    SELECT id FROM seen
+    WHERE namespace = %(namespace)s
+        AND status = ANY(%(statuses)s::text[])
+        AND {run_filter}
+        AND id < {before}
+        AND id > coalesce(%(after)s::bigint, 0)
+    ORDER BY CASE WHEN %(after)s::bigint IS NULL THEN -id ELSE id END
+    LIMIT %(limit)s
+)
+
+-- name: pick_going
+-- Runs that are not over, by their own indexes, however far back they are; these know no order of a page, so those that
+-- were looked at are sorted. The first column tells how many that were of the status that has most: if these are as many
+-- as may be, there are others.
+WITH seen AS MATERIALIZED (
+    (
+        SELECT {going_columns} FROM tickbird.runs
+        WHERE status = 'running' AND 'running' = ANY(%(statuses)s::text[])
+        LIMIT %(maximum)s
+    )
+    UNION ALL
+    (
+        SELECT {going_columns} FROM tickbird.runs
+        WHERE 'queued' = ANY(%(statuses)s::text[])
+            AND status = 'queued' AND namespace = %(namespace)s AND (%(queue)s::text IS NULL OR queue = %(queue)s)
+        LIMIT %(maximum)s
+    )
+    UNION ALL
+    (
+        SELECT {going_columns} FROM tickbird.runs
+        WHERE status = 'waiting' AND 'waiting' = ANY(%(statuses)s::text[])
+        LIMIT %(maximum)s
+    )
+)
+SELECT
+    (SELECT coalesce(max(number), 0) FROM (SELECT count(*) AS number FROM seen GROUP BY status) AS counted),
+    {going_page};
+
+-- name: pick_going_of_key
+WITH seen AS MATERIALIZED (
+    (
+        SELECT {going_columns} FROM tickbird.runs
+        WHERE namespace = %(namespace)s AND concurrency_key = %(key)s AND status IN ('queued', 'running')
+        LIMIT %(maximum)s
+    )
+    UNION ALL
+    (
+        SELECT {going_columns} FROM tickbird.runs
+        WHERE namespace = %(namespace)s AND concurrency_key = %(key)s AND status = 'waiting'
+        LIMIT %(maximum)s
+    )
+)
+SELECT
+    (SELECT greatest(count(*) FILTER (WHERE status = 'waiting'), count(*) FILTER (WHERE status <> 'waiting')) FROM seen),
+    {going_page};
 
 -- name: page_unwell
 SELECT * FROM tickbird.run_details
-WHERE namespace = %(namespace)s
-    AND status = %(status)s
-    AND status IN ('failed', 'cancelled')
-    AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+WHERE namespace = %(namespace)s AND {is_unwell} AND id < {before}
 ORDER BY id DESC
 LIMIT %(limit)s;
 
 -- name: page_unwell_of
 SELECT * FROM tickbird.run_details
-WHERE schedule_id = (SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s)
-    AND status = %(status)s
-    AND status IN ('failed', 'cancelled')
-    AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+WHERE {of_schedule} AND {is_unwell} AND id < {before}
 ORDER BY id DESC
 LIMIT %(limit)s;
+
+-- fragment: active_page
+SELECT * FROM tickbird.run_details
+WHERE id = ANY(ARRAY(SELECT id FROM active WHERE id < {before} ORDER BY id DESC LIMIT %(limit)s))
+ORDER BY id DESC
 
 -- name: page_active
 -- There are as many as there is work to do, in no order that their indexes know.
@@ -32,27 +185,11 @@ WITH active AS MATERIALIZED (
     SELECT id FROM tickbird.runs
     WHERE %(status)s = 'waiting' AND status = 'waiting' AND namespace = %(namespace)s
 )
-SELECT * FROM tickbird.run_details
-WHERE id = ANY(ARRAY(
-    SELECT id FROM active
-    WHERE id < coalesce(%(before)s::bigint, 9223372036854775807)
-    ORDER BY id DESC LIMIT %(limit)s
-))
-ORDER BY id DESC;
+{active_page};
 
 -- name: page_active_of
 WITH active AS MATERIALIZED (
     SELECT id FROM tickbird.runs
-    WHERE schedule_id = (
-            SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s
-        )
-        AND finished_at IS NULL
-        AND status = %(status)s
+    WHERE {of_schedule} AND finished_at IS NULL AND status = %(status)s
 )
-SELECT * FROM tickbird.run_details
-WHERE id = ANY(ARRAY(
-    SELECT id FROM active
-    WHERE id < coalesce(%(before)s::bigint, 9223372036854775807)
-    ORDER BY id DESC LIMIT %(limit)s
-))
-ORDER BY id DESC;
+{active_page};

@@ -140,44 +140,6 @@ WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR c.format > %(format)s)
 ORDER BY s.name
 LIMIT %(limit)s;
 
--- name: examine_waiting
--- What could start now, by queue and target: the oldest runs of each, as many as are counted.
-WITH RECURSIVE lines AS (
-    (
-        SELECT queue, target, (schedule_id IS NULL)::integer AS ad_hoc, priority FROM tickbird.runs
-        WHERE status = 'queued' AND namespace = %(namespace)s
-        ORDER BY queue, target, (schedule_id IS NULL)::integer, priority LIMIT 1
-    )
-    UNION ALL
-    SELECT r.queue, r.target, r.ad_hoc, r.priority
-    FROM lines AS l
-    CROSS JOIN LATERAL (
-        SELECT r.queue, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority FROM tickbird.runs AS r
-        WHERE r.status = 'queued'
-            AND r.namespace = %(namespace)s
-            AND (r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority)
-                > (l.queue, l.target, l.ad_hoc, l.priority)
-        ORDER BY r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority LIMIT 1
-    ) AS r
-)
-SELECT l.queue, l.target, count(*)::integer, min(f.available_at)
-FROM lines AS l
-CROSS JOIN LATERAL (
-    SELECT r.available_at FROM tickbird.runs AS r
-    WHERE r.status = 'queued'
-        AND r.namespace = %(namespace)s
-        AND r.queue = l.queue
-        AND r.target = l.target
-        AND (r.schedule_id IS NULL)::integer = l.ad_hoc
-        AND r.priority = l.priority
-        AND r.available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
-    ORDER BY r.deferred_until, r.available_at
-    LIMIT %(limit)s
-) AS f
-GROUP BY l.queue, l.target
-ORDER BY min(f.available_at), l.queue, l.target
-LIMIT %(limit)s;
-
 -- name: examine_scheduled
 SELECT
     coalesce(s.definition ->> 'queue', 'default') AS queue,

@@ -1,4 +1,8 @@
 -- Runs: from queued to a final status.
+-- `{name}` stands for the text below `-- fragment: name`.
+
+-- fragment: now
+coalesce(%(now)s::timestamptz, statement_timestamp())
 
 -- name: insert_runs
 -- Runs that belong to no schedule.
@@ -6,7 +10,7 @@ WITH u AS MATERIALIZED (
     SELECT
         coalesce(u.given_id, nextval('tickbird.ids')) AS id,
         u.*,
-        coalesce(u.at, coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => u.delay)) AS due_at
+        coalesce(u.at, {now} + make_interval(secs => u.delay)) AS due_at
     FROM unnest(
         %(kinds)s::text[], %(targets)s::text[], %(queues)s::text[], %(priorities)s::integer[],
         %(at)s::timestamptz[], %(delays)s::float8[], %(start_within)s::float8[], %(crash_limits)s::integer[],
@@ -31,14 +35,13 @@ made AS (
         CASE WHEN u.retry_of IS NULL THEN 'manual' ELSE 'retry' END, u.due_at, u.due_at,
         u.due_at + make_interval(secs => u.start_within),
         coalesce((SELECT r.crash_limit FROM tickbird.runs AS r WHERE r.id = u.retry_of), u.crash_limit), u.retry_of, %(actor)s, u.key,
-        coalesce(%(now)s::timestamptz, statement_timestamp())
+        {now}
     FROM u
     ORDER BY u.place
 ),
 told AS (
     INSERT INTO tickbird.audit (at, actor, action, namespace, run_id, detail)
-    SELECT
-        coalesce(%(now)s::timestamptz, statement_timestamp()), %(actor)s, 'enqueue', %(namespace)s, u.id, %(detail)s::jsonb
+    SELECT {now}, %(actor)s, 'enqueue', %(namespace)s, u.id, %(detail)s::jsonb
     FROM u
     WHERE u.place = 1
 )
@@ -98,216 +101,6 @@ WHERE r.namespace = CAST(%(namespace)s AS text) AND r.idempotency_key = CAST(%(i
 -- name: key_run
 UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s;
 
--- name: claim_runs
--- The queued runs of one task, queue and priority stand in two lines: runs of schedules, and runs that belong to none.
--- Lines are found by jumping through the index, so neither the runs of tasks that this worker does not have nor runs for
--- later are walked. The jumps begin at the end of a line: its front holds dead index entries of runs claimed lately.
--- Each line offers its first runs. The best priority is served first. Lines of one priority are served in turn, and first
--- the one that this process has not served for the longest time. Deferred runs (`deferred_until` > 0) come after all
--- that stand in one. Another claimer may have locked what was offered: then the next ones are taken. If there is only one
--- part, runs are taken from it without counting; its offers are counted only to say when to look again.
--- If nothing was found, the only row has the clock, and when a run becomes available that could be claimed then. If one
--- is available already, another claimer holds it and may leave it: look again soon. If a queue that is taken to have no
--- rate has one, nothing is claimed, and the answer says so; `maximum` says how many may begin in the others.
--- Runs that this process cannot read are left out.
--- If the clock is ahead of what the worker expects, a run that waited for it is not claimed: one that was enqueued for
--- later, or is to be tried again. One that was due when it was made, or waited only for others, is. Leases and rates
--- go by the clock as it is, since other workers may believe it.
-WITH RECURSIVE limited AS MATERIALIZED (
-    SELECT EXISTS (
-        SELECT FROM tickbird.queue_rates AS t WHERE t.namespace = %(namespace)s AND t.queue = ANY(%(free)s::text[])
-    ) AS it
-),
-clock AS MATERIALIZED (
-    SELECT c.now, CASE WHEN c.now > %(latest)s::timestamptz THEN %(believed)s::timestamptz ELSE c.now END AS believed
-    FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
-),
-unread AS MATERIALIZED (
-    SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[]) AS u(schedule_id, revision)
-),
-lines AS (
-    SELECT q.queue, q.maximum, n.target, n.ad_hoc, n.priority, n.deferred_until
-    FROM unnest(%(queues)s::text[], %(maximum)s::integer[]) AS q(queue, maximum)
-    CROSS JOIN LATERAL (
-        SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.deferred_until
-        FROM tickbird.runs AS r
-        WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = q.queue
-        ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.deferred_until DESC
-        LIMIT 1
-    ) AS n
-    WHERE NOT (SELECT limited.it FROM limited)
-    UNION ALL
-    SELECT l.queue, l.maximum, n.target, n.ad_hoc, n.priority, n.deferred_until
-    FROM lines AS l
-    CROSS JOIN LATERAL (
-        SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.deferred_until
-        FROM tickbird.runs AS r
-        WHERE r.status = 'queued'
-            AND r.namespace = %(namespace)s
-            AND r.queue = l.queue
-            AND (r.target, (r.schedule_id IS NULL)::integer, r.priority) < (l.target, l.ad_hoc, l.priority)
-        ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.deferred_until DESC
-        LIMIT 1
-    ) AS n
-),
-parts AS MATERIALIZED (
-    SELECT
-        l.queue, l.maximum, l.target, l.ad_hoc, l.priority, b.first, b.last,
-        coalesce(array_position(%(served)s::text[], l.ad_hoc || l.target), 0) AS turn
-    FROM lines AS l
-    JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last) ON b.first <= l.deferred_until
-    WHERE l.target = ANY(%(tasks)s::text[])
-),
-single_part AS MATERIALIZED (
-    SELECT count(*) = 1 AS is_single FROM parts
-),
-offers AS MATERIALIZED (
-    SELECT p.*, o.available, o.first_at
-    FROM parts AS p
-    CROSS JOIN clock
-    CROSS JOIN LATERAL (
-        SELECT count(*) FILTER (WHERE w.available_at <= clock.now) AS available, min(w.available_at) AS first_at
-        FROM (
-            SELECT r.available_at FROM tickbird.runs AS r
-            WHERE r.status = 'queued'
-                AND r.namespace = %(namespace)s
-                AND r.queue = p.queue
-                AND r.target = p.target
-                AND (r.schedule_id IS NULL)::integer = p.ad_hoc
-                AND r.priority = p.priority
-                AND r.deferred_until >= p.first
-                AND r.deferred_until <= p.last
-                AND (r.start_by IS NULL OR r.start_by >= clock.believed)
-                AND (
-                    r.available_at <= clock.believed
-                    OR r.available_at > clock.now
-                    OR (r.attempt = 0 AND r.released_at IS NULL AND r.due_at <= greatest(r.created_at, clock.believed))
-                )
-                AND r.id <> ALL(%(unread_runs)s::bigint[])
-                AND NOT EXISTS (
-                    SELECT FROM unread AS u WHERE u.schedule_id = r.schedule_id AND u.revision = r.revision
-                )
-            ORDER BY r.deferred_until, r.available_at, r.id
-            LIMIT %(limit)s
-        ) AS w
-    ) AS o
-    WHERE o.first_at IS NOT NULL
-),
-shares AS MATERIALIZED (
-    SELECT
-        p.queue, p.target, p.ad_hoc, p.priority, p.first, p.last, p.turn, NULL::timestamptz AS first_at,
-        least(p.maximum, %(limit)s) AS runs
-    FROM parts AS p
-    WHERE (SELECT s.is_single FROM single_part AS s)
-    UNION ALL
-    SELECT s.queue, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at, count(*)
-    FROM (
-        SELECT p.*
-        FROM (
-            SELECT o.*, g.place, row_number() OVER (
-                PARTITION BY o.queue ORDER BY o.priority DESC, o.first, g.place, o.turn, o.first_at
-            ) AS number
-            FROM offers AS o
-            CROSS JOIN LATERAL generate_series(1, o.available) AS g(place)
-            WHERE NOT (SELECT s.is_single FROM single_part AS s)
-        ) AS p
-        WHERE p.number <= coalesce(p.maximum, %(limit)s)
-        ORDER BY p.priority DESC, p.first, p.place, p.turn, p.first_at
-        LIMIT %(limit)s
-    ) AS s
-    GROUP BY s.queue, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at
-),
-picked AS MATERIALIZED (
-    SELECT r.id, r.place, s.priority, s.first, s.turn, s.first_at
-    FROM shares AS s
-    CROSS JOIN clock
-    CROSS JOIN LATERAL (
-        SELECT n.id, row_number() OVER () AS place
-        FROM (
-            SELECT id
-            FROM tickbird.runs
-            WHERE status = 'queued'
-                AND namespace = %(namespace)s
-                AND queue = s.queue
-                AND target = s.target
-                AND (schedule_id IS NULL)::integer = s.ad_hoc
-                AND priority = s.priority
-                AND deferred_until >= s.first
-                AND (deferred_until, available_at) <= (s.last, clock.now)
-                AND available_at <= clock.now
-                AND (start_by IS NULL OR start_by >= clock.believed)
-                AND (
-                    available_at <= clock.believed
-                    OR (attempt = 0 AND released_at IS NULL AND due_at <= greatest(created_at, clock.believed))
-                )
-                AND id <> ALL(%(unread_runs)s::bigint[])
-                AND NOT EXISTS (
-                    SELECT FROM unread AS u WHERE u.schedule_id = runs.schedule_id AND u.revision = runs.revision
-                )
-            ORDER BY deferred_until, available_at, id
-            LIMIT s.runs
-            FOR UPDATE SKIP LOCKED
-        ) AS n
-    ) AS r
-),
-taken AS (
-    UPDATE tickbird.runs AS r
-    SET status = 'running',
-        attempt = r.attempt + 1,
-        worker = %(worker)s,
-        started_at = (SELECT clock.believed FROM clock),
-        lease_until = (SELECT clock.now FROM clock) + make_interval(secs => %(lease)s)
-    WHERE r.id = ANY(ARRAY(SELECT picked.id FROM picked))
-    RETURNING
-        r.id, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at, r.scheduled_for,
-        r.covers_first, r.covers_last, r.covers_count, r.concurrency_key
-)
-SELECT
-    clock.now,
-    CASE WHEN taken.id IS NULL THEN (
-        SELECT min(CASE WHEN o.first_at <= clock.now THEN clock.now + interval '100 ms' ELSE o.first_at END)
-        FROM offers AS o
-    ) END,
-    taken.id, taken.schedule_id, taken.revision, taken.attempt, taken.failures, taken.target, taken.origin,
-    taken.due_at, taken.scheduled_for, taken.covers_first, taken.covers_last, taken.covers_count,
-    p.payload::text, taken.concurrency_key,
-    (SELECT limited.it FROM limited)
-FROM clock
-LEFT JOIN taken ON true
-LEFT JOIN picked ON picked.id = taken.id
-LEFT JOIN tickbird.run_payloads AS p ON p.run_id = taken.id
-ORDER BY picked.priority DESC, picked.first, picked.place, picked.turn, picked.first_at, taken.id;
-
--- name: return_runs
--- Undo the claim of runs that this process cannot read; other workers may have looked for them in between.
-WITH returned AS (
-    UPDATE tickbird.runs AS r
-    SET status = 'queued',
-        attempt = r.attempt - 1,
-        worker = NULL,
-        started_at = CASE WHEN r.attempt > 1 THEN r.started_at END,
-        lease_until = NULL
-    FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[]) AS u(id, attempt)
-    WHERE r.id = u.id AND r.attempt = u.attempt AND r.worker = coalesce(%(worker)s, r.worker) AND r.status || '' = 'running'
-    RETURNING r.id
-)
-SELECT pg_notify('tickbird', '') FROM (SELECT FROM returned LIMIT 1) AS any_returned;
-
--- name: queued_revisions
--- Those of these revisions that queued runs have.
-SELECT u.schedule_id, u.revision
-FROM unnest(%(ids)s::bigint[], %(revisions)s::integer[]) AS u(schedule_id, revision)
-WHERE EXISTS (
-    SELECT FROM tickbird.runs AS r
-    WHERE r.schedule_id = u.schedule_id AND r.finished_at IS NULL AND r.status || '' = 'queued' AND r.revision = u.revision
-);
-
--- name: queued_payloads
-SELECT r.id, p.payload::text
-FROM unnest(%(ids)s::bigint[]) AS u(id)
-JOIN tickbird.runs AS r ON r.id = u.id AND r.status || '' = 'queued'
-JOIN tickbird.run_payloads AS p ON p.run_id = r.id;
-
 -- name: renew_runs
 -- An expired lease may still be renewed if nobody rescued the run: the attempt is the fencing token.
 -- Rows are locked by id and only then looked at: a condition on their status would tempt the index of running ones.
@@ -323,12 +116,12 @@ held AS (
 ),
 renewed AS (
     UPDATE tickbird.runs AS r
-    SET lease_until = coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => %(lease)s)
+    SET lease_until = {now} + make_interval(secs => %(lease)s)
     WHERE r.id = ANY(ARRAY(SELECT held.id FROM held))
     RETURNING r.id, r.cancel_requested_at IS NOT NULL AS asked_to_stop
 )
 SELECT c.now, renewed.id, renewed.asked_to_stop
-FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
+FROM (SELECT {now} AS now) AS c
 LEFT JOIN renewed ON true;
 
 -- name: succeed_runs
@@ -338,7 +131,7 @@ WITH done AS (
     UPDATE tickbird.runs AS r
     SET status = 'succeeded',
         lease_until = NULL,
-        finished_at = coalesce(%(now)s::timestamptz, statement_timestamp()),
+        finished_at = {now},
         result = u.result::json,
         error = NULL,
         failure_kind = NULL,
@@ -348,7 +141,7 @@ WITH done AS (
     RETURNING r.id, r.schedule_id, r.namespace, r.concurrency_key
 )
 SELECT
-    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    {now},
     ARRAY(SELECT id FROM done),
     ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL),
     tickbird.watched(ARRAY(SELECT schedule_id FROM done)),
@@ -388,8 +181,7 @@ held AS MATERIALIZED (
 ),
 ended AS (
     INSERT INTO tickbird.attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)
-    SELECT h.id, h.attempt, h.worker, h.started_at, coalesce(%(now)s::timestamptz, statement_timestamp()), h.outcome,
-        h.error
+    SELECT h.id, h.attempt, h.worker, h.started_at, {now}, h.outcome, h.error
     FROM held AS h
     WHERE h.status <> 'succeeded'
     ON CONFLICT (run_id, attempt) DO NOTHING
@@ -402,14 +194,10 @@ done AS (
         worker = CASE WHEN h.status <> 'queued' THEN r.worker END,
         -- What has started did so in time; further attempts may come later.
         start_by = CASE WHEN h.status <> 'queued' OR NOT h.started THEN r.start_by END,
-        available_at = CASE
-            WHEN h.status = 'queued'
-                THEN coalesce(%(now)s::timestamptz, statement_timestamp()) + make_interval(secs => h.delay)
-            ELSE r.available_at
-        END,
+        available_at = CASE WHEN h.status = 'queued' THEN {now} + make_interval(secs => h.delay) ELSE r.available_at END,
         -- A run that waits for its next attempt would hide others behind the line from claims.
         deferred_until = CASE WHEN h.failures > 0 THEN 0 ELSE r.deferred_until END,
-        finished_at = CASE WHEN h.status <> 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp()) END,
+        finished_at = CASE WHEN h.status <> 'queued' THEN {now} END,
         result = h.result::json,
         error = h.error,
         failure_kind = h.kind,
@@ -419,7 +207,7 @@ done AS (
     RETURNING r.id, r.schedule_id, r.status, r.namespace, r.concurrency_key
 )
 SELECT
-    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    {now},
     ARRAY(SELECT id FROM done),
     ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL AND status <> 'queued'),
     tickbird.watched(ARRAY(SELECT schedule_id FROM done WHERE status = 'succeeded')),
@@ -523,14 +311,14 @@ WITH lost AS MATERIALIZED (
         END AS status,
         format('worker %%s was lost: its lease ended at %%s.', worker, lease_until AT TIME ZONE 'UTC') AS error
     FROM tickbird.runs
-    WHERE status = 'running' AND lease_until < coalesce(%(now)s::timestamptz, statement_timestamp())
+    WHERE status = 'running' AND lease_until < {now}
     ORDER BY lease_until
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ),
 ended AS (
     INSERT INTO tickbird.attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)
-    SELECT id, attempt, worker, started_at, coalesce(%(now)s::timestamptz, statement_timestamp()), 'lost', error
+    SELECT id, attempt, worker, started_at, {now}, 'lost', error
     FROM lost
 )
 UPDATE tickbird.runs AS r
@@ -539,13 +327,8 @@ SET status = lost.status,
     lease_until = NULL,
     worker = CASE WHEN lost.status <> 'queued' THEN r.worker END,
     start_by = CASE WHEN lost.status <> 'queued' THEN r.start_by END,
-    available_at = CASE
-        WHEN lost.status = 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp())
-        ELSE r.available_at
-    END,
-    finished_at = CASE
-        WHEN lost.status <> 'queued' THEN coalesce(%(now)s::timestamptz, statement_timestamp())
-    END,
+    available_at = CASE WHEN lost.status = 'queued' THEN {now} ELSE r.available_at END,
+    finished_at = CASE WHEN lost.status <> 'queued' THEN {now} END,
     error = lost.error,
     failure_kind = CASE WHEN lost.status = 'failed' THEN 'lost' END
 FROM lost
@@ -569,7 +352,7 @@ WITH late AS MATERIALIZED (
     SELECT id FROM tickbird.runs
     WHERE status IN ('waiting', 'queued')
         AND start_by IS NOT NULL
-        AND start_by < coalesce(%(now)s::timestamptz, statement_timestamp())
+        AND start_by < {now}
     ORDER BY start_by
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
@@ -578,7 +361,7 @@ UPDATE tickbird.runs
 SET status = 'cancelled',
     lane = 0,
     reason = 'misfire',
-    finished_at = coalesce(%(now)s::timestamptz, statement_timestamp())
+    finished_at = {now}
 WHERE id = ANY(ARRAY(SELECT late.id FROM late))
 RETURNING id, schedule_id, status, namespace, concurrency_key;
 
@@ -600,7 +383,7 @@ SELECT schedule_id FROM waiting WHERE schedule_id IS NOT NULL LIMIT %(limit)s;
 -- name: next_rescue
 -- The clock; the next lease to end, run to be too late, wait to be in vain or to join its line; and does anybody wait?
 SELECT
-    coalesce(%(now)s::timestamptz, statement_timestamp()),
+    {now},
     least(
         (
             SELECT lease_until FROM tickbird.runs WHERE status = 'running' AND lease_until IS NOT NULL
@@ -623,7 +406,7 @@ WITH seen AS MATERIALIZED (
     SELECT id, schedule_id, finished_at, created_at, idempotency_key
     FROM tickbird.runs
     WHERE status IN ('succeeded', 'failed', 'cancelled')
-        AND finished_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
+        AND finished_at < {now} - make_interval(secs => %(older_than)s)
         AND (finished_at, id) > (%(since)s::timestamptz, %(after)s::bigint)
     ORDER BY finished_at, id
     LIMIT 10 * %(limit)s::integer
@@ -640,8 +423,7 @@ old AS MATERIALIZED (
     WHERE (seen.schedule_id IS NULL OR seen.id <= edge.id)
         AND (
             seen.idempotency_key IS NULL
-            OR seen.created_at
-                < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(key_seconds)s)
+            OR seen.created_at < {now} - make_interval(secs => %(key_seconds)s)
         )
     ORDER BY seen.finished_at, seen.id
     LIMIT %(limit)s
@@ -680,7 +462,7 @@ WITH gone AS (
         SELECT s.id
         FROM tickbird.skips AS s
         JOIN tickbird.cursors AS c USING (schedule_id)
-        WHERE s.decided_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
+        WHERE s.decided_at < {now} - make_interval(secs => %(older_than)s)
             AND s.id IS DISTINCT FROM c.last_skip_id
         ORDER BY s.decided_at
         LIMIT %(limit)s
@@ -698,7 +480,7 @@ DELETE FROM tickbird.audit
 WHERE id = ANY(ARRAY(
     SELECT id
     FROM tickbird.audit
-    WHERE at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
+    WHERE at < {now} - make_interval(secs => %(older_than)s)
     ORDER BY at
     LIMIT %(limit)s
 ));
@@ -760,7 +542,7 @@ WHERE v.schedule_id = %(id)s AND v.revision = old.revision;
 
 -- name: prune_workers
 DELETE FROM tickbird.workers
-WHERE live_until < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s);
+WHERE live_until < {now} - make_interval(secs => %(older_than)s);
 
 -- name: get_run
 SELECT * FROM tickbird.run_details WHERE id = %(id)s;

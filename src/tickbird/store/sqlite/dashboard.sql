@@ -1,11 +1,10 @@
--- What a dashboard reads. Each statement looks at no more rows than its bounds say, however many are stored, but for
--- those that look for schedules: these may walk the narrow table `schedule_search`.
+-- What a dashboard reads; runs are in `dashboard_runs.sql`. Each statement looks at no more rows than its bounds say,
+-- however many are stored, but for those that look for schedules: these may walk the narrow table `schedule_search`.
+-- `{name}` stands for the text below `-- fragment: name`.
 
--- name: find_schedules
-SELECT l.schedule_id
+-- fragment: from_matching_schedules
 FROM schedule_search AS l
 WHERE l.namespace = :namespace
-    AND l.name > :after
     AND iif(:folded, instr(casefold(l.search_text), :contains), instr(lower(l.search_text), :contains) OR :contains = '')
     AND (:app IS NULL OR l.app = :app)
     AND (:queue IS NULL OR l.queue = :queue)
@@ -15,7 +14,7 @@ WHERE l.namespace = :namespace
         SELECT 1 FROM cursors AS c
         WHERE c.schedule_id = l.schedule_id AND c.state IN (SELECT value FROM json_each(:states))
     )
-    -- Not read for others, since tags are words as well.
+    -- The search text has words and tags alike, so the tags themselves are read too, but only if one is asked for.
     AND (
         :tag IS NULL
         OR EXISTS (
@@ -23,59 +22,21 @@ WHERE l.namespace = :namespace
             WHERE s.id = l.schedule_id AND t.value = :tag
         )
     )
+
+-- name: find_schedules
+SELECT l.schedule_id
+{from_matching_schedules} AND l.name > :after
 ORDER BY l.name
 LIMIT :limit;
 
 -- name: find_schedules_before
 SELECT l.schedule_id
-FROM schedule_search AS l
-WHERE l.namespace = :namespace
-    AND l.name < :before
-    AND iif(:folded, instr(casefold(l.search_text), :contains), instr(lower(l.search_text), :contains) OR :contains = '')
-    AND (:app IS NULL OR l.app = :app)
-    AND (:queue IS NULL OR l.queue = :queue)
-    AND (:among IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:among)))
-    AND (:tag IS NULL OR instr(l.search_text, char(10) || :tag || char(10)))
-    AND EXISTS (
-        SELECT 1 FROM cursors AS c
-        WHERE c.schedule_id = l.schedule_id AND c.state IN (SELECT value FROM json_each(:states))
-    )
-    -- Not read for others, since tags are words as well.
-    AND (
-        :tag IS NULL
-        OR EXISTS (
-            SELECT 1 FROM schedules AS s, json_each(s.definition, '$.tags') AS t
-            WHERE s.id = l.schedule_id AND t.value = :tag
-        )
-    )
+{from_matching_schedules} AND l.name < :before
 ORDER BY l.name DESC
 LIMIT :limit;
 
 -- name: count_schedules
-SELECT count(*)
-FROM (
-    SELECT 1
-    FROM schedule_search AS l
-    WHERE l.namespace = :namespace
-        AND iif(:folded, instr(casefold(l.search_text), :contains), instr(lower(l.search_text), :contains) OR :contains = '')
-        AND (:app IS NULL OR l.app = :app)
-        AND (:queue IS NULL OR l.queue = :queue)
-        AND (:among IS NULL OR l.schedule_id IN (SELECT value FROM json_each(:among)))
-        AND (:tag IS NULL OR instr(l.search_text, char(10) || :tag || char(10)))
-        AND EXISTS (
-            SELECT 1 FROM cursors AS c
-            WHERE c.schedule_id = l.schedule_id AND c.state IN (SELECT value FROM json_each(:states))
-        )
-        -- Not read for others, since tags are words as well.
-        AND (
-            :tag IS NULL
-            OR EXISTS (
-                SELECT 1 FROM schedules AS s, json_each(s.definition, '$.tags') AS t
-                WHERE s.id = l.schedule_id AND t.value = :tag
-            )
-        )
-    LIMIT :limit
-);
+SELECT count(*) FROM (SELECT 1 {from_matching_schedules} LIMIT :limit);
 
 -- name: resting_schedules
 SELECT schedule_id FROM cursors
@@ -135,15 +96,16 @@ WHERE s.id IN (SELECT value FROM json_each(:ids));
 -- name: read_schedules
 SELECT * FROM schedule_records WHERE id IN (SELECT value FROM json_each(:ids));
 
+-- fragment: first_start
+-- When the first attempt of a run n began.
+CASE
+    WHEN attempt > 1 THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = n.id), started_at)
+    ELSE started_at
+END
+
 -- name: run_marks
 -- The newest of a schedule; of these, those that touch the time that is asked for.
-SELECT
-    schedule_id, id, status, origin, scheduled_for, due_at,
-    CASE
-        WHEN attempt > 1 THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = n.id), started_at)
-        ELSE started_at
-    END,
-    finished_at
+SELECT schedule_id, id, status, origin, scheduled_for, due_at, {first_start}, finished_at
 FROM (SELECT * FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT :each) AS n
 WHERE (finished_at IS NULL OR :first IS NULL OR finished_at >= :first) AND (:last IS NULL OR due_at <= :last);
 
@@ -201,13 +163,7 @@ ORDER BY due.next_run_at, due.schedule_id
 LIMIT :limit;
 
 -- name: timings
-SELECT
-    schedule_id, id, status, due_at,
-    CASE
-        WHEN attempt > 1 THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = n.id), started_at)
-        ELSE started_at
-    END,
-    finished_at
+SELECT schedule_id, id, status, due_at, {first_start}, finished_at
 FROM (
     SELECT * FROM runs
     WHERE namespace = :namespace AND finished_at IS NOT NULL AND finished_at >= :since
@@ -219,13 +175,7 @@ ORDER BY finished_at DESC, id DESC
 LIMIT :limit;
 
 -- name: timings_of
-SELECT
-    schedule_id, id, status, due_at,
-    CASE
-        WHEN attempt > 1 THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = n.id), started_at)
-        ELSE started_at
-    END,
-    finished_at
+SELECT schedule_id, id, status, due_at, {first_start}, finished_at
 FROM (SELECT * FROM runs WHERE schedule_id = :schedule_id ORDER BY id DESC LIMIT :maximum) AS n
 WHERE namespace = :namespace AND started_at IS NOT NULL AND due_at >= :since
 ORDER BY id DESC
@@ -249,20 +199,6 @@ LIMIT :limit;
 
 -- name: error_of
 SELECT substr(coalesce(error, ''), 1, 10000) FROM runs WHERE id = :id;
-
--- name: late_runs
--- What nobody takes stays in front of its queue, so the first ones of each tell.
-SELECT f.id, s.name, f.queue, f.target, f.available_at
-FROM (
-    SELECT id, schedule_id, queue, target, available_at
-    FROM runs
-    WHERE namespace = :namespace AND queue = :queue AND status = 'queued'
-    LIMIT :maximum
-) AS f
-LEFT JOIN schedules AS s ON s.id = f.schedule_id
-WHERE f.available_at < :before
-ORDER BY f.available_at, f.id
-LIMIT :limit;
 
 -- name: load_page
 SELECT
@@ -292,10 +228,7 @@ ORDER BY s.id
 LIMIT :limit;
 
 -- name: newest_durations
-SELECT finished_at - CASE
-        WHEN attempt > 1 THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = n.id), started_at)
-        ELSE started_at
-    END
+SELECT finished_at - {first_start}
 FROM (SELECT id, status, attempt, started_at, finished_at FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT 20) AS n
 WHERE status = 'succeeded' AND started_at IS NOT NULL
 ORDER BY 1;
@@ -303,255 +236,42 @@ ORDER BY 1;
 -- name: key_of_run
 SELECT idempotency_key FROM runs WHERE id = :id AND namespace = :namespace;
 
--- What follows gives each run that is looked at, and if it is wanted: who asks stops when a page is full.
+-- Pages of the audit: each entry that is looked at, and whether it is wanted. The caller stops when a page is full.
 
--- name: find_runs
-SELECT
-    id,
-    (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
-        AND (:origin IS NULL OR origin = :origin)
-        AND (:target IS NULL OR target = :target)
-        AND (:worker IS NULL OR worker = :worker)
-        AND (:queue IS NULL OR queue = :queue)
-        AND (:key IS NULL OR concurrency_key = :key)
-        AND (:since IS NULL OR due_at >= :since)
-        AND (:until IS NULL OR due_at < :until)
-        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
-FROM runs
-WHERE namespace = :namespace
-    AND id < coalesce(:before, 9223372036854775807)
-ORDER BY id DESC
-LIMIT :maximum;
+-- fragment: audit_filter
+(:actor = '' OR instr(lower(actor), lower(:actor)))
+    AND (:action IS NULL OR action = :action)
+    AND (:since IS NULL OR at >= :since)
+    AND (:until IS NULL OR at < :until)
 
--- name: find_runs_after
-SELECT
-    id,
-    (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
-        AND (:origin IS NULL OR origin = :origin)
-        AND (:target IS NULL OR target = :target)
-        AND (:worker IS NULL OR worker = :worker)
-        AND (:queue IS NULL OR queue = :queue)
-        AND (:key IS NULL OR concurrency_key = :key)
-        AND (:since IS NULL OR due_at >= :since)
-        AND (:until IS NULL OR due_at < :until)
-        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
-FROM runs
-WHERE namespace = :namespace
-    AND id > :after
-ORDER BY id
-LIMIT :maximum;
-
--- name: find_runs_of
-SELECT
-    id,
-    (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
-        AND (:origin IS NULL OR origin = :origin)
-        AND (:target IS NULL OR target = :target)
-        AND (:worker IS NULL OR worker = :worker)
-        AND (:queue IS NULL OR queue = :queue)
-        AND (:key IS NULL OR concurrency_key = :key)
-        AND (:since IS NULL OR due_at >= :since)
-        AND (:until IS NULL OR due_at < :until)
-        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
-FROM runs
-WHERE schedule_id = (SELECT s.id FROM schedules AS s WHERE s.namespace = :namespace AND s.name = :schedule)
-    AND id < coalesce(:before, 9223372036854775807)
-ORDER BY id DESC
-LIMIT :maximum;
-
--- name: find_runs_of_after
-SELECT
-    id,
-    (:statuses IS NULL OR status IN (SELECT value FROM json_each(:statuses)))
-        AND (:origin IS NULL OR origin = :origin)
-        AND (:target IS NULL OR target = :target)
-        AND (:worker IS NULL OR worker = :worker)
-        AND (:queue IS NULL OR queue = :queue)
-        AND (:key IS NULL OR concurrency_key = :key)
-        AND (:since IS NULL OR due_at >= :since)
-        AND (:until IS NULL OR due_at < :until)
-        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
-FROM runs
-WHERE schedule_id = (SELECT s.id FROM schedules AS s WHERE s.namespace = :namespace AND s.name = :schedule)
-    AND id > :after
-ORDER BY id
-LIMIT :maximum;
-
--- Of one status that few have: its own index finds them, also far back.
-
--- name: find_unwell
-SELECT
-    id,
-    (:origin IS NULL OR origin = :origin)
-        AND (:target IS NULL OR target = :target)
-        AND (:worker IS NULL OR worker = :worker)
-        AND (:queue IS NULL OR queue = :queue)
-        AND (:key IS NULL OR concurrency_key = :key)
-        AND (:since IS NULL OR due_at >= :since)
-        AND (:until IS NULL OR due_at < :until)
-        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
-FROM runs
-WHERE namespace = :namespace
-    AND status = :status
-    AND status IN ('failed', 'cancelled')
-    AND id < coalesce(:before, 9223372036854775807)
-ORDER BY id DESC
-LIMIT :maximum;
-
--- name: find_unwell_after
-SELECT
-    id,
-    (:origin IS NULL OR origin = :origin)
-        AND (:target IS NULL OR target = :target)
-        AND (:worker IS NULL OR worker = :worker)
-        AND (:queue IS NULL OR queue = :queue)
-        AND (:key IS NULL OR concurrency_key = :key)
-        AND (:since IS NULL OR due_at >= :since)
-        AND (:until IS NULL OR due_at < :until)
-        AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
-FROM runs
-WHERE namespace = :namespace
-    AND status = :status
-    AND status IN ('failed', 'cancelled')
-    AND id > :after
-ORDER BY id
-LIMIT :maximum;
-
--- name: pick_going
--- Runs that are not over, by their own indexes, however far back they are; these know no order of a page, so those that
--- were looked at are sorted. The first column tells how many that were of the status that has most: if these are as many
--- as may be, there are others.
-WITH seen AS MATERIALIZED (
-    SELECT * FROM (
-        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
-        WHERE status = 'running' AND 'running' IN (SELECT value FROM json_each(:statuses))
-        LIMIT :maximum
-    )
-    UNION ALL
-    SELECT * FROM (
-        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs INDEXED BY runs_queued
-        WHERE 'queued' IN (SELECT value FROM json_each(:statuses))
-            AND status = 'queued' AND namespace = :namespace AND (:queue IS NULL OR queue = :queue)
-        LIMIT :maximum
-    )
-    UNION ALL
-    SELECT * FROM (
-        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
-        WHERE status = 'waiting' AND 'waiting' IN (SELECT value FROM json_each(:statuses))
-        LIMIT :maximum
-    )
-)
-SELECT
-    (
-        SELECT coalesce(max(number), 0)
-        FROM (SELECT count(*) AS number FROM seen GROUP BY status) AS counted
-    ),
-    (
-        SELECT json_group_array(id) FROM (
-            SELECT id FROM seen
-            WHERE namespace = :namespace
-                AND status IN (SELECT value FROM json_each(:statuses))
-                AND (:origin IS NULL OR origin = :origin)
-                AND (:target IS NULL OR target = :target)
-                AND (:worker IS NULL OR worker = :worker)
-                AND (:queue IS NULL OR queue = :queue)
-                AND (:since IS NULL OR due_at >= :since)
-                AND (:until IS NULL OR due_at < :until)
-                AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)) > 0)
-                AND id < coalesce(:before, 9223372036854775807)
-                AND id > coalesce(:after, 0)
-            ORDER BY CASE WHEN :after IS NULL THEN -id ELSE id END
-            LIMIT :limit
-        )
-    );
-
--- name: pick_going_of_key
-WITH seen AS MATERIALIZED (
-    SELECT * FROM (
-        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
-        WHERE namespace = :namespace AND concurrency_key = :key AND finished_at IS NULL AND status IN ('queued', 'running')
-        LIMIT :maximum
-    )
-    UNION ALL
-    SELECT * FROM (
-        SELECT id, namespace, status, origin, target, worker, queue, due_at, error FROM runs
-        WHERE namespace = :namespace AND concurrency_key = :key AND finished_at IS NULL AND status = 'waiting'
-        LIMIT :maximum
-    )
-)
-SELECT
-    (
-        SELECT max(count(*) FILTER (WHERE status = 'waiting'), count(*) FILTER (WHERE status <> 'waiting')) FROM seen
-    ),
-    (
-        SELECT json_group_array(id) FROM (
-            SELECT id FROM seen
-            WHERE status IN (SELECT value FROM json_each(:statuses))
-                AND (:origin IS NULL OR origin = :origin)
-                AND (:target IS NULL OR target = :target)
-                AND (:worker IS NULL OR worker = :worker)
-                AND (:queue IS NULL OR queue = :queue)
-                AND (:since IS NULL OR due_at >= :since)
-                AND (:until IS NULL OR due_at < :until)
-                AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)) > 0)
-                AND id < coalesce(:before, 9223372036854775807)
-                AND id > coalesce(:after, 0)
-            ORDER BY CASE WHEN :after IS NULL THEN -id ELSE id END
-            LIMIT :limit
-        )
-    );
+-- fragment: before
+coalesce(:before, 9223372036854775807)
 
 -- name: find_audit
-SELECT
-    id, at, actor, action, schedule, run_id, detail,
-    (:actor = '' OR instr(lower(actor), lower(:actor)))
-        AND (:action IS NULL OR action = :action)
-        AND (:since IS NULL OR at >= :since)
-        AND (:until IS NULL OR at < :until)
+SELECT id, at, actor, action, schedule, run_id, detail, {audit_filter}
 FROM audit
-WHERE namespace = :namespace
-    AND id < coalesce(:before, 9223372036854775807)
+WHERE namespace = :namespace AND id < {before}
 ORDER BY id DESC
 LIMIT :maximum;
 
 -- name: find_audit_after
-SELECT
-    id, at, actor, action, schedule, run_id, detail,
-    (:actor = '' OR instr(lower(actor), lower(:actor)))
-        AND (:action IS NULL OR action = :action)
-        AND (:since IS NULL OR at >= :since)
-        AND (:until IS NULL OR at < :until)
+SELECT id, at, actor, action, schedule, run_id, detail, {audit_filter}
 FROM audit
-WHERE namespace = :namespace
-    AND id > :after
+WHERE namespace = :namespace AND id > :after
 ORDER BY id
 LIMIT :maximum;
 
 -- name: find_audit_of
-SELECT
-    id, at, actor, action, schedule, run_id, detail,
-    (:actor = '' OR instr(lower(actor), lower(:actor)))
-        AND (:action IS NULL OR action = :action)
-        AND (:since IS NULL OR at >= :since)
-        AND (:until IS NULL OR at < :until)
+SELECT id, at, actor, action, schedule, run_id, detail, {audit_filter}
 FROM audit
-WHERE namespace = :namespace
-    AND schedule = :schedule
-    AND id < coalesce(:before, 9223372036854775807)
+WHERE namespace = :namespace AND schedule = :schedule AND id < {before}
 ORDER BY id DESC
 LIMIT :maximum;
 
 -- name: find_audit_of_after
-SELECT
-    id, at, actor, action, schedule, run_id, detail,
-    (:actor = '' OR instr(lower(actor), lower(:actor)))
-        AND (:action IS NULL OR action = :action)
-        AND (:since IS NULL OR at >= :since)
-        AND (:until IS NULL OR at < :until)
+SELECT id, at, actor, action, schedule, run_id, detail, {audit_filter}
 FROM audit
-WHERE namespace = :namespace
-    AND schedule = :schedule
-    AND id > :after
+WHERE namespace = :namespace AND schedule = :schedule AND id > :after
 ORDER BY id
 LIMIT :maximum;
 

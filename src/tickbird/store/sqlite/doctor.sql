@@ -19,28 +19,6 @@ WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR c.format > :format) AN
 ORDER BY s.name
 LIMIT :limit;
 
--- name: examine_queues
-WITH RECURSIVE queues (queue) AS (
-    SELECT min(queue) FROM runs WHERE namespace = :namespace AND status = 'queued'
-    UNION ALL
-    SELECT (SELECT min(r.queue) FROM runs AS r WHERE r.namespace = :namespace AND r.status = 'queued' AND r.queue > q.queue)
-    FROM queues AS q
-    WHERE q.queue IS NOT NULL
-)
-SELECT queue FROM queues WHERE queue IS NOT NULL;
-
--- name: examine_waiting
--- What could start now, by target. What nobody takes stays in front of its queue, so the first ones tell.
-SELECT :queue, target, count(*), min(available_at)
-FROM (
-    SELECT target, available_at FROM runs
-    WHERE namespace = :namespace AND queue = :queue AND status = 'queued' AND available_at <= :now
-    ORDER BY priority DESC, deferred_until, available_at, id
-    LIMIT :limit
-)
-GROUP BY target
-ORDER BY min(available_at), target;
-
 -- name: examine_scheduled
 SELECT
     coalesce(json_extract(s.definition, '$.queue'), 'default') AS queue,

@@ -1,4 +1,8 @@
 -- Runs: from insertion to pruning.
+-- `{name}` stands for the text below `-- fragment: name`.
+
+-- fragment: unless_planned
+ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING
 
 -- name: insert_run
 INSERT INTO runs (
@@ -10,7 +14,7 @@ VALUES (
     ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 * 1000000, coalesce(?12 * 1000000, ?23),
     coalesce(?12 * 1000000, ?23), ?13 * 1000000, ?14 * 1000000, ?15 * 1000000, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23
 )
-ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
+{unless_planned};
 
 -- name: insert_on_time
 INSERT INTO runs (
@@ -21,7 +25,7 @@ VALUES (
     ?1, ?2, ?3, ?4, ?5 * 1000000, ?6 * 1000000, ?6 * 1000000, ?7 * 1000000, ?8, ?9, ?10, ?11, ?12, ?13, 'queued',
     'schedule'
 )
-ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
+{unless_planned};
 
 -- name: insert_leased
 -- As insert_on_time, already running at the worker that plans.
@@ -33,7 +37,7 @@ VALUES (
     ?1, ?2, ?3, ?4, ?5 * 1000000, ?6 * 1000000, ?6 * 1000000, ?7 * 1000000, ?8, ?9, ?10, ?11, ?12, ?13, 'running',
     'schedule', 1, ?14, ?2, ?15
 )
-ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
+{unless_planned};
 
 -- name: enqueue_run
 INSERT INTO runs (
@@ -138,97 +142,57 @@ LEFT JOIN queue_rates AS t ON t.namespace = :namespace AND t.queue = l.queue
 WHERE l.priority IS NOT NULL
 ORDER BY l.priority DESC;
 
--- name: available_runs
-SELECT
-    r.id, r.available_at, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at,
-    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.deferred_until
-FROM runs AS r
-LEFT JOIN run_payloads AS p ON p.run_id = r.id
-WHERE r.status = 'queued'
+-- fragment: in_line
+-- A run r of a line, unless this process cannot read it.
+r.status = 'queued'
     AND r.namespace = :namespace
     AND r.queue = :queue
     AND r.target = :target
     AND (r.schedule_id IS NULL) = :ad_hoc
     AND r.priority = :priority
-    AND r.deferred_until = 0
-    AND r.available_at <= :now
     AND (:unread_runs = '[]' OR r.id NOT IN (SELECT value FROM json_each(:unread_runs)))
     AND (
         :unread = '[]'
         OR coalesce(r.schedule_id || ':' || r.revision, '') NOT IN (SELECT value FROM json_each(:unread))
     )
+
+-- fragment: select_available
+SELECT
+    r.id, r.available_at, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at,
+    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.deferred_until
+FROM runs AS r
+LEFT JOIN run_payloads AS p ON p.run_id = r.id
+WHERE {in_line}
+    AND r.available_at <= :now
     AND (r.start_by IS NULL OR r.start_by >= :believed)
     AND (
         r.available_at <= :believed
         OR (r.attempt = 0 AND r.released_at IS NULL AND r.due_at <= max(r.created_at, :believed))
     )
+
+-- name: available_runs
+{select_available} AND r.deferred_until = 0
 ORDER BY r.available_at, r.id
 LIMIT :limit;
 
 -- name: available_behind
--- As available_runs, of those behind the line.
-SELECT
-    r.id, r.available_at, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at,
-    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.deferred_until
-FROM runs AS r
-LEFT JOIN run_payloads AS p ON p.run_id = r.id
-WHERE r.status = 'queued'
-    AND r.namespace = :namespace
-    AND r.queue = :queue
-    AND r.target = :target
-    AND (r.schedule_id IS NULL) = :ad_hoc
-    AND r.priority = :priority
-    AND r.deferred_until > 0
-    AND r.available_at <= :now
-    AND (:unread_runs = '[]' OR r.id NOT IN (SELECT value FROM json_each(:unread_runs)))
-    AND (
-        :unread = '[]'
-        OR coalesce(r.schedule_id || ':' || r.revision, '') NOT IN (SELECT value FROM json_each(:unread))
-    )
-    AND (r.start_by IS NULL OR r.start_by >= :believed)
-    AND (
-        r.available_at <= :believed
-        OR (r.attempt = 0 AND r.released_at IS NULL AND r.due_at <= max(r.created_at, :believed))
-    )
+-- As available_runs, of deferred runs.
+{select_available} AND r.deferred_until > 0
 ORDER BY r.deferred_until, r.available_at, r.id
 LIMIT :limit;
 
 -- name: next_available
-SELECT available_at
-FROM runs
-WHERE status = 'queued'
-    AND namespace = :namespace
-    AND queue = :queue
-    AND target = :target
-    AND (schedule_id IS NULL) = :ad_hoc
-    AND priority = :priority
-    AND deferred_until = 0
-    AND (:unread_runs = '[]' OR id NOT IN (SELECT value FROM json_each(:unread_runs)))
-    AND (
-        :unread = '[]'
-        OR coalesce(schedule_id || ':' || revision, '') NOT IN (SELECT value FROM json_each(:unread))
-    )
-    AND (start_by IS NULL OR start_by >= :now)
-ORDER BY available_at, id
+SELECT r.available_at
+FROM runs AS r
+WHERE {in_line} AND r.deferred_until = 0 AND (r.start_by IS NULL OR r.start_by >= :now)
+ORDER BY r.available_at, r.id
 LIMIT 1;
 
 -- name: next_behind
-SELECT available_at
-FROM runs
-WHERE status = 'queued'
-    AND namespace = :namespace
-    AND queue = :queue
-    AND target = :target
-    AND (schedule_id IS NULL) = :ad_hoc
-    AND priority = :priority
-    AND deferred_until > 0
-    AND (:unread_runs = '[]' OR id NOT IN (SELECT value FROM json_each(:unread_runs)))
-    AND (
-        :unread = '[]'
-        OR coalesce(schedule_id || ':' || revision, '') NOT IN (SELECT value FROM json_each(:unread))
-    )
-    AND (start_by IS NULL OR start_by >= :now)
-ORDER BY deferred_until, available_at, id
+SELECT r.available_at
+FROM runs AS r
+WHERE {in_line} AND r.deferred_until > 0 AND (r.start_by IS NULL OR r.start_by >= :now)
+ORDER BY r.deferred_until, r.available_at, r.id
 LIMIT 1;
 
 -- name: lease_runs
@@ -297,17 +261,18 @@ UPDATE runs
 SET status = 'queued', lane = 0, available_at = max(available_at, :now), deferred_until = :deferred_until
 WHERE id = :id AND status = 'waiting';
 
--- name: cancel_runs
+-- fragment: cancel
 UPDATE runs
 SET status = 'cancelled', lane = 0, finished_at = :now, reason = :reason, cancel_requested_at = :now,
     cancel_requested_by = :actor
+
+-- name: cancel_runs
+{cancel}
 WHERE id IN (SELECT value FROM json_each(:ids)) AND status IN ('waiting', 'queued');
 
 -- name: clear_lanes
 -- Runs that wait aside, of backfills, and those that are held.
-UPDATE runs
-SET status = 'cancelled', lane = 0, finished_at = :now, reason = :reason, cancel_requested_at = :now,
-    cancel_requested_by = :actor
+{cancel}
 WHERE schedule_id = :schedule_id AND status = 'waiting' AND lane > 0;
 
 -- name: stop_runs

@@ -1,14 +1,14 @@
-"""Claims on PostgreSQL: one statement; with queues that have a rate, a transaction that counts what begins."""
+"""Claims on PostgreSQL: one statement; for queues that have a rate, again in a transaction that counts what begins."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
-from tickbird.domain.limits.rate_limits import instant, micros
+from tickbird.domain.limits.rate_limits import RateState, instant, micros
 from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
@@ -24,6 +24,7 @@ from tickbird.store.shared.rate_limits import RateBudget
 from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload
 
 T = TypeVar("T")
+Row = tuple[Any, ...]
 # What is available but in the hands of another claimer, who may leave it: look again after so long.
 _RECHECK_AFTER: Final = timedelta(milliseconds=100)
 
@@ -50,7 +51,7 @@ class ClaimRequest:
     turns: Turns = field(default_factory=Turns)
 
     def values(self) -> dict[str, Any]:
-        """What every statement asks for."""
+        """The values of claim_runs that are the same with and without budgets."""
         return {
             "namespace": self.worker.namespace,
             "queues": texts(sorted(set(self.queues))),
@@ -64,14 +65,22 @@ class ClaimRequest:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class LimitedQueues:
+    """Queues of a claim that have a rate but no budget, and when the first run of each is available."""
+
+    now: datetime
+    rates: Mapping[str, RateState]
+    first: Mapping[str, int | None]
+
+
 class Claims:
-    """The claims of one process, which remembers whether any of its queues has a rate."""
+    """The claims of one process."""
 
     def __init__(self, known: RevisionCache, once: Doing, transact: Doing) -> None:
         self._known = known
         self._once = once
         self._transact = transact
-        self._paced = False
         self._unread = UnreadableRuns()
         self._turns = Turns()
 
@@ -91,34 +100,29 @@ class Claims:
 
     async def _claim(self, wanted: ClaimRequest) -> ClaimResult:
         while True:
-            if not self._paced:
-                claimed = await self._once(lambda db: claim(db, self._known, wanted))
-            else:
-                claimed = await self._claim_paced(wanted)
-            if claimed is not None:
+            claimed = await self._once(lambda db: claim(db, self._known, wanted))
+            if isinstance(claimed, LimitedQueues):
+                claimed = await self._claim_limited(wanted, claimed)
+            # Else another queue has got a rate in between.
+            if isinstance(claimed, ClaimResult):
                 return claimed
-            # A queue has a rate that had none when this process last looked.
-            self._paced = True
 
-    async def _claim_paced(self, wanted: ClaimRequest) -> ClaimResult | None:
-        looked = await self._once(lambda db: db.fetch("look_at_rates", **wanted.values()))
-        self._paced = bool(looked)
-        if not looked:
-            return await self._once(lambda db: claim(db, self._known, wanted))
-        now = looked[0][0]
-        paced = RateBudget({queue: rate_state(*row) for _, queue, *row, _ in looked}, micros(now), wanted.at_once)
-        first = [(row[1], None if row[-1] is None else micros(row[-1])) for row in looked]
-        free = replace(wanted, queues={*wanted.queues}.difference(paced.left))
-        ready = [queue for queue, at in first if at is not None and at <= micros(now) and paced.left[queue] > 0]
-        stale = [queue for queue, _ in paced.changed()]
-        claimed: ClaimResult | None = ClaimResult(now)
+    async def _claim_limited(self, wanted: ClaimRequest, limited: LimitedQueues) -> ClaimResult | LimitedQueues:
+        now = micros(limited.now)
+        budget = RateBudget(limited.rates, now, wanted.at_once)
+        free = replace(wanted, queues={*wanted.queues}.difference(limited.rates))
+        ready = [
+            queue for queue, at in limited.first.items() if at is not None and at <= now and budget.left[queue] > 0
+        ]
+        stale = [queue for queue, _ in budget.changed()]
+        claimed: ClaimResult | LimitedQueues = ClaimResult(limited.now)
         if ready or stale:
-            claimed = await self._transact(lambda db: _take(db, self._known, free, {*ready, *stale}))
+            claimed = await self._transact(lambda db: _claim_by_rate(db, self._known, free, {*ready, *stale}))
         elif free.queues:
             claimed = await self._once(lambda db: claim(db, self._known, free))
-        if claimed is None or claimed.runs:
+        if isinstance(claimed, LimitedQueues) or claimed.runs:
             return claimed
-        look = paced.next_wakeup(first)
+        look = budget.next_wakeup(limited.first.items())
         looks = [
             claimed.next_at,
             None if look is None else instant(look),
@@ -127,74 +131,84 @@ class Claims:
         return ClaimResult(claimed.now, next_at=min(filter(None, looks), default=None))
 
 
-async def _take(db: Session, known: RevisionCache, free: ClaimRequest, limited: Collection[str]) -> ClaimResult | None:
+async def _claim_by_rate(
+    db: Session, known: RevisionCache, free: ClaimRequest, limited: Collection[str]
+) -> ClaimResult | LimitedQueues:
     """A claim that may take of queues that have a rate too, and counts what begins in them."""
-    values = {**free.values(), "queues": texts(sorted(limited))}
-    rows = await db.fetch("lock_rates", **values)
+    rows = await db.fetch("lock_rates", namespace=free.worker.namespace, queues=texts(sorted(limited)), now=free.now)
     if not rows:
         return await claim(db, known, free)
-    paced = RateBudget({queue: rate_state(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
-    max_by_queue = {queue: max(0, left) for queue, left in paced.left.items()}
-    claimed = await claim(db, known, replace(free, limit=paced.max_claims(free.limit)), max_by_queue)
-    if claimed is None:
-        return None
+    budget = RateBudget({queue: rate_state(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
+    maximum = {queue: max(0, left) for queue, left in budget.left.items()}
+    claimed = await claim(db, known, replace(free, limit=budget.max_claims(free.limit)), maximum)
+    if isinstance(claimed, LimitedQueues):
+        return claimed
     if claimed.runs:
         ids = [run.id for run in claimed.runs]
         for queue, run_ids in await db.fetch("queues_of_runs", ids=numbers(ids)):
-            if queue in max_by_queue:
-                paced.record(queue, run_ids)
-        paced.take(ids)
-    for queue, starts in paced.changed(micros(claimed.now)):
+            if queue in maximum:
+                budget.record(queue, run_ids)
+        budget.take(ids)
+    for queue, starts in budget.changed(micros(claimed.now)):
         await save_starts(db, free.worker.namespace, queue, starts)
     return claimed
 
 
 async def claim(
-    db: Session, known: RevisionCache, free: ClaimRequest, max_by_queue: Mapping[str, int] | None = None
-) -> ClaimResult | None:
-    """Lease runs to a worker, in one statement; None if one of its queues has a rate.
+    db: Session, known: RevisionCache, free: ClaimRequest, maximum: Mapping[str, int] | None = None
+) -> ClaimResult | LimitedQueues:
+    """Lease runs to a worker, in one statement; nothing if one of its queues has a rate.
 
-    Of the queues in `max_by_queue`, which are asked for as well, so many runs may begin, whatever their rate.
+    The queues in `maximum` are asked for as well, whatever their rate: at most so many of their runs are leased.
     """
-    values, limited = free.values(), max_by_queue or {}
+    values, budgets = free.values(), sorted((maximum or {}).items())
     rows = await db.fetch(
         "claim_runs",
-        **{**values, "queues": texts([*sorted(limited), *sorted(set(free.queues))])} if limited else values,
+        **{**values, "queues": texts([*(queue for queue, _ in budgets), *sorted(set(free.queues))])},
         worker=free.worker.id,
         limit=free.limit,
         lease=free.lease,
         free=values["queues"],
-        maximum=numbers(limited[queue] for queue in sorted(limited)),
+        maximum=numbers(number for _, number in budgets),
         served=texts(free.turns.served),
     )
-    last_heartbeat_at, next_at, first_id = rows[0][:3]
-    if rows[0][-1]:
-        return None
-    if first_id is None:
-        return ClaimResult(last_heartbeat_at, next_at=next_at)
-    free.turns.serve((row[3], row[7]) for row in rows)
-    learnt = await learn(db, known, {(row[3], row[4]) for row in rows if row[3] is not None})
+    now, next_at, queue = rows[0][:3]
+    if queue is not None:
+        rates = {row[2]: rate_state(*row[3:6]) for row in rows}
+        return LimitedQueues(now, rates, {row[2]: None if row[1] is None else micros(row[1]) for row in rows})
+    runs = [row[6:] for row in rows if row[6] is not None]
+    if not runs:
+        return ClaimResult(now, next_at=next_at)
+    return ClaimResult(now, await _read(db, known, free, now, runs), now)
+
+
+async def _read(
+    db: Session, known: RevisionCache, free: ClaimRequest, now: datetime, rows: Sequence[Row]
+) -> list[ClaimedRun]:
+    """The runs that were claimed, without those that this process cannot read: they are returned."""
+    free.turns.serve((row[1], row[5]) for row in rows)
+    learnt = await learn(db, known, {(row[1], row[2]) for row in rows if row[1] is not None})
     runs: list[ClaimedRun] = []
-    unread: list[tuple[Any, ...]] = []
+    unread: list[Row] = []
     for row in rows:
-        run_id, schedule_id, revision, text = *row[2:5], row[14]
+        run_id, schedule_id, revision, text = *row[:3], row[12]
         payload, error = (None, None) if text is None else decode_payload(text)
         if (key := (schedule_id, revision)) in learnt.errors:
             name, error = learnt.errors[key]
             if revision is None:
-                free.unread.add_run(run_id, error, last_heartbeat_at)
+                free.unread.add_run(run_id, error, now)
             else:
-                free.unread.add_revision(*key, name, error, last_heartbeat_at)
+                free.unread.add_revision(*key, name, error, now)
             unread.append(row)
         elif error is not None:
-            free.unread.add_run(run_id, error, last_heartbeat_at)
+            free.unread.add_run(run_id, error, now)
             unread.append(row)
         else:
-            runs.append(_claimed(learnt.found.get(key), *(*row[:14], payload, *row[15:])))
+            runs.append(_claimed(learnt.found.get(key), *(*row[:12], payload, row[13])))
     if unread:
-        ids, attempts = numbers(row[2] for row in unread), numbers(row[5] for row in unread)
+        ids, attempts = numbers(row[0] for row in unread), numbers(row[3] for row in unread)
         await db.fetch("return_runs", ids=ids, attempts=attempts, worker=free.worker.id)
-    return ClaimResult(last_heartbeat_at, runs, last_heartbeat_at)
+    return runs
 
 
 async def recheck(db: Session, known: RevisionCache, unread: UnreadableRuns, now: datetime) -> None:
@@ -208,8 +222,6 @@ async def recheck(db: Session, known: RevisionCache, unread: UnreadableRuns, now
 
 def _claimed(
     revised: RevisionInfo | None,
-    _now: datetime,
-    _next_at: datetime | None,
     run_id: int,
     schedule_id: int | None,
     _revision: int,
@@ -224,7 +236,6 @@ def _claimed(
     covers_count: int,
     payload: Any,
     concurrency_key: str | None,
-    _limited: bool,
 ) -> ClaimedRun:
     # In the order of the statement claim_runs.
     covers = None if covers_first is None else Covers(covers_first, covers_last, covers_count)

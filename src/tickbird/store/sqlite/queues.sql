@@ -1,4 +1,4 @@
--- Rates of queues: what may begin, and what stands in each queue.
+-- Queues: their rates, and what stands in them.
 
 -- name: set_rate
 INSERT INTO queue_rates (namespace, queue, count, seconds) VALUES (:namespace, :queue, :count, :seconds)
@@ -47,3 +47,39 @@ FROM (
             < (SELECT -o.priority, o.deferred_until, o.available_at, o.id FROM runs AS o WHERE o.id = :id)
     LIMIT :limit
 );
+
+-- name: examine_queues
+WITH RECURSIVE queues (queue) AS (
+    SELECT min(queue) FROM runs WHERE namespace = :namespace AND status = 'queued'
+    UNION ALL
+    SELECT (SELECT min(r.queue) FROM runs AS r WHERE r.namespace = :namespace AND r.status = 'queued' AND r.queue > q.queue)
+    FROM queues AS q
+    WHERE q.queue IS NOT NULL
+)
+SELECT queue FROM queues WHERE queue IS NOT NULL;
+
+-- name: examine_waiting
+-- What could start now, by target. What nobody takes stays in front of its queue, so the first ones tell.
+SELECT :queue, target, count(*), min(available_at)
+FROM (
+    SELECT target, available_at FROM runs
+    WHERE namespace = :namespace AND queue = :queue AND status = 'queued' AND available_at <= :now
+    ORDER BY priority DESC, deferred_until, available_at, id
+    LIMIT :limit
+)
+GROUP BY target
+ORDER BY min(available_at), target;
+
+-- name: late_runs
+-- What nobody takes stays in front of its queue, so the first ones of each tell.
+SELECT f.id, s.name, f.queue, f.target, f.available_at
+FROM (
+    SELECT id, schedule_id, queue, target, available_at
+    FROM runs
+    WHERE namespace = :namespace AND queue = :queue AND status = 'queued'
+    LIMIT :maximum
+) AS f
+LEFT JOIN schedules AS s ON s.id = f.schedule_id
+WHERE f.available_at < :before
+ORDER BY f.available_at, f.id
+LIMIT :limit;
