@@ -1,20 +1,41 @@
 -- Planning: lock due cursors, read what they rely on, write what was decided.
 -- Whole-second instants travel as bigint epoch seconds, which spares both sides the datetime arithmetic.
+-- `{name}` stands for the text below `-- fragment: name`.
+
+-- fragment: now
+coalesce(%(now)s::timestamptz, statement_timestamp())
+
+-- fragment: plannable
+-- By this process: it knows the format, has the zone rules, and the database does not refuse the schedule.
+format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
+AND schedule_id <> ALL(%(refused)s::bigint[])
+
+-- fragment: due_cursor
+schedule_id,
+revision,
+tickbird.seconds(planned_until) AS planned_until,
+state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
+AND (deferred_until IS NULL OR to_timestamp(60.0 * deferred_until) <= {now})
+AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS is_plain
+
+-- fragment: locked_cursors
+-- The look comes first.
+SELECT look.*, locked.* FROM look FULL JOIN locked ON false ORDER BY look.now
 
 -- name: peek_due
 -- The clock; when the next schedule becomes due that is not due yet; and is anything due now?
 SELECT
-    coalesce(%(now)s::timestamptz, statement_timestamp()) AS now,
+    {now} AS now,
     (
         SELECT next_run_at FROM tickbird.cursors
-        WHERE next_run_at > coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+        WHERE next_run_at > {now} AND {plannable}
         ORDER BY next_run_at LIMIT 1
     ) AS next_at,
     EXISTS (
         SELECT FROM tickbird.cursors
-        WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+        WHERE next_run_at <= {now} AND {plannable}
     ) OR EXISTS (
-        SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+        SELECT FROM tickbird.cursors WHERE next_run_at IS NULL AND state = 'active' AND {plannable}
     ) AS due;
 
 -- name: lock_due
@@ -23,7 +44,7 @@ SELECT
 -- next schedule becomes due, and, where fewer than the limit were locked, whether another planner holds one that is due.
 WITH oldest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+    WHERE next_run_at <= {now} AND {plannable}
     ORDER BY next_run_at, schedule_id LIMIT (%(limit)s::integer + 1) / 2
     FOR UPDATE SKIP LOCKED
 ),
@@ -32,56 +53,48 @@ reached AS MATERIALIZED (
 ),
 newest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+    WHERE next_run_at <= {now} AND {plannable}
         AND (next_run_at, schedule_id) > ((SELECT next_run_at FROM reached), (SELECT schedule_id FROM reached))
     ORDER BY next_run_at DESC, schedule_id DESC LIMIT %(limit)s::integer / 2
     FOR UPDATE SKIP LOCKED
 ),
 fresh AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
-    WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+    WHERE next_run_at IS NULL AND state = 'active' AND {plannable}
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ),
 locked AS MATERIALIZED (
     SELECT
-        schedule_id,
-        revision,
-        tickbird.seconds(planned_until) AS planned_until,
-        state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
-        AND (deferred_until IS NULL OR to_timestamp(60.0 * deferred_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
-        AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS is_plain
+        {due_cursor}
     FROM (SELECT * FROM oldest UNION ALL SELECT * FROM newest UNION ALL SELECT * FROM fresh) AS taken
 ),
 look AS MATERIALIZED (
     SELECT
-        coalesce(%(now)s::timestamptz, statement_timestamp()) AS now,
+        {now} AS now,
         (
             SELECT next_run_at FROM tickbird.cursors
-            WHERE next_run_at > coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+            WHERE next_run_at > {now} AND {plannable}
             ORDER BY next_run_at LIMIT 1
         ) AS next_at,
         CASE WHEN l.number < %(limit)s THEN l.number < (
             SELECT count(*) FROM (
                 (
                     SELECT FROM tickbird.cursors
-                    WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+                    WHERE next_run_at <= {now} AND {plannable}
                     LIMIT %(limit)s
                 )
                 UNION ALL
                 (
                     SELECT FROM tickbird.cursors
-                    WHERE next_run_at IS NULL AND state = 'active' AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s) AND schedule_id <> ALL(%(refused)s::bigint[])
+                    WHERE next_run_at IS NULL AND state = 'active' AND {plannable}
                     LIMIT %(limit)s
                 )
             ) AS due
         ) ELSE false END AS others_due
     FROM (SELECT count(*) AS number FROM locked) AS l
 )
-SELECT look.*, locked.*
-FROM look
-FULL JOIN locked ON false
-ORDER BY look.now;
+{locked_cursors};
 
 -- name: lock_these
 -- As lock_due, for cursors named by schedule.
@@ -90,28 +103,20 @@ WITH taken AS MATERIALIZED (
     WHERE schedule_id = ANY(%(ids)s::bigint[])
         AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
         AND (
-            next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
+            next_run_at <= {now}
             OR next_run_at IS NULL AND state = 'active'
         )
     FOR UPDATE SKIP LOCKED
 ),
 locked AS MATERIALIZED (
     SELECT
-        schedule_id,
-        revision,
-        tickbird.seconds(planned_until) AS planned_until,
-        state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
-        AND (deferred_until IS NULL OR to_timestamp(60.0 * deferred_until) <= coalesce(%(now)s::timestamptz, statement_timestamp()))
-        AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS is_plain
+        {due_cursor}
     FROM taken
 ),
 look AS MATERIALIZED (
-    SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now, NULL::timestamptz AS next_at, count(*) < cardinality(%(ids)s::bigint[]) AS others_due FROM locked
+    SELECT {now} AS now, NULL::timestamptz AS next_at, count(*) < cardinality(%(ids)s::bigint[]) AS others_due FROM locked
 )
-SELECT look.*, locked.*
-FROM look
-FULL JOIN locked ON false
-ORDER BY look.now;
+{locked_cursors};
 
 -- name: limit_search
 -- During the search for a refused schedule, one that is slow must not delay all others.

@@ -1,44 +1,34 @@
 -- Cursors: what planning reads, locks and writes. Whole seconds come and go as seconds.
+-- `{name}` stands for the text below `-- fragment: name`.
+
+-- fragment: plannable
+-- By this process: it knows the format, has the zone rules, and the database does not refuse the schedule.
+format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
+AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
+
+-- fragment: due_cursor
+schedule_id,
+revision,
+planned_until / 1000000 AS planned_until,
+state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
+AND (deferred_until IS NULL OR deferred_until * 60000000 <= :now)
+AND (zone_generation IS NULL OR zone_generation = :zones) AS is_plain
 
 -- name: oldest_due
-SELECT
-    schedule_id,
-    revision,
-    planned_until / 1000000 AS planned_until,
-    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
-        AND (deferred_until IS NULL OR deferred_until * 60000000 <= :now)
-        AND (zone_generation IS NULL OR zone_generation = :zones) AS is_plain
-FROM cursors
-WHERE next_run_at <= :now AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
-    AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
+SELECT {due_cursor} FROM cursors
+WHERE next_run_at <= :now AND {plannable}
 ORDER BY next_run_at
 LIMIT :limit;
 
 -- name: newest_due
-SELECT
-    schedule_id,
-    revision,
-    planned_until / 1000000 AS planned_until,
-    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
-        AND (deferred_until IS NULL OR deferred_until * 60000000 <= :now)
-        AND (zone_generation IS NULL OR zone_generation = :zones) AS is_plain
-FROM cursors
-WHERE next_run_at <= :now AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
-    AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
+SELECT {due_cursor} FROM cursors
+WHERE next_run_at <= :now AND {plannable}
 ORDER BY next_run_at DESC
 LIMIT :limit;
 
 -- name: never_planned
-SELECT
-    schedule_id,
-    revision,
-    planned_until / 1000000 AS planned_until,
-    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
-        AND (deferred_until IS NULL OR deferred_until * 60000000 <= :now)
-        AND (zone_generation IS NULL OR zone_generation = :zones) AS is_plain
-FROM cursors
-WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
-    AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
+SELECT {due_cursor} FROM cursors
+WHERE next_run_at IS NULL AND state = 'active' AND {plannable}
 ORDER BY schedule_id
 LIMIT :limit;
 
@@ -65,14 +55,7 @@ ORDER BY schedule_id;
 
 -- name: still_due
 -- Those of these cursors that no other process has planned meanwhile.
-SELECT
-    schedule_id,
-    revision,
-    planned_until / 1000000 AS planned_until,
-    state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
-        AND (deferred_until IS NULL OR deferred_until * 60000000 <= :now)
-        AND (zone_generation IS NULL OR zone_generation = :zones) AS is_plain
-FROM cursors
+SELECT {due_cursor} FROM cursors
 WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND iif(next_run_at IS NULL, state = 'active', next_run_at <= :now)
 ORDER BY schedule_id;
@@ -85,10 +68,8 @@ UPDATE cursors SET deferred_until = ?2 WHERE schedule_id = ?1;
 
 -- name: next_due
 SELECT
-    (SELECT min(next_run_at) FROM cursors WHERE next_run_at IS NOT NULL AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
-    AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))),
-    EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
-    AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused))));
+    (SELECT min(next_run_at) FROM cursors WHERE next_run_at IS NOT NULL AND {plannable}),
+    EXISTS (SELECT 1 FROM cursors WHERE next_run_at IS NULL AND state = 'active' AND {plannable});
 
 -- name: active_facts
 SELECT schedule_id, id, status, origin, concurrency_key, lane < 0
