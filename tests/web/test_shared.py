@@ -149,7 +149,7 @@ async def test_while_a_word_waits_nothing_more_is_read(store: Store) -> None:
 def stand_still(readings: QueryCache) -> None:
     """Only changes make readings old, and not the time that a busy machine takes."""
     ticks = itertools.count()
-    readings._clock = lambda: next(ticks) * 1e-9
+    readings._clock = readings._results._clock = lambda: next(ticks) * 1e-9
 
 
 async def test_a_reading_that_takes_long_is_begun_once_and_holds_up_nobody() -> None:
@@ -186,6 +186,41 @@ async def test_a_reading_that_takes_long_is_begun_once_and_holds_up_nobody() -> 
     assert await ask(PATIENCE) == "third"
 
 
+async def test_after_a_change_nobody_joins_a_reading_that_began_before_it() -> None:
+    readings = QueryCache(lambda: 0.0)
+    begun: list[asyncio.Future[str]] = []
+
+    async def read() -> str:
+        begun.append(asyncio.get_running_loop().create_future())
+        return await begun[-1]
+
+    async def ask(namespace: str) -> asyncio.Task[str]:
+        task = asyncio.create_task(readings.share((namespace, "runs"), read))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        return task
+
+    before, elsewhere = await ask("default"), await ask("other")
+    readings.expire("default")
+    after, joined = await ask("default"), await ask("other")
+    assert len(begun) == 3
+    for future, text in zip(begun, ("before", "elsewhere", "after"), strict=True):
+        future.set_result(text)
+    results = [await task for task in (before, elsewhere, after, joined)]
+    assert results == ["before", "elsewhere", "after", "elsewhere"]
+    assert await (await ask("default")) == "after"
+
+
+async def test_a_timeout_of_the_reading_itself_is_an_error() -> None:
+    readings = QueryCache()
+
+    async def read() -> str:
+        raise TimeoutError("of the store")
+
+    with pytest.raises(TimeoutError, match="of the store"):
+        await readings.latest(("default", "load"), read, 2.0, 20.0, PATIENCE)
+
+
 async def test_readings_are_limited_in_bytes_and_go_when_they_are_old() -> None:
     """One visitor may ask for a thousand different things, each of them large."""
     readings = QueryCache()
@@ -200,5 +235,5 @@ async def test_readings_are_limited_in_bytes_and_go_when_they_are_old() -> None:
         assert readings.size <= 2 * MAX_BYTES
     # Once they are old, without anybody asking; the last ones that were shown may be shown again.
     async with asyncio.timeout(PATIENCE):
-        while readings._kept.size:  # noqa: ASYNC110 - timers of this loop drop them
+        while readings._results.size:  # noqa: ASYNC110 - timers of this loop drop them
             await asyncio.sleep(0.01)

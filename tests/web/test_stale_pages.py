@@ -1,6 +1,6 @@
 """What a server remembers of pages is bounded, by their number and by their size."""
 
-from tickbird.web.stale_pages import StalePageCache
+from tickbird.web.stale_pages import StalePage, StalePageCache
 
 
 def test_old_pages_make_room_for_new_ones() -> None:
@@ -19,3 +19,14 @@ def test_old_pages_make_room_for_new_ones() -> None:
     for number in range(32):
         memory.keep("ben", f"/{number}", b"x" * 999_000)
     assert memory.find("ben", "/0") is not None
+
+
+def test_a_page_is_shown_with_its_age_for_an_hour() -> None:
+    now = [100.0]
+    memory = StalePageCache(lambda: now[0])
+    memory.keep("ana", "/", b"page")
+    assert memory.find("ben", "/") is None
+    now[0] += 3_599.0
+    assert memory.find("ana", "/") == StalePage(b"page", 3_599.0)
+    now[0] += 1.0
+    assert memory.find("ana", "/") is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from math import inf
 from sys import getsizeof
@@ -16,10 +16,11 @@ V = TypeVar("V")
 class SizedCache(Generic[K, V]):
     """Values by key; the least recently used ones make room. It keeps at least the newest."""
 
-    __slots__ = ("_maximum", "_sizes", "_values", "size")
+    __slots__ = ("_max_bytes", "_max_entries", "_sizes", "_values", "size")
 
-    def __init__(self, maximum: int) -> None:
-        self._maximum = maximum
+    def __init__(self, max_bytes: float, max_entries: float = inf) -> None:
+        self._max_bytes = max_bytes
+        self._max_entries = max_entries
         self._values: OrderedDict[K, V] = OrderedDict()
         self._sizes: dict[K, int] = {}
         # Bytes of all values.
@@ -38,19 +39,28 @@ class SizedCache(Generic[K, V]):
         self._values[key] = value
         self._sizes[key] = size
         self.size += size
-        while self.size > self._maximum and len(self._values) > 1:
+        while (self.size > self._max_bytes or len(self._values) > self._max_entries) and len(self._values) > 1:
             self.drop(next(iter(self._values)))
 
-    def drop(self, key: K) -> None:
-        """Forget a value; harmless if there is none."""
-        if self._values.pop(key, None) is not None:
+    def drop(self, key: K) -> V | None:
+        """Forget a value and return it; None if there is none."""
+        value = self._values.pop(key, None)
+        if value is not None:
             self.size -= self._sizes.pop(key)
+        return value
 
     def clear(self) -> None:
         """Forget all values."""
         self._values.clear()
         self._sizes.clear()
         self.size = 0
+
+    def items(self) -> Iterable[tuple[K, V]]:
+        """All entries, the least recently used first; they do not count as used."""
+        return self._values.items()
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._values)
 
     def __contains__(self, key: K) -> bool:
         return key in self._values

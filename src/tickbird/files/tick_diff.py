@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
+from tickbird.domain.forecast.tick_load import MINUTE, count_ticks
 from tickbird.domain.planning.calendar_impact import runs_on
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
@@ -24,7 +25,6 @@ _OF_ALL = 400_000
 _SPARSE = 7 * 48
 _CROWD = 10
 _CROWDS = 5
-_MINUTE = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,18 +132,9 @@ class _UpcomingTicks:
             self.first = self.last
         if self.definition.max_runs is not None:
             self.left = max(0, self.definition.max_runs - schedule.cursor.runs_planned)
-        self.count = self._count()
-
-    def _count(self) -> int:
-        assert self.definition is not None
-        if self.first >= self.last:
-            return 0
-        grid = self.definition.grid
-        if self.definition.exclude or self.definition.calendars:
-            total = sum(each.count for each in grid.segments(self.first, self.last) if not each.excluded)
-        else:
-            total = grid.count(self.first, self.last)
-        return total if self.left is None else min(total, self.left)
+        self.count = count_ticks(self.definition, self.first, self.last, exact=True)
+        if self.left is not None:
+            self.count = min(self.count, self.left)
 
     def ticks(self) -> Iterator[int]:
         """One by one, in order."""
@@ -169,7 +160,7 @@ def crowds(schedules: Iterable[Schedule], concerned: set[str], now: int, budget:
         coming = _UpcomingTicks(schedule, now)
         if coming.count > _SPARSE or budget.take(coming.count) < coming.count:
             continue
-        for minute in {(tick + schedule.offset) // _MINUTE for tick in coming.ticks()}:
+        for minute in {(tick + schedule.offset) // MINUTE for tick in coming.ticks()}:
             minutes[minute].append(schedule.name)
     full = (minute for minute, names in minutes.items() if len(names) >= _CROWD and not concerned.isdisjoint(names))
     worst = sorted(full, key=lambda minute: (-len(minutes[minute]), minute))
@@ -180,5 +171,5 @@ def crowds(schedules: Iterable[Schedule], concerned: set[str], now: int, budget:
         names = tuple(sorted(minutes[minute]))
         seen[names] += 1
         if seen[names] == 1 and len(found) < _CROWDS:
-            found.append(BusyMinute(to_datetime(minute * _MINUTE), len(names), names[:LISTED]))
+            found.append(BusyMinute(to_datetime(minute * MINUTE), len(names), names[:LISTED]))
     return tuple(found)

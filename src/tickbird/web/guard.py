@@ -8,7 +8,6 @@ import hmac
 import logging
 import secrets
 import time
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from urllib.parse import quote, urlencode
@@ -29,6 +28,7 @@ from tickbird.api.streams.sse import event, wants_events
 from tickbird.client import Client
 from tickbird.domain.access.tokens import allows
 from tickbird.domain.errors import TickbirdError
+from tickbird.single_flight_cache import SingleFlightCache, from_start
 from tickbird.web.display_clock import read_clock
 from tickbird.web.live_updates import LiveUpdates
 from tickbird.web.page_request import (
@@ -62,14 +62,6 @@ class NoSession(Exception):
     """Nobody that the server knows."""
 
 
-@dataclass(frozen=True, slots=True)
-class CachedCaller:
-    """Somebody who was let in, and when."""
-
-    caller: Caller
-    at: float
-
-
 class PageGuard:
     """Lets visitors in to pages, and shows them what went wrong as a page."""
 
@@ -83,7 +75,10 @@ class PageGuard:
         self._memory = StalePageCache()
         self._paces = RateLimiter(limits.per_second, limits.burst)
         self._lookups = RateLimiter(limits.lookups_per_second, limits.lookups_burst)
-        self._known: dict[str, CachedCaller] = {}
+        # By the hash of their session.
+        self._callers: SingleFlightCache[str, Caller] = SingleFlightCache(
+            from_start(_TRUSTED_FOR), max_entries=_MAX_CACHED
+        )
         # Of who needs no session.
         self._secret = secrets.token_hex(32)
 
@@ -142,16 +137,14 @@ class PageGuard:
         try:
             caller = await self._authority.session(text)
         except Problem:
-            self._known.pop(mark, None)
+            self._callers.drop(mark)
             raise NoSession from None
         except TickbirdError:
-            known = self._known.get(mark)
-            if known is None or time.monotonic() - known.at > _TRUSTED_FOR:
+            cached = self._callers.get(mark)
+            if cached is None:
                 raise
-            return known.caller, False
-        if len(self._known) >= _MAX_CACHED:
-            self._known.clear()
-        self._known[mark] = CachedCaller(caller, time.monotonic())
+            return cached, False
+        self._callers.put(mark, caller)
         return caller, True
 
     async def _form(self, request: Request) -> Form:
@@ -223,16 +216,15 @@ class PageGuard:
     def forget(self, request: Request) -> None:
         """Somebody has left."""
         text = request.cookies.get(SESSION, "")
-        known = self._known.pop(hashlib.sha256(text.encode()).hexdigest(), None)
-        if known is not None:
-            self._memory.forget(known.caller.token_id)
+        caller = self._callers.drop(hashlib.sha256(text.encode()).hexdigest())
+        if caller is not None:
+            self._memory.forget(caller.token_id)
 
     def forget_all(self, key: str) -> None:
         """A token with its sessions, or one session, has ended: nobody who came with it is known any more."""
         self._authority.forget(key)
-        ended = [mark for mark, each in self._known.items() if key in (each.caller.token_id, each.caller.session_id)]
-        for mark in ended:
-            self._memory.forget(self._known.pop(mark).caller.token_id)
+        for caller in self._callers.drop_values(lambda caller: key in (caller.token_id, caller.session_id)):
+            self._memory.forget(caller.token_id)
 
     def _remember(self, request: Request, caller: Caller, answer: Response) -> None:
         if request.method == "GET" and answer.status_code == 200 and isinstance(answer, HTMLResponse):

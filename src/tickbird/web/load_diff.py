@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from tickbird.domain.forecast.preview import Preview
-from tickbird.domain.forecast.tick_load import count_ticks
+from tickbird.domain.forecast.tick_load import HOUR, MINUTE, count_by_slot
 from tickbird.domain.forecast.week_load import WeekLoad
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.schedules.schedule import Schedule
@@ -40,17 +40,18 @@ def hour_of(
 ) -> list[ChangedBar]:
     """The minutes of an hour as they are, and with the ticks of one definition in place of those of another."""
     start = week.hours[place].at
-    bars = []
-    for minute in range(_MINUTES):
-        at = start + timedelta(minutes=minute)
-        ticks = week.minutes[place * _MINUTES + minute]
-        others = max(0, ticks - _ticks(goes, to_seconds(at)))
-        bars.append(ChangedBar(at=at, before=ticks, after=others + _ticks(comes, to_seconds(at))))
-    return bars
+    ticks = week.minutes[place * _MINUTES : (place + 1) * _MINUTES]
+    counts = zip(ticks, _by_minute(goes, start), _by_minute(comes, start), strict=True)
+    return [
+        ChangedBar(at=start + timedelta(minutes=minute), before=before, after=max(0, before - gone) + new)
+        for minute, (before, gone, new) in enumerate(counts)
+    ]
 
 
-def _ticks(of: tuple[Definition | None, int], start: int) -> int:
+def _by_minute(of: tuple[Definition | None, int], start: datetime) -> list[int]:
     definition, offset = of
+    if definition is None:
+        return [0] * _MINUTES
     # As the week has it: a spread counts by whole minutes.
-    edge = start - offset // _MINUTES * _MINUTES - 1
-    return 0 if definition is None else count_ticks(definition, edge, edge + _MINUTES)
+    first = to_seconds(start) - offset // MINUTE * MINUTE
+    return count_by_slot(definition, range(first, first + HOUR + 1, MINUTE))

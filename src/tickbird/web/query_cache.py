@@ -1,22 +1,24 @@
-"""Readings that all open pages share: who asks while one is fresh, or on its way, gets the same."""
+"""Results of queries that all open pages share: one query serves all who need it at the same time."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from tickbird.domain.sized_cache import SizedCache, size_of
+from tickbird.single_flight_cache import Lifetime, SingleFlightCache, from_end
 
 T = TypeVar("T")
-# A namespace, and what is asked of it.
+# A namespace, and a query of it.
 Key = tuple[Hashable, ...]
-# Bytes of all readings that are fresh, and of the older ones that may be shown meanwhile.
+# Bytes of all results that are fresh, and of the older ones that are shown while a query takes long.
 MAX_BYTES: Final = 32_000_000
-# What a reading takes besides its result.
+# Bytes of a result besides its value.
 _OVERHEAD: Final = 2_000
-# With each reading, how slow others were counts for less.
+# With each query, the time that earlier ones took counts for less.
 _FORGET: Final = 0.9
 
 
@@ -25,101 +27,61 @@ class _Result(NamedTuple):
     size: int
 
 
-class _Reading(NamedTuple):
-    """When it was begun, until when it is fresh, and its result."""
-
-    begun: float
-    until: float
-    task: asyncio.Task[_Result]
-
-
 class QueryCache:
-    """What was read lately, by what was asked."""
+    """Results of recent queries."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._kept: SizedCache[Key, _Reading] = SizedCache(MAX_BYTES)
-        self._changed: dict[Hashable, float] = {}
-        # What may be shown until it is known anew.
-        self._before: SizedCache[Key, _Result] = SizedCache(MAX_BYTES)
-        # How long readings take lately, in seconds: nobody does well to ask for them more often than that.
+        self._results: SingleFlightCache[Key, _Result] = SingleFlightCache(
+            from_end(0.0), max_bytes=MAX_BYTES, size_of=lambda result: result.size, drop_expired=True, clock=clock
+        )
+        self._previous: SizedCache[Key, _Result] = SizedCache(MAX_BYTES)
+        # Seconds that queries take lately: it is of no use to ask more often than that.
         self.slow = 0.0
 
     @property
     def size(self) -> int:
-        """Bytes of all results that are kept."""
-        return self._kept.size + self._before.size
+        """Bytes of all cached results."""
+        return self._results.size + self._previous.size
 
     async def share(self, key: Key, read: Callable[[], Awaitable[T]], fresh: float = 1.0, factor: float = 0.0) -> T:
-        """What was read for this key within the last `fresh` seconds, or is being read; else read it now.
+        """The result of a query that was started within the last `fresh` seconds, or is running; else run it now.
 
-        What took long stays fresh for `factor` times as long as it took.
+        The result of a slow query stays fresh for `factor` times as long as it took.
         """
-        # Whoever leaves does not take it away from the others.
-        return cast("T", (await asyncio.shield(self._task(key, read, fresh, factor))).value)
+        result = await self._results.share(key, partial(self._read, read, factor), _lifetime(fresh, factor))
+        return cast("T", result.value)
 
     async def latest(
         self, key: Key, read: Callable[[], Awaitable[T]], fresh: float, factor: float, patience: float
     ) -> T | None:
-        """The same; who would wait for longer than `patience` gets what was read before, None where nothing was."""
-        task = self._task(key, read, fresh, factor)
-        await asyncio.wait({task}, timeout=patience)
-        if not task.done():
-            before = self._before.get(key)
-            return None if before is None else cast("T", before.value)
-        result = task.result()
-        self._before.put(key, result, result.size)
+        """The same, but after `patience` seconds the previous result, or None if there is none."""
+        limit = asyncio.timeout(patience)
+        try:
+            async with limit:
+                result = await self._results.share(key, partial(self._read, read, factor), _lifetime(fresh, factor))
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            previous = self._previous.get(key)
+            return None if previous is None else cast("T", previous.value)
+        self._previous.put(key, result, result.size)
         return cast("T", result.value)
 
-    def _task(self, key: Key, read: Callable[[], Awaitable[Any]], fresh: float, factor: float) -> asyncio.Task[_Result]:
-        kept = self._kept.get(key)
-        if kept is not None and self._counts(key, kept):
-            return kept.task
-        now = self._clock()
-        task = asyncio.ensure_future(_call(read))
-        # A mistake is told to whoever asked; if they have left, to nobody.
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())
-        self._kept.put(key, _Reading(now, now + fresh, task), _OVERHEAD)
-        task.add_done_callback(lambda _: self._keep(key, task, fresh, factor))
-        return task
-
     def expire(self, namespace: str) -> None:
-        """Something has happened there: what was begun before this is not fresh any more."""
-        self._changed[namespace] = self._clock()
+        """Run queries of this namespace again, since something has changed; running ones are too old as well."""
+        self._results.drop_keys(lambda key: key[0] == namespace)
 
-    def _keep(self, key: Key, task: asyncio.Task[_Result], fresh: float, factor: float) -> None:
-        """Keep the result of a reading that has ended for as long as it is fresh."""
-        reading = self._kept.get(key)
-        if reading is None or reading.task is not task:
-            return
-        if task.cancelled() or task.exception() is not None:
-            self._kept.drop(key)
-            return
-        now = self._clock()
-        took = now - reading.begun
-        # What took longer than it would be fresh is of use to somebody all the same.
-        late = now + fresh if took > fresh else reading.until
-        until = max(reading.until, late, reading.begun + factor * took)
-        self._kept.put(key, _Reading(reading.begun, until, task), task.result().size)
-        # Also if nobody asks for it any more.
-        asyncio.get_running_loop().call_later(max(0.0, until - now), self._drop, key, task)
+    async def _read(self, read: Callable[[], Awaitable[Any]], factor: float) -> _Result:
+        begun = self._clock()
+        value = await read()
+        # In a thread, because a result may have a million values.
+        size = _OVERHEAD + await asyncio.to_thread(size_of, value, MAX_BYTES)
         if not factor:
-            self.slow = max(took, self.slow * _FORGET)
-
-    def _drop(self, key: Key, task: asyncio.Task[_Result]) -> None:
-        reading = self._kept.get(key)
-        if reading is not None and reading.task is task and reading.until <= self._clock():
-            self._kept.drop(key)
-
-    def _counts(self, key: Key, reading: _Reading) -> bool:
-        begun, until, task = reading
-        if task.done() and (task.cancelled() or task.exception() is not None):
-            return False
-        # What takes longer than it would be fresh is not begun a second time meanwhile.
-        return (until > self._clock() or not task.done()) and begun >= self._changed.get(key[0], begun)
+            self.slow = max(self._clock() - begun, self.slow * _FORGET)
+        return _Result(value, size)
 
 
-async def _call(read: Callable[[], Awaitable[Any]]) -> _Result:
-    value = await read()
-    # In a thread, because a result may have a million values.
-    return _Result(value, _OVERHEAD + await asyncio.to_thread(size_of, value, MAX_BYTES))
+def _lifetime(fresh: float, factor: float) -> Lifetime:
+    # A result that took longer than it would be fresh is of use all the same.
+    return lambda took: max(fresh if took <= fresh else took + fresh, factor * took)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
+
+from tickbird.single_flight_cache import SingleFlightCache, from_start
 
 _MAX_PAGES: Final = 200
 _MAX_SIZE: Final = 1_000_000
@@ -23,36 +25,34 @@ class StalePage:
     age: float
 
 
+class _Snapshot(NamedTuple):
+    body: bytes
+    taken_at: float
+
+
 class StalePageCache:
-    """Pages by who saw them and where they are; the oldest make room."""
+    """Pages by who saw them and where they are."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        # In the order in which they were seen.
-        self._pages: dict[tuple[str, str], tuple[float, bytes]] = {}
-        self._bytes = 0
+        self._pages: SingleFlightCache[tuple[str, str], _Snapshot] = SingleFlightCache(
+            from_start(_OLDEST),
+            max_entries=_MAX_PAGES,
+            max_bytes=_MAX_BYTES,
+            size_of=lambda page: len(page.body),
+            clock=clock,
+        )
 
     def keep(self, who: str, where: str, body: bytes) -> None:
         """Remember a page."""
-        if len(body) > _MAX_SIZE:
-            return
-        self._drop((who, where))
-        self._pages[who, where] = (self._clock(), body)
-        self._bytes += len(body)
-        while len(self._pages) > _MAX_PAGES or self._bytes > _MAX_BYTES:
-            self._drop(next(iter(self._pages)))
-
-    def _drop(self, key: tuple[str, str]) -> None:
-        _, body = self._pages.pop(key, (0.0, b""))
-        self._bytes -= len(body)
+        if len(body) <= _MAX_SIZE:
+            self._pages.put((who, where), _Snapshot(body, self._clock()))
 
     def find(self, who: str, where: str) -> StalePage | None:
         """The page as they saw it last, unless that is too long ago."""
-        at, body = self._pages.get((who, where), (0.0, b""))
-        age = self._clock() - at
-        return StalePage(body, age) if body and age <= _OLDEST else None
+        page = self._pages.get((who, where))
+        return None if page is None else StalePage(page.body, self._clock() - page.taken_at)
 
     def forget(self, who: str) -> None:
         """Whoever logs out leaves nothing behind."""
-        for key in [key for key in self._pages if key[0] == who]:
-            self._drop(key)
+        self._pages.drop_keys(lambda key: key[0] == who)

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Api, refused
-from tickbird.api.auth.auth import Authority
-from tickbird.api.auth.ttl_cache import TTL_SECONDS
+from tickbird.api.auth.auth import TTL_SECONDS, Authority
 from tickbird.api.problems import Problem
 from tickbird.client import Client
 from tickbird.domain.access.tokens import TokenRecord

@@ -10,9 +10,8 @@ import pytest
 
 from tests.api.auth.test_auth import Clock
 from tests.api.conftest import Api, refused
-from tickbird.api.auth.auth import Authority, Caller
+from tickbird.api.auth.auth import TTL_SECONDS, Authority, Caller
 from tickbird.api.auth.local import LocalAuthority
-from tickbird.api.auth.ttl_cache import TTL_SECONDS, TtlCache
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.models.sessions import SessionModel
 from tickbird.api.problems import Problem
@@ -69,31 +68,6 @@ async def test_who_comes_at_the_same_time_shares_a_look_up_and_who_listens_needs
     assert await authority.live([session.id]) == frozenset()
     await turned_away(authority, text)
     await authority.settle()
-
-
-async def test_what_is_forgotten_while_it_is_looked_up_is_not_kept() -> None:
-    remembered = TtlCache[str](Clock())
-    begun = [asyncio.Event(), asyncio.Event()]
-    answers = [asyncio.get_running_loop().create_future() for _ in begun]
-    places = iter(range(2))
-
-    async def look_up(_: str) -> str | None:
-        place = next(places)
-        begun[place].set()
-        return str(await answers[place])
-
-    before = asyncio.create_task(remembered.find("a", look_up))
-    await begun[0].wait()
-    assert remembered.has("a")
-    remembered.forget(lambda _: False)
-    assert not remembered.has("a")
-    after = asyncio.create_task(remembered.find("a", look_up))
-    await begun[1].wait()
-    answers[0].set_result("as it was")
-    assert await before == "as it was"
-    answers[1].set_result("as it is")
-    assert await after == "as it is"
-    assert await remembered.find("a", look_up) == "as it is"
 
 
 async def test_a_session_opens_until_it_is_closed_and_a_second_more(api: Api) -> None:

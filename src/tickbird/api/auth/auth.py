@@ -9,13 +9,13 @@ import time
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
 
 from tickbird.api.auth.namespaces import choose
-from tickbird.api.auth.ttl_cache import MAX_CACHED, TTL_SECONDS, TtlCache
 from tickbird.api.middleware.strict_params import reject_unknown_params
 from tickbird.api.problems import Problem
 from tickbird.client import Client
@@ -23,8 +23,12 @@ from tickbird.domain.access.sessions import SessionRecord, parse_session
 from tickbird.domain.access.tokens import USE_NOTED_EVERY, Namespaces, Role, TokenRecord, allows, holder, parse_token
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.schedules.json_schema import NAME
+from tickbird.single_flight_cache import SingleFlightCache, from_start
 
 _SCHEME = HTTPBearer(auto_error=False, scheme_name="token", description="`tickbird token create` makes one.")
+# A look-up is reused for this long; after that, a token that was revoked or a session that was closed is refused.
+TTL_SECONDS: Final = 1.0
+_MAX_CACHED: Final = 10_000
 # Those who listen are asked about together every second; one such question may be late.
 _RECHECK_SECONDS: Final = 2 * TTL_SECONDS
 # The role that each dependency asks for; a route without one of them is closed, and a test finds it.
@@ -72,9 +76,11 @@ class Authority:
     def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
         self._clock = clock
-        self._tokens = TtlCache[TokenRecord](clock)
-        self._sessions = TtlCache[SessionRecord](clock)
-        self._noted: dict[str, float] = {}
+        # From the start, because a slow look-up must not extend the time.
+        lifetime = from_start(TTL_SECONDS)
+        self._tokens = SingleFlightCache[str, TokenRecord | None](lifetime, max_entries=_MAX_CACHED, clock=clock)
+        self._sessions = SingleFlightCache[str, SessionRecord | None](lifetime, max_entries=_MAX_CACHED, clock=clock)
+        self._noted = SingleFlightCache[str, None](from_start(USE_NOTED_EVERY), max_entries=_MAX_CACHED, clock=clock)
         self._notes: set[asyncio.Task[None]] = set()
 
     def check(self, scope: MutableMapping[str, Any]) -> None:
@@ -88,7 +94,7 @@ class Authority:
     async def caller(self, authorization: str | None) -> Caller:
         """The holder of the token in this header; a Problem in the same words whatever is wrong with it."""
         parsed = _parsed(authorization)
-        token = None if parsed is None else await self._tokens.find(parsed[0], self._client.find_token)
+        token = parsed and await self._tokens.share(parsed[0], partial(self._client.find_token, parsed[0]))
         if parsed is None or token is None or not token.matches(parsed[1]) or token.state != "live":
             raise unauthorized()
         self._note_use(token.id, self._client.touch_token)
@@ -102,7 +108,7 @@ class Authority:
     async def session(self, text: str | None) -> Caller:
         """The holder of the session in this cookie; a Problem in the same words whatever is wrong with it."""
         parsed = parse_session(text or "")
-        session = None if parsed is None else await self._sessions.find(parsed[0], self._client.find_session)
+        session = parsed and await self._sessions.share(parsed[0], partial(self._client.find_session, parsed[0]))
         if parsed is None or session is None or not session.matches(parsed[1]) or session.state != "live":
             raise logged_out()
         self._note_use(session.id, self._client.touch_session)
@@ -115,12 +121,9 @@ class Authority:
             self.forget(caller.session_id)
 
     def _note_use(self, key: str, write: Callable[[str], Awaitable[None]]) -> None:
-        now = self._clock()
-        if self._noted.get(key, 0.0) > now:
+        if self._noted.has(key):
             return
-        if len(self._noted) >= MAX_CACHED:
-            self._noted.clear()
-        self._noted[key] = now + USE_NOTED_EVERY
+        self._noted.put(key, None)
         # Beside the request, which does not wait for a write.
         task = asyncio.get_running_loop().create_task(_written(write(key)))
         self._notes.add(task)
@@ -143,8 +146,8 @@ class Authority:
 
     def forget(self, key: str) -> None:
         """Look a token and its sessions, or one session, up anew the next time."""
-        self._tokens.forget(lambda token: token.id == key)
-        self._sessions.forget(lambda session: key in (session.id, session.token_id))
+        self._tokens.drop(key)
+        self._sessions.drop_values(lambda session: session is not None and key in (session.id, session.token_id))
 
     async def settle(self) -> None:
         """Wait for what is still being written."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from typing import Any, Final
@@ -13,6 +12,7 @@ from tickbird.api.models.health import Health
 from tickbird.api.problems import Problem
 from tickbird.client import Client
 from tickbird.domain.errors import SchemaError, StoreError
+from tickbird.single_flight_cache import SingleFlightCache, from_end
 
 router = APIRouter()
 # However often somebody asks, the store is looked at only so often.
@@ -31,18 +31,11 @@ class ReadinessProbe:
 
     def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
-        self._clock = clock
-        self._until = 0.0
-        self._reason: str | None = None
-        self._lock = asyncio.Lock()
+        self._reasons = SingleFlightCache[None, str | None](from_end(CHECK_INTERVAL), clock=clock)
 
     async def reason(self) -> str | None:
         """Why not; None when all is well."""
-        async with self._lock:
-            if self._clock() >= self._until:
-                self._reason = await self._probe()
-                self._until = self._clock() + CHECK_INTERVAL
-            return self._reason
+        return await self._reasons.share(None, self._probe)
 
     async def _probe(self) -> str | None:
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 from fastapi import APIRouter, Request
@@ -13,6 +14,7 @@ from fastapi.responses import PlainTextResponse
 from tickbird.api.auth.auth import Viewer
 from tickbird.client import Client
 from tickbird.domain.doctor.metrics import RECENTLY, NamespaceMetrics
+from tickbird.single_flight_cache import SingleFlightCache, from_end
 
 router = APIRouter(tags=["health"])
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -31,18 +33,13 @@ class MetricsCache:
 
     def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
-        self._clock = clock
-        self._measured: dict[str, tuple[float, NamespaceMetrics]] = {}
+        self._metrics: SingleFlightCache[str, NamespaceMetrics] = SingleFlightCache(
+            from_end(READ_INTERVAL), max_entries=_MAX_NAMESPACES, clock=clock
+        )
 
     async def of(self, namespace: str) -> NamespaceMetrics:
         """Those of a namespace."""
-        until, found = self._measured.get(namespace, (0.0, None))
-        if found is None or self._clock() >= until:
-            found = await self._client.source.read_metrics(namespace)
-            if len(self._measured) >= _MAX_NAMESPACES:
-                self._measured.clear()
-            self._measured[namespace] = (self._clock() + READ_INTERVAL, found)
-        return found
+        return await self._metrics.share(namespace, partial(self._client.source.read_metrics, namespace))
 
 
 @router.get(

@@ -12,6 +12,7 @@ from tickbird.domain.forecast.model import MICROS, RunningRun, Scenario, SlotPoo
 from tickbird.domain.forecast.simulator import Simulator
 from tickbird.domain.forecast.stats import ForecastStats
 from tickbird.domain.forecast.suggestions import Suggestion, suggest_moves
+from tickbird.domain.forecast.tick_load import sum_by_hour
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.schedules.schedule import Schedule
@@ -378,7 +379,7 @@ def _forecast(
         hours=[
             HourStats(tally.first + 3_600 * place, *counts)
             for place, counts in enumerate(
-                zip(tally.ticks_by_hour, tally.runs_by_hour, tally.busy_by_hour, strict=True)
+                zip(sum_by_hour(tally.ticks_by_minute), tally.runs_by_hour, tally.busy_by_hour, strict=True)
             )
         ],
         busiest=[(tally.first + 60 * minute, count) for minute, count in minutes if count],

@@ -20,7 +20,6 @@ from tickbird.domain.limits.fairness import MINUTE, stagger
 from tickbird.domain.planning.edits import park
 from tickbird.domain.planning.plan import ActiveRun, Facts, Plan, PlannedRun, at_plan
 from tickbird.domain.planning.planner import plan
-from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.schedule import Schedule
 
@@ -124,7 +123,7 @@ class Simulator(Slots):
                 key = definition.trigger, definition.start_at, definition.end_at, after, last
             ticks = shared.get(key)
             if ticks is None:
-                ticks = shared[key] = list(_ticks(definition, after, last))
+                ticks = shared[key] = list(definition.grid.walk(after, last))
             self.fed[place] = last
             if offset:
                 feed += [(tick + offset) << bits | place for tick in ticks]
@@ -345,10 +344,8 @@ class Simulator(Slots):
             number = skip.count if first == skip.first else schedule.grid.count(first - 1, skip.last)
             tally.skip(place, skip.reason, number)
             if not ordinary:
-                tick = schedule.grid.next(first - 1)
-                while tick is not None and tick <= skip.last:
+                for tick in schedule.grid.walk(first - 1, skip.last):
                     tally.ticks(tick + self.offsets[place], 1)
-                    tick = schedule.grid.next(tick)
         numbers = {run.id: run for run in self.live[place]}
         for made, behind in zip(decided.runs, self._deferred_until(place, decided.runs, now), strict=True):
             assert made.due_at is not None
@@ -381,12 +378,3 @@ class Simulator(Slots):
             self.lines[place] = 0
         ends = iter(behind)
         yield from (next(ends) * MINUTE * MICROS if run.status == "queued" else 0 for run in runs)
-
-
-def _ticks(definition: Definition, after: int, until: int) -> Iterator[int]:
-    """The ticks of (after, until]."""
-    step = definition.grid.next
-    tick = step(after)
-    while tick is not None and tick <= until:
-        yield tick
-        tick = step(tick)

@@ -17,10 +17,10 @@ class ForecastStats:
         self.start, self.end = start, end
         # Hours and minutes are those of the clock, from this one on.
         self.first = start // 3_600 * 3_600
-        self.ticks_by_hour = [0] * (-(-(end - self.first) // 3_600))
-        self.ticks_by_minute = [0] * (60 * len(self.ticks_by_hour))
-        self.runs_by_hour = [0] * len(self.ticks_by_hour)
-        self.busy_by_hour = [0] * len(self.ticks_by_hour)
+        hours = -(-(end - self.first) // 3_600)
+        self.ticks_by_minute = [0] * (60 * hours)
+        self.runs_by_hour = [0] * hours
+        self.busy_by_hour = [0] * hours
         self.seen = 0
         self.overlaps = 0
         self.held = 0
@@ -55,7 +55,6 @@ class ForecastStats:
     def ticks(self, due: int, count: int) -> None:
         """So many ticks came due at this second."""
         if self.start <= due < self.end:
-            self.ticks_by_hour[(due - self.first) // 3_600] += count
             self.ticks_by_minute[(due - self.first) // 60] += count
             self.seen += count
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from tickbird.domain.schedules.schedule import Schedule
@@ -88,7 +89,7 @@ def _move(schedule: Schedule, start: int, load: list[int]) -> Suggestion | None:
     minute, step = (0, int(written["step"])) if written["at"] is None else (int(written["at"]), 60)
     if not 1 < step <= 60 or 60 % step:
         return None
-    ticks = list(_some(schedule, start, start + 60 * len(load)))
+    ticks = islice(schedule.grid.walk(start - 1, start + 60 * len(load) - 1), _LOOKED_AT)
     places = [(tick - start) // 60 for tick in ticks]
 
     def beside(shift: int) -> tuple[int, int]:
@@ -111,12 +112,3 @@ def _move(schedule: Schedule, start: int, load: list[int]) -> Suggestion | None:
     after = cron(f"{field} {written['rest']}", trigger.tz)
     assert isinstance(after, Cron)
     return Suggestion(schedule.name, trigger.expr, after.expr, minute, to_minute, now[0], then[0])
-
-
-def _some(schedule: Schedule, start: int, end: int) -> Iterator[int]:
-    tick = schedule.grid.next(start - 1)
-    for _ in range(_LOOKED_AT):
-        if tick is None or tick >= end:
-            return
-        yield tick
-        tick = schedule.grid.next(tick)

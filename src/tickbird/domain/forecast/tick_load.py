@@ -1,10 +1,12 @@
-"""How much else goes on around an instant: the ticks of other schedules, counted in closed form."""
+"""Ticks of schedules, counted by slots of time: around an instant, by the minute and by the hour."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
+from operator import add
 
 from tickbird.domain.cancellation import checkpoint
 from tickbird.domain.schedules.definition import Definition
@@ -15,7 +17,7 @@ from tickbird.domain.time.instants import to_datetime, to_seconds
 # Of more schedules, and around more instants, nothing is counted.
 MAX_SCHEDULES = 500
 MAX_INSTANTS = 10
-_MINUTE, _HOUR = 60, 3_600
+MINUTE, HOUR = 60, 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class TickLoad:
 
 def load_around(instants: Sequence[int], others: Iterable[Schedule], *, complete: bool) -> TickLoad:
     """The ticks that active schedules have around these instants; the work grows with both and with nothing else."""
-    starts = [at // _MINUTE * _MINUTE for at in instants[:MAX_INSTANTS]]
+    starts = [at // MINUTE * MINUTE for at in instants[:MAX_INSTANTS]]
     totals = [[0, 0, 0] for _ in starts]
     known = 0
     for schedule in others:
@@ -48,29 +50,41 @@ def load_around(instants: Sequence[int], others: Iterable[Schedule], *, complete
             continue
         known += 1
         checkpoint()
-        offset = schedule.offset
         for start, total in zip(starts, totals, strict=True):
-            edges = [start - _HOUR, start, start + _MINUTE, start + _MINUTE + _HOUR]
-            places = [edge - offset - 1 for edge in edges]
-            # Most have none at all around an instant, and one look tells.
-            upcoming = definition.trigger.next_tick(places[0]) if definition.roll == "skip" else places[0]
-            if upcoming is None or upcoming > places[3]:
-                continue
-            for place in range(3):
-                total[place] += count_ticks(definition, places[place], places[place + 1])
+            edge = start - schedule.offset
+            counts = count_by_slot(definition, (edge - HOUR, edge, edge + MINUTE, edge + MINUTE + HOUR))
+            total[:] = map(add, total, counts)
     found = [LoadPoint(to_datetime(at), *total) for at, total in zip(starts, totals, strict=True)]
     return TickLoad(known, complete, found)
 
 
-def count_ticks(definition: Definition, after: int, until: int) -> int:
-    """The ticks of (after, until] that run; those that several triggers of one schedule share count for each."""
-    if definition.shadow:
+def count_by_slot(definition: Definition, edges: Sequence[int]) -> list[int]:
+    """The ticks that run in each slot, which reaches from an edge to the next one, in closed form."""
+    # Most schedules have no tick in a short time, and one look tells.
+    first = edges[0] if definition.roll != "skip" else definition.trigger.next_tick(edges[0] - 1)
+    if first is None or first >= edges[-1]:
+        return [0] * (len(edges) - 1)
+    return [count_ticks(definition, start - 1, end - 1) for start, end in pairwise(edges)]
+
+
+def count_ticks(definition: Definition, after: int, until: int, *, exact: bool = False) -> int:
+    """The ticks of (after, until] that run.
+
+    Those that several triggers of one schedule share count for each of them unless `exact`, which may walk the ticks.
+    """
+    if definition.shadow or after >= until:
         return 0
     if definition.exclude or definition.calendars:
         return sum(each.count for each in definition.grid.segments(after, until) if not each.excluded)
+    if exact:
+        return definition.grid.count(after, until)
     if definition.start_at is not None:
         after = max(after, to_seconds(definition.start_at) - 1)
     if definition.end_at is not None:
         until = min(until, to_seconds(definition.end_at))
-    # One by one, since to find what they share, ticks would have to be walked.
     return sum(member.count(after, until) for member in members(definition.trigger)) if after < until else 0
+
+
+def sum_by_hour(minutes: Sequence[int]) -> list[int]:
+    """The ticks of each hour, given those of each minute."""
+    return [sum(minutes[place : place + 60]) for place in range(0, len(minutes), 60)]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
 from tickbird.domain.dashboard_rows import LoadRow
-from tickbird.domain.forecast.tick_load import count_ticks
+from tickbird.domain.forecast.tick_load import HOUR, MINUTE, count_by_slot, count_ticks
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.time.instants import to_datetime, to_seconds
 
 HOURS: Final = 7 * 24
-_MINUTE, _HOUR = 60, 3_600
 # What ticks more often is counted by the hour and told as if it were even within one.
 _MAX_ENUMERATED: Final = 3_000
 # Names that are told of a group, and groups that are told of an hour.
@@ -86,7 +86,7 @@ class WeekLoadCounter:
 
     def __init__(self, namespace: str, now: datetime, hours: int = HOURS) -> None:
         self._namespace = namespace
-        self._start = to_seconds(now) // _HOUR * _HOUR
+        self._start = to_seconds(now) // HOUR * HOUR
         self._hours = hours
         self._groups: dict[tuple[str, int], _Group] = {}
         self._read: dict[str, Definition | None] = {}
@@ -101,7 +101,7 @@ class WeekLoadCounter:
                 continue
             if definition.shadow:
                 continue
-            offset = spread_offset(self._namespace, row.name, definition.spread) // _MINUTE * _MINUTE
+            offset = spread_offset(self._namespace, row.name, definition.spread) // MINUTE * MINUTE
             group = self._groups.get((row.definition, offset))
             if group is None:
                 group = self._groups[row.definition, offset] = _Group(row.definition, offset)
@@ -137,7 +137,7 @@ class WeekLoadCounter:
             for hour, ticks in hourly.items():
                 total = ticks * group.schedules
                 share = TriggerShare(
-                    definition.trigger.describe(), group.schedules, total, total * seconds / _HOUR, group.names
+                    definition.trigger.describe(), group.schedules, total, total * seconds / HOUR, group.names
                 )
                 shares[hour].setdefault(group.definition, []).append(share)
         hours = [self._hour(hour, minutes, found) for hour, found in enumerate(shares)]
@@ -146,18 +146,12 @@ class WeekLoadCounter:
 
     def _ticks(self, definition: Definition) -> dict[int, int] | list[int]:
         """Ticks by minute of the grid, from as long before as a spread may move them; by hour where there are many."""
-        first, until = self._start - definition.spread - 1, self._start + self._hours * _HOUR - 1
-        if count_ticks(definition, first, until) > _MAX_ENUMERATED:
-            edges = [self._start + hour * _HOUR - 1 for hour in range(self._hours + 1)]
-            return [count_ticks(definition, edges[hour], edges[hour + 1]) for hour in range(self._hours)]
-        found: dict[int, int] = {}
-        grid, after = definition.grid, first
-        while (tick := grid.next(after)) is not None and tick <= until:
-            after = tick
-            if not grid.excludes(tick):
-                place = (tick - self._start) // _MINUTE
-                found[place] = found.get(place, 0) + 1
-        return found
+        first, end = self._start - definition.spread, self._start + self._hours * HOUR
+        if count_ticks(definition, first - 1, end - 1) > _MAX_ENUMERATED:
+            return count_by_slot(definition, range(self._start, end + 1, HOUR))
+        grid = definition.grid
+        ticks = (tick for tick in grid.walk(first - 1, end - 1) if not grid.excludes(tick))
+        return Counter((tick - self._start) // MINUTE for tick in ticks)
 
     def _spread_over(self, ticks: dict[int, int] | list[int], group: _Group, minutes: array[int]) -> dict[int, int]:
         """Add a group to the minutes; its ticks by hour, of one of its schedules."""
@@ -171,14 +165,14 @@ class WeekLoadCounter:
                         minutes[hour * 60 + minute] += each + (minute < rest)
             return hourly
         for place, number in ticks.items():
-            moved = place + group.offset // _MINUTE
+            moved = place + group.offset // MINUTE
             if 0 <= moved < len(minutes):
                 minutes[moved] += number * group.schedules
                 hourly[moved // 60] = hourly.get(moved // 60, 0) + number
         return hourly
 
     def _hour(self, hour: int, minutes: array[int], found: dict[str, list[TriggerShare]]) -> HourLoad:
-        start = self._start + hour * _HOUR
+        start = self._start + hour * HOUR
         of_hour = minutes[hour * 60 : hour * 60 + 60]
         fullest = max(range(60), key=lambda minute: (of_hour[minute], -minute))
         # Groups of one trigger that differ in their spread are one share.
@@ -197,7 +191,7 @@ class WeekLoadCounter:
             at=to_datetime(start),
             ticks=sum(of_hour),
             busy=sum(share.busy for share in shares),
-            peak_at=to_datetime(start + fullest * _MINUTE),
+            peak_at=to_datetime(start + fullest * MINUTE),
             peak=of_hour[fullest],
             shares=shares[:_MAX_NAMES],
         )

@@ -74,6 +74,13 @@ class TickGrid:
             until = min(until, self._last)
         return self._trigger.count(after, until) if until > after else 0
 
+    def walk(self, after: int, until: int) -> Iterator[int]:
+        """The ticks of (after, until] one by one, excluded ones included."""
+        tick = self.next(after)
+        while tick is not None and tick <= until:
+            yield tick
+            tick = self.next(tick)
+
     def excludes(self, tick: int) -> bool:
         """Does the calendar exclude the day of this instant?"""
         return self._zone is not None and self._calendar.excludes(self._day(tick))
