@@ -32,7 +32,7 @@ async def begin(
 async def state(store: Store, at: float, letter: str = "s") -> str | None:
     """What a session is at an instant; a stream that is open with it must see the same."""
     found = await store.find_session(named(letter), now=later(at))
-    live = await store.filter_live_tokens([named(letter)], now=later(at))
+    live = await store.tokens.filter_live([named(letter)], now=later(at))
     listed = await store.list_sessions(live=True, limit=1_000, now=later(at))
     is_live = found is not None and found.state == "live"
     assert (live == {named(letter)}) == (named(letter) in [each.id for each in listed]) == is_live
@@ -71,13 +71,13 @@ class Sessions:
         assert await other.find_session(named("s"), now=later(6)) == opened
         assert await store.find_session(named("x")) is None
         # Neither is ever found as the other.
-        assert await store.find_token(named("s")) is None
+        assert await store.tokens.find(named("s")) is None
         assert await store.find_session("aaaaaaaa") is None
-        assert await store.filter_live_tokens(["aaaaaaaa", named("s"), named("x")], now=later(6)) == {
+        assert await store.tokens.filter_live(["aaaaaaaa", named("s"), named("x")], now=later(6)) == {
             "aaaaaaaa",
             named("s"),
         }
-        assert await store.list_tokens(after="aaaaaaaa") == []
+        assert await store.tokens.list(after="aaaaaaaa") == []
 
     async def test_a_session_ends_by_itself_and_never_after_its_token(self, store: Store) -> None:
         await make(store)
@@ -92,7 +92,7 @@ class Sessions:
         await make(store, "bbbbbbbb")
         await begin(store)
         await begin(store, "t", token_id="bbbbbbbb")
-        await other.revoke_token(NAMESPACE, "aaaaaaaa", "bo", now=later(9))
+        await other.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(9))
         assert await state(store, 9) == "revoked"
         assert await state(store, 9, "t") == "live"
         # It has ended already: closing it changes nothing, and tells nothing.
@@ -105,7 +105,7 @@ class Sessions:
         await make(store, expires_at=later(60))
         with pytest.raises(ConflictError, match="aaaaaaaa is expired, and opens no session; use another token"):
             await begin(store, at=60)
-        await store.revoke_token(NAMESPACE, "aaaaaaaa", "bo", now=later(9))
+        await store.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(9))
         with pytest.raises(ConflictError, match="is revoked"):
             await begin(store, at=10)
         with pytest.raises(NotFoundError, match="no token 'zzzzzzzz'"):
@@ -123,7 +123,7 @@ class Sessions:
         assert (closed.state, closed.closed_at, closed.closed_by) == ("closed", later(5), ACTOR)
         assert await other.close_session(NAMESPACE, named("s"), "cy", now=later(9)) == closed
         assert await state(store, 100) == "closed"
-        await store.revoke_token(NAMESPACE, "aaaaaaaa", "bo", now=later(200))
+        await store.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(200))
         assert await state(store, 300) == "closed"
         for wrong in (named("x"), "aaaaaaaa"):
             with pytest.raises(NotFoundError, match="there is no session"):
@@ -144,7 +144,7 @@ class Sessions:
         with pytest.raises(NotFoundError, match="no token"):
             await store.close_sessions(NAMESPACE, "zzzzzzzz", "bo")
         # The token itself stays.
-        assert await store.filter_live_tokens(["aaaaaaaa"], now=later(62)) == {"aaaaaaaa"}
+        assert await store.tokens.filter_live(["aaaaaaaa"], now=later(62)) == {"aaaaaaaa"}
 
     async def test_a_token_has_only_so_many_and_the_oldest_goes(self, store: Store, other: Store) -> None:
         await make(store)
@@ -200,14 +200,14 @@ class Sessions:
         await begin(store, "u", seconds=60)
 
         async def told(at: float) -> list[int]:
-            found = await store.find_token("aaaaaaaa", now=later(at))
+            found = await store.tokens.find("aaaaaaaa", now=later(at))
             assert found is not None
-            return [each.sessions for each in (found, *await store.list_tokens(now=later(at)))]
+            return [each.sessions for each in (found, *await store.tokens.list(now=later(at)))]
 
         assert (await told(59), await told(60)) == ([3, 3], [2, 2])
         await store.close_session(NAMESPACE, named("s"), ACTOR, now=later(61))
         assert await told(62) == [1, 1]
-        assert (await store.revoke_token(NAMESPACE, "aaaaaaaa", "bo", now=later(63))).sessions == 0
+        assert (await store.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(63))).sessions == 0
         assert await told(64) == [0, 0]
 
     async def test_its_use_is_noted_at_most_once_a_minute(self, store: Store) -> None:

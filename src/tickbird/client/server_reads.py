@@ -39,7 +39,7 @@ class ServerReads:
 
     async def filter_live_tokens(self, ids: Collection[str]) -> frozenset[str]:
         """Those of these tokens and sessions that can be used."""
-        return await self._store.filter_live_tokens(ids)
+        return await self._store.tokens.filter_live(ids)
 
     async def read_metrics(self, namespace: str, *, maximum: int = MAX_COUNTED) -> NamespaceMetrics:
         """How much there is of everything in a namespace, each counted up to `maximum`."""

@@ -56,7 +56,7 @@ class Sessions(ClientBase):
         """Sessions by id, a page at a time: of one token, or of those that open nothing but `within`."""
         check_text(after, "after")
         page_size(limit)
-        if token_id is not None and (not is_token_id(token_id) or await self._store.find_token(token_id) is None):
+        if token_id is not None and (not is_token_id(token_id) or await self._store.tokens.find(token_id) is None):
             raise no_such_token(str(token_id))
         return await self._store.list_sessions(token_id=token_id, within=within, live=live, after=after, limit=limit)
 

@@ -19,16 +19,16 @@ from tickbird.domain.access.sessions import (
 from tickbird.domain.access.tokens import USE_NOTED_EVERY, holder
 from tickbird.domain.access.tokens import state_at as token_state
 from tickbird.domain.errors import ConflictError
-from tickbird.store.postgres import tokens
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.rows import texts
+from tickbird.store.postgres.tokens import audit_access, lock_token
 
 _FIELDS = frozenset(each.name for each in fields(SessionRecord))
 
 
 async def open_one(db: Session, namespace: str, new: NewSession, now: datetime | None) -> SessionRecord:
     """Insert a session, and close the oldest where its token has too many."""
-    token = await tokens.lock(db, new.token_id, now)
+    token = await lock_token(db, new.token_id, now)
     check_opens(token)
     rows = await db.fetch(
         "insert_session",
@@ -83,7 +83,7 @@ async def close(db: Session, namespace: str, session_id: str, actor: str, now: d
 
 async def close_all(db: Session, namespace: str, token_id: str, actor: str, now: datetime | None) -> int:
     """End all sessions of a token; how many that were."""
-    token = await tokens.lock(db, token_id, now)
+    token = await lock_token(db, token_id, now)
     if token.state != "live":
         return 0
     ended = await db.fetch("close_sessions", token_id=token_id, but="", newest=0, actor=actor, now=now)
@@ -91,7 +91,7 @@ async def close_all(db: Session, namespace: str, token_id: str, actor: str, now:
         last = await _get(db, ended[0][0], now)
         assert last.closed_at is not None
         detail = {"token": token.id, "name": token.name, "closed": len(ended)}
-        await tokens.audit(db, namespace, token.namespaces, "close_sessions", actor, last.closed_at, detail)
+        await audit_access(db, namespace, token.namespaces, "close_sessions", actor, last.closed_at, detail)
     return len(ended)
 
 
@@ -108,7 +108,7 @@ async def _get(db: Session, session_id: str, now: datetime | None) -> SessionRec
 
 
 async def _audit(db: Session, namespace: str, record: SessionRecord, action: str, actor: str, now: datetime) -> None:
-    await tokens.audit(db, namespace, record.namespaces, action, actor, now, session_detail(record))
+    await audit_access(db, namespace, record.namespaces, action, actor, now, session_detail(record))
 
 
 def _record(row: dict[str, Any]) -> SessionRecord:

@@ -15,7 +15,6 @@ from psycopg.types.json import Jsonb
 
 from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.domain.access.sessions import NewSession, SessionRecord
-from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.dashboard_rows import ScheduleFilter, ScheduleSummary
@@ -45,12 +44,13 @@ from tickbird.domain.store_identity import StoreIdentity
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRecord, Zones, zone_source
 from tickbird.domain.workers import HandOff, HeartbeatResult, Worker
-from tickbird.store.postgres import activity, bulk_changes, calendars, doctor, logs, queues, sessions, tokens, workers
+from tickbird.store.postgres import activity, bulk_changes, calendars, doctor, logs, queues, sessions, workers
 from tickbird.store.postgres import http_responses as responses
 from tickbird.store.postgres import schedule_changes as changes
 from tickbird.store.postgres.dashboard import PostgresDashboard
 from tickbird.store.postgres.database import identity, notifications, schema
 from tickbird.store.postgres.database.connection import Connections, Session
+from tickbird.store.postgres.database.database import Database
 from tickbird.store.postgres.database.errors import is_data_error, translate
 from tickbird.store.postgres.planning import backfills, concurrency, zone_data
 from tickbird.store.postgres.planning.batches import Step
@@ -70,6 +70,8 @@ from tickbird.store.postgres.runs import (
     renew,
     rescue,
 )
+from tickbird.store.postgres.tokens import PostgresTokens
+from tickbird.store.protocol.tokens import TokenStore
 from tickbird.store.shared.backfills import choose_ticks
 from tickbird.store.shared.identity import compare, same_database
 from tickbird.store.shared.json_columns import as_object
@@ -101,6 +103,8 @@ class PostgresStore:
         self._connections = Connections(url, connections, within)
         self._listening = self._connections if listen_url is None else Connections(listen_url, 1)
         self._known = RevisionCache()
+        self._database = Database(self._connections)
+        self.tokens: TokenStore = PostgresTokens(self._database)
         self._claims = Claims(self._known, self._statement, self._transact)
         self._bell = notifications.Notifier(self._connections)
         self._backoff = PlanBackoff()
@@ -572,45 +576,6 @@ class PostgresStore:
     ) -> Sequence[Schedule]:
         """Schedules that name a calendar and are not deleted, by name, behind `after`."""
         return await self._statement(lambda db: calendars.naming(db, namespace, name, after, limit))
-
-    # Tokens
-
-    async def create_token(
-        self, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
-    ) -> TokenRecord:
-        """Keep a new token."""
-        return await self._transact(lambda db: tokens.create(db, namespace, new, actor, now))
-
-    async def find_token(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
-        """A token by its id."""
-        return await self._statement(lambda db: tokens.find(db, token_id, now))
-
-    async def list_tokens(
-        self,
-        *,
-        within: Collection[str] | None = None,
-        live: bool = False,
-        after: str = "",
-        limit: int = 100,
-        now: datetime | None = None,
-    ) -> Sequence[TokenRecord]:
-        """Tokens by id, behind `after`."""
-        return await self._statement(lambda db: tokens.listed(db, within, live, after, limit, now))
-
-    async def revoke_token(
-        self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
-    ) -> TokenRecord:
-        """End a token."""
-        return await self._transact(lambda db: tokens.revoke(db, namespace, token_id, actor, now))
-
-    async def filter_live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
-        """Those of these tokens and sessions that can be used."""
-        rows = await self._statement(lambda db: db.fetch("filter_live_tokens", ids=texts(sorted(ids)), now=now))
-        return frozenset(token_id for (token_id,) in rows)
-
-    async def touch_token(self, token_id: str, *, now: datetime | None = None) -> None:
-        """Write that a token was used, at most once a minute."""
-        await self._statement(lambda db: tokens.note_use(db, token_id, now))
 
     # Sessions
 

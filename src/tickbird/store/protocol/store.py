@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.domain.access.sessions import NewSession, SessionRecord
-from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.dashboard_rows import ScheduleSummary
@@ -43,6 +42,7 @@ from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRecord, Zones
 from tickbird.domain.workers import HandOff, HeartbeatResult, Worker
 from tickbird.store.protocol.dashboard import DashboardStore
+from tickbird.store.protocol.tokens import TokenStore
 
 
 class Store(Protocol):
@@ -52,6 +52,7 @@ class Store(Protocol):
     planners: int
     # May commands of this process plan what is due before they change a schedule?
     plans: bool
+    tokens: TokenStore
 
     @property
     def url(self) -> str:
@@ -371,44 +372,6 @@ class Store(Protocol):
         self, namespace: str, name: str, *, after: str = "", limit: int = 100
     ) -> Sequence[Schedule]:
         """Schedules that name a calendar and are not deleted, by name, behind `after`."""
-        ...
-
-    # Tokens
-
-    async def create_token(
-        self, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
-    ) -> TokenRecord:
-        """Keep a new token; audited in the namespaces that it opens, or in this one where it opens all."""
-        ...
-
-    async def find_token(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
-        """A token by its id, with its state by the store's clock."""
-        ...
-
-    async def list_tokens(
-        self,
-        *,
-        within: Collection[str] | None = None,
-        live: bool = False,
-        after: str = "",
-        limit: int = 100,
-        now: datetime | None = None,
-    ) -> Sequence[TokenRecord]:
-        """Tokens by id, behind `after`; only those that open nothing but `within`, or only those that can be used."""
-        ...
-
-    async def revoke_token(
-        self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
-    ) -> TokenRecord:
-        """End a token; harmless where that was done before. NotFoundError where there is none."""
-        ...
-
-    async def filter_live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
-        """Those of these tokens and sessions that can be used."""
-        ...
-
-    async def touch_token(self, token_id: str, *, now: datetime | None = None) -> None:
-        """Write that a token was used, at most once a minute."""
         ...
 
     # Sessions

@@ -10,10 +10,10 @@ from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, conte
 from tickbird.domain.calendars.definition import CalendarRecord, calendar_in_use, check_revision, no_such_calendar
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.shared.json_columns import as_object, decode
+from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.instants import to_instant
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import Row, dump, schedule_record
-from tickbird.store.sqlite.runs import write_audit
 
 _MAX_NAMED = 11
 

@@ -6,10 +6,11 @@ import sqlite3
 
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.limits.rate_limits import MAX_POSITION, QueuePosition, QueueStatus, RateLimit, queues
+from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.rate_limits import stored
-from tickbird.store.sqlite.runs import get_run, write_audit
+from tickbird.store.sqlite.runs import get_run
 
 
 def limit(

@@ -27,6 +27,7 @@ from tickbird.store.shared.plans import RevisionCache, RevisionInfo
 from tickbird.store.shared.rate_limits import RateBudget
 from tickbird.store.shared.statement_scripts import run_sync
 from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload
+from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.enqueue import audit_row, enqueueing, run_row
@@ -65,23 +66,6 @@ def enqueue(db: sqlite3.Connection, namespace: str, new: Sequence[NewRun], actor
 def fetch(db: sqlite3.Connection, name: str, values: Mapping[str, Any]) -> list[Row]:
     """All rows of a step's statement."""
     return db.execute(SQL[name], values).fetchall()
-
-
-def write_audit(
-    db: sqlite3.Connection,
-    now: int,
-    actor: str,
-    action: str,
-    namespace: str,
-    *,
-    schedule_id: int | None = None,
-    schedule: str | None = None,
-    run_id: int | None = None,
-    detail: Any = None,
-) -> None:
-    """Record who did what."""
-    row = {"now": now, "actor": actor, "action": action, "namespace": namespace, "detail": dump(detail or {})}
-    db.execute(SQL["write_audit"], {**row, "schedule_id": schedule_id, "schedule": schedule, "run_id": run_id})
 
 
 def claim(

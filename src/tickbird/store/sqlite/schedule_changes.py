@@ -16,6 +16,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.shared.plans import RevisionCache, ScheduleDecision, held_keys, newer_format
 from tickbird.store.shared.statement_scripts import run_sync
 from tickbird.store.shared.zone_data import PlanningPermission
+from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.calendars import contents
 from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL
@@ -24,7 +25,7 @@ from tickbird.store.sqlite.planning.dependencies import dependents, read_needs, 
 from tickbird.store.sqlite.planning.planning import plan_these, read_facts, write_plans
 from tickbird.store.sqlite.planning.revisions import read_revision
 from tickbird.store.sqlite.rows import Row, dump, is_due, is_newer, last_skip_id, schedule_record
-from tickbird.store.sqlite.runs import fetch, get_run, write_audit
+from tickbird.store.sqlite.runs import fetch, get_run
 
 # Plans of a thousand runs each: more than that is for the planner to catch up with first.
 MAX_PLANS = 50

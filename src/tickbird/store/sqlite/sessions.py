@@ -18,10 +18,10 @@ from tickbird.domain.access.tokens import USE_NOTED_EVERY, TokenRecord, holder, 
 from tickbird.domain.access.tokens import state_at as token_state
 from tickbird.domain.errors import ConflictError
 from tickbird.store.shared.json_columns import as_list, decode
-from tickbird.store.sqlite import tokens
 from tickbird.store.sqlite.database.instants import to_instant
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import Row, dump
+from tickbird.store.sqlite.tokens import audit_access, find_token
 
 
 def open_one(db: sqlite3.Connection, namespace: str, new: NewSession, now: int) -> SessionRecord:
@@ -86,7 +86,7 @@ def close_all(db: sqlite3.Connection, namespace: str, token_id: str, actor: str,
     ended = len(db.execute(SQL["close_sessions"], every).fetchall())
     if ended:
         detail = {"token": token.id, "name": token.name, "closed": ended}
-        tokens.audit(db, namespace, token.namespaces, "close_sessions", actor, now, detail)
+        audit_access(db, namespace, token.namespaces, "close_sessions", actor, now, detail)
     return ended
 
 
@@ -96,7 +96,7 @@ def note_use(db: sqlite3.Connection, session_id: str, now: int) -> None:
 
 
 def _token(db: sqlite3.Connection, token_id: str, now: int) -> TokenRecord:
-    found = tokens.find(db, token_id, now)
+    found = find_token(db, token_id, now)
     if found is None:
         raise no_such_token(token_id)
     return found
@@ -110,7 +110,7 @@ def _get(db: sqlite3.Connection, session_id: str, now: int) -> SessionRecord:
 
 
 def _audit(db: sqlite3.Connection, namespace: str, record: SessionRecord, action: str, actor: str, now: int) -> None:
-    tokens.audit(db, namespace, record.namespaces, action, actor, now, session_detail(record))
+    audit_access(db, namespace, record.namespaces, action, actor, now, session_detail(record))
 
 
 def _record(row: Row, now: int) -> SessionRecord:

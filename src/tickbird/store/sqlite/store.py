@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.domain.access.sessions import NewSession, SessionRecord
-from tickbird.domain.access.tokens import NewToken, TokenRecord
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.dashboard_rows import ScheduleFilter, ScheduleSummary
@@ -40,6 +39,7 @@ from tickbird.domain.store_identity import StoreIdentity
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRecord, Zones, zone_source
 from tickbird.domain.workers import HandOff, HeartbeatResult, Worker
+from tickbird.store.protocol.tokens import TokenStore
 from tickbird.store.shared.backfills import choose_ticks
 from tickbird.store.shared.fairness import Turns
 from tickbird.store.shared.migrations import read_version
@@ -58,7 +58,6 @@ from tickbird.store.sqlite import (
     queries,
     queues,
     sessions,
-    tokens,
     workers,
 )
 from tickbird.store.sqlite import http_responses as responses
@@ -66,6 +65,7 @@ from tickbird.store.sqlite import schedule_changes as changes
 from tickbird.store.sqlite.dashboard import SqliteDashboard
 from tickbird.store.sqlite.database import identity, schema
 from tickbird.store.sqlite.database.connection import Connection, read, write
+from tickbird.store.sqlite.database.database import Database
 from tickbird.store.sqlite.database.instants import MICROS, clock, to_instant, to_micros
 from tickbird.store.sqlite.database.schema import meta_of
 from tickbird.store.sqlite.database.statements import SQL
@@ -74,6 +74,7 @@ from tickbird.store.sqlite.planning import backfills, concurrency, held, plannin
 from tickbird.store.sqlite.planning.dependencies import read_successes
 from tickbird.store.sqlite.planning.zone_recompute import follow
 from tickbird.store.sqlite.runs import cancel, claim, enqueue, finish, get_run, prune, renew, rescue
+from tickbird.store.sqlite.tokens import SqliteTokens
 
 T = TypeVar("T")
 ChangeCounters = tuple[int, int, int]
@@ -98,6 +99,8 @@ class SqliteStore:
         self._writer = Connection(place, "tickbird-write")
         self._reader = self._writer if self.path == MEMORY else Connection(place, "tickbird-read")
         self._known = RevisionCache()
+        self._database = Database(self._writer, self._reader, self._known)
+        self.tokens: TokenStore = SqliteTokens(self._database)
         self._unread = UnreadableRuns()
         self._backoff = PlanBackoff()
         self._turns = Turns()
@@ -605,47 +608,6 @@ class SqliteStore:
     ) -> Sequence[Schedule]:
         """Schedules that name a calendar, by name."""
         return await self._read(lambda db: calendars.naming(db, namespace, name, after, limit))
-
-    # Tokens
-
-    async def create_token(
-        self, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
-    ) -> TokenRecord:
-        """Keep a new token."""
-        return await self._write(lambda db: tokens.create(db, namespace, new, actor, _dated(now)))
-
-    async def find_token(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
-        """A token by its id."""
-        at = clock() if now is None else to_micros(now)
-        return await self._read(lambda db: tokens.find(db, token_id, at))
-
-    async def list_tokens(
-        self,
-        *,
-        within: Collection[str] | None = None,
-        live: bool = False,
-        after: str = "",
-        limit: int = 100,
-        now: datetime | None = None,
-    ) -> Sequence[TokenRecord]:
-        """Tokens by id, behind `after`."""
-        at = clock() if now is None else to_micros(now)
-        return await self._read(lambda db: tokens.listed(db, within, live, after, limit, at))
-
-    async def revoke_token(
-        self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
-    ) -> TokenRecord:
-        """End a token."""
-        return await self._write(lambda db: tokens.revoke(db, namespace, token_id, actor, _dated(now)))
-
-    async def filter_live_tokens(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
-        """Those of these tokens and sessions that can be used."""
-        at = clock() if now is None else to_micros(now)
-        return await self._read(lambda db: tokens.live(db, ids, at))
-
-    async def touch_token(self, token_id: str, *, now: datetime | None = None) -> None:
-        """Write that a token was used, at most once a minute."""
-        await self._write(lambda db: tokens.note_use(db, token_id, _dated(now)))
 
     # Sessions
 

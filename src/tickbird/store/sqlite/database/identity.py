@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tickbird.domain.store_identity import StoreIdentity
 from tickbird.store.shared.identity import compare, encode, same_file
+from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import MEMORY
-from tickbird.store.sqlite.runs import write_audit
 
 
 def here(path: str) -> Mapping[str, str]:

@@ -16,6 +16,14 @@ def clock() -> int:
     return time.time_ns() // 1_000
 
 
+def now_micros(now: datetime | None) -> int:
+    """The instant of a verb: as it is given, else by the clock.
+
+    Inside a write transaction, so that what is dated later is written later.
+    """
+    return clock() if now is None else to_micros(now)
+
+
 @overload
 def to_micros(at: datetime) -> int: ...
 @overload

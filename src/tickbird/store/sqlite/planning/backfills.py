@@ -20,11 +20,12 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.shared.json_columns import decode
 from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.shared.zone_data import PlanningPermission
+from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.instants import to_instant
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.waiting_runs import release
 from tickbird.store.sqlite.rows import Row, dump, schedule_record
-from tickbird.store.sqlite.runs import reserve_ids, write_audit
+from tickbird.store.sqlite.runs import reserve_ids
 from tickbird.store.sqlite.schedule_changes import up_to_date
 
 

@@ -7,10 +7,10 @@ import sqlite3
 from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, ConcurrencyLimit
 from tickbird.domain.runs.run import RunRecord
 from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.waiting_runs import release
 from tickbird.store.sqlite.rows import run_record
-from tickbird.store.sqlite.runs import write_audit
 
 
 def change(

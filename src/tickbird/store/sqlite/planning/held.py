@@ -9,12 +9,12 @@ from tickbird.domain.errors import NotFoundError
 from tickbird.domain.runs.held import DROPPED, MAX_COUNT, Drop, HeldSchedule, Release, none_held
 from tickbird.domain.runs.run import RunRecord
 from tickbird.store.shared.plans import RevisionCache
+from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.instants import MICROS, to_instant
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.waiting_runs import release
 from tickbird.store.sqlite.queries import get_schedule
 from tickbird.store.sqlite.rows import dump, run_record
-from tickbird.store.sqlite.runs import write_audit
 
 
 def resolve_held(

@@ -45,6 +45,7 @@ from tickbird.store.shared.plans import (
     to_rows,
 )
 from tickbird.store.shared.unstorable_values import VALUE_ERRORS
+from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.connection import read, write
 from tickbird.store.sqlite.database.instants import MICROS, to_instant
 from tickbird.store.sqlite.database.statements import SQL
@@ -54,7 +55,7 @@ from tickbird.store.sqlite.planning.revisions import read_revision
 from tickbird.store.sqlite.planning.waiting_runs import release, room
 from tickbird.store.sqlite.planning.zone_data import audit, stamp
 from tickbird.store.sqlite.rows import Row, all_facts, dump
-from tickbird.store.sqlite.runs import reserve_ids, write_audit
+from tickbird.store.sqlite.runs import reserve_ids
 
 REPLACED = "replaced"
 PLANNER = "planner"

@@ -8,10 +8,10 @@ from typing import Final
 
 from tickbird.domain.time.zone_data import MovedSchedule, ZoneData, ZoneRecord, Zones
 from tickbird.store.shared.zone_data import actor_of, detail_of, is_adopted
+from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.instants import to_instant
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
-from tickbird.store.sqlite.runs import write_audit
 
 _MAX_RECORDS: Final = 1_000
 
