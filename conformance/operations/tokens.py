@@ -26,7 +26,7 @@ async def ids(store: Store, **options: Any) -> list[str]:
 
 async def audited(store: Store, namespace: str) -> list[tuple[str, str, Any]]:
     """Who did what to which token, oldest first."""
-    records = await store.list_audit(namespace)
+    records = await store.ledger.list_audit(namespace)
     return [(each.action, each.actor, each.detail["token"]) for each in reversed(records)]
 
 
@@ -114,7 +114,7 @@ class Tokens:
         both = [("create_token", "ada", "aaaaaaaa"), ("revoke_token", "bo", "aaaaaaaa")]
         assert await audited(store, "x") == await audited(store, "y") == both
         assert await audited(store, NAMESPACE) == [("create_token", "ada", "bbbbbbbb")]
-        [revoked, created] = await store.list_audit("x")
+        [revoked, created] = await store.ledger.list_audit("x")
         assert (created.at, revoked.at) == (later(0), later(9))
         assert created.detail == {
             "token": "aaaaaaaa",

@@ -46,7 +46,7 @@ async def backfill(
 ) -> BackfillPlan:
     """Ben asks for the ticks from one second after T0 to another."""
     new = NewBackfill(actor="ben", first=epoch(first), last=epoch(last), **options)
-    return await store.backfill(NAMESPACE, name, new, dry_run=dry_run, now=later(at))
+    return await store.backfills.create(NAMESPACE, name, new, dry_run=dry_run, now=later(at))
 
 
 def instants(found: list[ClaimedRun]) -> list[int | None]:
@@ -84,7 +84,7 @@ class Backfills:
         assert instants(done) == missing
         assert {(run.origin, run.payload is not None) for run in done} == {("backfill", True)}
         assert made.backfill_id is not None
-        record = await store.get_backfill(NAMESPACE, made.backfill_id)
+        record = await store.backfills.get(NAMESPACE, made.backfill_id)
         assert (record.total, record.done, record.active, record.counts) == (8, 8, 0, {"succeeded": 8})
 
     async def test_backfill_newest_first(self, store: Store) -> None:
@@ -95,19 +95,19 @@ class Backfills:
 
     async def test_a_dry_run_writes_nothing(self, store: Store) -> None:
         await past(store, 300)
-        before = await get(store), await store.list_audit(NAMESPACE)
+        before = await get(store), await store.ledger.list_audit(NAMESPACE)
         asked = await backfill(store, 60, 300, 310, dry_run=True)
         assert (asked.count, asked.backfill_id) == (5, None)
-        assert (await get(store), await store.list_audit(NAMESPACE)) == before
+        assert (await get(store), await store.ledger.list_audit(NAMESPACE)) == before
         assert await ticks(store) == []
-        assert await store.list_backfills(NAMESPACE) == []
+        assert await store.backfills.list(NAMESPACE) == []
 
     async def test_both_ends_of_a_backfill_are_included(self, store: Store) -> None:
         await past(store, 600)
         assert (await backfill(store, 120, 240, 610, dry_run=True)).count == 3
         assert (await backfill(store, 121, 239, 610, dry_run=True)).count == 1
         assert (await backfill(store, 121, 179, 610)).count == 0
-        assert await store.list_backfills(NAMESPACE) == []
+        assert await store.backfills.list(NAMESPACE) == []
 
     async def test_ticks_before_the_schedule_was_made_can_be_backfilled(self, store: Store) -> None:
         await create(store)
@@ -177,7 +177,7 @@ class Backfills:
         assert {(run.actor, run.start_by) for run in runs} == {("ben", None)}
         found = (await claim(store, 313, queues=["slow"])).runs
         assert [run.payload for run in found] == [{"limit": 1}]
-        newest, _ = await store.list_backfills(NAMESPACE)
+        newest, _ = await store.backfills.list(NAMESPACE)
         assert (newest.payload, newest.note, newest.actor, newest.schedule) == (
             {"limit": 9},
             "again, with more",
@@ -195,7 +195,7 @@ class Backfills:
     async def test_a_backfill_is_audited(self, store: Store) -> None:
         await past(store, 300)
         made = await backfill(store, 60, 300, 310, note="lost a disk")
-        audit = (await store.list_audit(NAMESPACE))[0]
+        audit = (await store.ledger.list_audit(NAMESPACE))[0]
         assert (audit.actor, audit.action, audit.schedule, audit.at) == ("ben", "backfill", NAME, later(310))
         assert (audit.detail["backfill"], audit.detail["count"], audit.detail["note"]) == (
             made.backfill_id,
@@ -219,10 +219,10 @@ class Backfills:
         made = await backfill(store, -9_999, 0, 100, concurrency=3)
         assert (made.count, len(made.ticks)) == (10_000, 1_000)
         assert made.backfill_id is not None
-        assert (await store.get_backfill(NAMESPACE, made.backfill_id)).counts == {"queued": 1, "waiting": 9_999}
+        assert (await store.backfills.get(NAMESPACE, made.backfill_id)).counts == {"queued": 1, "waiting": 9_999}
         # They are no active runs, so that a plan does not become slower with every one of them.
         schedule = await get(store)
-        assert len(await store.active_runs(schedule.id)) == 1
+        assert len(await store.runs.list_active(schedule.id)) == 1
         for number in range(3):
             found = await start(store, 100.5)
             assert since(found.scheduled_for) == number - 9_999
@@ -315,13 +315,13 @@ class Backfills:
         await past(store, 300, on_crash="fail")
         await backfill(store, 60, 240, 310)
         lost = await start(store, 311, lease=10)
-        rescued = await store.rescue(now=later(330))
+        rescued = await store.leases.rescue(now=later(330))
         assert (rescued.failed, len(rescued.released)) == ([lost.id], 1)
         [queued] = [run for run in await runs_of(store) if run.status == "queued"]
-        await store.cancel_run(queued.id, "ada", now=later(331))
+        await store.runs.cancel(queued.id, "ada", now=later(331))
         assert [status for _, _, status in await ticks(store)] == ["failed", "cancelled", "queued", "waiting"]
         last = (await runs_of(store))[-1]
-        await store.cancel_run(last.id, "ada", now=later(332))
+        await store.runs.cancel(last.id, "ada", now=later(332))
         assert instants(await work_off(store, 333)) == [180]
 
     async def test_a_backfill_of_a_paused_schedule_runs(self, store: Store) -> None:
@@ -340,18 +340,18 @@ class Backfills:
         [first, second, third] = (await claim(store, 611)).runs
         await finish(store, first, 612)
         await finish(store, second, 613, "failed")
-        record = await store.get_backfill(NAMESPACE, made.backfill_id)
+        record = await store.backfills.get(NAMESPACE, made.backfill_id)
         assert record.counts == {"succeeded": 1, "failed": 1, "running": 1, "queued": 2, "waiting": 5}
         assert (record.active, record.done, record.total) == (8, 2, 10)
         assert (since(record.first), since(record.last), record.order, record.concurrency) == (60, 600, "oldest", 3)
         assert (record.created_at, record.cancelled_at) == (later(610), None)
         assert {run.backfill_id for run in await runs_of(store)} == {record.id}
-        assert await store.list_backfills(NAMESPACE) == [record]
-        assert await store.list_backfills(NAMESPACE, before=record.id) == []
-        assert await store.list_backfills(NAMESPACE, schedule="another") == []
-        assert await store.list_backfills("elsewhere") == []
+        assert await store.backfills.list(NAMESPACE) == [record]
+        assert await store.backfills.list(NAMESPACE, before=record.id) == []
+        assert await store.backfills.list(NAMESPACE, schedule="another") == []
+        assert await store.backfills.list("elsewhere") == []
         with pytest.raises(NotFoundError, match="no backfill"):
-            await store.get_backfill("elsewhere", record.id)
+            await store.backfills.get("elsewhere", record.id)
         assert third.origin == "backfill"
 
     async def test_cancel_a_backfill(self, store: Store) -> None:
@@ -359,18 +359,18 @@ class Backfills:
         made = await backfill(store, 60, 300, 610)
         assert made.backfill_id is not None
         running = await start(store, 611)
-        record = await store.cancel_backfill(NAMESPACE, made.backfill_id, "ada", note="too slow", now=later(612))
+        record = await store.backfills.cancel(NAMESPACE, made.backfill_id, "ada", note="too slow", now=later(612))
         assert record.counts == {"running": 1, "cancelled": 4}
         assert (record.cancelled_at, record.cancelled_by) == (later(612), "ada")
         gone = (await runs_of(store))[-1]
         assert gone.reason == f"backfill {record.id} cancelled by ada: too slow"
         assert (gone.finished_at, gone.cancel_requested_by) == (later(612), "ada")
-        audit = (await store.list_audit(NAMESPACE))[0]
+        audit = (await store.ledger.list_audit(NAMESPACE))[0]
         assert (audit.action, audit.detail["cancelled"], audit.schedule) == ("cancel_backfill", 4, NAME)
         assert (await read(store, running)).cancel_requested_at is None
         with pytest.raises(ConflictError, match="no run left to cancel"):
-            await store.cancel_backfill(NAMESPACE, record.id, "ada", now=later(613))
-        record = await store.cancel_backfill(NAMESPACE, record.id, "ada", stop_running=True, now=later(614))
+            await store.backfills.cancel(NAMESPACE, record.id, "ada", now=later(613))
+        record = await store.backfills.cancel(NAMESPACE, record.id, "ada", stop_running=True, now=later(614))
         assert (await read(store, running)).cancel_requested_at == later(614)
         assert record.cancelled_at == later(612)
         assert (await finish(store, running, 615, "cancelled")).released == 0
@@ -381,14 +381,14 @@ class Backfills:
         await backfill(store, 360, 420, 611)
         manual = (await change(store, Trigger(actor="ada"), 612)).run_ids[0]
         assert made.backfill_id is not None
-        await store.cancel_backfill(NAMESPACE, made.backfill_id, "ada", now=later(613))
+        await store.backfills.cancel(NAMESPACE, made.backfill_id, "ada", now=later(613))
         order = await work_off(store, 614)
         assert order[0].id == manual
         assert instants(order[1:]) == [360, 420]
 
     async def test_cancelling_what_is_not_there(self, store: Store) -> None:
         with pytest.raises(NotFoundError, match="there is no backfill 77; `tickbird backfills`"):
-            await store.cancel_backfill(NAMESPACE, 77, "ada")
+            await store.backfills.cancel(NAMESPACE, 77, "ada")
 
     @pytest.mark.parametrize("command", [Delete(actor="ada", cancel_runs=True), Pause(actor="ada", cancel_runs=True)])
     async def test_cancelling_all_runs_ends_a_backfill(self, store: Store, command: Any) -> None:
@@ -396,7 +396,7 @@ class Backfills:
         made = await backfill(store, 60, 240, 310)
         await change(store, command, 311)
         assert made.backfill_id is not None
-        assert (await store.get_backfill(NAMESPACE, made.backfill_id)).counts == {"cancelled": 4}
+        assert (await store.backfills.get(NAMESPACE, made.backfill_id)).counts == {"cancelled": 4}
 
     async def test_a_backfill_outlives_its_schedule(self, store: Store) -> None:
         await past(store, 300)
@@ -408,14 +408,14 @@ class Backfills:
         await past(store, 300)
         made = await backfill(store, 60, 120, 310)
         await finish(store, await start(store, 311), 312)
-        await store.prune(older_than=10, keep=0, now=later(400))
+        await store.runs.prune(older_than=10, keep=0, now=later(400))
         assert made.backfill_id is not None
-        record = await store.get_backfill(NAMESPACE, made.backfill_id)
+        record = await store.backfills.get(NAMESPACE, made.backfill_id)
         assert (record.counts, record.done) == ({"queued": 1}, 1)
         await work_off(store, 401)
-        await store.prune(older_than=10, keep=0, now=later(500))
-        await store.prune(older_than=10, keep=0, now=later(500))
-        assert await store.list_backfills(NAMESPACE) == []
+        await store.runs.prune(older_than=10, keep=0, now=later(500))
+        await store.runs.prune(older_than=10, keep=0, now=later(500))
+        assert await store.backfills.list(NAMESPACE) == []
 
     # What cannot be
 
@@ -431,7 +431,7 @@ class Backfills:
     async def test_a_parked_schedule_is_not_backfilled(self, store: Store, plain: Plain) -> None:
         schedule = await create(store)
         await plain.redefine(schedule.id, {"v": 1, "trigger": {"cron": "no"}, "target": {"task": "work"}})
-        await store.plan_due()
+        await store.planning.plan_due()
         assert (await get(store)).state == "parked"
         for dry_run in (True, False):
             with pytest.raises(ConflictError, match=r"schedule 'clock' is parked .*repair its definition"):
@@ -476,7 +476,7 @@ class Backfills:
             await work_off(store, tick)
         await change(store, Pause(actor="ada"), 200)
         await change(store, Resume(actor="ada"), 310)
-        await store.prune(older_than=100, keep=0, now=later(310))
+        await store.runs.prune(older_than=100, keep=0, now=later(310))
         # A range that ends before the first tick that may run, one that begins behind it, and one with both.
         for first, last, pruned, ran in ((1, 180, 3, []), (181, 400, 0, [240, 300]), (100, 400, 2, [240, 300])):
             would = await backfill(store, first, last, 320, dry_run=True)
@@ -496,7 +496,7 @@ class Backfills:
         for tick, run in zip((60, 120, 180), (await claim(store, 180)).runs, strict=True):
             if tick != 60:
                 await finish(store, run, 181)
-        await store.prune(older_than=10, keep=0, now=later(200))
+        await store.runs.prune(older_than=10, keep=0, now=later(200))
         would = await backfill(store, 1, 180, 200, dry_run=True)
         assert (would.count, would.taken, would.pruned, since(would.pruned_until)) == (0, 1, 2, 180)
 
@@ -505,7 +505,7 @@ class Backfills:
         for _ in range(2):
             await backfill(store, 1, 180, 320)
             await work_off(store, 321)
-            await store.prune(older_than=50, keep=0, now=later(372))
+            await store.runs.prune(older_than=50, keep=0, now=later(372))
         found = await backfill(store, 1, 300, 372, dry_run=True)
         assert (found.pruned, [since(tick) for tick in found.ticks]) == (3, [240, 300])
 
@@ -513,7 +513,7 @@ class Backfills:
         await create(store)
         await plan(store, 60)
         await work_off(store, 60)
-        await store.prune(older_than=10, keep=0, now=later(100))
+        await store.runs.prune(older_than=10, keep=0, now=later(100))
         await change(store, Delete(actor="ada"), 110)
         await create(store, at=130)
         assert (await backfill(store, 1, 120, 140, dry_run=True)).pruned == 1
@@ -522,7 +522,7 @@ class Backfills:
         await create(store, NAME, SECOND, exclude=exclude("sat", "sun"))
         await plan(store, 2 * YEAR)
         await work_off(store, 2 * YEAR)
-        await store.prune(older_than=0, keep=0, now=later(2 * YEAR + 10))
+        await store.runs.prune(older_than=0, keep=0, now=later(2 * YEAR + 10))
         found = await backfill(store, 1, 2 * YEAR, 2 * YEAR + 20, dry_run=True)
         assert (found.count, found.taken) == (0, 0)
         assert found.pruned + found.excluded == 2 * YEAR
@@ -534,7 +534,7 @@ class Backfills:
         await work_off(store, 200)
 
         async def prune() -> None:
-            while await store.prune(older_than=10, keep=0, limit=7, now=later(300)):
+            while await store.runs.prune(older_than=10, keep=0, limit=7, now=later(300)):
                 pass
 
         async def ask() -> list[BackfillPlan]:

@@ -6,7 +6,9 @@ import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -50,12 +52,10 @@ class AtTime:
 
     def __init__(self, store: Store, now: datetime) -> None:
         self._store, self._now = store, now
+        self.workers = SimpleNamespace(list=partial(store.workers.list, now=now))
 
     async def now(self) -> datetime:
         return self._now
-
-    async def list_workers(self, namespace: str) -> Any:
-        return await self._store.list_workers(namespace, now=self._now)
 
     def __getattr__(self, verb: str) -> Any:
         return getattr(self._store, verb)
@@ -77,7 +77,7 @@ async def ask(store: Store, tick: float, *, now: float, name: str = NAME) -> Exp
 async def alive(store: Store, now: float, *workers: Any) -> None:
     """These workers are live for a minute from then."""
     for worker in workers or (W1,):
-        await store.heartbeat(worker, 60, now=later(now))
+        await store.workers.heartbeat(worker, 60, now=later(now))
 
 
 def break_by_sql(path: Path, now: float) -> None:
@@ -156,7 +156,7 @@ class TestARun:
         await plan(store, 60)
         await alive(store, 60)
         run = await start(store, 61)
-        await store.cancel_run(run.id, "ben", now=later(65))
+        await store.runs.cancel(run.id, "ben", now=later(65))
         answer = await ask(store, 60, now=70)
         assert "was asked to stop" in answer.sentence
         assert step(answer, "cancel").ok is False
@@ -168,7 +168,7 @@ class TestARun:
         await create(store)
         await plan(store, 60)
         [run] = await runs_of(store)
-        await store.cancel_run(run.id, "ben", reason="not today", now=later(65))
+        await store.runs.cancel(run.id, "ben", reason="not today", now=later(65))
         answer = await ask(store, 60, now=70)
         assert (answer.verdict, answer.sentence) == ("cancelled", f"Run {run.id} was cancelled: by ben: not today.")
         assert names(answer)[-2:] == [(False, "queue"), (False, "cancel")]
@@ -215,7 +215,7 @@ class TestARun:
         await create(store, on_crash="fail")
         await plan(store, 60)
         run = await start(store, 60, lease=10)
-        await store.rescue(now=later(80))
+        await store.leases.rescue(now=later(80))
         answer = await ask(store, 60, now=100)
         assert answer.sentence == (
             f"Run {run.id} failed: its worker was lost after 1 attempt, and it is not tried again."
@@ -383,7 +383,7 @@ class TestWaitingAndQueued:
     async def test_did_not_start_in_time(self, store: Store) -> None:
         await create(store, start_within=300)
         await plan(store, 60)
-        await store.rescue(now=later(400))
+        await store.leases.rescue(now=later(400))
         answer = await ask(store, 60, now=410)
         [run] = await runs_of(store)
         assert answer.verdict == "cancelled"
@@ -448,7 +448,7 @@ class TestSkipped:
         for tick in (60, 120):
             await plan(store, tick)
         [run] = await work_off(store, 121)
-        assert await store.prune(older_than=0, keep=0, now=later(150)) > 0
+        assert await store.runs.prune(older_than=0, keep=0, now=later(150)) > 0
         assert f"run {run.id} was not final (it is no longer stored)" in (await ask(store, 120, now=160)).sentence
 
     async def test_because_it_was_caught_up(self, store: Store) -> None:
@@ -873,7 +873,7 @@ class TestNoRecord:
         await create(store)
         await plan(store, 60)
         await work_off(store, 60)
-        await store.prune(older_than=0, keep=0, now=later(100))
+        await store.runs.prune(older_than=0, keep=0, now=later(100))
         answer = await ask(store, 60, now=110)
         assert answer.verdict == "no record"
         assert "it was pruned" in answer.sentence

@@ -33,9 +33,8 @@ from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
-from tickbird.store.postgres import PostgresStore, runs
+from tickbird.store.postgres import PostgresStore, leases, schedules
 from tickbird.store.postgres import schedule_changes as changes
-from tickbird.store.postgres import store as store_module
 from tickbird.store.postgres.database import schema
 from tickbird.store.postgres.database.connection import Connections, Session
 from tickbird.store.postgres.database.schema_name import STATEMENTS
@@ -75,7 +74,7 @@ async def until(condition: Callable[[], Awaitable[Any]]) -> Any:
 
 async def create(store: PostgresStore, name: str = "clock", definition: Definition = MINUTELY) -> int:
     command = Create(actor="ada", namespace="default", definition=definition)
-    return (await store.change_schedule("default", name, command, now=T0)).schedule.id
+    return (await store.schedules.change("default", name, command, now=T0)).schedule.id
 
 
 async def create_many(database: Database, count: int, definition: Definition = MINUTELY) -> None:
@@ -90,7 +89,7 @@ async def create_many(database: Database, count: int, definition: Definition = M
 
 
 async def claim(store: PostgresStore, limit: int = 100, now: datetime | None = None) -> list[Any]:
-    claimed = await store.claim_runs(WORKER, limit, 60, queues=["default"], tasks=["work"], now=now)
+    claimed = await store.leases.claim(WORKER, limit, 60, queues=["default"], tasks=["work"], now=now)
     return list(claimed.runs)
 
 
@@ -257,9 +256,9 @@ class TestLostConnections:
         monkeypatch.setattr(planning, "plan_locked", plan_and_die)
         # It may have died just behind the commit, so only the caller can know that calling again is safe.
         with pytest.raises(StoreUnavailableError):
-            await store.plan_due(now=later(60))
-        assert (await store.plan_due(now=later(60))).runs == len(killed) == 1
-        assert [run.scheduled_for for run in await store.list_runs("default")] == [later(60)]
+            await store.planning.plan_due(now=later(60))
+        assert (await store.planning.plan_due(now=later(60))).runs == len(killed) == 1
+        assert [run.scheduled_for for run in await store.runs.list("default")] == [later(60)]
 
     async def test_a_planner_killed_before_commit_leaves_its_rows_to_others(
         self, store: PostgresStore, database: Database
@@ -269,16 +268,16 @@ class TestLostConnections:
         process = SPAWN.Process(target=_plan_and_hang, args=(database.url, later(60), theirs), daemon=True)
         process.start()
         assert await asyncio.to_thread(ours.poll, PATIENCE)
-        assert (await store.plan_due(now=later(60))).schedules == 0
+        assert (await store.planning.plan_due(now=later(60))).schedules == 0
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
         process.join()
 
         async def planned() -> int:
-            return (await store.plan_due(now=later(60))).runs
+            return (await store.planning.plan_due(now=later(60))).runs
 
         assert await until(planned) == 1
-        assert len(await store.list_runs("default")) == 1
+        assert len(await store.runs.list("default")) == 1
 
     async def test_others_plan_the_rows_of_a_frozen_planner(
         self, store: PostgresStore, database: Database, monkeypatch: pytest.MonkeyPatch
@@ -287,21 +286,21 @@ class TestLostConnections:
         impatient = f"{database.url}?options=-c%20idle_in_transaction_session_timeout%3D300"
         gate = Gate(monkeypatch, planning, "plan_locked")
         async with opened(impatient) as frozen:
-            freezing = asyncio.create_task(frozen.plan_due(now=later(60)))
+            freezing = asyncio.create_task(frozen.planning.plan_due(now=later(60)))
             await gate.reached.wait()
-            waiting = await store.plan_due(now=later(60))
+            waiting = await store.planning.plan_due(now=later(60))
             assert waiting.schedules == 0
             assert waiting.next_at is not None
             assert waiting.next_at <= later(61)
 
             async def planned() -> int:
-                return (await store.plan_due(now=later(60))).runs
+                return (await store.planning.plan_due(now=later(60))).runs
 
             assert await until(planned) == 1
             gate.open.set()
             with pytest.raises(StoreUnavailableError, match="idle-in-transaction"):
                 await freezing
-        assert len(await store.list_runs("default")) == 1
+        assert len(await store.runs.list("default")) == 1
 
     async def test_a_restarted_server_needs_no_help(self, own_server: PostgresServer) -> None:
         url = own_server.create_database()
@@ -333,7 +332,7 @@ class TestLostConnections:
 
     async def _plan_if_reachable(self, store: PostgresStore, now: datetime) -> int:
         try:
-            return (await store.plan_due(now=now)).schedules
+            return (await store.planning.plan_due(now=now)).schedules
         except StoreUnavailableError:
             return 0
 
@@ -362,7 +361,7 @@ async def _hang(url: str, now: datetime, line: Any) -> None:
     planning.plan_locked = plan_and_hang  # type: ignore[assignment]
     store = PostgresStore(url)
     await store.open()
-    await store.plan_due(now=now)
+    await store.planning.plan_due(now=now)
 
 
 def _plan_and_hang(url: str, now: datetime, line: Any) -> None:
@@ -375,7 +374,7 @@ class TestWaiterRace:
     @pytest.fixture
     async def running(self, store: PostgresStore) -> Outcome:
         await create(store, definition=replace(MINUTELY, overlap="queue"))
-        await store.plan_due(now=later(60))
+        await store.planning.plan_due(now=later(60))
         [run] = await claim(store, now=later(60))
         return Outcome(run.id, run.attempt, "succeeded")
 
@@ -388,14 +387,14 @@ class TestWaiterRace:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         gate = Gate(monkeypatch, planning, "plan_locked")
-        plan = asyncio.create_task(store.plan_due(now=later(120)))
+        plan = asyncio.create_task(store.planning.plan_due(now=later(120)))
         await gate.reached.wait()
-        finish = asyncio.create_task(other.finish([running], now=later(121)))
+        finish = asyncio.create_task(other.leases.finish([running], now=later(121)))
         await until(database.lock_waits)
         gate.open.set()
         assert (await plan).runs == 1
         assert (await finish).released == 1
-        assert [run.status for run in await store.list_runs("default")] == ["queued", "succeeded"]
+        assert [run.status for run in await store.runs.list("default")] == ["queued", "succeeded"]
 
     async def test_the_planner_waits_for_finish_and_makes_no_waiter(
         self,
@@ -405,31 +404,31 @@ class TestWaiterRace:
         running: Outcome,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        gate = Gate(monkeypatch, runs, "release")
-        finish = asyncio.create_task(other.finish([running], now=later(121)))
+        gate = Gate(monkeypatch, leases, "release")
+        finish = asyncio.create_task(other.leases.finish([running], now=later(121)))
         await gate.reached.wait()
-        plan = asyncio.create_task(store.plan_due(now=later(120)))
+        plan = asyncio.create_task(store.planning.plan_due(now=later(120)))
         await until(database.lock_waits)
         gate.open.set()
         assert (await finish).released == 0
         assert (await plan).runs == 1
-        assert [run.status for run in await store.list_runs("default")] == ["queued", "succeeded"]
+        assert [run.status for run in await store.runs.list("default")] == ["queued", "succeeded"]
 
     async def test_two_finishes_at_once_release_for_both(
         self, store: PostgresStore, other: PostgresStore, database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await create(store, definition=replace(MINUTELY, max_concurrent=2))
         for _ in range(4):
-            await store.change_schedule("default", "clock", Trigger(actor="ada"), now=later(1))
+            await store.schedules.change("default", "clock", Trigger(actor="ada"), now=later(1))
         one, two = [Outcome(run.id, run.attempt, "succeeded") for run in await claim(store, now=later(1))]
-        gate = Gate(monkeypatch, runs, "release")
-        first = asyncio.create_task(store.finish([one], now=later(2)))
+        gate = Gate(monkeypatch, leases, "release")
+        first = asyncio.create_task(store.leases.finish([one], now=later(2)))
         await gate.reached.wait()
-        second = asyncio.create_task(other.finish([two], now=later(2)))
+        second = asyncio.create_task(other.leases.finish([two], now=later(2)))
         await until(database.lock_waits)
         gate.open.set()
         assert ((await first).released, (await second).released) == (1, 1)
-        assert [run.status for run in await store.list_runs("default")] == ["queued"] * 2 + ["succeeded"] * 2
+        assert [run.status for run in await store.runs.list("default")] == ["queued"] * 2 + ["succeeded"] * 2
 
 
 class SessionBreakpoint:
@@ -462,9 +461,9 @@ class TestLockOrder:
         before = await database.one(deadlocks)
         aside, beside = await create(store, "aside"), await create(store, "beside")
         for name in ("aside", "aside", "beside"):
-            await store.change_schedule("default", name, Trigger(actor="ada"), now=T0)
+            await store.schedules.change("default", name, Trigger(actor="ada"), now=T0)
         await database.execute("UPDATE tickbird.runs SET status = 'waiting', lane = 1 WHERE schedule_id = %s", aside)
-        first, second, third = sorted(run.id for run in await store.list_runs("default"))
+        first, second, third = sorted(run.id for run in await store.runs.list("default"))
         assert [run.id for run in await claim(store)] == [third]
         reached, go_on = asyncio.Event(), asyncio.Event()
 
@@ -479,7 +478,7 @@ class TestLockOrder:
         await reached.wait()
         assert [run.id for run in await claim(other)] == [second]
         outcomes = [Outcome(run_id, 1, "succeeded") for run_id in (second, third)]
-        ending = asyncio.create_task(other.finish(outcomes, worker=WORKER))
+        ending = asyncio.create_task(other.leases.finish(outcomes, worker=WORKER))
         await until(database.lock_waits)
         go_on.set()
         await looking
@@ -495,7 +494,7 @@ class TestLockOrder:
         names = [f"s{number}" for number in range(3)]
         for name in names:
             await create(store, name, keyed)
-            await store.change_schedule("default", name, Trigger(actor="ada"), now=later(1))
+            await store.schedules.change("default", name, Trigger(actor="ada"), now=later(1))
         update = Update(actor="ada", fields={"retries": 3})
         changes = ChangeSet(limits={"db": 2, "other": 1}, commands=[(name, update) for name in reversed(names)])
         statements = {
@@ -506,11 +505,11 @@ class TestLockOrder:
         free = "SELECT bool_and(pg_try_advisory_xact_lock(1413694530, stripe)) FROM unnest(%s::int[]) AS stripe"
         async with await psycopg.AsyncConnection.connect(database.url) as person:
             await person.execute(statements[held].encode())
-            changing = asyncio.create_task(store.apply_changes("default", changes, "ada", now=later(2)))
+            changing = asyncio.create_task(store.schedules.apply_changes("default", changes, "ada", now=later(2)))
             await until(database.lock_waits)
             assert await database.one(free, key)
         await changing
-        assert (await store.list_limits("default"))[0].max_running == 2
+        assert (await store.limits.list("default"))[0].max_running == 2
 
 
 class TestBackfillRace:
@@ -522,11 +521,11 @@ class TestBackfillRace:
     ) -> tuple[asyncio.Task[Any], Gate]:
         """The first of two is about to end, and has let the second go."""
         await create(store, definition=replace(MINUTELY, overlap="queue", catch_up="skip"))
-        await store.plan_due(now=later(590))
-        await store.backfill("default", "clock", self.between(60, 120), now=later(591))
+        await store.planning.plan_due(now=later(590))
+        await store.backfills.create("default", "clock", self.between(60, 120), now=later(591))
         [run] = await claim(store, now=later(592))
-        gate = Gate(monkeypatch, runs, "release")
-        ending = asyncio.create_task(other.finish([Outcome(run.id, run.attempt, "succeeded")], now=later(593)))
+        gate = Gate(monkeypatch, leases, "release")
+        ending = asyncio.create_task(other.leases.finish([Outcome(run.id, run.attempt, "succeeded")], now=later(593)))
         await gate.reached.wait()
         return ending, gate
 
@@ -534,13 +533,13 @@ class TestBackfillRace:
         return NewBackfill(actor="ada", first=int(later(first).timestamp()), last=int(later(last).timestamp()))
 
     async def backfilled(self, store: PostgresStore) -> Any:
-        return await store.backfill("default", "clock", self.between(180, 300), now=later(594))
+        return await store.backfills.create("default", "clock", self.between(180, 300), now=later(594))
 
     async def triggered(self, store: PostgresStore) -> Any:
-        return await store.change_schedule("default", "clock", Trigger(actor="ada"), now=later(594))
+        return await store.schedules.change("default", "clock", Trigger(actor="ada"), now=later(594))
 
     async def planned(self, store: PostgresStore) -> Any:
-        return await store.plan_due(now=later(600))
+        return await store.planning.plan_due(now=later(600))
 
     @pytest.mark.parametrize(
         "make, stop",
@@ -576,14 +575,14 @@ class TestBackfillRace:
         await making
         await done
         await self._work(other, later(602), rounds=20)
-        assert {run.status for run in await store.list_runs("default")} == {"succeeded"}
-        assert len(await store.list_runs("default")) > 2
+        assert {run.status for run in await store.runs.list("default")} == {"succeeded"}
+        assert len(await store.runs.list("default")) > 2
 
     async def _work(self, store: PostgresStore, now: datetime, rounds: int) -> None:
         for _ in range(rounds):
             found = await claim(store, now=now)
             assert len(found) <= 1
-            await store.finish([Outcome(run.id, run.attempt, "succeeded") for run in found], now=now)
+            await store.leases.finish([Outcome(run.id, run.attempt, "succeeded") for run in found], now=now)
 
 
 class TestDependencyRace:
@@ -593,8 +592,8 @@ class TestDependencyRace:
     async def load(self, store: PostgresStore) -> Outcome:
         """A run that is about to succeed."""
         await create(store, "load", replace(DAILY, target=Target("load")))
-        run = (await store.change_schedule("default", "load", Trigger(actor="ada"), now=later(1))).run
-        await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["load"], now=later(1))
+        run = (await store.schedules.change("default", "load", Trigger(actor="ada"), now=later(1))).run
+        await store.leases.claim(WORKER, 1, 600, queues=["default"], tasks=["load"], now=later(1))
         assert run is not None
         return Outcome(run.id, 1, "succeeded")
 
@@ -613,44 +612,44 @@ class TestDependencyRace:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         gate = Gate(monkeypatch, planning, "plan_locked")
-        plan = asyncio.create_task(store.plan_due(now=later(60)))
+        plan = asyncio.create_task(store.planning.plan_due(now=later(60)))
         await gate.reached.wait()
-        finish = asyncio.create_task(other.finish([load], now=later(61)))
+        finish = asyncio.create_task(other.leases.finish([load], now=later(61)))
         await until(database.lock_waits)
         gate.open.set()
         await plan
         assert (await finish).released == 1
-        assert [run.status for run in await store.list_runs("default", schedule="report")] == ["queued"]
+        assert [run.status for run in await store.runs.list("default", schedule="report")] == ["queued"]
 
     @pytest.mark.usefixtures("report")
     async def test_the_planner_leaves_a_schedule_that_depends_on_what_just_succeeds(
         self, store: PostgresStore, other: PostgresStore, load: Outcome, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        gate = Gate(monkeypatch, runs, "release")
-        finish = asyncio.create_task(other.finish([load], now=later(60)))
+        gate = Gate(monkeypatch, leases, "release")
+        finish = asyncio.create_task(other.leases.finish([load], now=later(60)))
         await gate.reached.wait()
-        planned = await store.plan_due(now=later(60))
-        assert (planned.more, list(await store.list_runs("default", schedule="report"))) == (True, [])
+        planned = await store.planning.plan_due(now=later(60))
+        assert (planned.more, list(await store.runs.list("default", schedule="report"))) == (True, [])
         gate.open.set()
         await finish
-        await store.plan_due(now=later(60))
-        assert [run.status for run in await store.list_runs("default", schedule="report")] == ["queued"]
+        await store.planning.plan_due(now=later(60))
+        assert [run.status for run in await store.runs.list("default", schedule="report")] == ["queued"]
 
     @pytest.mark.usefixtures("report")
     async def test_an_edit_tries_again_until_the_success_is_noted(
         self, store: PostgresStore, other: PostgresStore, load: Outcome, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        gate, tried = Gate(monkeypatch, runs, "release"), Gate(monkeypatch, changes, "watch")
+        gate, tried = Gate(monkeypatch, leases, "release"), Gate(monkeypatch, changes, "watch")
         tried.open.set()
-        finish = asyncio.create_task(other.finish([load], now=later(60)))
+        finish = asyncio.create_task(other.leases.finish([load], now=later(60)))
         await gate.reached.wait()
         update = Update(actor="ada", fields={"retries": 3})
-        edit = asyncio.create_task(store.change_schedule("default", "report", update, now=later(61)))
+        edit = asyncio.create_task(store.schedules.change("default", "report", update, now=later(61)))
         await tried.reached.wait()
         gate.open.set()
         await finish
         assert (await edit).schedule.revision == 2
-        [run] = await store.list_runs("default", schedule="report")
+        [run] = await store.runs.list("default", schedule="report")
         assert (run.status, run.revision) == ("queued", 1)
 
     async def test_who_begins_to_depend_on_it_waits_for_its_success(
@@ -661,14 +660,14 @@ class TestDependencyRace:
         load: Outcome,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        gate = Gate(monkeypatch, runs, "release")
-        finish = asyncio.create_task(other.finish([load], now=later(30)))
+        gate = Gate(monkeypatch, leases, "release")
+        finish = asyncio.create_task(other.leases.finish([load], now=later(30)))
         await gate.reached.wait()
         making = asyncio.create_task(create(store, "report", replace(MINUTELY, depends_on=(After("load", 60),))))
         await until(database.lock_waits)
         gate.open.set()
         await asyncio.gather(finish, making)
-        assert (await store.last_successes("default", ["load"]))["load"].at == int(later(30).timestamp())
+        assert (await store.schedules.last_successes("default", ["load"]))["load"].at == int(later(30).timestamp())
 
     async def test_a_success_sees_who_has_begun_to_depend_on_it(
         self,
@@ -678,14 +677,14 @@ class TestDependencyRace:
         load: Outcome,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        gate = Gate(monkeypatch, store_module, "watch")
+        gate = Gate(monkeypatch, schedules, "watch")
         making = asyncio.create_task(create(store, "report", replace(MINUTELY, depends_on=(After("load", 60),))))
         await gate.reached.wait()
-        finish = asyncio.create_task(other.finish([load], now=later(30)))
+        finish = asyncio.create_task(other.leases.finish([load], now=later(30)))
         await until(database.lock_waits)
         gate.open.set()
         await asyncio.gather(finish, making)
-        assert (await store.last_successes("default", ["load"]))["load"].at == int(later(30).timestamp())
+        assert (await store.schedules.last_successes("default", ["load"]))["load"].at == int(later(30).timestamp())
 
     async def test_two_that_are_waited_for_succeed_at_once(
         self,
@@ -696,31 +695,31 @@ class TestDependencyRace:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         await create(store, "clean", replace(DAILY, target=Target("clean")))
-        clean = (await store.change_schedule("default", "clean", Trigger(actor="ada"), now=later(1))).run
+        clean = (await store.schedules.change("default", "clean", Trigger(actor="ada"), now=later(1))).run
         assert clean is not None
-        await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["clean"], now=later(1))
+        await store.leases.claim(WORKER, 1, 600, queues=["default"], tasks=["clean"], now=later(1))
         needs = (After("load", 0, 3_600), After("clean", 0, 3_600))
         await create(store, "report", replace(MINUTELY, depends_on=needs))
-        await store.plan_due(now=later(60))
-        gate = Gate(monkeypatch, runs, "release")
-        first = asyncio.create_task(store.finish([load], now=later(61)))
+        await store.planning.plan_due(now=later(60))
+        gate = Gate(monkeypatch, leases, "release")
+        first = asyncio.create_task(store.leases.finish([load], now=later(61)))
         await gate.reached.wait()
-        second = asyncio.create_task(other.finish([Outcome(clean.id, 1, "succeeded")], now=later(61)))
+        second = asyncio.create_task(other.leases.finish([Outcome(clean.id, 1, "succeeded")], now=later(61)))
         await until(database.lock_waits)
         gate.open.set()
         await first
         assert (await second).released == 1
-        assert [run.status for run in await store.list_runs("default", schedule="report")] == ["queued"]
+        assert [run.status for run in await store.runs.list("default", schedule="report")] == ["queued"]
 
     @pytest.mark.usefixtures("report")
     async def test_what_was_missed_is_found(self, store: PostgresStore, database: Database) -> None:
-        await store.plan_due(now=later(60))
+        await store.planning.plan_due(now=later(60))
         noted = "UPDATE tickbird.last_success SET finished_at = %s"
         await database.execute(noted, later(59))
-        assert list((await store.rescue(now=later(63))).released) == []
+        assert list((await store.leases.rescue(now=later(63))).released) == []
         await database.execute(noted, later(62))
-        [run] = await store.list_runs("default", schedule="report")
-        assert list((await store.rescue(now=later(63))).released) == [run.id]
+        [run] = await store.runs.list("default", schedule="report")
+        assert list((await store.leases.rescue(now=later(63))).released) == [run.id]
 
 
 class TestBadRows:
@@ -739,35 +738,35 @@ class TestBadRows:
             "CREATE TRIGGER refuse BEFORE INSERT ON tickbird.runs FOR EACH ROW EXECUTE FUNCTION tickbird.refuse()"
         )
         try:
-            planned = await store.plan_due(now=later(60))
+            planned = await store.planning.plan_due(now=later(60))
         finally:
             await database.execute("DROP FUNCTION tickbird.refuse() CASCADE")
         assert sorted(refused.schedule for refused in planned.refused) == ["s50", "s51", "s7"]
         assert (planned.schedules, planned.runs, planned.parked) == (97, 97, ())
         assert await database.one("SELECT count(*) FROM tickbird.runs") == 97
-        refused = await store.get_schedule("default", "s50")
+        refused = await store.schedules.get("default", "s50")
         assert refused is not None
         # The message alone, without the lines that tell where in the server it was raised.
         assert (refused.state, refused.error) == ("active", f"run of {refused.id} not wanted")
-        assert (await store.plan_due(now=later(60))).schedules == 0
-        assert (await store.plan_due(now=later(75))).runs == 3
+        assert (await store.planning.plan_due(now=later(60))).schedules == 0
+        assert (await store.planning.plan_due(now=later(75))).runs == 3
 
     @pytest.mark.parametrize("sqlstate", SQLSTATES)
     async def test_one_row_stops_no_other_whatever_the_error(
         self, store: PostgresStore, database: Database, sqlstate: str
     ) -> None:
         await create_many(database, 5)
-        schedule = await store.get_schedule("default", "s3")
+        schedule = await store.schedules.get("default", "s3")
         assert schedule is not None
         plain = PlainPostgres(database.url)
         await plain.refuse_rows("runs", schedule.id, "not today", sqlstate)
         try:
-            planned = await store.plan_due(now=later(60))
+            planned = await store.planning.plan_due(now=later(60))
         finally:
             await plain.accept_rows()
         assert (planned.runs, planned.parked) == (4, ())
         assert [(refused.schedule, refused.error) for refused in planned.refused] == [("s3", "not today")]
-        assert (await store.plan_due(now=later(75))).runs == 1
+        assert (await store.planning.plan_due(now=later(75))).runs == 1
 
     async def test_a_row_that_cannot_even_be_parked_stops_no_other(
         self, store: PostgresStore, database: Database
@@ -786,12 +785,12 @@ class TestBadRows:
         await PlainPostgres(database.url).insert("default", "broken", '{"v": 1}')
         try:
             for minute in (1, 2, 3):
-                planned = await store.plan_due(now=later(60 * minute))
+                planned = await store.planning.plan_due(now=later(60 * minute))
                 assert (planned.runs, planned.parked) == (5, ())
                 assert [refused.error for refused in planned.refused] == ["no parking"]
         finally:
             await database.execute("DROP FUNCTION tickbird.refuse() CASCADE")
-        assert (await store.plan_due(now=later(240))).parked == ("broken",)
+        assert (await store.planning.plan_due(now=later(240))).parked == ("broken",)
 
     async def test_a_batch_refused_for_want_of_rights_is_tried_again(
         self, database: Database, postgres_server: PostgresServer
@@ -803,11 +802,11 @@ class TestBadRows:
             GRANT ALL ON ALL SEQUENCES IN SCHEMA tickbird TO {role}; REVOKE INSERT ON tickbird.runs FROM {role}"""
         )
         async with opened(database.url.replace("postgres@", f"{role}@")) as store:
-            planned = await store.plan_due(now=later(60))
+            planned = await store.planning.plan_due(now=later(60))
             assert (planned.runs, planned.parked) == (0, ())
             assert [refused.error for refused in planned.refused] == ["permission denied for table runs"] * 3
             await database.execute(f"GRANT INSERT ON tickbird.runs TO {role}")
-            runs = [(await store.plan_due(now=later(75))).runs for _ in range(2)]
+            runs = [(await store.planning.plan_due(now=later(75))).runs for _ in range(2)]
         assert sum(runs) == 3
 
 
@@ -818,9 +817,9 @@ class TestPlainSql:
         async with store.wakeups() as wakeups:
             await create_many(database, 1)
             await asyncio.wait_for(anext(wakeups), PATIENCE)
-        schedule = await store.get_schedule("default", "s1")
+        schedule = await store.schedules.get("default", "s1")
         assert schedule is not None
-        [revision] = await store.list_revisions(schedule.id)
+        [revision] = await store.schedules.list_revisions(schedule.id)
         assert (revision.revision, revision.action, revision.actor) == (1, "create", "postgres")
 
     async def test_an_update_makes_a_revision_and_wakes_planners(
@@ -831,10 +830,10 @@ class TestPlainSql:
         async with store.wakeups() as wakeups:
             await database.execute("UPDATE tickbird.schedules SET definition = %s", hourly)
             await asyncio.wait_for(anext(wakeups), PATIENCE)
-        newest = (await store.list_revisions(schedule_id))[0]
+        newest = (await store.schedules.list_revisions(schedule_id))[0]
         assert (newest.revision, newest.action, newest.actor) == (2, "update", "postgres")
-        assert (await store.plan_due()).schedules == 1
-        schedule = await store.get_schedule("default", "clock")
+        assert (await store.planning.plan_due()).schedules == 1
+        schedule = await store.schedules.get("default", "clock")
         assert schedule is not None
         assert schedule.definition == replace(MINUTELY, trigger=every(hours=1))
         assert schedule.cursor.next_run_at is not None
@@ -845,7 +844,7 @@ class TestPlainSql:
     ) -> None:
         schedule_id = await create(store)
         await database.execute("UPDATE tickbird.schedules SET definition = definition, pause_note = 'seen'")
-        assert len(await store.list_revisions(schedule_id)) == 1
+        assert len(await store.schedules.list_revisions(schedule_id)) == 1
 
     async def test_a_row_with_history_cannot_be_deleted(self, store: PostgresStore, database: Database) -> None:
         await create(store)
@@ -857,28 +856,30 @@ class TestStatements:
     """How many statements a verb sends; BEGIN and COMMIT count."""
 
     async def test_a_claim_that_finds_nothing_is_one(self, store: PostgresStore, sent: list[str]) -> None:
-        await store.enqueue("default", [NewRun(Target("work"), {}, delay=30)], "ada", now=T0)
+        await store.runs.enqueue("default", [NewRun(Target("work"), {}, delay=30)], "ada", now=T0)
         sent.clear()
-        claimed = await store.claim_runs(WORKER, 5, 60, queues=["default"], tasks=["work"], now=T0)
+        claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], tasks=["work"], now=T0)
         assert (list(claimed.runs), claimed.next_at, sent) == ([], later(30), ["claim_runs"])
 
     async def test_finishing_runs_without_a_schedule_is_one(self, store: PostgresStore, sent: list[str]) -> None:
-        await store.enqueue("default", [NewRun(Target("work"), {})] * 3, "ada", now=T0)
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})] * 3, "ada", now=T0)
         runs = await claim(store, now=T0)
         sent.clear()
-        done = await store.finish([Outcome(run.id, 1, "succeeded", run.id, alone=True) for run in runs], now=later(1))
+        done = await store.leases.finish(
+            [Outcome(run.id, 1, "succeeded", run.id, alone=True) for run in runs], now=later(1)
+        )
         assert (done.accepted, sent) == (frozenset(run.id for run in runs), ["succeed_runs"])
-        found = [await store.get_run(run.id) for run in runs]
+        found = [await store.runs.get(run.id) for run in runs]
         assert [(run.status, run.result) for run in found if run] == [("succeeded", run.id) for run in runs]
 
     async def test_a_late_success_changes_nothing(self, store: PostgresStore) -> None:
-        await store.enqueue("default", [NewRun(Target("work"), {})] * 2, "ada", now=T0)
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})] * 2, "ada", now=T0)
         one, two = await claim(store, now=T0)
         outcomes = [Outcome(two.id, 1, "succeeded", alone=True), Outcome(one.id, 2, "succeeded", alone=True)]
-        assert (await store.finish(outcomes, now=later(1))).accepted == {two.id}
-        done = await store.finish([Outcome(two.id, 1, "succeeded", "again", alone=True)], now=later(2))
+        assert (await store.leases.finish(outcomes, now=later(1))).accepted == {two.id}
+        done = await store.leases.finish([Outcome(two.id, 1, "succeeded", "again", alone=True)], now=later(2))
         assert (done.accepted, done.now) == (frozenset(), later(2))
-        found = [await store.get_run(run.id) for run in (one, two)]
+        found = [await store.runs.get(run.id) for run in (one, two)]
         assert [(run.status, run.result) for run in found if run] == [("running", None), ("succeeded", None)]
 
     @pytest.fixture
@@ -952,21 +953,25 @@ class TestIndexes:
         await database.execute("VACUUM ANALYZE")
         before = await self._scans(database)
         async with opened(f"{database.url}?application_name=indexes") as store:
-            assert (await store.plan_due(200, now=later(60))).runs == 200
-            assert (await store.plan_due(now=later(60))).runs == 400
+            assert (await store.planning.plan_due(200, now=later(60))).runs == 200
+            assert (await store.planning.plan_due(now=later(60))).runs == 400
             held = await claim(store, now=later(60))
             assert len(held) == 100
-            assert (await store.plan_due(now=later(120))).runs == 500
-            renewed = await store.renew(WORKER, [LeaseRef(run.id, run.attempt) for run in held], 60, now=later(61))
+            assert (await store.planning.plan_due(now=later(120))).runs == 500
+            renewed = await store.leases.renew(
+                WORKER, [LeaseRef(run.id, run.attempt) for run in held], 60, now=later(61)
+            )
             assert len(renewed.held) == 100
-            done = await store.finish([Outcome(run.id, run.attempt, "succeeded") for run in held], now=later(121))
+            done = await store.leases.finish(
+                [Outcome(run.id, run.attempt, "succeeded") for run in held], now=later(121)
+            )
             assert len(done.accepted) == 100
-            await store.rescue(now=later(122))
-            await store.enqueue("default", [NewRun(Target("work"), {"a": 1})], "ada", now=later(122))
-            assert await store.list_runs("default", schedule="s20", limit=10)
-            assert await store.list_schedules("default", limit=10)
-            assert await store.list_runs("default", limit=10)
-            await store.prune(older_than=1, keep=5, limit=10, now=later(123))
+            await store.leases.rescue(now=later(122))
+            await store.runs.enqueue("default", [NewRun(Target("work"), {"a": 1})], "ada", now=later(122))
+            assert await store.runs.list("default", schedule="s20", limit=10)
+            assert await store.schedules.list("default", limit=10)
+            assert await store.runs.list("default", limit=10)
+            await store.runs.prune(older_than=1, keep=5, limit=10, now=later(123))
         after = await until(lambda: self._settled(database, before))
         assert after["cursors"] == before["cursors"]
         assert after["runs"] == before["runs"]
@@ -1012,7 +1017,7 @@ class TestPrune:
             *[T0] * 4,
         )
         # A call looks at no more than ten times its limit: here 20 of the 110.
-        gone = [await store.prune(older_than=1, keep=2, limit=2, now=later(60)) for _ in range(20)]
+        gone = [await store.runs.prune(older_than=1, keep=2, limit=2, now=later(60)) for _ in range(20)]
         assert sum(gone) == 8
         assert await database.one("SELECT count(*) FROM tickbird.runs") == 102
 
@@ -1164,10 +1169,10 @@ class TestMigrations:
             await other.execute("INSERT INTO tickbird.concurrency_limits VALUES ('default', 'open', 1)")
             building = asyncio.create_task(PostgresStore(postgres_url).migrate())
             for _ in range(5):
-                await store.enqueue("default", [NewRun(Target("work"), {})], "ada")
+                await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ada")
             await other.commit()
             assert await building == ["index runs_unwell"]
-            assert len(await store.list_runs("default")) == 5
+            assert len(await store.runs.list("default")) == 5
 
     async def test_debians_version_serves_too(self, debian_postgres: int) -> None:
         with PostgresServer(debian_postgres) as server:
@@ -1175,10 +1180,10 @@ class TestMigrations:
             await PostgresStore(url).migrate()
             async with opened(url) as store:
                 await create(store)
-                assert (await store.plan_due(now=later(60))).runs == 1
+                assert (await store.planning.plan_due(now=later(60))).runs == 1
                 [run] = await claim(store, now=later(60))
-                await store.finish([Outcome(run.id, run.attempt, "succeeded")], now=later(61))
-                assert [run.status for run in await store.list_runs("default")] == ["succeeded"]
+                await store.leases.finish([Outcome(run.id, run.attempt, "succeeded")], now=later(61))
+                assert [run.status for run in await store.runs.list("default")] == ["succeeded"]
 
 
 async def test_a_heartbeat_notices_a_schema_that_it_cannot_write(postgres_server: PostgresServer) -> None:
@@ -1187,10 +1192,10 @@ async def test_a_heartbeat_notices_a_schema_that_it_cannot_write(postgres_server
     await store.migrate()
     await store.open()
     try:
-        assert (await store.heartbeat(WORKER, 30)).outdated == ""
+        assert (await store.workers.heartbeat(WORKER, 30)).outdated == ""
         async with await psycopg.AsyncConnection.connect(url) as other:
             await other.execute("ALTER TABLE tickbird.workers RENAME COLUMN health TO wellness")
             await other.execute("UPDATE tickbird.meta SET value = '999' WHERE key IN ('version', 'min_compatible')")
-        assert "upgrade tickbird" in (await store.heartbeat(WORKER, 30)).outdated
+        assert "upgrade tickbird" in (await store.workers.heartbeat(WORKER, 30)).outdated
     finally:
         await store.close()

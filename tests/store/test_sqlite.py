@@ -56,7 +56,7 @@ def a_worker(name: str = "w") -> Worker:
 
 async def create(store: Store, name: str, definition: Definition = DEFINITION) -> None:
     command = Create(actor="ada", namespace="default", definition=definition)
-    await store.change_schedule("default", name, command, now=T0)
+    await store.schedules.change("default", name, command, now=T0)
 
 
 @pytest.fixture
@@ -107,12 +107,12 @@ async def _race(path: str, name: str, barrier: Barrier) -> list[int]:
     await store.open()
     for turn in range(1, ROUNDS + 1):
         barrier.wait(60)
-        await store.plan_due(now=later(60 * turn))
-        claimed = await store.claim_runs(
+        await store.planning.plan_due(now=later(60 * turn))
+        claimed = await store.leases.claim(
             a_worker(name), 1, 60, queues=["default"], tasks=["work"], now=later(60 * turn)
         )
         outcomes = [Outcome(found.id, found.attempt, "succeeded") for found in claimed.runs]
-        done += (await store.finish(outcomes, now=later(60 * turn))).accepted
+        done += (await store.leases.finish(outcomes, now=later(60 * turn))).accepted
     await store.close()
     return done
 
@@ -138,7 +138,7 @@ async def test_eight_processes_share_a_file(path: str) -> None:
     await store.open()
     executed = Counter(run_id for answer in answers for run_id in answer)
     for index in range(SCHEDULES):
-        runs = await store.list_runs("default", schedule=f"s{index}", limit=10 * ROUNDS)
+        runs = await store.runs.list("default", schedule=f"s{index}", limit=10 * ROUNDS)
         assert [run.scheduled_for for run in reversed(runs)] == [later(60 * turn) for turn in range(1, ROUNDS + 1)]
         assert all(executed.pop(run.id, 0) == (run.status == "succeeded") for run in runs)
         assert all(run.status in ("succeeded", "queued") for run in runs)
@@ -149,7 +149,7 @@ async def test_eight_processes_share_a_file(path: str) -> None:
 async def test_many_may_make_the_file_at_once(path: str) -> None:
     stores = [SqliteStore(path) for _ in range(8)]
     await asyncio.gather(*(store.open() for store in stores))
-    assert [await store.list_schedules("default") for store in stores] == [[]] * 8
+    assert [await store.schedules.list("default") for store in stores] == [[]] * 8
     for store in stores:
         await store.close()
 
@@ -160,14 +160,14 @@ async def test_another_process_wakes(store: SqliteStore) -> None:
         maker.start()
         await asyncio.wait_for(anext(wakeups), 60)
         await asyncio.to_thread(maker.join)
-    assert len(await store.list_runs("default")) == 1
+    assert len(await store.runs.list("default")) == 1
 
 
 def enqueue_one(path: str) -> None:
     async def enqueue() -> None:
         store = SqliteStore(path)
         await store.open()
-        await store.enqueue("default", [NewRun(Target("work"), {})], "ada")
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ada")
         await store.close()
 
     asyncio.run(enqueue())
@@ -183,7 +183,7 @@ async def test_this_process_wakes_in_memory() -> None:
     store = SqliteStore(":memory:")
     await store.open()
     async with store.wakeups() as wakeups:
-        await store.enqueue("default", [NewRun(Target("work"), {})], "ada")
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ada")
         await asyncio.wait_for(anext(wakeups), 60)
     await store.close()
 
@@ -198,7 +198,7 @@ async def test_a_lock_held_too_long_is_said(
     shell.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailableError, match="locked for too long; end what holds"):
         await create(hurried, "late")
-    assert await hurried.list_schedules("default") == []
+    assert await hurried.schedules.list("default") == []
     shell.execute("ROLLBACK")
     await create(hurried, "late")
     await hurried.close()
@@ -208,9 +208,9 @@ async def test_a_store_is_not_carried_over_a_fork(store: SqliteStore, monkeypatc
     parent = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: parent + 1)
     with pytest.raises(StoreError, match="opened before this process was forked; open a store of its own"):
-        await store.list_schedules("default")
+        await store.schedules.list("default")
     monkeypatch.undo()
-    assert await store.list_schedules("default") == []
+    assert await store.schedules.list("default") == []
 
 
 # The file
@@ -311,22 +311,22 @@ async def test_a_full_disk_passes(store: SqliteStore) -> None:
     await store._writer.run(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchone())
     big = [NewRun(Target("work"), {"text": "x" * 100_000})]
     with pytest.raises(StoreUnavailableError, match="is full; make room, then try again"):
-        await store.enqueue("default", big, "ada")
-    assert await store.list_runs("default") == []
+        await store.runs.enqueue("default", big, "ada")
+    assert await store.runs.list("default") == []
     await store._writer.run(lambda db: db.execute("PRAGMA max_page_count = 100000").fetchone())
-    await store.enqueue("default", big, "ada")
-    assert len(await store.list_runs("default")) == 1
+    await store.runs.enqueue("default", big, "ada")
+    assert len(await store.runs.list("default")) == 1
 
 
 async def test_what_cannot_be_stored_is_refused(store: SqliteStore) -> None:
     await create(store, "clock")
     with pytest.raises(InvalidError, match="cannot be stored"):
-        await store.change_schedule("default", "half a \ud800", Pause(actor="ada"), now=later(1))
-    [run_id] = await store.enqueue("default", [NewRun(Target("work"), {})], "ada", now=T0)
-    await store.claim_runs(a_worker(), 1, 60, queues=["default"], tasks=["work"], now=T0)
+        await store.schedules.change("default", "half a \ud800", Pause(actor="ada"), now=later(1))
+    [run_id] = await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ada", now=T0)
+    await store.leases.claim(a_worker(), 1, 60, queues=["default"], tasks=["work"], now=T0)
     outcome = Outcome(run_id, 1, "failed", result={"half": "\ud800"}, error="half a \ud800 and \0")
-    assert (await store.finish([outcome], now=later(1))).accepted == {run_id}
-    run = await store.get_run(run_id)
+    assert (await store.leases.finish([outcome], now=later(1))).accepted == {run_id}
+    run = await store.runs.get(run_id)
     assert run is not None
     assert (run.error, run.result) == ("half a ? and ", {"half": "\ud800"})
 
@@ -335,7 +335,7 @@ async def test_a_closed_store_says_so(path: str) -> None:
     store = SqliteStore(path)
     await store.close()
     with pytest.raises(StoreError, match=r"is not open; await its open\(\) first"):
-        await store.list_schedules("default")
+        await store.schedules.list("default")
 
 
 # The schema
@@ -376,7 +376,7 @@ async def test_an_older_schema_is_migrated(path: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, newest))
     await store.open()
     assert await store.migrate() == []
-    assert await store.get_schedule("default", "clock") is not None
+    assert await store.schedules.get("default", "clock") is not None
     assert await store._writer.run(lambda db: db.execute("SELECT count(*) FROM tomorrow").fetchone()) == (0,)
     await store.close()
 
@@ -477,12 +477,12 @@ async def test_tables_of_others_beside_ours_do_no_harm(store: SqliteStore, shell
 
 async def test_a_plain_insert_makes_cursor_and_revision(store: SqliteStore, shell: sqlite3.Connection) -> None:
     shell.execute("INSERT INTO schedules (name, definition) VALUES ('plain', ?)", (TEXT,))
-    schedule = await store.get_schedule("default", "plain")
+    schedule = await store.schedules.get("default", "plain")
     assert schedule is not None
     assert (schedule.state, schedule.revision, schedule.cursor.next_run_at) == ("active", 1, None)
-    [revision] = await store.list_revisions(schedule.id)
+    [revision] = await store.schedules.list_revisions(schedule.id)
     assert (revision.actor, revision.action, revision.definition["target"]) == ("sql", "create", {"task": "work"})
-    planned = await store.plan_due()
+    planned = await store.planning.plan_due()
     assert (planned.schedules, planned.runs, planned.more) == (1, 0, False)
 
 
@@ -493,7 +493,7 @@ async def test_plain_edits_keep_the_oldest_pending_revision(store: SqliteStore, 
     shell.execute("UPDATE schedules SET definition = definition, app = 'theirs'")
     pending = shell.execute("SELECT revision, prior_revision, changed_at IS NOT NULL FROM cursors").fetchone()
     assert pending == (3, 1, 1)
-    await store.plan_due()
+    await store.planning.plan_due()
     assert shell.execute("SELECT revision, prior_revision, changed_at FROM cursors").fetchone() == (3, None, None)
     assert shell.execute("SELECT revision, actor FROM revisions").fetchall() == [(1, "sql"), (2, "sql"), (3, "sql")]
 
@@ -512,7 +512,7 @@ async def test_plain_sql_that_would_do_harm_is_refused(
     await create(store, "clock")
     with pytest.raises(sqlite3.IntegrityError):
         shell.execute(statement)
-    assert len(await store.list_schedules("default")) == 1
+    assert len(await store.schedules.list("default")) == 1
 
 
 async def test_a_row_that_the_database_refuses_stands_alone(store: SqliteStore, shell: sqlite3.Connection) -> None:
@@ -521,13 +521,13 @@ async def test_a_row_that_the_database_refuses_stands_alone(store: SqliteStore, 
     shell.execute(
         "CREATE TRIGGER no BEFORE INSERT ON runs WHEN NEW.target = 'task4' BEGIN SELECT raise(ABORT, 'not this'); END"
     )
-    planned = await store.plan_due(now=later(60))
+    planned = await store.planning.plan_due(now=later(60))
     assert (planned.schedules, planned.runs, planned.parked, planned.more) == (8, 8, (), False)
     assert [refused.schedule for refused in planned.refused] == ["s4"]
-    refused = await store.get_schedule("default", "s4")
+    refused = await store.schedules.get("default", "s4")
     assert refused is not None
     assert (refused.state, refused.error, refused.planned_until) == ("active", "not this", T0)
-    assert (await store.plan_due(now=later(120))).schedules == 8
+    assert (await store.planning.plan_due(now=later(120))).schedules == 8
 
 
 async def test_a_row_that_cannot_even_be_parked_stops_no_other(store: SqliteStore, shell: sqlite3.Connection) -> None:
@@ -539,11 +539,11 @@ async def test_a_row_that_cannot_even_be_parked_stops_no_other(store: SqliteStor
     )
     shell.execute("""INSERT INTO schedules (name, definition) VALUES ('broken', '{"v": 1}')""")
     for minute in (1, 2, 3):
-        planned = await store.plan_due(now=later(60 * minute))
+        planned = await store.planning.plan_due(now=later(60 * minute))
         assert (planned.runs, planned.parked) == (5, ())
         assert [refused.error for refused in planned.refused] == ["no parking"]
     shell.execute("DROP TRIGGER no")
-    assert (await store.plan_due(now=later(240))).parked == ("broken",)
+    assert (await store.planning.plan_due(now=later(240))).parked == ("broken",)
 
 
 async def test_a_trigger_that_fails_for_one_row_stops_no_other(store: SqliteStore, shell: sqlite3.Connection) -> None:
@@ -553,7 +553,7 @@ async def test_a_trigger_that_fails_for_one_row_stops_no_other(store: SqliteStor
         """CREATE TRIGGER no BEFORE INSERT ON runs WHEN NEW.target = 'task3'
         BEGIN SELECT json('nonsense'); END"""
     )
-    planned = await store.plan_due(now=later(60))
+    planned = await store.planning.plan_due(now=later(60))
     assert (planned.runs, planned.parked) == (4, ())
     assert [(refused.schedule, refused.error) for refused in planned.refused] == [("s3", "malformed JSON")]
 
@@ -579,7 +579,7 @@ async def test_opening_a_file_once_more_drops_no_locks(path: str) -> None:
     await second.close()
     # A process that believes itself to be alone would clear the log away when it ends.
     assert write_elsewhere(path)
-    schedule = await first.get_schedule("default", "clock")
+    schedule = await first.schedules.get("default", "clock")
     assert schedule is not None
     assert schedule.app == "1"
     await first.close()
@@ -631,7 +631,7 @@ async def test_a_new_file_is_for_its_owner_alone(tmp_path: Path, url: str) -> No
     store = SqliteStore(url.format(path))
     await store.migrate()
     await store.open()
-    await store.enqueue("default", [NewRun(Target("work"), {"secret": 1})], "ada")
+    await store.runs.enqueue("default", [NewRun(Target("work"), {"secret": 1})], "ada")
     assert modes(path) == {"": "0o600", "-wal": "0o600", "-shm": "0o600"}
     await store.close()
 
@@ -684,8 +684,8 @@ async def test_a_cancelled_open_leaves_no_connection(path: str, monkeypatch: pyt
 
 
 async def test_a_heartbeat_notices_a_schema_that_it_cannot_write(store: SqliteStore, path: str) -> None:
-    assert (await store.heartbeat(a_worker(), 30)).outdated == ""
+    assert (await store.workers.heartbeat(a_worker(), 30)).outdated == ""
     with contextlib.closing(sqlite3.connect(path)) as other, other:
         other.execute("ALTER TABLE workers RENAME COLUMN health TO wellness")
         other.execute("UPDATE meta SET value = '999' WHERE key IN ('version', 'min_compatible')")
-    assert "upgrade tickbird" in (await store.heartbeat(a_worker(), 30)).outdated
+    assert "upgrade tickbird" in (await store.workers.heartbeat(a_worker(), 30)).outdated

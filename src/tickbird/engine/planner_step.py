@@ -82,7 +82,9 @@ class PlannerStep:
 
     async def _plan(self, expected: ClockBounds | None, sharers: int) -> PlanResult:
         async def plan(hand_off: HandOff | None) -> PlanResult:
-            return await self._store.plan_due(self._batch, hand_off=hand_off, expected=expected, now=self._clock.now())
+            return await self._store.planning.plan_due(
+                self._batch, hand_off=hand_off, expected=expected, now=self._clock.now()
+            )
 
         planned = await (plan(None) if self._hand_off is None else self._hand_off(plan, sharers))
         if planned.runs > len(planned.leased):

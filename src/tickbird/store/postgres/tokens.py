@@ -22,11 +22,12 @@ from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import NounStore, transaction
 from tickbird.store.postgres.rows import texts
+from tickbird.store.protocol.tokens import TokenStore
 
 _FIELDS = frozenset(field.name for field in fields(TokenRecord))
 
 
-class PostgresTokens(NounStore):
+class PostgresTokens(NounStore, TokenStore):
     @transaction
     async def create(
         self, db: Session, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
@@ -51,7 +52,7 @@ class PostgresTokens(NounStore):
         return token
 
     async def find(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
-        rows = await self._database.fetch_named("find_token", id=token_id, now=now)
+        rows = await self._db.fetch_named("find_token", id=token_id, now=now)
         return _record(rows[0]) if rows else None
 
     async def list(
@@ -65,7 +66,7 @@ class PostgresTokens(NounStore):
     ) -> Sequence[TokenRecord]:
         names = None if within is None else texts(sorted(within))
         bounds = {"within": names, "live": live, "after": after, "limit": limit, "now": now}
-        return [_record(row) for row in await self._database.fetch_named("list_tokens", **bounds)]
+        return [_record(row) for row in await self._db.fetch_named("list_tokens", **bounds)]
 
     @transaction
     async def revoke(
@@ -84,11 +85,11 @@ class PostgresTokens(NounStore):
         return token
 
     async def filter_live(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
-        rows = await self._database.fetch("filter_live_tokens", ids=texts(sorted(ids)), now=now)
+        rows = await self._db.fetch("filter_live_tokens", ids=texts(sorted(ids)), now=now)
         return frozenset(token_id for (token_id,) in rows)
 
     async def touch(self, token_id: str, *, now: datetime | None = None) -> None:
-        await self._database.execute("touch_token", id=token_id, now=now, every=USE_NOTED_EVERY)
+        await self._db.execute("touch_token", id=token_id, now=now, every=USE_NOTED_EVERY)
 
 
 async def lock_token(db: Session, token_id: str, now: datetime | None) -> TokenRecord:
@@ -100,13 +101,7 @@ async def lock_token(db: Session, token_id: str, now: datetime | None) -> TokenR
 
 
 async def audit_access(
-    db: Session,
-    namespace: str,
-    opened: Namespaces,
-    action: str,
-    actor: str,
-    now: datetime,
-    detail: Mapping[str, Any],
+    db: Session, namespace: str, opened: Namespaces, action: str, actor: str, now: datetime, detail: Mapping[str, Any]
 ) -> None:
     """Record what was done to a token or one of its sessions, in each namespace that it opens."""
     for audited in audited_in(opened, namespace):

@@ -14,11 +14,9 @@ class TokenStore(Protocol):
 
     async def create(self, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None) -> TokenRecord:
         """Store a new token; audited in the namespaces that it opens, or in this one if it opens all."""
-        ...
 
     async def find(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
         """A token by its id, with its state by the store's clock."""
-        ...
 
     async def list(
         self,
@@ -30,16 +28,12 @@ class TokenStore(Protocol):
         now: datetime | None = None,
     ) -> Sequence[TokenRecord]:
         """Tokens by id, after `after`; only those that open nothing but `within`, or only live ones."""
-        ...
 
     async def revoke(self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None) -> TokenRecord:
         """End a token; one that was revoked before stays as it is. NotFoundError if there is none."""
-        ...
 
     async def filter_live(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
         """The ids of live tokens and live sessions among these."""
-        ...
 
     async def touch(self, token_id: str, *, now: datetime | None = None) -> None:
         """Record that a token was used, at most once a minute."""
-        ...

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
+from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
 
 
 def write_audit(
-    db: sqlite3.Connection,
+    db: Session,
     now: int,
     actor: str,
     action: str,

@@ -17,7 +17,7 @@ from tickbird.store.shared.plans import RevisionCache, ScheduleDecision, held_ke
 from tickbird.store.shared.statement_scripts import run_sync
 from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite.audit import write_audit
-from tickbird.store.sqlite.calendars import contents
+from tickbird.store.sqlite.calendars import calendar_contents
 from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.enqueue import finding
@@ -52,7 +52,7 @@ def change(
             run_id = match_trigger(key, keyed, before.id, command.payload)
             return ChangeResult(before, [run_id], get_run(db, run_id))
     if names := command.calendars(before):
-        facts = replace(facts, calendars=contents(db, namespace, names))
+        facts = replace(facts, calendars=calendar_contents(db, namespace, names))
     if command.ties:
         needs = read_needs(db, namespace, command.needs(before))
         facts = replace(facts, needs=needs, dependents=dependents(db, namespace, name))

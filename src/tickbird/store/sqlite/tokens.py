@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -18,18 +17,20 @@ from tickbird.domain.access.tokens import (
 )
 from tickbird.domain.access.tokens import state_at as token_state
 from tickbird.domain.errors import ConflictError
+from tickbird.store.protocol.tokens import TokenStore
 from tickbird.store.shared.json_columns import as_list, decode
 from tickbird.store.sqlite.audit import write_audit
+from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction, write_transaction
 from tickbird.store.sqlite.database.instants import now_micros, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import Row, dump
 
 
-class SqliteTokens(NounStore):
+class SqliteTokens(NounStore, TokenStore):
     @write_transaction
     def create(
-        self, db: sqlite3.Connection, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
+        self, db: Session, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
     ) -> TokenRecord:
         at = now_micros(now)
         row = {
@@ -50,13 +51,13 @@ class SqliteTokens(NounStore):
         return token
 
     @read_transaction
-    def find(self, db: sqlite3.Connection, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
+    def find(self, db: Session, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
         return find_token(db, token_id, now_micros(now))
 
     @read_transaction
     def list(
         self,
-        db: sqlite3.Connection,
+        db: Session,
         *,
         within: Collection[str] | None = None,
         live: bool = False,
@@ -70,7 +71,7 @@ class SqliteTokens(NounStore):
 
     @write_transaction
     def revoke(
-        self, db: sqlite3.Connection, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
+        self, db: Session, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
     ) -> TokenRecord:
         at = now_micros(now)
         rows = db.execute(SQL["revoke_token"], {"id": token_id, "actor": actor, "now": at}).fetchall()
@@ -82,31 +83,23 @@ class SqliteTokens(NounStore):
         return token
 
     @read_transaction
-    def filter_live(
-        self, db: sqlite3.Connection, ids: Collection[str], *, now: datetime | None = None
-    ) -> frozenset[str]:
+    def filter_live(self, db: Session, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
         bounds = {"ids": dump(sorted(ids)), "now": now_micros(now)}
         return frozenset(row[0] for row in db.execute(SQL["filter_live_tokens"], bounds))
 
     @write_transaction
-    def touch(self, db: sqlite3.Connection, token_id: str, *, now: datetime | None = None) -> None:
+    def touch(self, db: Session, token_id: str, *, now: datetime | None = None) -> None:
         db.execute(SQL["touch_token"], {"id": token_id, "now": now_micros(now), "every": USE_NOTED_EVERY})
 
 
-def find_token(db: sqlite3.Connection, token_id: str, now: int) -> TokenRecord | None:
+def find_token(db: Session, token_id: str, now: int) -> TokenRecord | None:
     """A token by its id."""
     rows = db.execute(SQL["find_token"], {"id": token_id, "now": now}).fetchall()
     return _record(rows[0], now) if rows else None
 
 
 def audit_access(
-    db: sqlite3.Connection,
-    namespace: str,
-    opened: Namespaces,
-    action: str,
-    actor: str,
-    now: int,
-    detail: Mapping[str, Any],
+    db: Session, namespace: str, opened: Namespaces, action: str, actor: str, now: int, detail: Mapping[str, Any]
 ) -> None:
     """Record what was done to a token or one of its sessions, in each namespace that it opens."""
     for audited in audited_in(opened, namespace):

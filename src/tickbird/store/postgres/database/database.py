@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -11,6 +12,8 @@ import psycopg
 from tickbird.domain.errors import StoreError
 from tickbird.store.postgres.database.connection import Connections, Session
 from tickbird.store.postgres.database.errors import is_data_error, translate
+from tickbird.store.postgres.database.notifications import Notifier
+from tickbird.store.shared.plans import RevisionCache
 from tickbird.store.shared.unstorable_values import refused_value, refusing_values
 
 T = TypeVar("T")
@@ -20,14 +23,24 @@ Work = Callable[[Session], Awaitable[T]]
 
 
 class Database:
-    """One database: work on its connections, without errors of the driver."""
+    """One database: work on its connections, without errors of the driver; and what this process keeps of it."""
 
     def __init__(self, connections: Connections) -> None:
         self.connections = connections
+        self.notifier = Notifier(connections)
+        self.revisions = RevisionCache()
 
     def translate(self, error: psycopg.Error) -> StoreError:
         """The error of the store for one of the driver."""
         return translate(error, self.connections.display_name)
+
+    @contextmanager
+    def translating(self) -> Iterator[None]:
+        """Raise errors of the driver as errors of the store."""
+        try:
+            yield
+        except psycopg.Error as error:
+            raise self.translate(error) from None
 
     async def fetch(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
         """All rows of one statement."""
@@ -43,17 +56,13 @@ class Database:
 
     async def statement(self, work: Work[T]) -> T:
         """Work on one connection, on which each statement is a transaction."""
-        try:
+        with self.translating():
             return await self.connections.statement(work)
-        except psycopg.Error as error:
-            raise self.translate(error) from None
 
     async def transact(self, work: Work[T]) -> T:
         """Work in one transaction."""
-        try:
+        with self.translating():
             return await self.connections.transact(work)
-        except psycopg.Error as error:
-            raise self.translate(error) from None
 
     async def record(self, work: Work[T], *, one_statement: bool = False) -> T:
         """Write values of runs; raises InvalidError if one of them can never be stored."""
@@ -68,7 +77,7 @@ class NounStore:
     """The verbs of one noun."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self._db = database
 
 
 def transaction(
@@ -78,7 +87,7 @@ def transaction(
 
     @wraps(verb)
     async def transact(self: N, /, *args: P.args, **options: P.kwargs) -> T:
-        return await self._database.transact(lambda db: verb(self, db, *args, **options))
+        return await self._db.transact(lambda db: verb(self, db, *args, **options))
 
     return transact
 
@@ -90,6 +99,6 @@ def autocommit(
 
     @wraps(verb)
     async def statement(self: N, /, *args: P.args, **options: P.kwargs) -> T:
-        return await self._database.statement(lambda db: verb(self, db, *args, **options))
+        return await self._db.statement(lambda db: verb(self, db, *args, **options))
 
     return statement

@@ -21,7 +21,7 @@ from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.dependencies import Successes, hold_successes, read_successes, watch, write_awaits
 from tickbird.store.postgres.planning.revisions import learn
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys, release
-from tickbird.store.postgres.planning.zone_data import audit, stamp
+from tickbird.store.postgres.planning.zone_cursors import audit, stamp
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
 from tickbird.store.shared.plans import (
     DueCursor,

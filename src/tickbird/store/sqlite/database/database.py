@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from functools import partial, wraps
@@ -11,13 +10,13 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.store.shared.plans import RevisionCache
-from tickbird.store.sqlite.database.connection import Connection, read, write
+from tickbird.store.sqlite.database.connection import Connection, Session, read, write
 from tickbird.store.sqlite.database.statements import SQL
 
 T = TypeVar("T")
 P = ParamSpec("P")
 N = TypeVar("N", bound="NounStore")
-Work = Callable[[sqlite3.Connection], T]
+Work = Callable[[Session], T]
 ChangeCounters = tuple[int, int, int]
 
 # How often another process's commits are looked for.
@@ -25,12 +24,12 @@ POLL_SECONDS = 0.1
 
 
 class Database:
-    """One database: read and write transactions, each on its connection's thread."""
+    """One database: read and write transactions, each on its connection's thread; and what this process keeps of it."""
 
-    def __init__(self, writer: Connection, reader: Connection, revisions: RevisionCache) -> None:
+    def __init__(self, writer: Connection, reader: Connection) -> None:
         self.writer = writer
         self.reader = reader
-        self._revisions = revisions
+        self.revisions = RevisionCache()
         self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         # How often this process called for heartbeats: a connection does not notice its own commits.
         self._heartbeat_calls = 0
@@ -47,13 +46,13 @@ class Database:
         """Work as the only writer."""
         return await self.writer.run(partial(self._write, work))
 
-    def _write(self, work: Work[T], db: sqlite3.Connection) -> T:
+    def _write(self, work: Work[T], db: Session) -> T:
         try:
             return write(db, lambda: work(db))
         except TickbirdError:
             raise
         except BaseException as error:
-            self._revisions.clear()
+            self.revisions.clear()
             if isinstance(error, UnicodeError | OverflowError):
                 raise InvalidError(f"what was given cannot be stored: {error}.") from None
             raise
@@ -93,7 +92,7 @@ class Database:
             yield seen[2] != before[2] or calls != calls_before
 
 
-def _change_counters(db: sqlite3.Connection, before: ChangeCounters = (-1, -1, -1)) -> ChangeCounters:
+def _change_counters(db: Session, before: ChangeCounters = (-1, -1, -1)) -> ChangeCounters:
     """The data version, which grows when another connection commits; how often work was made for others.
 
     And a number that grows when the schema changes, or heartbeats are called for.
@@ -110,28 +109,43 @@ class NounStore:
     """The verbs of one noun."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        self._db = database
 
 
 def read_transaction(
-    verb: Callable[Concatenate[N, sqlite3.Connection, P], T],
+    verb: Callable[Concatenate[N, Session, P], T],
 ) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
     """A verb that sees one state of the database."""
 
     @wraps(verb)
     async def read(self: N, /, *args: P.args, **options: P.kwargs) -> T:
-        return await self._database.read(lambda db: verb(self, db, *args, **options))
+        return await self._db.read(lambda db: verb(self, db, *args, **options))
 
     return read
 
 
 def write_transaction(
-    verb: Callable[Concatenate[N, sqlite3.Connection, P], T],
+    verb: Callable[Concatenate[N, Session, P], T],
 ) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
     """A verb that is the only writer from its first statement on."""
 
     @wraps(verb)
     async def write(self: N, /, *args: P.args, **options: P.kwargs) -> T:
-        return await self._database.write(lambda db: verb(self, db, *args, **options))
+        return await self._db.write(lambda db: verb(self, db, *args, **options))
 
     return write
+
+
+def waking_transaction(
+    verb: Callable[Concatenate[N, Session, P], T],
+) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
+    """As a write transaction; its commit wakes those in this process who wait for work."""
+    write = write_transaction(verb)
+
+    @wraps(verb)
+    async def write_and_signal(self: N, /, *args: P.args, **options: P.kwargs) -> T:
+        result = await write(self, *args, **options)
+        self._db.signal()
+        return result
+
+    return write_and_signal

@@ -53,7 +53,7 @@ from tickbird.store.sqlite.planning.dependencies import watch, write_awaits
 from tickbird.store.sqlite.planning.rate_limits import stored
 from tickbird.store.sqlite.planning.revisions import read_revision
 from tickbird.store.sqlite.planning.waiting_runs import release, room
-from tickbird.store.sqlite.planning.zone_data import audit, stamp
+from tickbird.store.sqlite.planning.zone_cursors import audit, stamp
 from tickbird.store.sqlite.rows import Row, all_facts, dump
 from tickbird.store.sqlite.runs import reserve_ids
 
