@@ -39,7 +39,7 @@ async def measure(options: Options, report: Report) -> None:
         samples: list[dict[str, Any]] = []
         began = looked = time.monotonic()
         while time.monotonic() - began < seconds:
-            while await store.prune(older_than=KEEP_SECONDS if not options.quick else 1.0, keep=0) >= 1_000:
+            while await store.runs.prune(older_than=KEEP_SECONDS if not options.quick else 1.0, keep=0) >= 1_000:
                 pass
             if time.monotonic() - looked >= apart:
                 looked = time.monotonic()

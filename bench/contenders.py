@@ -102,7 +102,7 @@ class TickbirdWorker:
         await store.open()
         began = time.perf_counter()
         for size in chunks(count):
-            await store.enqueue("default", [NewRun(Target("noop"), {})] * size, "bench")
+            await store.runs.enqueue("default", [NewRun(Target("noop"), {})] * size, "bench")
         seconds = time.perf_counter() - began
         await store.close()
         return seconds

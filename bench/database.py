@@ -117,9 +117,7 @@ class Schedules:
         return cursor.fetchall() if cursor.description else []
 
 
-def warm(count: int, definitions: tuple[Definition, ...] = DEFINITIONS) -> RevisionCache:
-    """What a planner knows that has planned all of these schedules before."""
-    known = RevisionCache(max(count, 1) * 10_000)
+def warm(revisions: RevisionCache, count: int, definitions: tuple[Definition, ...] = DEFINITIONS) -> None:
+    """Add what a planner knows that has planned all of these schedules before."""
     for number in range(1, count + 1):
-        known.add(number, 1, RevisionInfo("default", f"s{number}", definitions[number % len(definitions)]))
-    return known
+        revisions.add(number, 1, RevisionInfo("default", f"s{number}", definitions[number % len(definitions)]))

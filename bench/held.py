@@ -163,7 +163,7 @@ def _process(url: str, crowd: Crowd, gate: Any, answers: Any) -> None:
 
 async def _plan(url: str, crowd: Crowd, gate: Any) -> Worked:
     store = PostgresStore(url)
-    store._known = warm(crowd.stored)
+    warm(store._database.revisions, crowd.stored)
     transactions: list[tuple[float, float]] = []
     transact = store._connections.transact
 
@@ -181,10 +181,10 @@ async def _plan(url: str, crowd: Crowd, gate: Any) -> Worked:
 
     await store.open()
     store._connections.transact = timed  # type: ignore[method-assign]
-    await asyncio.gather(*(store.plan_due(crowd.batch, now=EARLY) for _ in range(crowd.planners)))
+    await asyncio.gather(*(store.planning.plan_due(crowd.batch, now=EARLY) for _ in range(crowd.planners)))
 
     async def plan_some() -> int:
-        return (await store.plan_due(crowd.batch, now=NOW)).runs
+        return (await store.planning.plan_due(crowd.batch, now=NOW)).runs
 
     loops = [plan_some] * crowd.planners if crowd.kind == OURS else [_engine(store)]
     worked = await _until_over(crowd, gate, loops)
@@ -198,14 +198,14 @@ async def _plan(url: str, crowd: Crowd, gate: Any) -> Worked:
 def _engine(store: PostgresStore) -> Callable[[], Awaitable[int]]:
     """The planning step of a worker, with its two connections and its choice of a batch."""
     made: list[int] = []
-    plan_due = store.plan_due
+    plan_due = store.planning.plan_due
 
     async def counted(limit: int = 500, **options: Any) -> PlanResult:
         planned = await plan_due(limit, **options)
         made.append(planned.runs)
         return planned
 
-    store.plan_due = counted  # type: ignore[method-assign]
+    store.planning.plan_due = counted  # type: ignore[method-assign]
     planning = PlannerStep(store, _Noon(), lambda: None)
 
     async def step() -> int:

@@ -154,7 +154,7 @@ async def _on_sqlite(name: str, folder: Path, runs: int, schedules: int) -> Side
         for number in range(1, schedules + 1):
             definition = TENTH if number == 1 else MINUTES
             create = Create(actor="bench", namespace="default", definition=definition)
-            await store.change_schedule("default", f"s{number}", create, now=before)
+            await store.schedules.change("default", f"s{number}", create, now=before)
         with closing(sqlite3.connect(file)) as db:
             values = {"first": slots, "last": 1, "schedules": schedules, "due": int(DUE.timestamp())}
             db.execute(STATEMENTS["lite_fill"], values)
@@ -214,7 +214,7 @@ async def _work(side: Side) -> None:
     """The next ten minutes: every schedule is due, every run is claimed and ends well, and some old ones are pruned."""
     store = side.store
     now = DUE + timedelta(seconds=SLOT * side.round, milliseconds=200)
-    while (await _time(side, "plan what is due", lambda _: store.plan_due(500, now=now))).more:
+    while (await _time(side, "plan what is due", lambda _: store.planning.plan_due(500, now=now))).more:
         pass
     while True:
         claimed = await _time(side, "claim", partial(_claim, now))
@@ -225,15 +225,15 @@ async def _work(side: Side) -> None:
     # Each round there are two more slots to prune from, which have more than a batch.
     oldest = DUE - timedelta(seconds=SLOT * side.slots)
     age = max(0.0, (now - oldest).total_seconds() - 2 * SLOT * (side.round + 1))
-    await _time(side, "prune a batch of 200", lambda _: store.prune(older_than=age, keep=2, limit=200, now=now))
+    await _time(side, "prune a batch of 200", lambda _: store.runs.prune(older_than=age, keep=2, limit=200, now=now))
 
 
 async def _claim(now: datetime, side: Side) -> ClaimResult:
-    return await side.store.claim_runs(WORKER, 500, 60, queues=("default",), tasks=("noop",), now=now)
+    return await side.store.leases.claim(WORKER, 500, 60, queues=("default",), tasks=("noop",), now=now)
 
 
 async def _finish(done: Sequence[Outcome], now: datetime, side: Side) -> None:
-    await side.store.finish(done, now=now)
+    await side.store.leases.finish(done, now=now)
 
 
 def _runs(**filters: Any) -> Callable[[Side], Awaitable[Any]]:
@@ -278,7 +278,7 @@ QUESTIONS: Final[dict[str, Callable[[Side], Awaitable[Any]]]] = {
     "audit of two hours of the busy schedule": lambda side: side.client.verify_ledger(
         BUSY, side.middle - timedelta(hours=1), side.middle + timedelta(hours=1)
     ),
-    "tail since ten minutes": lambda side: side.store.recent_outcomes(
+    "tail since ten minutes": lambda side: side.store.ledger.recent_outcomes(
         "default", DUE + timedelta(seconds=SLOT * side.round), 100
     ),
 }

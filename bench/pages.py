@@ -82,7 +82,7 @@ async def _workers(store: PostgresStore) -> None:
     """Four that live for as long as this takes."""
     for number in range(4):
         worker = _worker(number)
-        await store.heartbeat(worker, live_for=86_400.0)
+        await store.workers.heartbeat(worker, live_for=86_400.0)
 
 
 def _worker(number: int) -> Worker:
@@ -296,9 +296,9 @@ async def _busy(store: PostgresStore) -> AsyncIterator[None]:
     async def work() -> None:
         worker = _worker(0)
         while True:
-            await store.enqueue("default", [NewRun(Target("churn"), {})], "bench")
-            claimed = await store.claim_runs(worker, 4, 60, queues=["default"], tasks=["churn"])
-            await store.finish([Outcome(run.id, run.attempt, "succeeded", result=1) for run in claimed.runs])
+            await store.runs.enqueue("default", [NewRun(Target("churn"), {})], "bench")
+            claimed = await store.leases.claim(worker, 4, 60, queues=["default"], tasks=["churn"])
+            await store.leases.finish([Outcome(run.id, run.attempt, "succeeded", result=1) for run in claimed.runs])
             await asyncio.sleep(0.1)
 
     task = asyncio.create_task(work())

@@ -15,7 +15,6 @@ from bench.database import DUE, NOW, Schedules, server, version
 from lab.servers import PostgresServer
 from tickbird.engine.planner_step import PlannerStep
 from tickbird.store.postgres import PostgresStore
-from tickbird.store.shared.planning.revision_cache import RevisionCache
 
 Measure = Callable[[], Awaitable[float]]
 OURS: Final = "Tickbird"
@@ -96,7 +95,7 @@ class _Due:
         async def until_empty() -> int:
             total = 0
             while True:
-                planned = await self._store.plan_due(batch, now=NOW)
+                planned = await self._store.planning.plan_due(batch, now=NOW)
                 total += planned.runs
                 if not planned.more:
                     return total
@@ -109,7 +108,7 @@ class _Due:
 
     async def cold(self, count: int, batch: int) -> float:
         """As after a start: no definition is in memory."""
-        self._store._known = RevisionCache()
+        self._store._database.revisions.clear()
         return await self.tickbird(count, batch, 1)
 
     async def bare(self, name: str, count: int, batch: int, planners: int) -> float:

@@ -89,7 +89,7 @@ async def _plan(store: SqliteStore, db: sqlite3.Connection, count: int, batch: i
     total = 0
     began = time.perf_counter()
     while True:
-        planned = await store.plan_due(batch, now=NOW)
+        planned = await store.planning.plan_due(batch, now=NOW)
         total += planned.runs
         if not planned.more:
             break

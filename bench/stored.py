@@ -35,7 +35,7 @@ async def measure(options: Options, report: Report, few_url: str, many_url: str)
         total = 0
         began = time.perf_counter()
         while True:
-            planned = await stores[name].plan_due(500, now=NOW)
+            planned = await stores[name].planning.plan_due(500, now=NOW)
             total += planned.runs
             if not planned.more:
                 break

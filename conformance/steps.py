@@ -67,26 +67,26 @@ async def create(
     command = Create(
         actor="ada", namespace=namespace, definition=define(trigger, **policies), app=app, fingerprint=fingerprint
     )
-    return (await store.change_schedule(namespace, name, command, now=later(at))).schedule
+    return (await store.schedules.change(namespace, name, command, now=later(at))).schedule
 
 
 async def change(
     store: Store, command: Command, at: float, *, name: str = NAME, namespace: str = NAMESPACE
 ) -> ChangeResult:
     """Apply a command so many seconds after T0."""
-    return await store.change_schedule(namespace, name, command, now=later(at))
+    return await store.schedules.change(namespace, name, command, now=later(at))
 
 
 async def get(store: Store, name: str = NAME, namespace: str = NAMESPACE) -> Schedule:
     """A schedule that must exist."""
-    schedule = await store.get_schedule(namespace, name)
+    schedule = await store.schedules.get(namespace, name)
     assert schedule is not None
     return schedule
 
 
 async def plan(store: Store, at: float, limit: int = 500) -> PlanResult:
     """One planning step."""
-    return await store.plan_due(limit, now=later(at))
+    return await store.planning.plan_due(limit, now=later(at))
 
 
 async def plan_all(store: Store, at: float, limit: int = 500) -> tuple[int, int]:
@@ -117,7 +117,7 @@ async def claim(
     tasks: Collection[str] = ("work",),
 ) -> ClaimResult:
     """Lease what is available."""
-    return await store.claim_runs(worker or a_worker(), limit, lease, queues=queues, tasks=tasks, now=later(at))
+    return await store.leases.claim(worker or a_worker(), limit, lease, queues=queues, tasks=tasks, now=later(at))
 
 
 async def start(store: Store, at: float, **options: Any) -> RunRecord:
@@ -130,7 +130,7 @@ async def finish(
     store: Store, run: RunRecord | ClaimedRun, at: float, status: Status = "succeeded", **outcome: Any
 ) -> FinishResult:
     """Record how the run's current attempt ended."""
-    return await store.finish([Outcome(run.id, run.attempt, status, **outcome)], now=later(at))
+    return await store.leases.finish([Outcome(run.id, run.attempt, status, **outcome)], now=later(at))
 
 
 async def work_off(store: Store, at: float) -> list[ClaimedRun]:
@@ -145,26 +145,26 @@ async def work_off(store: Store, at: float) -> list[ClaimedRun]:
 async def enqueue(store: Store, now: float = 0, *, task: str = "work", namespace: str = NAMESPACE, **run: Any) -> int:
     """One run without a schedule."""
     payload = run.pop("payload", {})
-    [run_id] = await store.enqueue(namespace, [NewRun(Target(task), payload, **run)], "ada", now=later(now))
+    [run_id] = await store.runs.enqueue(namespace, [NewRun(Target(task), payload, **run)], "ada", now=later(now))
     return run_id
 
 
 async def read(store: Store, run: RunRecord | ClaimedRun | int) -> RunRecord:
     """A run that must exist, as it stands now."""
-    found = await store.get_run(run if isinstance(run, int) else run.id)
+    found = await store.runs.get(run if isinstance(run, int) else run.id)
     assert found is not None
     return found
 
 
 async def runs_of(store: Store, name: str = NAME, namespace: str = NAMESPACE) -> list[RunRecord]:
     """Every run of a schedule, oldest first."""
-    return list(await store.list_runs(namespace, schedule=name, limit=5_000))[::-1]
+    return list(await store.runs.list(namespace, schedule=name, limit=5_000))[::-1]
 
 
 async def skips_of(store: Store, name: str = NAME, namespace: str = NAMESPACE) -> Sequence[SkipRecord]:
     """Every skip of a schedule, oldest first."""
     schedule = await get(store, name, namespace)
-    return (await store.tick_decisions(schedule.id, later(-10 * YEAR), later(10 * YEAR))).skips
+    return (await store.ledger.tick_decisions(schedule.id, later(-10 * YEAR), later(10 * YEAR))).skips
 
 
 async def ticks(store: Store, name: str = NAME, namespace: str = NAMESPACE) -> list[tuple[int | None, str, str]]:

@@ -173,7 +173,7 @@ class Soak:
         while True:
             await asyncio.sleep(1.0)
             with suppress(StoreError):
-                while await store.prune(older_than=KEPT_SECONDS, keep=KEPT_RUNS, limit=1_000) >= 1_000:
+                while await store.runs.prune(older_than=KEPT_SECONDS, keep=KEPT_RUNS, limit=1_000) >= 1_000:
                     pass
 
     async def _harm(self, over: asyncio.Event) -> None:

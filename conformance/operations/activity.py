@@ -26,14 +26,14 @@ from tickbird.store.protocol.store import Store
 
 async def begin(store: Store, at: float = 0) -> ActivityCursor:
     """The place behind all that has happened by then."""
-    return (await store.activity_watermark(now=later(at))).cursor
+    return (await store.activity.watermark(now=later(at))).cursor
 
 
 async def told(
     store: Store, after: ActivityCursor, at: float, namespaces: Collection[str] = (NAMESPACE,), limit: int = 20_000
 ) -> ActivityPage:
     """What happened behind a place up to so many seconds after T0."""
-    return await store.read_activity(namespaces, after, await store.activity_watermark(now=later(at)), limit=limit)
+    return await store.activity.read(namespaces, after, await store.activity.watermark(now=later(at)), limit=limit)
 
 
 def brief(read_activity: ActivityPage) -> list[tuple[int | None, str]]:
@@ -79,7 +79,7 @@ class ActivityFeed:
         await create(store, at=0)
         # Many at once, so that they share their instant.
         runs = [NewRun(Target("work"), {}) for _ in range(4)]
-        await store.enqueue(NAMESPACE, runs, "ada", now=later(1))
+        await store.runs.enqueue(NAMESPACE, runs, "ada", now=later(1))
         for at in (2, 2, 3):
             await finish(store, await start(store, at), at)
         await change(store, Pause(actor="ada"), 4)
@@ -88,7 +88,7 @@ class ActivityFeed:
         assert len(whole.items) >= 13
         for number, (place, _) in enumerate(whole.items, 1):
             assert brief(await told(store, place, 10)) == brief(whole)[number:]
-        assert brief(await told(store, (await store.activity_watermark(now=later(10))).cursor, 20)) == []
+        assert brief(await told(store, (await store.activity.watermark(now=later(10))).cursor, 20)) == []
 
     async def test_starts_and_ends_are_told_once_though_the_row_goes_on(self, store: Store) -> None:
         mark = await begin(store, -1)
@@ -100,8 +100,8 @@ class ActivityFeed:
                 run = await start(store, at)
             elif at == 5 and run is not None:
                 await finish(store, run, at)
-            until = await store.activity_watermark(now=later(at))
-            found = await store.read_activity((NAMESPACE,), mark, until)
+            until = await store.activity.watermark(now=later(at))
+            found = await store.activity.read((NAMESPACE,), mark, until)
             seen += brief(found)
             mark = until.cursor
         assert [each for each in seen if each[1] != "changed"] == [(0, "planned"), (2, "started"), (5, "ended")]
@@ -110,10 +110,10 @@ class ActivityFeed:
         mark = await begin(store, -1)
         await enqueue(store, 0)
         run = await start(store, 2)
-        until = await store.activity_watermark(now=later(3))
+        until = await store.activity.watermark(now=later(3))
         # It ends before the look, but behind the horizon: its start is told of all the same.
         await finish(store, run, 4)
-        found = [each for each in brief(await store.read_activity((NAMESPACE,), mark, until)) if each[1] != "changed"]
+        found = [each for each in brief(await store.activity.read((NAMESPACE,), mark, until)) if each[1] != "changed"]
         assert found == [(0, "planned"), (2, "started")]
         assert brief(await told(store, until.cursor, 5)) == [(4, "ended")]
 
@@ -145,14 +145,14 @@ class ActivityFeed:
             assert each.run is None or (each.run.payload, each.run.result) == ({}, None)
 
     async def test_by_its_own_clock_everything_is_told_at_last(self, store: Store, other: Store) -> None:
-        until = await store.activity_watermark()
-        made = await other.enqueue(NAMESPACE, [NewRun(Target("work"), {})], "ada")
+        until = await store.activity.watermark()
+        made = await other.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {})], "ada")
         mark = until.cursor
         seen: list[int] = []
         end = await store.now() + timedelta(seconds=30)
         while not seen and await store.now() < end:
-            until = await store.activity_watermark(until)
-            found = await store.read_activity((NAMESPACE,), mark, until)
+            until = await store.activity.watermark(until)
+            found = await store.activity.read((NAMESPACE,), mark, until)
             seen += [each.run.id for _, each in found.items if each.run is not None]
             mark = until.cursor
         assert seen == list(made)

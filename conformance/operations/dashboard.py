@@ -30,9 +30,9 @@ from tickbird.store.protocol.store import Store
 
 async def found(store: Store, **wanted: Any) -> list[str]:
     """The names of the schedules that are wanted, and as many are counted."""
-    page = await store.readings.schedules(NAMESPACE, ScheduleFilter(**wanted))
+    page = await store.dashboard.schedules(NAMESPACE, ScheduleFilter(**wanted))
     names = [row.schedule.name for row in page]
-    assert await store.readings.count_schedules(NAMESPACE, ScheduleFilter(**wanted)) == CappedCount(len(names))
+    assert await store.dashboard.count_schedules(NAMESPACE, ScheduleFilter(**wanted)) == CappedCount(len(names))
     return names
 
 
@@ -83,7 +83,7 @@ class DashboardReadings:
             await plain.insert(NAMESPACE, name, {"v": 1, **broken})
         assert await found(store, contains="d MADE") == await found(store, contains="t.one") == ["Plain"]
         assert await found(store, contains="b1") == ["b1"]
-        [row] = await store.readings.schedules(NAMESPACE, ScheduleFilter(contains="plain"))
+        [row] = await store.dashboard.schedules(NAMESPACE, ScheduleFilter(contains="plain"))
         await plain.redefine(row.schedule.id, raw(tags=["other"], target={"task": "t.two"}))
         assert await found(store, contains="d made") == await found(store, contains="t.one") == []
         assert await found(store, contains="t.two") == await found(store, tag="other") == ["Plain"]
@@ -104,7 +104,7 @@ class DashboardReadings:
             await create(store, name)
 
         async def page(**place: Any) -> list[str]:
-            rows = await store.readings.schedules(NAMESPACE, ScheduleFilter(contains="s"), limit=4, **place)
+            rows = await store.dashboard.schedules(NAMESPACE, ScheduleFilter(contains="s"), limit=4, **place)
             return [row.schedule.name for row in rows]
 
         assert await page() == names[:4]
@@ -115,7 +115,7 @@ class DashboardReadings:
         assert await page(before="s4") == names[:4]
         assert await page(before="s2") == names[:2]
         assert await page(before="s0") == []
-        count = store.readings.count_schedules
+        count = store.dashboard.count_schedules
         assert await count(NAMESPACE, ScheduleFilter(), 9) == CappedCount(9)
         assert str(await count(NAMESPACE, ScheduleFilter(), 8)) == "8+"
 
@@ -137,26 +137,26 @@ class DashboardReadings:
                 await finish(store, run, 60 * (place + 1) + 2, status, error=error)
         assert await found(store, failing=True) == ["bad"]
         assert await found(store, failing=True, contains="good") == []
-        [streak], more = await store.readings.streaks(NAMESPACE)
+        [streak], more = await store.dashboard.streaks(NAMESPACE)
         assert (streak.schedule, streak.failures, streak.since, more) == ("bad", 2, later(122), False)
         assert streak.error.startswith("Boom 2")
-        [row] = await store.readings.schedules(NAMESPACE, ScheduleFilter(failing=True))
+        [row] = await store.dashboard.schedules(NAMESPACE, ScheduleFilter(failing=True))
         assert (row.failure_streak, row.last_run is not None and row.last_run.id) == (2, streak.run_id)
-        assert await store.readings.streaks("elsewhere") == ([], False)
+        assert await store.dashboard.streaks("elsewhere") == ([], False)
 
     async def test_marks_are_the_newest_runs_and_skips(self, store: Store) -> None:
         one = await create(store, "one", overlap="skip")
         two = await create(store, "two", overlap="allow")
         for at in (60, 120, 180):
             await plan(store, at)
-        runs, skips = await store.readings.newest_points([one.id, two.id], 2)
+        runs, skips = await store.dashboard.newest_points([one.id, two.id], 2)
         assert {type(mark) for mark in runs} == {RunPoint}
         assert [mark.status for mark in runs if mark.schedule_id == one.id] == ["queued"]
         newest = sorted(mark.due_at for mark in runs if mark.schedule_id == two.id)
         assert newest == [later(120), later(180)]
         [skip] = skips
         assert skip == SkipPoint(one.id, skip.id, "overlap", later(120), later(180), 2)
-        assert await store.readings.newest_points([]) == ([], [])
+        assert await store.dashboard.newest_points([]) == ([], [])
 
     async def test_a_timeline_shows_who_fails_first(self, store: Store) -> None:
         for name in ("a", "b", "c", "d"):
@@ -167,18 +167,18 @@ class DashboardReadings:
             run = await start(store, 61)
             if run.schedule != "b":
                 await finish(store, run, 62, "failed" if run.schedule == "c" else "succeeded")
-        shown = await store.readings.timeline(NAMESPACE, later(0), later(3_600))
+        shown = await store.dashboard.timeline(NAMESPACE, later(0), later(3_600))
         assert [schedule.name for schedule in shown.schedules] == ["c", "b", "a", "d"]
         assert all(schedule.definition is not None for schedule in shown.schedules)
         assert not shown.capped
         by_name = {schedule.name: shown.marks[schedule.id] for schedule in shown.schedules}
         told = {name: [getattr(mark, "status", None) for mark in marks] for name, marks in by_name.items()}
         assert told == {"a": ["succeeded"], "b": ["running"], "c": ["failed"], "d": ["queued"]}
-        less = await store.readings.timeline(NAMESPACE, later(0), later(3_600), schedules=1)
+        less = await store.dashboard.timeline(NAMESPACE, later(0), later(3_600), schedules=1)
         assert less.schedules[0].name == "c"
         assert (len(less.schedules) <= 2, less.capped) == (True, True)
         # What ended before is not in it, but who is to come.
-        after = await store.readings.timeline(NAMESPACE, later(63), later(3_600))
+        after = await store.dashboard.timeline(NAMESPACE, later(63), later(3_600))
         assert {schedule.name for schedule in after.schedules} == {"a", "b", "c", "d"}
         ended_then = {schedule.id for schedule in after.schedules if schedule.name in ("a", "c")}
         assert not ended_then & after.marks.keys()
@@ -192,13 +192,13 @@ class DashboardReadings:
         [mine] = await runs_of(store)
         assert (mine.started_at, mine.first_started_at, mine.finished_at) == (later(361), later(161), later(365))
         assert (mine.lateness, mine.duration) == (101.0, 204.0)
-        [timing] = await store.readings.timings(NAMESPACE, since=later(0))
-        [same] = await store.readings.timings(NAMESPACE, schedule_id=schedule.id, since=later(0))
-        [mark], _ = await store.readings.newest_points([schedule.id])
+        [timing] = await store.dashboard.timings(NAMESPACE, since=later(0))
+        [same] = await store.dashboard.timings(NAMESPACE, schedule_id=schedule.id, since=later(0))
+        [mark], _ = await store.dashboard.newest_points([schedule.id])
         for seen in (timing, same, mark):
             assert (seen.due_at, seen.started_at, seen.finished_at) == (later(60), later(161), later(365))
-        assert (await store.duration_stats(NAMESPACE, [schedule.name]))[schedule.name].median == 204.0
-        [load] = await store.readings.load(NAMESPACE)
+        assert (await store.schedules.duration_stats(NAMESPACE, [schedule.name]))[schedule.name].median == 204.0
+        [load] = await store.dashboard.load(NAMESPACE)
         assert load.duration == 204.0
         # While it waits for another attempt, too.
         once = await enqueue(store, 400)
@@ -216,7 +216,7 @@ class DashboardReadings:
         await finish(store, second, 131, "failed")
         await plan(store, 180)
         for schedule_id in (None, schedule.id):
-            newest, older = await store.readings.timings(NAMESPACE, schedule_id=schedule_id, since=later(0))
+            newest, older = await store.dashboard.timings(NAMESPACE, schedule_id=schedule_id, since=later(0))
             assert (older.id, older.due_at, older.started_at, older.finished_at) == (
                 first.id,
                 later(60),
@@ -224,34 +224,34 @@ class DashboardReadings:
                 later(70),
             )
             assert (newest.id, newest.status) == (second.id, "failed")
-            told = await store.readings.timings(NAMESPACE, schedule_id=schedule_id, since=later(0), limit=1)
+            told = await store.dashboard.timings(NAMESPACE, schedule_id=schedule_id, since=later(0), limit=1)
             assert [each.id for each in told] == [second.id]
-            told = await store.readings.timings(NAMESPACE, schedule_id=schedule_id, since=later(100))
+            told = await store.dashboard.timings(NAMESPACE, schedule_id=schedule_id, since=later(100))
             assert [each.id for each in told] == [second.id]
-        assert await store.readings.timings("elsewhere", since=later(0)) == []
+        assert await store.dashboard.timings("elsewhere", since=later(0)) == []
 
     async def test_late_runs_are_told_oldest_first(self, store: Store) -> None:
         await create(store, "s")
         await plan(store, 60)
         other = await enqueue(store, 10, queue="gpu")
         await enqueue(store, 100)
-        late, more = await store.readings.late_runs(NAMESPACE, later(90))
+        late, more = await store.dashboard.late_runs(NAMESPACE, later(90))
         assert [(run.schedule, run.queue, run.target) for run in late] == [
             (None, "gpu", "work"),
             ("s", "default", "work"),
         ]
         assert (late[0].id, late[0].available_at, more) == (other, later(10), False)
-        [first], more = await store.readings.late_runs(NAMESPACE, later(90), 1)
+        [first], more = await store.dashboard.late_runs(NAMESPACE, later(90), 1)
         assert (first.id, more) == (other, True)
 
     async def test_overdue_schedules_are_told_oldest_first(self, store: Store) -> None:
         for place, name in enumerate(("b", "a")):
             await create(store, name, at=60 * place)
         await create(store, "z", namespace="elsewhere")
-        found = await store.readings.overdue(NAMESPACE, later(130))
+        found = await store.dashboard.overdue(NAMESPACE, later(130))
         assert [(schedule.name, schedule.next_run_at) for schedule in found] == [("b", later(60)), ("a", later(120))]
-        assert [schedule.name for schedule in await store.readings.overdue(NAMESPACE, later(130), 1)] == ["b"]
-        assert await store.readings.overdue(NAMESPACE, later(59)) == []
+        assert [schedule.name for schedule in await store.dashboard.overdue(NAMESPACE, later(130), 1)] == ["b"]
+        assert await store.dashboard.overdue(NAMESPACE, later(59)) == []
 
     async def test_load_is_read_page_by_page(self, store: Store) -> None:
         made = [
@@ -262,7 +262,7 @@ class DashboardReadings:
         await plan(store, 60)
         for taken in (3, 5):
             await finish(store, await start(store, 61), 61 + taken)
-        rows = await store.readings.load(NAMESPACE)
+        rows = await store.dashboard.load(NAMESPACE)
         assert [(row.id, row.name, row.queue) for row in rows] == [
             (made[0].id, "s0", "default"),
             (made[2].id, "s2", "default"),
@@ -271,8 +271,8 @@ class DashboardReadings:
         assert [row.next_run_at for row in rows] == [later(120)] * 2
         # What tells nothing of ticks is not in it, so that equal triggers are equal texts.
         assert rows[0].definition == rows[1].definition
-        assert [row.name for row in await store.readings.load(NAMESPACE, limit=1)] == ["s0"]
-        [last] = await store.readings.load(NAMESPACE, after=made[0].id, durations=False)
+        assert [row.name for row in await store.dashboard.load(NAMESPACE, limit=1)] == ["s0"]
+        [last] = await store.dashboard.load(NAMESPACE, after=made[0].id, durations=False)
         assert (last.name, last.duration) == ("s2", None)
 
     async def test_runs_are_found_by_everything_at_once(self, store: Store) -> None:
@@ -283,13 +283,13 @@ class DashboardReadings:
         plain = [await ended(store, 100 + 10 * number) for number in range(3)]
         bad = await ended(store, 200, "failed")
         waiting = await enqueue(store, 300, idempotency_key="order-7")
-        assert await store.readings.key_of_run(NAMESPACE, waiting) == "order-7"
+        assert await store.dashboard.key_of_run(NAMESPACE, waiting) == "order-7"
         for namespace, run_id in ((NAMESPACE, bad), (NAMESPACE, 10**9), ("elsewhere", waiting)):
-            assert await store.readings.key_of_run(namespace, run_id) is None
+            assert await store.dashboard.key_of_run(namespace, run_id) is None
         await enqueue(store, 300, namespace="elsewhere")
 
         async def ids(**wanted: Any) -> list[int]:
-            page = await store.readings.runs(NAMESPACE, RunFilter(**wanted))
+            page = await store.dashboard.runs(NAMESPACE, RunFilter(**wanted))
             assert page.reached is None
             return [run.id for run in page.rows]
 
@@ -312,11 +312,11 @@ class DashboardReadings:
             await plan(store, at)
 
         async def page(**place: Any) -> tuple[list[int], int | None]:
-            found = await store.readings.runs(NAMESPACE, RunFilter(schedule=of), limit=2, **place)
+            found = await store.dashboard.runs(NAMESPACE, RunFilter(schedule=of), limit=2, **place)
             return [run.id for run in found.rows], found.reached
 
-        [newest, *_] = (await store.readings.runs(NAMESPACE, RunFilter(), limit=1)).rows
-        ids = [run.id for run in (await store.readings.runs(NAMESPACE, RunFilter())).rows]
+        [newest, *_] = (await store.dashboard.runs(NAMESPACE, RunFilter(), limit=1)).rows
+        ids = [run.id for run in (await store.dashboard.runs(NAMESPACE, RunFilter())).rows]
         assert (len(ids), ids[0]) == (5, newest.id)
         assert await page() == (ids[:2], ids[1])
         assert await page(before=ids[1]) == (ids[2:4], ids[3])
@@ -337,11 +337,11 @@ class DashboardReadings:
         await enqueue(store, 2, queue="gpu", namespace="elsewhere", concurrency_key="disk")
         for at in range(10, 15):
             await ended(store, at)
-        monkeypatch.setattr(f"{type(store.readings).__module__}.MAX_EXAMINED", 4)
+        monkeypatch.setattr(f"{type(store.dashboard).__module__}.MAX_EXAMINED", 4)
 
         async def page(limit: int = 100, *, before: int | None = None, after: int | None = None, **wanted: Any) -> Any:
             wanted = {"statuses": ("waiting", "queued", "running"), **wanted}
-            found = await store.readings.runs(NAMESPACE, RunFilter(**wanted), limit=limit, before=before, after=after)
+            found = await store.dashboard.runs(NAMESPACE, RunFilter(**wanted), limit=limit, before=before, after=after)
             return [run.id for run in found.rows], found.reached
 
         [one, two, three] = going
@@ -355,7 +355,7 @@ class DashboardReadings:
         assert await page(2, before=two) == ([one], None)
         assert await page(1, after=one) == ([two], two)
         assert await page(2, after=one) == ([three, two], None)
-        monkeypatch.setattr(f"{type(store.readings).__module__}.MAX_EXAMINED", 2)
+        monkeypatch.setattr(f"{type(store.dashboard).__module__}.MAX_EXAMINED", 2)
         rows, reached = await page(statuses=["queued"])
         assert rows == []
         assert reached is not None
@@ -363,14 +363,14 @@ class DashboardReadings:
     async def test_a_page_that_finds_nothing_says_how_far_it_looked(
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        module = type(store.readings).__module__
+        module = type(store.dashboard).__module__
         monkeypatch.setattr(f"{module}.MAX_EXAMINED", 3)
         ids = [await enqueue(store, number, task="rare" if number == 0 else "work") for number in range(6)]
-        page = await store.readings.runs(NAMESPACE, RunFilter(target="rare"))
+        page = await store.dashboard.runs(NAMESPACE, RunFilter(target="rare"))
         assert (page.rows, page.reached) == ([], ids[3])
-        page = await store.readings.runs(NAMESPACE, RunFilter(target="rare"), before=page.reached)
+        page = await store.dashboard.runs(NAMESPACE, RunFilter(target="rare"), before=page.reached)
         assert [run.id for run in page.rows] == [ids[0]]
-        upwards = await store.readings.runs(NAMESPACE, RunFilter(target="none"), after=ids[0])
+        upwards = await store.dashboard.runs(NAMESPACE, RunFilter(target="none"), after=ids[0])
         assert (upwards.rows, upwards.reached) == ([], ids[3])
 
     async def test_the_audit_is_found_by_everything_at_once(self, store: Store) -> None:
@@ -381,7 +381,7 @@ class DashboardReadings:
         await create(store, "a", namespace="elsewhere")
 
         async def told(**wanted: Any) -> list[tuple[str, str | None]]:
-            page = await store.readings.audit(NAMESPACE, AuditFilter(**wanted))
+            page = await store.dashboard.audit(NAMESPACE, AuditFilter(**wanted))
             return [(entry.action, entry.schedule) for entry in page.rows]
 
         assert await told() == [("pause", "b"), ("pause", "a"), ("create", "b"), ("create", "a")]
@@ -391,11 +391,11 @@ class DashboardReadings:
         assert await told(schedule="b", action="pause", actor="cle") == [("pause", "b")]
         assert await told(since=later(1), until=later(20)) == [("pause", "a"), ("create", "b")]
         assert await told(actor="%") == await told(schedule="nobody") == []
-        page = await store.readings.audit(NAMESPACE, AuditFilter(), limit=3)
+        page = await store.dashboard.audit(NAMESPACE, AuditFilter(), limit=3)
         assert page.reached == page.rows[-1].id
-        rest = await store.readings.audit(NAMESPACE, AuditFilter(), before=page.reached, limit=3)
+        rest = await store.dashboard.audit(NAMESPACE, AuditFilter(), before=page.reached, limit=3)
         assert ([entry.action for entry in rest.rows], rest.reached) == (["create"], None)
-        back = await store.readings.audit(NAMESPACE, AuditFilter(), after=rest.rows[0].id, limit=2)
+        back = await store.dashboard.audit(NAMESPACE, AuditFilter(), after=rest.rows[0].id, limit=2)
         assert [entry.id for entry in back.rows] == [entry.id for entry in page.rows[1:]]
 
     async def test_dependents_are_found_by_what_they_wait_for(self, store: Store) -> None:
@@ -404,8 +404,8 @@ class DashboardReadings:
             await create(store, name, depends_on=(After("load", 60),))
         await create(store, "load", namespace="elsewhere")
         await create(store, "z", namespace="elsewhere", depends_on=(After("load", 60),))
-        assert await store.readings.dependents(NAMESPACE, "load") == ["a", "b", "c"]
-        assert await store.readings.dependents(NAMESPACE, "load", limit=2) == ["a", "b"]
+        assert await store.dashboard.dependents(NAMESPACE, "load") == ["a", "b", "c"]
+        assert await store.dashboard.dependents(NAMESPACE, "load", limit=2) == ["a", "b"]
         await change(store, Delete(actor="ada"), 5, name="b")
-        assert await store.readings.dependents(NAMESPACE, "load") == ["a", "c"]
-        assert await store.readings.dependents(NAMESPACE, "a") == []
+        assert await store.dashboard.dependents(NAMESPACE, "load") == ["a", "c"]
+        assert await store.dashboard.dependents(NAMESPACE, "a") == []

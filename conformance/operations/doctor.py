@@ -61,11 +61,11 @@ class Inspections:
 
     async def test_live_workers_are_told_and_those_who_plan_are_counted(self, store: Store) -> None:
         health = {"clock": -3.5, "zones": "2026f (abc)", "stuck": 2}
-        await store.heartbeat(a_worker("a", health=health), 30, now=later(0))
-        await store.heartbeat(a_worker("b", kind="executor"), 30, now=later(0))
-        await store.heartbeat(a_worker("c", draining=True), 30, now=later(0))
-        await store.heartbeat(a_worker("d", kind="planner", namespace="elsewhere"), 30, now=later(0))
-        await store.heartbeat(a_worker("e"), 5, now=later(0))
+        await store.workers.heartbeat(a_worker("a", health=health), 30, now=later(0))
+        await store.workers.heartbeat(a_worker("b", kind="executor"), 30, now=later(0))
+        await store.workers.heartbeat(a_worker("c", draining=True), 30, now=later(0))
+        await store.workers.heartbeat(a_worker("d", kind="planner", namespace="elsewhere"), 30, now=later(0))
+        await store.workers.heartbeat(a_worker("e"), 5, now=later(0))
         condition = await look(store, 10)
         assert {worker.id: dict(worker.health) for worker in condition.workers} == {"a": health, "b": {}, "c": {}}
         assert condition.planners == 2
@@ -84,8 +84,8 @@ class Inspections:
             ("gpu", "mail", 1, later(4)),
             ("gpu", "report", 2, later(3)),
         ]
-        await store.set_queue_rate(NAMESPACE, "gpu", RateLimit(5, 60), "ada", now=later(9))
-        await store.set_queue_rate("elsewhere", "gpu", RateLimit(7, 60), "ada", now=later(9))
+        await store.queues.set_rate(NAMESPACE, "gpu", RateLimit(5, 60), "ada", now=later(9))
+        await store.queues.set_rate("elsewhere", "gpu", RateLimit(7, 60), "ada", now=later(9))
         assert (await work(store, 10)).rates == {"gpu": RateLimit(5, 60)}
         await claim(store, 10)
         assert {each.queue for each in (await work(store, 10)).waiting} == {"gpu"}
@@ -123,7 +123,7 @@ class Inspections:
         assert (await work(store, 59)).expired.count == 0
         expired = (await work(store, 100)).expired
         assert (expired.count, expired.since) == (1, later(60))
-        await store.rescue(now=later(100))
+        await store.leases.rescue(now=later(100))
         assert (await work(store, 100)).expired.count == 0
 
     async def test_parked_schedules_are_told_with_their_error(self, store: Store, plain: Plain) -> None:
@@ -147,7 +147,7 @@ class Inspections:
         # What was cancelled says nothing, and what is deleted concerns nobody.
         await plan(store, 420)
         [run] = [run for run in await runs_of(store, "bad") if run.status == "queued"]
-        await store.cancel_run(run.id, "ada", now=later(430))
+        await store.runs.cancel(run.id, "ada", now=later(430))
         assert list((await work(store, 430)).failing) == [FailingSchedule("bad", 6, "no 6")]
         await change(store, Delete(actor="ada"), 440, name="bad")
         assert (await work(store, 440)).failing == []
@@ -175,24 +175,24 @@ class Inspections:
         assert (await work(store, 300, "elsewhere")).held_runs == 0
 
     async def test_schedules_that_were_not_brought_up_to_their_calendar_are_told(self, store: Store) -> None:
-        await store.put_calendar(NAMESPACE, "fest", {}, FRIDAY, {}, "cy", now=later(0))
+        await store.calendars.put(NAMESPACE, "fest", {}, FRIDAY, {}, "cy", now=later(0))
         await create(store, "first", calendars=("fest",))
         await create(store, "second", calendars=("fest",))
         await create(store, "without")
         assert (await work(store, 0)).old_calendars == []
         # As an interrupted put leaves them: the calendar is stored, and one of two schedules was told.
-        await store.put_calendar(NAMESPACE, "fest", {}, SATURDAY, {}, "cy", now=later(1))
+        await store.calendars.put(NAMESPACE, "fest", {}, SATURDAY, {}, "cy", now=later(1))
         await change(store, RefreshCalendar(actor="cy", calendar="fest"), 2, name="first")
         assert (await work(store, 3)).old_calendars == [("second", "fest")]
         assert (await work(store, 3, "elsewhere")).old_calendars == []
 
     async def test_zone_rules_are_told_and_none_are_adopted_by_looking(self, store: Store) -> None:
-        before = [record.generation for record in await store.list_zone_data()]
+        before = [record.generation for record in await store.zone_data.list()]
         zones = (await look(store, 0)).zones
         assert zones is not None
         assert (zones.digest is None) is (not before)
-        assert [record.generation for record in await store.list_zone_data()] == before
-        await store.check_zone_data(adopt=True, now=later(0))
+        assert [record.generation for record in await store.zone_data.list()] == before
+        await store.zone_data.check(adopt=True, now=later(0))
         seen = (await look(store, 0)).zones
         assert seen is not None
         assert seen.digest == seen.here.digest

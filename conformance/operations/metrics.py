@@ -24,9 +24,9 @@ class Metrics:
             await finish(store, await start(store, 62), 63, status)
         running = await start(store, 64)
         await enqueue(store, 90, delay=600)
-        await store.heartbeat(a_worker(slots=7), 600, now=later(60))
-        await store.heartbeat(a_worker("w2", draining=True, slots=1), 600, now=later(60))
-        await store.heartbeat(a_worker("w3", kind="sync"), 600, now=later(60))
+        await store.workers.heartbeat(a_worker(slots=7), 600, now=later(60))
+        await store.workers.heartbeat(a_worker("w2", draining=True, slots=1), 600, now=later(60))
+        await store.workers.heartbeat(a_worker("w3", kind="sync"), 600, now=later(60))
         found = await store.read_metrics(NAMESPACE, now=later(150))
         assert found.schedules == {"active": 2, "paused": 1}
         assert found.runs == {"queued": 2, "running": 1, "waiting": 0}
@@ -47,7 +47,7 @@ class Metrics:
         await plan(store, 60)
         await enqueue(store, 60, namespace="elsewhere")
         await finish(store, await start(store, 61, worker=a_worker(namespace="elsewhere")), 62)
-        await store.heartbeat(a_worker(namespace="elsewhere"), 600, now=later(60))
+        await store.workers.heartbeat(a_worker(namespace="elsewhere"), 600, now=later(60))
         found = await store.read_metrics(NAMESPACE, now=later(200))
         assert (found.schedules, found.ended, found.workers) == ({}, {}, 0)
         assert set(found.runs.values()) == {0}

@@ -16,7 +16,7 @@ async def begin(
     store: Store, at: float = 0, key: str = KEY, request: str = ASKED, namespace: str = NAMESPACE
 ) -> object:
     """What is known of a key."""
-    return await store.begin_request(namespace, key, request, now=later(at))
+    return await store.http_responses.begin(namespace, key, request, now=later(at))
 
 
 class HttpResponses:
@@ -25,12 +25,12 @@ class HttpResponses:
     async def test_an_answer_is_given_again_as_it_was(self, store: Store, other: Store) -> None:
         assert await begin(store) is None
         assert await begin(other, 1) == StoredResponse(ASKED)
-        await store.finish_request(NAMESPACE, KEY, ASKED, GIVEN, now=later(2))
+        await store.http_responses.finish(NAMESPACE, KEY, ASKED, GIVEN, now=later(2))
         assert await begin(other, 3) == GIVEN
         # Also to whoever asks for something else, to be told so; and it is not answered twice.
         assert await begin(other, 4, request="other") == GIVEN
-        await store.finish_request(NAMESPACE, KEY, ASKED, StoredResponse(ASKED, 500), now=later(5))
-        await store.finish_request(NAMESPACE, KEY, ASKED, None, now=later(5))
+        await store.http_responses.finish(NAMESPACE, KEY, ASKED, StoredResponse(ASKED, 500), now=later(5))
+        await store.http_responses.finish(NAMESPACE, KEY, ASKED, None, now=later(5))
         assert await begin(other, RESPONSE_TTL - 1) == GIVEN
         assert await begin(other, RESPONSE_TTL) is None
 
@@ -41,9 +41,9 @@ class HttpResponses:
 
     async def test_what_failed_may_be_asked_anew(self, store: Store) -> None:
         assert await begin(store) is None
-        await store.finish_request(NAMESPACE, KEY, "other", None, now=later(1))
+        await store.http_responses.finish(NAMESPACE, KEY, "other", None, now=later(1))
         assert await begin(store, 1) == StoredResponse(ASKED)
-        await store.finish_request(NAMESPACE, KEY, ASKED, None, now=later(1))
+        await store.http_responses.finish(NAMESPACE, KEY, ASKED, None, now=later(1))
         assert await begin(store, 1, request="other") is None
 
     async def test_what_nobody_answers_is_taken_up_again(self, store: Store) -> None:
@@ -51,7 +51,7 @@ class HttpResponses:
         assert await begin(store, ABANDONED_AFTER - 1) == StoredResponse(ASKED)
         assert await begin(store, ABANDONED_AFTER, request="other") is None
         # Whoever comes back late has nothing to say any more.
-        await store.finish_request(NAMESPACE, KEY, ASKED, GIVEN, now=later(ABANDONED_AFTER + 1))
+        await store.http_responses.finish(NAMESPACE, KEY, ASKED, GIVEN, now=later(ABANDONED_AFTER + 1))
         assert await begin(store, ABANDONED_AFTER + 2) == StoredResponse("other")
 
     async def test_of_many_who_ask_at_once_one_answers(self, store: Store, other: Store) -> None:
@@ -61,9 +61,9 @@ class HttpResponses:
     async def test_answers_are_pruned_after_a_day(self, store: Store) -> None:
         for number in range(3):
             assert await begin(store, number * 60, key=f"aaaaaaaa:{number}") is None
-            await store.finish_request(NAMESPACE, f"aaaaaaaa:{number}", ASKED, GIVEN, now=later(number))
+            await store.http_responses.finish(NAMESPACE, f"aaaaaaaa:{number}", ASKED, GIVEN, now=later(number))
         for _ in range(2):
-            await store.prune(older_than=10**9, keep=1_000, limit=1, now=later(RESPONSE_TTL + 90))
+            await store.runs.prune(older_than=10**9, keep=1_000, limit=1, now=later(RESPONSE_TTL + 90))
         # As seen at a time when all of them would be kept.
         found = [await begin(store, 200, key=f"aaaaaaaa:{number}") for number in range(3)]
         assert found == [None, None, GIVEN]

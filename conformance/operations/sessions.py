@@ -26,14 +26,14 @@ async def begin(
 ) -> SessionRecord:
     """A session of a token, opened so long after T0."""
     new = NewSession(named(letter), "d1ge57", token_id, **{"agent": "Firefox", **fields})
-    return await store.open_session(NAMESPACE, new, now=later(at))
+    return await store.sessions.open(NAMESPACE, new, now=later(at))
 
 
 async def state(store: Store, at: float, letter: str = "s") -> str | None:
     """What a session is at an instant; a stream that is open with it must see the same."""
-    found = await store.find_session(named(letter), now=later(at))
-    live = await store.filter_live_tokens([named(letter)], now=later(at))
-    listed = await store.list_sessions(live=True, limit=1_000, now=later(at))
+    found = await store.sessions.find(named(letter), now=later(at))
+    live = await store.tokens.filter_live([named(letter)], now=later(at))
+    listed = await store.sessions.list(live=True, limit=1_000, now=later(at))
     is_live = found is not None and found.state == "live"
     assert (live == {named(letter)}) == (named(letter) in [each.id for each in listed]) == is_live
     return None if found is None else found.state
@@ -41,12 +41,12 @@ async def state(store: Store, at: float, letter: str = "s") -> str | None:
 
 async def ids(store: Store, **options: Any) -> list[str]:
     """The first letters of the ids that are listed an hour after T0."""
-    return [each.id[0] for each in await store.list_sessions(**{"now": later(3_600), **options})]
+    return [each.id[0] for each in await store.sessions.list(**{"now": later(3_600), **options})]
 
 
 async def audited(store: Store, namespace: str = NAMESPACE) -> list[tuple[str, str, Any]]:
     """Who did what to which session, or to how many, oldest first."""
-    records = [each for each in await store.list_audit(namespace, limit=1_000) if "session" in each.action]
+    records = [each for each in await store.ledger.list_audit(namespace, limit=1_000) if "session" in each.action]
     told = [(each.action, each.actor, each.detail.get("session", each.detail.get("closed"))) for each in records]
     return told[::-1]
 
@@ -68,16 +68,16 @@ class Sessions:
             opened_at=later(5),
             expires_at=later(5 + USUAL_SECONDS),
         )
-        assert await other.find_session(named("s"), now=later(6)) == opened
-        assert await store.find_session(named("x")) is None
+        assert await other.sessions.find(named("s"), now=later(6)) == opened
+        assert await store.sessions.find(named("x")) is None
         # Neither is ever found as the other.
-        assert await store.find_token(named("s")) is None
-        assert await store.find_session("aaaaaaaa") is None
-        assert await store.filter_live_tokens(["aaaaaaaa", named("s"), named("x")], now=later(6)) == {
+        assert await store.tokens.find(named("s")) is None
+        assert await store.sessions.find("aaaaaaaa") is None
+        assert await store.tokens.filter_live(["aaaaaaaa", named("s"), named("x")], now=later(6)) == {
             "aaaaaaaa",
             named("s"),
         }
-        assert await store.list_tokens(after="aaaaaaaa") == []
+        assert await store.tokens.list(after="aaaaaaaa") == []
 
     async def test_a_session_ends_by_itself_and_never_after_its_token(self, store: Store) -> None:
         await make(store)
@@ -92,20 +92,20 @@ class Sessions:
         await make(store, "bbbbbbbb")
         await begin(store)
         await begin(store, "t", token_id="bbbbbbbb")
-        await other.revoke_token(NAMESPACE, "aaaaaaaa", "bo", now=later(9))
+        await other.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(9))
         assert await state(store, 9) == "revoked"
         assert await state(store, 9, "t") == "live"
         # It has ended already: closing it changes nothing, and tells nothing.
-        closed = await store.close_session(NAMESPACE, named("s"), "cy", now=later(10))
+        closed = await store.sessions.close(NAMESPACE, named("s"), "cy", now=later(10))
         assert (closed.state, closed.closed_by) == ("revoked", None)
-        assert await store.close_sessions(NAMESPACE, "aaaaaaaa", "cy", now=later(10)) == 0
+        assert await store.sessions.close_all(NAMESPACE, "aaaaaaaa", "cy", now=later(10)) == 0
         assert [each[0] for each in await audited(store)] == ["open_session", "open_session"]
 
     async def test_what_opens_nothing_opens_no_session(self, store: Store) -> None:
         await make(store, expires_at=later(60))
         with pytest.raises(ConflictError, match="aaaaaaaa is expired, and opens no session; use another token"):
             await begin(store, at=60)
-        await store.revoke_token(NAMESPACE, "aaaaaaaa", "bo", now=later(9))
+        await store.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(9))
         with pytest.raises(ConflictError, match="is revoked"):
             await begin(store, at=10)
         with pytest.raises(NotFoundError, match="no token 'zzzzzzzz'"):
@@ -119,15 +119,15 @@ class Sessions:
     async def test_a_closed_session_stays_so(self, store: Store, other: Store) -> None:
         await make(store)
         await begin(store)
-        closed = await store.close_session(NAMESPACE, named("s"), ACTOR, now=later(5))
+        closed = await store.sessions.close(NAMESPACE, named("s"), ACTOR, now=later(5))
         assert (closed.state, closed.closed_at, closed.closed_by) == ("closed", later(5), ACTOR)
-        assert await other.close_session(NAMESPACE, named("s"), "cy", now=later(9)) == closed
+        assert await other.sessions.close(NAMESPACE, named("s"), "cy", now=later(9)) == closed
         assert await state(store, 100) == "closed"
-        await store.revoke_token(NAMESPACE, "aaaaaaaa", "bo", now=later(200))
+        await store.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(200))
         assert await state(store, 300) == "closed"
         for wrong in (named("x"), "aaaaaaaa"):
             with pytest.raises(NotFoundError, match="there is no session"):
-                await store.close_session(NAMESPACE, wrong, "bo")
+                await store.sessions.close(NAMESPACE, wrong, "bo")
 
     async def test_all_sessions_of_a_token_are_closed_together(self, store: Store) -> None:
         await make(store)
@@ -136,15 +136,15 @@ class Sessions:
             await begin(store, letter)
         await begin(store, "v", seconds=60)
         await begin(store, "w", token_id="bbbbbbbb")
-        await store.close_session(NAMESPACE, named("s"), ACTOR, now=later(5))
-        assert await store.close_sessions(NAMESPACE, "aaaaaaaa", "bo", now=later(60)) == 2
-        assert await store.close_sessions(NAMESPACE, "aaaaaaaa", "bo", now=later(61)) == 0
+        await store.sessions.close(NAMESPACE, named("s"), ACTOR, now=later(5))
+        assert await store.sessions.close_all(NAMESPACE, "aaaaaaaa", "bo", now=later(60)) == 2
+        assert await store.sessions.close_all(NAMESPACE, "aaaaaaaa", "bo", now=later(61)) == 0
         assert [await state(store, 62, each) for each in "stuvw"] == ["closed", "closed", "closed", "expired", "live"]
         assert (await audited(store))[-1] == ("close_sessions", "bo", 2)
         with pytest.raises(NotFoundError, match="no token"):
-            await store.close_sessions(NAMESPACE, "zzzzzzzz", "bo")
+            await store.sessions.close_all(NAMESPACE, "zzzzzzzz", "bo")
         # The token itself stays.
-        assert await store.filter_live_tokens(["aaaaaaaa"], now=later(62)) == {"aaaaaaaa"}
+        assert await store.tokens.filter_live(["aaaaaaaa"], now=later(62)) == {"aaaaaaaa"}
 
     async def test_a_token_has_only_so_many_and_the_oldest_goes(self, store: Store, other: Store) -> None:
         await make(store)
@@ -156,16 +156,16 @@ class Sessions:
         made[0] = named("7")
         for number, session_id in enumerate(made[:MAX_SESSIONS]):
             new = NewSession(session_id, "d1ge57", "aaaaaaaa")
-            await store.open_session(NAMESPACE, new, now=later(number // 5))
+            await store.sessions.open(NAMESPACE, new, now=later(number // 5))
         assert await state(store, 50, "7") == "live"
         last = [NewSession(session_id, "d1ge57", "aaaaaaaa") for session_id in made[MAX_SESSIONS:]]
         await asyncio.gather(
             *(
-                each.open_session(NAMESPACE, new, now=later(60))
+                each.sessions.open(NAMESPACE, new, now=later(60))
                 for each, new in zip((store, other) * 3, last, strict=True)
             )
         )
-        live = {each.id for each in await store.list_sessions(live=True, token_id="aaaaaaaa", limit=999, now=later(61))}
+        live = {each.id for each in await store.sessions.list(live=True, token_id="aaaaaaaa", limit=999, now=later(61))}
         assert len(live) == MAX_SESSIONS
         assert {each.id for each in last} <= live
         # Five of the first second, and one of the next.
@@ -200,37 +200,37 @@ class Sessions:
         await begin(store, "u", seconds=60)
 
         async def told(at: float) -> list[int]:
-            found = await store.find_token("aaaaaaaa", now=later(at))
+            found = await store.tokens.find("aaaaaaaa", now=later(at))
             assert found is not None
-            return [each.sessions for each in (found, *await store.list_tokens(now=later(at)))]
+            return [each.sessions for each in (found, *await store.tokens.list(now=later(at)))]
 
         assert (await told(59), await told(60)) == ([3, 3], [2, 2])
-        await store.close_session(NAMESPACE, named("s"), ACTOR, now=later(61))
+        await store.sessions.close(NAMESPACE, named("s"), ACTOR, now=later(61))
         assert await told(62) == [1, 1]
-        assert (await store.revoke_token(NAMESPACE, "aaaaaaaa", "bo", now=later(63))).sessions == 0
+        assert (await store.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(63))).sessions == 0
         assert await told(64) == [0, 0]
 
     async def test_its_use_is_noted_at_most_once_a_minute(self, store: Store) -> None:
         await make(store)
         await begin(store)
         for second, used in ((10, 10), (69.9, 10), (70, 70), (20, 70)):
-            await store.touch_session(named("s"), now=later(second))
-            found = await store.find_session(named("s"), now=later(100))
+            await store.sessions.touch(named("s"), now=later(second))
+            found = await store.sessions.find(named("s"), now=later(100))
             assert found is not None
             assert found.last_used_at == later(used)
-        await store.touch_session(named("x"))
+        await store.sessions.touch(named("x"))
 
     async def test_sessions_are_audited_where_their_token_opens(self, store: Store) -> None:
         await make(store, namespaces=("x", "y"))
         await begin(store, at=1, seconds=60)
         for _ in range(2):
-            await store.close_session(NAMESPACE, named("s"), "bo", now=later(9))
+            await store.sessions.close(NAMESPACE, named("s"), "bo", now=later(9))
         both = [("open_session", ACTOR, named("s")), ("close_session", "bo", named("s"))]
         assert await audited(store, "x") == await audited(store, "y") == both
         await make(store, "bbbbbbbb", namespaces=None)
         await begin(store, "t", token_id="bbbbbbbb")
         assert await audited(store) == [("open_session", "ci (token bbbbbbbb)", named("t"))]
-        [closed, opened, _] = await store.list_audit("x")
+        [closed, opened, _] = await store.ledger.list_audit("x")
         assert (opened.at, closed.at) == (later(1), later(9))
         assert opened.detail == {
             "session": named("s"),
@@ -244,12 +244,12 @@ class Sessions:
         await make(store)
         await begin(store, "a", seconds=60)
         await begin(store, "b", seconds=10**6)
-        await store.close_session(NAMESPACE, named("b"), ACTOR, now=later(30))
+        await store.sessions.close(NAMESPACE, named("b"), ACTOR, now=later(30))
         await begin(store, "c", seconds=90)
         await begin(store, "d", seconds=10**6)
 
         async def prune(at: float) -> list[str]:
-            await store.prune(older_than=10**9, keep=1_000, limit=1, now=later(at))
+            await store.runs.prune(older_than=10**9, keep=1_000, limit=1, now=later(at))
             return await ids(store)
 
         assert await prune(SESSION_KEPT + 29) == ["a", "b", "c", "d"]

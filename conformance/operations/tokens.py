@@ -16,17 +16,17 @@ from tickbird.store.protocol.store import Store
 async def make(store: Store, token_id: str = "aaaaaaaa", at: float = 0, **fields: Any) -> TokenRecord:
     """A token made by Ada: of a viewer in the usual namespace, unless said otherwise."""
     given: dict[str, Any] = {"name": "ci", "role": "viewer", "namespaces": (NAMESPACE,), **fields}
-    return await store.create_token(NAMESPACE, NewToken(token_id, "d1ge57", **given), "ada", now=later(at))
+    return await store.tokens.create(NAMESPACE, NewToken(token_id, "d1ge57", **given), "ada", now=later(at))
 
 
 async def ids(store: Store, **options: Any) -> list[str]:
     """The ids that are listed an hour after T0."""
-    return [each.id for each in await store.list_tokens(**{"now": later(3_600), **options})]
+    return [each.id for each in await store.tokens.list(**{"now": later(3_600), **options})]
 
 
 async def audited(store: Store, namespace: str) -> list[tuple[str, str, Any]]:
     """Who did what to which token, oldest first."""
-    records = await store.list_audit(namespace)
+    records = await store.ledger.list_audit(namespace)
     return [(each.action, each.actor, each.detail["token"]) for each in reversed(records)]
 
 
@@ -46,36 +46,36 @@ class Tokens:
             created_by="ada",
             expires_at=end,
         )
-        assert await other.find_token("aaaaaaaa", now=later(1)) == made
-        assert await store.find_token("bbbbbbbb") is None
+        assert await other.tokens.find("aaaaaaaa", now=later(1)) == made
+        assert await store.tokens.find("bbbbbbbb") is None
         assert (await make(store, "cccccccc", namespaces=None)).namespaces is None
-        assert (await store.find_token("cccccccc", now=later(10**9))) == await make_read(store, "cccccccc")
+        assert (await store.tokens.find("cccccccc", now=later(10**9))) == await make_read(store, "cccccccc")
 
     async def test_a_token_expires_by_the_clock_of_the_store(self, store: Store) -> None:
         await make(store, expires_at=later(60))
-        states = [await store.find_token("aaaaaaaa", now=later(second)) for second in (59, 60, 61)]
+        states = [await store.tokens.find("aaaaaaaa", now=later(second)) for second in (59, 60, 61)]
         assert [each and each.state for each in states] == ["live", "expired", "expired"]
         await make(store, "bbbbbbbb", expires_at=datetime.fromisoformat("2000-01-01T00:00:00+00:00"))
-        found = await store.find_token("bbbbbbbb")
+        found = await store.tokens.find("bbbbbbbb")
         assert found is not None
         assert found.state == "expired"
 
     async def test_a_revoked_token_stays_so(self, store: Store, other: Store) -> None:
         await make(store, expires_at=later(60))
-        ended = await store.revoke_token(NAMESPACE, "aaaaaaaa", "bo", now=later(5))
+        ended = await store.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(5))
         assert (ended.state, ended.revoked_at, ended.revoked_by) == ("revoked", later(5), "bo")
-        again = await other.revoke_token(NAMESPACE, "aaaaaaaa", "cy", now=later(9))
+        again = await other.tokens.revoke(NAMESPACE, "aaaaaaaa", "cy", now=later(9))
         assert again == ended
-        found = await other.find_token("aaaaaaaa", now=later(100))
+        found = await other.tokens.find("aaaaaaaa", now=later(100))
         assert found == ended
         with pytest.raises(NotFoundError, match="no token 'bbbbbbbb'"):
-            await store.revoke_token(NAMESPACE, "bbbbbbbb", "bo")
+            await store.tokens.revoke(NAMESPACE, "bbbbbbbb", "bo")
 
     async def test_an_id_is_given_once(self, store: Store) -> None:
         first = await make(store)
         with pytest.raises(ConflictError, match="another token has this id"):
             await make(store, at=5, role="admin")
-        assert await store.find_token("aaaaaaaa", now=later(1)) == first
+        assert await store.tokens.find("aaaaaaaa", now=later(1)) == first
         assert len(await audited(store, NAMESPACE)) == 1
 
     async def test_tokens_are_listed_by_page_and_by_what_they_open(self, store: Store) -> None:
@@ -84,7 +84,7 @@ class Tokens:
         await make(store, "cccccccc", namespaces=None)
         await make(store, "dddddddd", namespaces=("x",), expires_at=later(60))
         await make(store, "eeeeeeee", namespaces=("z",))
-        await store.revoke_token(NAMESPACE, "eeeeeeee", "bo")
+        await store.tokens.revoke(NAMESPACE, "eeeeeeee", "bo")
         assert await ids(store, limit=2) == ["aaaaaaaa", "bbbbbbbb"]
         assert await ids(store, after="bbbbbbbb", limit=2) == ["cccccccc", "dddddddd"]
         assert await ids(store, after="eeeeeeee") == []
@@ -97,24 +97,24 @@ class Tokens:
         await make(store)
         await make(store, "bbbbbbbb")
         for second, used in ((10, 10), (69.9, 10), (70, 70), (20, 70)):
-            await store.touch_token("aaaaaaaa", now=later(second))
-            found = await store.find_token("aaaaaaaa", now=later(100))
+            await store.tokens.touch("aaaaaaaa", now=later(second))
+            found = await store.tokens.find("aaaaaaaa", now=later(100))
             assert found is not None
             assert found.last_used_at == later(used)
-        unused = await store.find_token("bbbbbbbb", now=later(100))
+        unused = await store.tokens.find("bbbbbbbb", now=later(100))
         assert unused is not None
         assert unused.last_used_at is None
-        await store.touch_token("cccccccc")
+        await store.tokens.touch("cccccccc")
 
     async def test_what_is_done_to_a_token_is_audited_where_it_opens(self, store: Store) -> None:
         await make(store, "aaaaaaaa", namespaces=("x", "y"), role="operator", expires_at=later(60))
         await make(store, "bbbbbbbb", namespaces=None)
         for _ in range(2):
-            await store.revoke_token(NAMESPACE, "aaaaaaaa", "bo", now=later(9))
+            await store.tokens.revoke(NAMESPACE, "aaaaaaaa", "bo", now=later(9))
         both = [("create_token", "ada", "aaaaaaaa"), ("revoke_token", "bo", "aaaaaaaa")]
         assert await audited(store, "x") == await audited(store, "y") == both
         assert await audited(store, NAMESPACE) == [("create_token", "ada", "bbbbbbbb")]
-        [revoked, created] = await store.list_audit("x")
+        [revoked, created] = await store.ledger.list_audit("x")
         assert (created.at, revoked.at) == (later(0), later(9))
         assert created.detail == {
             "token": "aaaaaaaa",
@@ -127,4 +127,4 @@ class Tokens:
 
 async def make_read(store: Store, token_id: str) -> TokenRecord | None:
     """The token as it reads right after T0."""
-    return await store.find_token(token_id, now=later(0))
+    return await store.tokens.find(token_id, now=later(0))

@@ -27,9 +27,9 @@ class Workers:
             standby_reason="plans nothing",
             health={"stuck": 1},
         )
-        reported = await store.heartbeat(worker, 30, now=later(5))
+        reported = await store.workers.heartbeat(worker, 30, now=later(5))
         assert (reported.now, reported.peers) == (later(5), frozenset())
-        [found] = await store.list_workers(NAMESPACE, now=later(6))
+        [found] = await store.workers.list(NAMESPACE, now=later(6))
         for name in (
             "id",
             "namespace",
@@ -49,69 +49,69 @@ class Workers:
         assert (found.started_at, found.last_heartbeat_at, found.live_until) == (later(5), later(5), later(35))
 
     async def test_a_report_refreshes_the_row(self, store: Store) -> None:
-        await store.heartbeat(a_worker(slots=1), 30, now=later(0))
-        await store.heartbeat(a_worker(slots=9, draining=True), 30, now=later(20))
-        [found] = await store.list_workers(NAMESPACE, now=later(40))
+        await store.workers.heartbeat(a_worker(slots=1), 30, now=later(0))
+        await store.workers.heartbeat(a_worker(slots=9, draining=True), 30, now=later(20))
+        [found] = await store.workers.list(NAMESPACE, now=later(40))
         assert (found.slots, found.draining) == (9, True)
         assert (found.started_at, found.last_heartbeat_at, found.live_until) == (later(0), later(20), later(50))
 
     async def test_only_live_workers_of_the_namespace_are_listed(self, store: Store) -> None:
-        await store.heartbeat(a_worker("a"), 30, now=later(0))
-        await store.heartbeat(a_worker("b"), 60, now=later(0))
-        await store.heartbeat(a_worker("c", namespace="elsewhere"), 600, now=later(0))
-        assert {found.id for found in await store.list_workers(NAMESPACE, now=later(10))} == {"a", "b"}
-        assert {found.id for found in await store.list_workers(NAMESPACE, now=later(31))} == {"b"}
-        assert list(await store.list_workers(NAMESPACE, now=later(61))) == []
-        await store.heartbeat(a_worker("a"), 30, now=later(100))
-        assert {found.id for found in await store.list_workers(NAMESPACE, now=later(101))} == {"a"}
+        await store.workers.heartbeat(a_worker("a"), 30, now=later(0))
+        await store.workers.heartbeat(a_worker("b"), 60, now=later(0))
+        await store.workers.heartbeat(a_worker("c", namespace="elsewhere"), 600, now=later(0))
+        assert {found.id for found in await store.workers.list(NAMESPACE, now=later(10))} == {"a", "b"}
+        assert {found.id for found in await store.workers.list(NAMESPACE, now=later(31))} == {"b"}
+        assert list(await store.workers.list(NAMESPACE, now=later(61))) == []
+        await store.workers.heartbeat(a_worker("a"), 30, now=later(100))
+        assert {found.id for found in await store.workers.list(NAMESPACE, now=later(101))} == {"a"}
 
     async def test_a_report_names_the_other_live_workers_of_the_app(self, store: Store) -> None:
-        await store.heartbeat(a_worker("a"), 30, now=later(0))
-        await store.heartbeat(a_worker("b"), 60, now=later(0))
-        await store.heartbeat(replace(a_worker("c"), app="other"), 60, now=later(0))
-        await store.heartbeat(a_worker("d", namespace="elsewhere"), 60, now=later(0))
-        assert (await store.heartbeat(a_worker("e"), 60, now=later(10))).peers == {"a", "b"}
-        assert (await store.heartbeat(a_worker("e"), 60, now=later(31))).peers == {"b"}
-        await store.remove_worker("b")
-        assert (await store.heartbeat(a_worker("e"), 60, now=later(32))).peers == set()
+        await store.workers.heartbeat(a_worker("a"), 30, now=later(0))
+        await store.workers.heartbeat(a_worker("b"), 60, now=later(0))
+        await store.workers.heartbeat(replace(a_worker("c"), app="other"), 60, now=later(0))
+        await store.workers.heartbeat(a_worker("d", namespace="elsewhere"), 60, now=later(0))
+        assert (await store.workers.heartbeat(a_worker("e"), 60, now=later(10))).peers == {"a", "b"}
+        assert (await store.workers.heartbeat(a_worker("e"), 60, now=later(31))).peers == {"b"}
+        await store.workers.remove("b")
+        assert (await store.workers.heartbeat(a_worker("e"), 60, now=later(32))).peers == set()
 
     async def test_a_retired_worker_is_gone(self, store: Store) -> None:
-        await store.heartbeat(a_worker("a"), 30, now=later(0))
-        await store.remove_worker("a")
-        await store.remove_worker("never-seen")
-        assert list(await store.list_workers(NAMESPACE, now=later(1))) == []
+        await store.workers.heartbeat(a_worker("a"), 30, now=later(0))
+        await store.workers.remove("a")
+        await store.workers.remove("never-seen")
+        assert list(await store.workers.list(NAMESPACE, now=later(1))) == []
 
     async def test_a_worker_hears_with_its_heartbeat_that_it_is_to_drain(self, store: Store) -> None:
-        await store.heartbeat(a_worker("a"), 30, now=later(0))
-        await store.heartbeat(a_worker("b"), 30, now=later(0))
-        asked = await store.drain_worker(NAMESPACE, "a", "ada", note="new kernel", now=later(5))
+        await store.workers.heartbeat(a_worker("a"), 30, now=later(0))
+        await store.workers.heartbeat(a_worker("b"), 30, now=later(0))
+        asked = await store.workers.drain(NAMESPACE, "a", "ada", note="new kernel", now=later(5))
         assert (asked.id, asked.drain_requested_at, asked.drain_requested_by) == ("a", later(5), "ada")
         # Asking again changes nothing, and nothing takes it back: not even who reports on.
-        assert await store.drain_worker(NAMESPACE, "a", "bo", now=later(6)) == asked
+        assert await store.workers.drain(NAMESPACE, "a", "bo", now=later(6)) == asked
         for _ in range(2):
-            assert (await store.heartbeat(a_worker("a"), 30, now=later(10))).drained_by == "ada"
-        assert (await store.heartbeat(a_worker("b"), 30, now=later(10))).drained_by == ""
-        listed = {found.id: found.drain_requested_by for found in await store.list_workers(NAMESPACE, now=later(11))}
+            assert (await store.workers.heartbeat(a_worker("a"), 30, now=later(10))).drained_by == "ada"
+        assert (await store.workers.heartbeat(a_worker("b"), 30, now=later(10))).drained_by == ""
+        listed = {found.id: found.drain_requested_by for found in await store.workers.list(NAMESPACE, now=later(11))}
         assert listed == {"a": "ada", "b": None}
-        [told] = await store.list_audit(NAMESPACE)
+        [told] = await store.ledger.list_audit(NAMESPACE)
         assert (told.action, told.actor, told.at, told.schedule) == ("drain_worker", "ada", later(5), None)
         assert dict(told.detail) == {"worker": "a", "note": "new kernel"}
 
     async def test_only_a_live_worker_of_the_namespace_is_drained(self, store: Store) -> None:
-        await store.heartbeat(a_worker("gone"), 30, now=later(0))
-        await store.heartbeat(a_worker("there", namespace="elsewhere"), 600, now=later(0))
-        await store.heartbeat(a_worker("step", kind="sync"), 600, now=later(0))
+        await store.workers.heartbeat(a_worker("gone"), 30, now=later(0))
+        await store.workers.heartbeat(a_worker("there", namespace="elsewhere"), 600, now=later(0))
+        await store.workers.heartbeat(a_worker("step", kind="sync"), 600, now=later(0))
         for name in ("gone", "there", "never-seen"):
             with pytest.raises(NotFoundError, match=f"there is no live worker '{name}'"):
-                await store.drain_worker(NAMESPACE, name, "ada", now=later(40))
+                await store.workers.drain(NAMESPACE, name, "ada", now=later(40))
         with pytest.raises(ConflictError, match="step is a deploy step"):
-            await store.drain_worker(NAMESPACE, "step", "ada", now=later(40))
-        assert await store.list_audit(NAMESPACE) == []
+            await store.workers.drain(NAMESPACE, "step", "ada", now=later(40))
+        assert await store.ledger.list_audit(NAMESPACE) == []
 
     async def test_a_drain_calls_for_heartbeats(self, store: Store, other: Store) -> None:
-        await store.heartbeat(a_worker("a"), 600)
+        await store.workers.heartbeat(a_worker("a"), 600)
         async with store.wakeups() as wakeups:
-            await other.drain_worker(NAMESPACE, "a", "ada")
+            await other.workers.drain(NAMESPACE, "a", "ada")
             async with asyncio.timeout(30):
                 async for heartbeat_wanted in wakeups:
                     if heartbeat_wanted:
@@ -119,9 +119,9 @@ class Workers:
 
     async def test_reports_use_the_stores_clock(self, store: Store) -> None:
         before = await store.now()
-        seen = await store.heartbeat(a_worker(), 60)
+        seen = await store.workers.heartbeat(a_worker(), 60)
         assert before <= seen.now <= await store.now()
-        assert [found.id for found in await store.list_workers(NAMESPACE)] == ["w1"]
+        assert [found.id for found in await store.workers.list(NAMESPACE)] == ["w1"]
 
     async def test_an_app_sees_its_own_schedules_and_those_it_names(self, store: Store) -> None:
         await create(store, "mine", app="app", fingerprint="f1")
@@ -131,13 +131,13 @@ class Workers:
         await create(store, "unnamed", app="other", fingerprint="f1")
         await create(store, "by-hand")
         await create(store, "mine", namespace="elsewhere", app="app", fingerprint="f9")
-        found = await store.list_app_schedules(NAMESPACE, "app", ("theirs", "by-hand", "unknown"))
+        found = await store.schedules.list_of_app(NAMESPACE, "app", ("theirs", "by-hand", "unknown"))
         assert set(found) == {"mine", "gone", "theirs", "by-hand"}
         assert (found["mine"].schedule.app, found["theirs"].schedule.app) == ("app", "other")
         assert (found["gone"].schedule.state, found["by-hand"].schedule.app) == ("deleted", None)
-        assert found["mine"].schedule == await store.get_schedule(NAMESPACE, "mine")
-        assert set(await store.list_app_schedules(NAMESPACE, "app", ())) == {"mine", "gone"}
-        assert dict(await store.list_app_schedules(NAMESPACE, "nobody", ())) == {}
+        assert found["mine"].schedule == await store.schedules.get(NAMESPACE, "mine")
+        assert set(await store.schedules.list_of_app(NAMESPACE, "app", ())) == {"mine", "gone"}
+        assert dict(await store.schedules.list_of_app(NAMESPACE, "nobody", ())) == {}
 
     async def test_every_fingerprint_ever_declared_is_remembered(self, store: Store) -> None:
         await create(store, "mine", app="app", fingerprint="f1")
@@ -147,7 +147,7 @@ class Workers:
             )
             await change(store, redefine, number, name="mine")
         await change(store, Update(actor="ada", fields={"retries": 1}), 5, name="mine")
-        [stored] = (await store.list_app_schedules(NAMESPACE, "app", ())).values()
+        [stored] = (await store.schedules.list_of_app(NAMESPACE, "app", ())).values()
         assert (set(stored.seen), stored.schedule.fingerprint) == ({"f1", "f2", "f3"}, "f3")
         await create(store, "by-hand")
-        assert set((await store.list_app_schedules(NAMESPACE, "app", ("by-hand",)))["by-hand"].seen) == set()
+        assert set((await store.schedules.list_of_app(NAMESPACE, "app", ("by-hand",)))["by-hand"].seen) == set()

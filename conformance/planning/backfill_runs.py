@@ -121,13 +121,13 @@ class BackfillRuns:
         await past(store, 300, on_crash="fail")
         await backfill(store, 60, 240, 310)
         lost = await start(store, 311, lease=10)
-        rescued = await store.rescue(now=later(330))
+        rescued = await store.leases.rescue(now=later(330))
         assert (rescued.failed, len(rescued.released)) == ([lost.id], 1)
         [queued] = [run for run in await runs_of(store) if run.status == "queued"]
-        await store.cancel_run(queued.id, "ada", now=later(331))
+        await store.runs.cancel(queued.id, "ada", now=later(331))
         assert [status for _, _, status in await ticks(store)] == ["failed", "cancelled", "queued", "waiting"]
         last = (await runs_of(store))[-1]
-        await store.cancel_run(last.id, "ada", now=later(332))
+        await store.runs.cancel(last.id, "ada", now=later(332))
         assert instants(await work_off(store, 333)) == [180]
 
     async def test_a_backfill_of_a_paused_schedule_runs(self, store: Store) -> None:
@@ -146,18 +146,18 @@ class BackfillRuns:
         [first, second, third] = (await claim(store, 611)).runs
         await finish(store, first, 612)
         await finish(store, second, 613, "failed")
-        record = await store.get_backfill(NAMESPACE, made.backfill_id)
+        record = await store.backfills.get(NAMESPACE, made.backfill_id)
         assert record.counts == {"succeeded": 1, "failed": 1, "running": 1, "queued": 2, "waiting": 5}
         assert (record.active, record.done, record.total) == (8, 2, 10)
         assert (since(record.first), since(record.last), record.order, record.concurrency) == (60, 600, "oldest", 3)
         assert (record.created_at, record.cancelled_at) == (later(610), None)
         assert {run.backfill_id for run in await runs_of(store)} == {record.id}
-        assert await store.list_backfills(NAMESPACE) == [record]
-        assert await store.list_backfills(NAMESPACE, before=record.id) == []
-        assert await store.list_backfills(NAMESPACE, schedule="another") == []
-        assert await store.list_backfills("elsewhere") == []
+        assert await store.backfills.list(NAMESPACE) == [record]
+        assert await store.backfills.list(NAMESPACE, before=record.id) == []
+        assert await store.backfills.list(NAMESPACE, schedule="another") == []
+        assert await store.backfills.list("elsewhere") == []
         with pytest.raises(NotFoundError, match="no backfill"):
-            await store.get_backfill("elsewhere", record.id)
+            await store.backfills.get("elsewhere", record.id)
         assert third.origin == "backfill"
 
     async def test_cancel_a_backfill(self, store: Store) -> None:
@@ -165,18 +165,18 @@ class BackfillRuns:
         made = await backfill(store, 60, 300, 610)
         assert made.backfill_id is not None
         running = await start(store, 611)
-        record = await store.cancel_backfill(NAMESPACE, made.backfill_id, "ada", note="too slow", now=later(612))
+        record = await store.backfills.cancel(NAMESPACE, made.backfill_id, "ada", note="too slow", now=later(612))
         assert record.counts == {"running": 1, "cancelled": 4}
         assert (record.cancelled_at, record.cancelled_by) == (later(612), "ada")
         gone = (await runs_of(store))[-1]
         assert gone.reason == f"backfill {record.id} cancelled by ada: too slow"
         assert (gone.finished_at, gone.cancel_requested_by) == (later(612), "ada")
-        audit = (await store.list_audit(NAMESPACE))[0]
+        audit = (await store.ledger.list_audit(NAMESPACE))[0]
         assert (audit.action, audit.detail["cancelled"], audit.schedule) == ("cancel_backfill", 4, NAME)
         assert (await read(store, running)).cancel_requested_at is None
         with pytest.raises(ConflictError, match="no run left to cancel"):
-            await store.cancel_backfill(NAMESPACE, record.id, "ada", now=later(613))
-        record = await store.cancel_backfill(NAMESPACE, record.id, "ada", stop_running=True, now=later(614))
+            await store.backfills.cancel(NAMESPACE, record.id, "ada", now=later(613))
+        record = await store.backfills.cancel(NAMESPACE, record.id, "ada", stop_running=True, now=later(614))
         assert (await read(store, running)).cancel_requested_at == later(614)
         assert record.cancelled_at == later(612)
         assert (await finish(store, running, 615, "cancelled")).released == 0
@@ -187,14 +187,14 @@ class BackfillRuns:
         await backfill(store, 360, 420, 611)
         manual = (await change(store, Trigger(actor="ada"), 612)).run_ids[0]
         assert made.backfill_id is not None
-        await store.cancel_backfill(NAMESPACE, made.backfill_id, "ada", now=later(613))
+        await store.backfills.cancel(NAMESPACE, made.backfill_id, "ada", now=later(613))
         order = await work_off(store, 614)
         assert order[0].id == manual
         assert instants(order[1:]) == [360, 420]
 
     async def test_cancelling_what_is_not_there(self, store: Store) -> None:
         with pytest.raises(NotFoundError, match="there is no backfill 77; `tickbird backfills`"):
-            await store.cancel_backfill(NAMESPACE, 77, "ada")
+            await store.backfills.cancel(NAMESPACE, 77, "ada")
 
     @pytest.mark.parametrize("command", [Delete(actor="ada", cancel_runs=True), Pause(actor="ada", cancel_runs=True)])
     async def test_cancelling_all_runs_ends_a_backfill(self, store: Store, command: Any) -> None:
@@ -202,7 +202,7 @@ class BackfillRuns:
         made = await backfill(store, 60, 240, 310)
         await change(store, command, 311)
         assert made.backfill_id is not None
-        assert (await store.get_backfill(NAMESPACE, made.backfill_id)).counts == {"cancelled": 4}
+        assert (await store.backfills.get(NAMESPACE, made.backfill_id)).counts == {"cancelled": 4}
 
     async def test_a_backfill_outlives_its_schedule(self, store: Store) -> None:
         await past(store, 300)
@@ -214,11 +214,11 @@ class BackfillRuns:
         await past(store, 300)
         made = await backfill(store, 60, 120, 310)
         await finish(store, await start(store, 311), 312)
-        await store.prune(older_than=10, keep=0, now=later(400))
+        await store.runs.prune(older_than=10, keep=0, now=later(400))
         assert made.backfill_id is not None
-        record = await store.get_backfill(NAMESPACE, made.backfill_id)
+        record = await store.backfills.get(NAMESPACE, made.backfill_id)
         assert (record.counts, record.done) == ({"queued": 1}, 1)
         await work_off(store, 401)
-        await store.prune(older_than=10, keep=0, now=later(500))
-        await store.prune(older_than=10, keep=0, now=later(500))
-        assert await store.list_backfills(NAMESPACE) == []
+        await store.runs.prune(older_than=10, keep=0, now=later(500))
+        await store.runs.prune(older_than=10, keep=0, now=later(500))
+        assert await store.backfills.list(NAMESPACE) == []

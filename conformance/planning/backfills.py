@@ -46,7 +46,7 @@ async def backfill(
 ) -> BackfillPlan:
     """Ben asks for the ticks from one second after T0 to another."""
     new = NewBackfill(actor="ben", first=epoch(first), last=epoch(last), **options)
-    return await store.backfill(NAMESPACE, name, new, dry_run=dry_run, now=later(at))
+    return await store.backfills.create(NAMESPACE, name, new, dry_run=dry_run, now=later(at))
 
 
 def instants(found: list[ClaimedRun]) -> list[int | None]:
@@ -84,7 +84,7 @@ class Backfills:
         assert instants(done) == missing
         assert {(run.origin, run.payload is not None) for run in done} == {("backfill", True)}
         assert made.backfill_id is not None
-        record = await store.get_backfill(NAMESPACE, made.backfill_id)
+        record = await store.backfills.get(NAMESPACE, made.backfill_id)
         assert (record.total, record.done, record.active, record.counts) == (8, 8, 0, {"succeeded": 8})
 
     async def test_backfill_newest_first(self, store: Store) -> None:
@@ -95,19 +95,19 @@ class Backfills:
 
     async def test_a_dry_run_writes_nothing(self, store: Store) -> None:
         await past(store, 300)
-        before = await get(store), await store.list_audit(NAMESPACE)
+        before = await get(store), await store.ledger.list_audit(NAMESPACE)
         asked = await backfill(store, 60, 300, 310, dry_run=True)
         assert (asked.count, asked.backfill_id) == (5, None)
-        assert (await get(store), await store.list_audit(NAMESPACE)) == before
+        assert (await get(store), await store.ledger.list_audit(NAMESPACE)) == before
         assert await ticks(store) == []
-        assert await store.list_backfills(NAMESPACE) == []
+        assert await store.backfills.list(NAMESPACE) == []
 
     async def test_both_ends_of_a_backfill_are_included(self, store: Store) -> None:
         await past(store, 600)
         assert (await backfill(store, 120, 240, 610, dry_run=True)).count == 3
         assert (await backfill(store, 121, 239, 610, dry_run=True)).count == 1
         assert (await backfill(store, 121, 179, 610)).count == 0
-        assert await store.list_backfills(NAMESPACE) == []
+        assert await store.backfills.list(NAMESPACE) == []
 
     async def test_ticks_before_the_schedule_was_made_can_be_backfilled(self, store: Store) -> None:
         await create(store)
@@ -177,7 +177,7 @@ class Backfills:
         assert {(run.actor, run.start_by) for run in runs} == {("ben", None)}
         found = (await claim(store, 313, queues=["slow"])).runs
         assert [run.payload for run in found] == [{"limit": 1}]
-        newest, _ = await store.list_backfills(NAMESPACE)
+        newest, _ = await store.backfills.list(NAMESPACE)
         assert (newest.payload, newest.note, newest.actor, newest.schedule) == (
             {"limit": 9},
             "again, with more",
@@ -195,7 +195,7 @@ class Backfills:
     async def test_a_backfill_is_audited(self, store: Store) -> None:
         await past(store, 300)
         made = await backfill(store, 60, 300, 310, note="lost a disk")
-        audit = (await store.list_audit(NAMESPACE))[0]
+        audit = (await store.ledger.list_audit(NAMESPACE))[0]
         assert (audit.actor, audit.action, audit.schedule, audit.at) == ("ben", "backfill", NAME, later(310))
         assert (audit.detail["backfill"], audit.detail["count"], audit.detail["note"]) == (
             made.backfill_id,
@@ -219,10 +219,10 @@ class Backfills:
         made = await backfill(store, -9_999, 0, 100, concurrency=3)
         assert (made.count, len(made.ticks)) == (10_000, 1_000)
         assert made.backfill_id is not None
-        assert (await store.get_backfill(NAMESPACE, made.backfill_id)).counts == {"queued": 1, "waiting": 9_999}
+        assert (await store.backfills.get(NAMESPACE, made.backfill_id)).counts == {"queued": 1, "waiting": 9_999}
         # They are no active runs, so that a plan does not become slower with every one of them.
         schedule = await get(store)
-        assert len(await store.active_runs(schedule.id)) == 1
+        assert len(await store.runs.list_active(schedule.id)) == 1
         for number in range(3):
             found = await start(store, 100.5)
             assert since(found.scheduled_for) == number - 9_999
@@ -240,7 +240,7 @@ class Backfills:
     async def test_a_parked_schedule_is_not_backfilled(self, store: Store, plain: Plain) -> None:
         schedule = await create(store)
         await plain.redefine(schedule.id, {"v": 1, "trigger": {"cron": "no"}, "target": {"task": "work"}})
-        await store.plan_due()
+        await store.planning.plan_due()
         assert (await get(store)).state == "parked"
         for dry_run in (True, False):
             with pytest.raises(ConflictError, match=r"schedule 'clock' is parked .*repair its definition"):

@@ -30,7 +30,7 @@ def _around(at: float) -> ClockBounds:
 async def _claim(store: Store, at: float, believed: float, limit: int = 100) -> list[ClaimedRun]:
     """Claim by a clock that shows `at`, for a worker that expects `believed`."""
     worker = a_worker()
-    claimed = await store.claim_runs(
+    claimed = await store.leases.claim(
         worker, limit, 60, queues=["default"], tasks=["work"], expected=_around(believed), now=later(at)
     )
     return list(claimed.runs)
@@ -60,7 +60,7 @@ class ClockAlarms:
     async def test_a_deadline_does_not_pass(self, store: Store) -> None:
         run_id = await enqueue(store, start_within=60)
         expected = _around(10)
-        rescued = await store.rescue(expected=expected, now=later(DAY))
+        rescued = await store.leases.rescue(expected=expected, now=later(DAY))
         assert not rescued.misfired
         [run] = await _claim(store, DAY, 10)
         assert run.id == run_id
@@ -77,7 +77,7 @@ class ClockAlarms:
         assert [run.id for run in await _claim(store, DAY + 1, 1)] == [at_once]
 
     async def test_a_run_that_waited_for_another_one_starts(self, store: Store) -> None:
-        await store.set_limit(NAMESPACE, "key", 1, "ada", now=later(0))
+        await store.limits.set(NAMESPACE, "key", 1, "ada", now=later(0))
         first = await enqueue(store, concurrency_key="key")
         second = await enqueue(store, concurrency_key="key")
         [run] = await _claim(store, 1, 1)
@@ -102,7 +102,7 @@ class ClockAlarms:
         assert [run.id for run in await _claim(store, -DAY + 10, 10)] == [ready]
 
     async def test_rates_go_by_the_clock_that_others_may_believe(self, store: Store) -> None:
-        await store.set_queue_rate(NAMESPACE, "default", RateLimit(2, 60), "ada", now=later(0))
+        await store.queues.set_rate(NAMESPACE, "default", RateLimit(2, 60), "ada", now=later(0))
         for _ in range(5):
             await enqueue(store)
         assert len(await _claim(store, DAY, 10)) == 2

@@ -42,17 +42,17 @@ KEY = "warehouse"
 
 async def limit(store: Store, maximum: int | None, key: str = KEY, at: float = 0) -> ConcurrencyLimit:
     """Let so many runs of the key go on."""
-    return await store.set_limit(NAMESPACE, key, maximum, "ada", now=later(at))
+    return await store.limits.set(NAMESPACE, key, maximum, "ada", now=later(at))
 
 
 async def all_statuses(store: Store) -> Counter[str]:
     """How many runs of all schedules stand how."""
-    return Counter(run.status for run in await store.list_runs(NAMESPACE, limit=5_000))
+    return Counter(run.status for run in await store.runs.list(NAMESPACE, limit=5_000))
 
 
 async def going(store: Store, key: str = KEY) -> int:
     """How many runs of the key are queued or running."""
-    return len(await store.list_runs_of_key(NAMESPACE, key, limit=1_000))
+    return len(await store.limits.list_runs(NAMESPACE, key, limit=1_000))
 
 
 class ConcurrencyLimits:
@@ -63,7 +63,7 @@ class ConcurrencyLimits:
             await create(store, name, concurrency_key=KEY)
         await plan(store, 60)
         assert await all_statuses(store) == {"queued": 1, "waiting": 2}
-        assert await store.list_limits(NAMESPACE) == [ConcurrencyLimit(KEY, 1, False, 1, 2)]
+        assert await store.limits.list(NAMESPACE) == [ConcurrencyLimit(KEY, 1, False, 1, 2)]
         order = []
         for at_ in (61, 62, 63):
             run = await start(store, at_)
@@ -71,7 +71,7 @@ class ConcurrencyLimits:
             order.append(run.schedule)
             await finish(store, run, at_)
         assert sorted(order, key=str) == ["a", "b", "c"]
-        assert await store.list_limits(NAMESPACE) == []
+        assert await store.limits.list(NAMESPACE) == []
 
     async def test_a_key_is_told_to_the_worker(self, store: Store) -> None:
         await create(store, concurrency_key=KEY)
@@ -88,16 +88,16 @@ class ConcurrencyLimits:
             await create(store, name, concurrency_key=KEY)
         await plan(store, 60)
         assert await all_statuses(store) == {"queued": 2, "waiting": 2}
-        assert await store.list_limits(NAMESPACE, key=KEY) == [ConcurrencyLimit(KEY, 2, True, 2, 2)]
-        assert await store.list_limits(NAMESPACE, key="other") == []
-        assert await store.list_limits("elsewhere") == []
+        assert await store.limits.list(NAMESPACE, key=KEY) == [ConcurrencyLimit(KEY, 2, True, 2, 2)]
+        assert await store.limits.list(NAMESPACE, key="other") == []
+        assert await store.limits.list("elsewhere") == []
 
     async def test_keys_come_in_pages_whatever_they_are_known_by(self, store: Store) -> None:
         for key in "ad":
             await limit(store, 2, key)
         for key in "bcce":
             await enqueue(store, concurrency_key=key)
-        whole = await store.list_limits(NAMESPACE)
+        whole = await store.limits.list(NAMESPACE)
         assert [(each.key, each.is_explicit, each.active, each.waiting) for each in whole] == [
             ("a", True, 0, 0),
             ("b", False, 1, 0),
@@ -105,7 +105,7 @@ class ConcurrencyLimits:
             ("d", True, 0, 0),
             ("e", False, 1, 0),
         ]
-        pages = [await store.list_limits(NAMESPACE, after=after, limit=2) for after in ("", "b", "d", "e")]
+        pages = [await store.limits.list(NAMESPACE, after=after, limit=2) for after in ("", "b", "d", "e")]
         assert pages == [whole[:2], whole[2:4], whole[4:], []]
 
     async def test_raising_a_limit_lets_waiters_go_at_once(self, store: Store) -> None:
@@ -113,9 +113,9 @@ class ConcurrencyLimits:
             await create(store, name, concurrency_key=KEY)
         await plan(store, 60)
         assert await limit(store, 3, at=61) == ConcurrencyLimit(KEY, 3, True, 3, 2)
-        released = [run for run in await store.list_runs(NAMESPACE, status="queued") if run.available_at == later(61)]
+        released = [run for run in await store.runs.list(NAMESPACE, status="queued") if run.available_at == later(61)]
         assert len(released) == 2
-        [audited] = [record for record in await store.list_audit(NAMESPACE) if record.action == "limit"]
+        [audited] = [record for record in await store.ledger.list_audit(NAMESPACE) if record.action == "limit"]
         assert (audited.actor, audited.detail) == ("ada", {"key": KEY, "before": None, "after": 3})
 
     async def test_lowering_a_limit_stops_nobody(self, store: Store) -> None:
@@ -147,13 +147,13 @@ class ConcurrencyLimits:
         await enqueue(store, concurrency_key="two")
         await enqueue(store, namespace="elsewhere", concurrency_key="one")
         await enqueue(store)
-        assert [run.status for run in await store.list_runs(NAMESPACE)] == ["queued"] * 3
-        assert [run.status for run in await store.list_runs("elsewhere")] == ["queued"]
+        assert [run.status for run in await store.runs.list(NAMESPACE)] == ["queued"] * 3
+        assert [run.status for run in await store.runs.list("elsewhere")] == ["queued"]
 
     async def test_many_at_once_take_what_places_there_are(self, store: Store) -> None:
         await limit(store, 2)
         runs = [NewRun(define().target, {}, concurrency_key=KEY)] * 3 + [NewRun(define().target, {})]
-        ids = await store.enqueue(NAMESPACE, runs, "ada", now=later(0))
+        ids = await store.runs.enqueue(NAMESPACE, runs, "ada", now=later(0))
         assert [(await read(store, run_id)).status for run_id in ids] == ["queued", "queued", "waiting", "queued"]
 
     async def test_a_run_that_is_asked_for_twice_has_one_place(self, store: Store) -> None:
@@ -163,7 +163,7 @@ class ConcurrencyLimits:
         ids = [first, *[await enqueue(store, 3, concurrency_key=KEY, idempotency_key=key) for key in "yz"]]
         assert [(await read(store, run_id)).status for run_id in ids] == ["queued", "queued", "waiting"]
         runs = [NewRun(define().target, {}, concurrency_key="other", idempotency_key=key) for key in ("u", None, "v")]
-        mixed = await store.enqueue(NAMESPACE, runs, "ada", now=later(4))
+        mixed = await store.runs.enqueue(NAMESPACE, runs, "ada", now=later(4))
         assert [(await read(store, run_id)).status for run_id in mixed] == ["queued", "waiting", "waiting"]
 
     async def test_a_run_keeps_its_place_until_it_is_final(self, store: Store) -> None:
@@ -175,30 +175,30 @@ class ConcurrencyLimits:
 
     async def test_cancelling_gives_the_place_to_the_next(self, store: Store) -> None:
         ids = [await enqueue(store, at_, concurrency_key=KEY) for at_ in range(4)]
-        await store.cancel_run(ids[2], "ada", now=later(5))
-        await store.cancel_run(ids[0], "ada", now=later(6))
+        await store.runs.cancel(ids[2], "ada", now=later(5))
+        await store.runs.cancel(ids[0], "ada", now=later(6))
         assert [(await read(store, run_id)).status for run_id in ids] == ["cancelled", "queued", "cancelled", "waiting"]
 
     async def test_a_lost_worker_keeps_its_place_until_the_run_is_given_up(self, store: Store) -> None:
         first = await enqueue(store, concurrency_key=KEY, crash_limit=1)
         second = await enqueue(store, concurrency_key=KEY)
         await start(store, 1, lease=10)
-        assert list((await store.rescue(now=later(20))).requeued) == [first]
+        assert list((await store.leases.rescue(now=later(20))).requeued) == [first]
         assert (await read(store, second)).status == "waiting"
         await start(store, 21, lease=10)
-        rescued = await store.rescue(now=later(40))
+        rescued = await store.leases.rescue(now=later(40))
         assert (list(rescued.failed), list(rescued.released)) == ([first], [second])
 
     async def test_a_misfire_gives_its_place_up(self, store: Store) -> None:
         await enqueue(store, concurrency_key=KEY, start_within=5)
         second = await enqueue(store, concurrency_key=KEY)
-        rescued = await store.rescue(now=later(10))
+        rescued = await store.leases.rescue(now=later(10))
         assert list(rescued.released) == [second]
 
     async def test_a_waiter_may_be_too_late(self, store: Store) -> None:
         await enqueue(store, concurrency_key=KEY)
         late = await enqueue(store, concurrency_key=KEY, start_within=5)
-        assert list((await store.rescue(now=later(10))).misfired) == [late]
+        assert list((await store.leases.rescue(now=later(10))).misfired) == [late]
 
     async def test_a_run_may_wait_for_its_schedule_and_for_its_key(self, store: Store) -> None:
         await create(store, "mine", overlap="queue", concurrency_key=KEY)
@@ -234,9 +234,9 @@ class ConcurrencyLimits:
         await change(store, Trigger(actor="ada", payload={"tenant": "b"}), 2)
         # Its key has room, but it would take the place in the schedule that the first one will need.
         assert await statuses(store) == ["waiting", "waiting"]
-        await store.rescue(now=later(3))
+        await store.leases.rescue(now=later(3))
         assert await statuses(store) == ["waiting", "waiting"]
-        await store.cancel_run(blocker, "ada", now=later(4))
+        await store.runs.cancel(blocker, "ada", now=later(4))
         assert await statuses(store) == ["queued", "waiting"]
 
     async def test_a_key_from_the_payload(self, store: Store) -> None:
@@ -282,10 +282,10 @@ class ConcurrencyLimits:
         await change(store, Pause(actor="ada"), 1)
         await change(store, Resume(actor="ada"), 301)
         new = NewBackfill(actor="ada", first=epoch(60), last=epoch(240), concurrency=3)
-        await store.backfill(NAMESPACE, schedule.name, new, now=later(302))
+        await store.backfills.create(NAMESPACE, schedule.name, new, now=later(302))
         assert await statuses(store) == ["waiting"] * 4
         await plan(store, 360)
-        await store.cancel_run(blocker, "ada", now=later(361))
+        await store.runs.cancel(blocker, "ada", now=later(361))
         assert await statuses(store) == ["waiting"] * 4 + ["queued"]
         assert (await finish(store, await start(store, 362), 363)).released == 1
         await limit(store, 9, at=364)
@@ -296,11 +296,11 @@ class ConcurrencyLimits:
         await change(store, Pause(actor="ada"), 1)
         await change(store, Resume(actor="ada"), 301)
         new = NewBackfill(actor="ada", first=epoch(60), last=epoch(240))
-        made = await store.backfill(NAMESPACE, (await get(store)).name, new, now=later(302))
+        made = await store.backfills.create(NAMESPACE, (await get(store)).name, new, now=later(302))
         waiting = await enqueue(store, 303, concurrency_key=KEY)
         assert (await read(store, waiting)).status == "waiting"
         assert made.backfill_id is not None
-        await store.cancel_backfill(NAMESPACE, made.backfill_id, "ada", now=later(304))
+        await store.backfills.cancel(NAMESPACE, made.backfill_id, "ada", now=later(304))
         assert (await read(store, waiting)).status == "queued"
 
     async def test_deleting_with_its_runs_lets_others_go(self, store: Store) -> None:
@@ -350,7 +350,7 @@ class ConcurrencyLimits:
                 plan_all(next(stores), now, limit=4),
                 *triggers,
                 *(serve(next(stores), f"w{n}", now) for n in range(4)),
-                store.rescue(now=later(now)),
+                store.leases.rescue(now=later(now)),
             )
             assert await going(store) <= 3
         await serve(store, "last", 600)

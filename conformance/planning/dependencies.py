@@ -104,7 +104,7 @@ class Dependencies:
         await end_run(store, 40)
         await end_run(store, 50, status="failed")
         await create(store, depends_on=WITHIN, at=55)
-        assert await store.last_successes(NAMESPACE, ["load", "none"]) == {
+        assert await store.schedules.last_successes(NAMESPACE, ["load", "none"]) == {
             "load": LastSuccess((await get(store, "load")).id, epoch(40))
         }
         await plan(store, 60)
@@ -124,7 +124,7 @@ class Dependencies:
         await plan(store, 60)
         [waiting] = await runs_of(store)
         assert (waiting.status, waiting.waiting_for_dependency, waiting.due_at) == ("waiting", True, later(60))
-        assert list((await store.rescue(now=later(61))).released) == []
+        assert list((await store.leases.rescue(now=later(61))).released) == []
         assert (await end_run(store, 70, status="failed")).released == 0
         assert (await end_run(store, 75)).released == 1
         released = await read(store, waiting)
@@ -144,9 +144,9 @@ class Dependencies:
         await create(store, depends_on=WAITING)
         await plan(store, 60)
         [waiting] = await runs_of(store)
-        looked = await store.rescue(now=later(150))
+        looked = await store.leases.rescue(now=later(150))
         assert (list(looked.unmet), looked.next_at) == ([], later(150))
-        rescued = await store.rescue(now=later(151))
+        rescued = await store.leases.rescue(now=later(151))
         assert (list(rescued.unmet), list(rescued.misfired), rescued.next_at) == ([waiting.id], [], None)
         cancelled = await read(store, waiting)
         assert (cancelled.status, cancelled.reason, cancelled.error) == ("cancelled", "dependency", "waited for load")
@@ -179,7 +179,7 @@ class Dependencies:
             await create_load(store, name)
         await create(store, depends_on=(*WAITING, after("clean", within=600, wait=30)))
         await plan(store, 60)
-        rescued = await store.rescue(now=later(91))
+        rescued = await store.leases.rescue(now=later(91))
         [run] = await runs_of(store)
         assert (list(rescued.unmet), run.error, rescued.next_at) == ([run.id], "waited for clean", None)
 
@@ -204,7 +204,7 @@ class Dependencies:
         await plan(store, 120)
         [run] = await runs_of(store)
         assert [(skip.reason, skip.run_id) for skip in await skips_of(store)] == [("overlap", run.id)]
-        assert [each.id for each in await store.active_runs((await get(store)).id)] == [run.id]
+        assert [each.id for each in await store.runs.list_active((await get(store)).id)] == [run.id]
 
     async def test_the_first_that_waits_stays_by_queue(self, store: Store) -> None:
         await create_load(store)
@@ -228,7 +228,7 @@ class Dependencies:
         assert [run.waiting_for_dependency for run in await runs_of(store)] == [False] * 3
         assert (await finish(store, running, 200)).released == 1
         # What the cancelled one waited for is forgotten in the end.
-        assert (await store.rescue(now=later(400))).next_at is None
+        assert (await store.leases.rescue(now=later(400))).next_at is None
 
     async def test_a_satisfied_run_waits_for_the_one_before(self, store: Store) -> None:
         await create_load(store)
@@ -247,11 +247,11 @@ class Dependencies:
         await create(store, depends_on=WAITING, concurrency_key="warehouse")
         blocker = await enqueue(store, concurrency_key="warehouse")
         await plan(store, 60)
-        await store.cancel_run(blocker, "ada", now=later(61))
+        await store.runs.cancel(blocker, "ada", now=later(61))
         assert await statuses(store) == ["waiting"]
         blocker = await enqueue(store, 62, concurrency_key="warehouse")
         assert (await end_run(store, 70)).released == 0
-        await store.cancel_run(blocker, "ada", now=later(71))
+        await store.runs.cancel(blocker, "ada", now=later(71))
         assert await statuses(store) == ["queued"]
 
     async def test_manual_runs_and_backfills_depend_on_nothing(self, store: Store) -> None:
@@ -261,11 +261,11 @@ class Dependencies:
         await change(store, Trigger(actor="ada"), 61)
         assert await ticks(store) == [(60, "schedule", "waiting"), (None, "manual", "queued")]
         await finish(store, await start(store, 62), 63)
-        await store.rescue(now=later(152))
+        await store.leases.rescue(now=later(152))
         await create(store, "other", depends_on=WITHIN, at=152)
         await plan_all(store, 240)
         new = NewBackfill(actor="ada", first=epoch(180), last=epoch(180))
-        assert (await store.backfill(NAMESPACE, "other", new, now=later(241))).count == 1
+        assert (await store.backfills.create(NAMESPACE, "other", new, now=later(241))).count == 1
         assert await statuses(store, "other") == ["queued"]
 
     async def test_a_manual_run_counts_as_a_success_and_so_does_one_of_a_tick(self, store: Store) -> None:
@@ -279,7 +279,7 @@ class Dependencies:
         await create(store, depends_on=WAITING)
         await plan(store, 60)
         [run] = await runs_of(store)
-        assert (await store.cancel_run(run.id, "ada", reason="no", now=later(61))).status == "cancelled"
+        assert (await store.runs.cancel(run.id, "ada", reason="no", now=later(61))).status == "cancelled"
         assert (await end_run(store, 70)).released == 0
         assert await statuses(store) == ["cancelled"]
 
@@ -299,7 +299,7 @@ class Dependencies:
         await plan(store, 60)
         await change(store, Update(actor="ada", fields={"depends_on": []}), 61)
         assert await statuses(store) == ["waiting"]
-        await store.prune(older_than=0, keep=0, now=later(65))
+        await store.runs.prune(older_than=0, keep=0, now=later(65))
         assert (await end_run(store, 70)).released == 1
         assert await statuses(store) == ["queued"]
 
@@ -414,7 +414,7 @@ class Dependencies:
         await plan_all(store, 60)
         assert [(await get(store, name)).state for name in "abcd"] == ["parked"] * 4
         assert "depends_on" in ((await get(store, "a")).error or "")
-        await store.prune(older_than=0, keep=0, now=later(65))
+        await store.runs.prune(older_than=0, keep=0, now=later(65))
         with pytest.raises(ConflictError, match="c, clock depend on it"):
             await change(store, Delete(actor="ada"), 70, name="load")
 
@@ -422,7 +422,7 @@ class Dependencies:
         await create_load(store)
         await create(store, depends_on=WITHIN)
         await change(store, Update(actor="ada", fields={}, unset=frozenset({"depends_on"})), 1)
-        await store.prune(older_than=3_600, keep=100, now=later(2))
+        await store.runs.prune(older_than=3_600, keep=100, now=later(2))
         await end_run(store, 40)
         await change(store, Update(actor="ada", fields={"depends_on": [WITHIN[0].to_json()]}), 50)
         await plan(store, 60)

@@ -84,7 +84,7 @@ class Fairness:
         await change(store, Pause(actor="ada"), 0.5, name="many")
         await change(store, Resume(actor="ada"), 100.5, name="many")
         new = NewBackfill(actor="ada", first=epoch(1), last=epoch(100), concurrency=50)
-        await store.backfill(NAMESPACE, "many", new, now=later(102))
+        await store.backfills.create(NAMESPACE, "many", new, now=later(102))
         names = await others(store, 4, 103)
         assert names <= {run.schedule for run in await serve(store, 104, 2)}
         begun = [run.scheduled_for for run in await serve(store, 105, 40)]
@@ -136,7 +136,7 @@ class Fairness:
             for _ in range(5):
                 await enqueue(store, now - 2)
             assert [run.schedule for run in await serve(store, now - 2, 1, slots=1)] == [None]
-            rescued = await store.rescue(now=later(now))
+            rescued = await store.leases.rescue(now=later(now))
             assert rescued.next_at == (later(now - 1 + MINUTE) if number < 4 else None)
             assert [run.schedule for run in await serve(store, now, 1, slots=1)] == ["many"]
         assert await statuses(store, "many") == ["succeeded"] * 5
@@ -146,16 +146,16 @@ class Fairness:
         for _ in range(3):
             await change(store, Trigger(actor="ada"), 1, name="many")
         other = await enqueue(store, 2)
-        turns = [await store.queue_position(run.id, now=later(3)) for run in await runs_of(store, "many")]
+        turns = [await store.queues.find_position(run.id, now=later(3)) for run in await runs_of(store, "many")]
         assert turns == [
             None,
             QueuePosition(None, 2, deferred_until=later(MINUTE)),
             QueuePosition(None, 3, deferred_until=later(2 * MINUTE)),
         ]
-        assert await store.queue_position(other, now=later(3)) is None
-        await store.set_queue_rate(NAMESPACE, "default", RateLimit(1, HOUR), "ada", now=later(4))
+        assert await store.queues.find_position(other, now=later(3)) is None
+        await store.queues.set_rate(NAMESPACE, "default", RateLimit(1, HOUR), "ada", now=later(4))
         last = (await runs_of(store, "many"))[-1]
-        assert await store.queue_position(last.id, now=later(5)) == QueuePosition(
+        assert await store.queues.find_position(last.id, now=later(5)) == QueuePosition(
             RateLimit(1, HOUR), 3, later(5 + 3 * HOUR), later(2 * MINUTE)
         )
 
@@ -195,13 +195,13 @@ class Fairness:
         for number in range(1, 51):
             [run] = await serve(store, 1 + number, 1, slots=1)
             ran[run.schedule] += 1
-            assert len(await store.list_runs_of_key(NAMESPACE, KEY, limit=9)) <= 3
+            assert len(await store.limits.list_runs(NAMESPACE, KEY, limit=9)) <= 3
             # Nobody has had a place twice more often than another who wants one.
             assert max(ran.values()) - min(ran[name] for name in names) <= 1, ran
         assert ran == dict.fromkeys(names, 5)
 
     async def test_a_tick_does_not_wait_for_runs_that_were_enqueued_before(self, store: Store) -> None:
-        await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}) for _ in range(200)], "ada", now=later(0))
+        await store.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {}) for _ in range(200)], "ada", now=later(0))
         await create(store, "tick", SECOND)
         await plan(store, 1)
         # One slot becomes free at a time, and the task is the same.
@@ -213,7 +213,7 @@ class Fairness:
 
     async def test_enqueued_runs_do_not_wait_for_those_of_another_task(self, store: Store) -> None:
         both = ("work", "other")
-        await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}) for _ in range(50)], "ada", now=later(0))
+        await store.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {}) for _ in range(50)], "ada", now=later(0))
         mine = {await enqueue(store, 1, task="other") for _ in range(5)}
         begun = []
         for _ in range(10):
@@ -224,21 +224,23 @@ class Fairness:
 
     async def test_a_claim_of_many_has_some_of_each_task(self, store: Store) -> None:
         for task, count in (("a", 90), ("b", 3), ("c", 90)):
-            await store.enqueue(NAMESPACE, [NewRun(Target(task), {}) for _ in range(count)], "ada", now=later(0))
+            await store.runs.enqueue(NAMESPACE, [NewRun(Target(task), {}) for _ in range(count)], "ada", now=later(0))
         found = (await claim(store, 1, 21, tasks=("a", "b", "c"))).runs
         assert Counter(run.target for run in found) == {"a": 9, "b": 3, "c": 9}
         # A worker that claims ahead begins them in this order.
         assert [run.target for run in found[:6]] == ["a", "b", "c"] * 2
 
     async def test_runs_that_were_delayed_to_one_instant_let_others_pass(self, store: Store) -> None:
-        await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}, delay=60) for _ in range(50)], "ada", now=later(0))
+        await store.runs.enqueue(
+            NAMESPACE, [NewRun(Target("work"), {}, delay=60) for _ in range(50)], "ada", now=later(0)
+        )
         other = await enqueue(store, 61, task="other")
         begun = [run.id for _ in range(2) for run in (await claim(store, 62, 1, tasks=("work", "other"))).runs]
         assert other in begun
 
     async def test_another_queue_is_served_in_turn(self, store: Store) -> None:
         many = [NewRun(Target("work"), {}, queue="bulk") for _ in range(50)]
-        await store.enqueue(NAMESPACE, many, "ada", now=later(0))
+        await store.runs.enqueue(NAMESPACE, many, "ada", now=later(0))
         other = await enqueue(store, 1, task="other")
         queues = ("bulk", "default")
         begun = [
@@ -247,9 +249,11 @@ class Fairness:
         assert other in begun
 
     async def test_a_better_priority_comes_first_whosever_turn_it_is(self, store: Store) -> None:
-        await store.enqueue(NAMESPACE, [NewRun(Target("a"), {}, priority=1) for _ in range(6)], "ada", now=later(0))
-        await store.enqueue(NAMESPACE, [NewRun(Target("b"), {}, priority=1)], "ada", now=later(0))
-        await store.enqueue(NAMESPACE, [NewRun(Target("c"), {}) for _ in range(6)], "ada", now=later(0))
+        await store.runs.enqueue(
+            NAMESPACE, [NewRun(Target("a"), {}, priority=1) for _ in range(6)], "ada", now=later(0)
+        )
+        await store.runs.enqueue(NAMESPACE, [NewRun(Target("b"), {}, priority=1)], "ada", now=later(0))
+        await store.runs.enqueue(NAMESPACE, [NewRun(Target("c"), {}) for _ in range(6)], "ada", now=later(0))
         found = [
             run.target for slots in (1, 1, 5, 3) for run in (await claim(store, 1, slots, tasks=("a", "b", "c"))).runs
         ]
@@ -257,8 +261,8 @@ class Fairness:
         assert found[7:] == ["c"] * 3
 
     async def test_a_rate_is_shared_too(self, store: Store) -> None:
-        await store.set_queue_rate(NAMESPACE, "default", RateLimit(4, 60), "ada", now=later(0))
-        await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}) for _ in range(50)], "ada", now=later(0))
+        await store.queues.set_rate(NAMESPACE, "default", RateLimit(4, 60), "ada", now=later(0))
+        await store.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {}) for _ in range(50)], "ada", now=later(0))
         for _ in range(2):
             await enqueue(store, 1, task="other")
         found = (await claim(store, 2, 10, tasks=("work", "other"))).runs
@@ -267,7 +271,7 @@ class Fairness:
 
     async def test_tasks_that_a_worker_does_not_have_keep_nothing_back(self, store: Store) -> None:
         many = [NewRun(Target(f"foreign{number}"), {}, priority=number % 3) for number in range(50)]
-        await store.enqueue(NAMESPACE, many, "ada", now=later(0))
+        await store.runs.enqueue(NAMESPACE, many, "ada", now=later(0))
         mine = await enqueue(store, 1)
         assert [run.id for run in (await claim(store, 2, 5)).runs] == [mine]
         found = await claim(store, 3, 5)

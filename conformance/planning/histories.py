@@ -110,7 +110,9 @@ class History:
             assert not [tick for tick in labels if first <= tick <= last], (name, rows, labels, self.trace)
         for run in await runs_of(self.store, name):
             self.check_dependencies(name, run)
-        active = [run.status for run in await self.store.active_runs(schedule.id) if not run.waiting_for_dependency]
+        active = [
+            run.status for run in await self.store.runs.list_active(schedule.id) if not run.waiting_for_dependency
+        ]
         going = len(active) - active.count("waiting")
         if name == "allow":
             assert "waiting" not in active, self.trace
@@ -153,28 +155,28 @@ class History:
 
     async def renew(self) -> Any:
         held = [LeaseRef(run.id, run.attempt) for run in self.held]
-        renewed = await self.store.renew(a_worker(), held, 120, now=later(self.now))
+        renewed = await self.store.leases.renew(a_worker(), held, 120, now=later(self.now))
         return len(renewed.held), len(renewed.cancelled)
 
     async def rescue(self) -> Any:
-        rescued = await self.store.rescue(now=later(self.now))
+        rescued = await self.store.leases.rescue(now=later(self.now))
         ended = len(rescued.failed), len(rescued.misfired), len(rescued.unmet)
         return len(rescued.requeued), ended, len(rescued.released)
 
     async def prune(self) -> Any:
         # Skips would be pruned with the runs; keep them all, so that the end can be compared.
-        return await self.store.prune(older_than=1e6, keep=5, now=later(self.now))
+        return await self.store.runs.prune(older_than=1e6, keep=5, now=later(self.now))
 
     async def cancel(self) -> Any:
         runs = [run for name in OVERLAPS for run in await runs_of(self.store, name)]
         if not runs:
             return None
         run = self.random.choice(runs)
-        return (await self.store.cancel_run(run.id, "ada", now=later(self.now))).status
+        return (await self.store.runs.cancel(run.id, "ada", now=later(self.now))).status
 
     async def command(self) -> Any:
         name = self.random.choice(OVERLAPS)
-        schedule = await self.store.get_schedule(NAMESPACE, name)
+        schedule = await self.store.schedules.get(NAMESPACE, name)
         if schedule is not None and schedule.state == "deleted":
             made = await create(self.store, name, at=self.now, **self.policies[name])
             return made.state, made.revision

@@ -97,14 +97,14 @@ class Ledger:
         for at_ in (300, 360, 420, 480):
             await plan(store, at_)
         await change(store, Trigger(actor="ada"), 490)
-        found = await store.tick_decisions(schedule.id, later(120), later(240))
+        found = await store.ledger.tick_decisions(schedule.id, later(120), later(240))
         assert [since(run.scheduled_for) for run in found.runs] == [120, 180, 240]
         assert list(found.skips) == []
-        inside = await store.tick_decisions(schedule.id, later(350), later(370))
+        inside = await store.ledger.tick_decisions(schedule.id, later(350), later(370))
         assert (list(inside.runs), [skip.count for skip in inside.skips]) == ([], [3])
-        everything = await store.tick_decisions(schedule.id, later(0), later(10_000))
+        everything = await store.ledger.tick_decisions(schedule.id, later(0), later(10_000))
         assert [since(run.scheduled_for) for run in everything.runs] == [60, 120, 180, 240, 480]
-        nothing = await store.tick_decisions(schedule.id, later(481), later(10_000))
+        nothing = await store.ledger.tick_decisions(schedule.id, later(481), later(10_000))
         assert (list(nothing.runs), list(nothing.skips)) == ([], [])
 
     async def test_every_tick_is_accounted_for_once(self, store: Store) -> None:
@@ -138,7 +138,7 @@ class Ledger:
         for at_ in (240, 300, 360):
             await plan(store, at_)
         await change(store, Trigger(actor="ada"), 370)
-        page = await store.ledger(schedule.id, later(120), later(0), later(360), limit=2)
+        page = await store.ledger.page(schedule.id, later(120), later(0), later(360), limit=2)
         base = int(later(0).timestamp())
         assert [(run.first - base, run.last - base, run.count, run.cause) for run in page.runs] == [
             (120, 120, 1, "schedule"),
@@ -150,9 +150,9 @@ class Ledger:
         ids = {run.id for run in await runs_of(store)}
         assert all(run.run_id in ids for run in page.runs)
         # A skip belongs to a range if it reaches into it.
-        assert (await store.ledger(schedule.id, later(0), later(301), later(360))).skips == []
-        assert len((await store.ledger(schedule.id, later(0), later(300), later(360))).skips) == 1
-        assert (await store.ledger(schedule.id, later(0), later(0), later(239))).skips == []
+        assert (await store.ledger.page(schedule.id, later(0), later(301), later(360))).skips == []
+        assert len((await store.ledger.page(schedule.id, later(0), later(300), later(360))).skips) == 1
+        assert (await store.ledger.page(schedule.id, later(0), later(0), later(239))).skips == []
 
     async def test_the_ledger_says_how_far_it_was_pruned(self, store: Store) -> None:
         schedule = await create(store)
@@ -160,13 +160,13 @@ class Ledger:
         for at_ in (60, 120, 180):
             await plan(store, at_)
             await work_off(store, at_)
-        await store.prune(older_than=0, keep=1, now=later(10_000))
-        page = await store.ledger(schedule.id, later(0), later(0), later(10_000))
+        await store.runs.prune(older_than=0, keep=1, now=later(10_000))
+        page = await store.ledger.page(schedule.id, later(0), later(0), later(10_000))
         assert [run.first for run in page.runs] == [int(later(180).timestamp())]
         assert page.pruned_until == int(later(120).timestamp())
         # A later prune of something older does not take it back.
-        await store.prune(older_than=0, keep=1, now=later(10_001))
-        assert (await store.ledger(schedule.id, later(0), later(0), later(1))).pruned_until == page.pruned_until
+        await store.runs.prune(older_than=0, keep=1, now=later(10_001))
+        assert (await store.ledger.page(schedule.id, later(0), later(0), later(1))).pruned_until == page.pruned_until
 
     async def test_what_happened_lately(self, store: Store) -> None:
         await create(store)
@@ -174,26 +174,26 @@ class Ledger:
             await plan(store, at_)
         await work_off(store, 190)
         await plan(store, 240)
-        recent = await store.recent_outcomes(NAMESPACE, later(0))
+        recent = await store.ledger.recent_outcomes(NAMESPACE, later(0))
         [ended] = recent.ended
         assert (since(ended.scheduled_for), since(ended.finished_at)) == (60, 190)
         [(name, skip)] = recent.skips
         assert (name, skip.reason, since(skip.first), since(skip.last)) == (NAME, "overlap", 120, 180)
-        assert list((await store.recent_outcomes(NAMESPACE, later(191))).ended) == []
+        assert list((await store.ledger.recent_outcomes(NAMESPACE, later(191))).ended) == []
         # Dated by when it was extended last.
-        assert len((await store.recent_outcomes(NAMESPACE, later(180))).skips) == 1
-        assert list((await store.recent_outcomes(NAMESPACE, later(181))).skips) == []
+        assert len((await store.ledger.recent_outcomes(NAMESPACE, later(180))).skips) == 1
+        assert list((await store.ledger.recent_outcomes(NAMESPACE, later(181))).skips) == []
         await work_off(store, 250)
-        newest = await store.recent_outcomes(NAMESPACE, later(0), limit=1)
+        newest = await store.ledger.recent_outcomes(NAMESPACE, later(0), limit=1)
         assert [since(run.finished_at) for run in newest.ended] == [250]
-        nothing = await store.recent_outcomes("elsewhere", later(0))
+        nothing = await store.ledger.recent_outcomes("elsewhere", later(0))
         assert (list(nothing.ended), list(nothing.skips)) == ([], [])
 
     async def test_skips_outlive_a_lost_worker(self, store: Store) -> None:
         await create(store)
         await plan(store, 60)
         await start(store, 60, lease=10)
-        await store.rescue(now=later(80))
+        await store.leases.rescue(now=later(80))
         await plan(store, 120)
         [run] = await runs_of(store)
         [skip] = await skips_of(store)

@@ -158,7 +158,7 @@ class Overlap:
         assert (await finish(store, two, 332)).released == 1
         assert await statuses(store) == ["running", "succeeded", "queued", "waiting", "waiting"]
         three = await start(store, 333)
-        finished = await store.finish([_done(one), _done(three)], now=later(334))
+        finished = await store.leases.finish([_done(one), _done(three)], now=later(334))
         assert finished.released == 2
         assert await statuses(store) == ["succeeded"] * 3 + ["queued"] * 2
 
@@ -174,7 +174,7 @@ class Overlap:
         for at_ in (60, 120):
             await plan(store, at_)
         first, second = await runs_of(store)
-        await store.cancel_run(first.id, "ada", now=later(130))
+        await store.runs.cancel(first.id, "ada", now=later(130))
         assert await statuses(store) == ["cancelled", "queued"]
         assert (await start(store, 130)).id == second.id
 
@@ -182,7 +182,7 @@ class Overlap:
         await create(store, catch_up="all")
         await plan_all(store, 210)
         _, second, _ = await runs_of(store)
-        cancelled = await store.cancel_run(second.id, "ada", now=later(220))
+        cancelled = await store.runs.cancel(second.id, "ada", now=later(220))
         assert cancelled.status == "cancelled"
         assert await statuses(store) == ["queued", "cancelled", "waiting"]
 
@@ -191,7 +191,7 @@ class Overlap:
         await plan(store, 60)
         running = await start(store, 61)
         await plan(store, 120)
-        await store.cancel_run(running.id, "ada", now=later(130))
+        await store.runs.cancel(running.id, "ada", now=later(130))
         assert await statuses(store) == ["running", "waiting"]
         await finish(store, running, 131, "cancelled")
         assert await statuses(store) == ["cancelled", "queued"]
@@ -201,7 +201,7 @@ class Overlap:
         await plan(store, 60)
         lost = await start(store, 61, lease=10)
         await plan(store, 120)
-        rescued = await store.rescue(now=later(130))
+        rescued = await store.leases.rescue(now=later(130))
         waiter = (await runs_of(store))[1]
         assert (list(rescued.failed), list(rescued.released)) == ([lost.id], [waiter.id])
         assert waiter.status == "queued"
@@ -211,7 +211,7 @@ class Overlap:
         await plan(store, 60)
         await start(store, 61, lease=10)
         await plan(store, 120)
-        rescued = await store.rescue(now=later(130))
+        rescued = await store.leases.rescue(now=later(130))
         assert list(rescued.released) == []
         assert await statuses(store) == ["queued", "waiting"]
 
@@ -219,7 +219,7 @@ class Overlap:
         await create(store, overlap="queue", start_within=90)
         for at_ in (60, 120):
             await plan(store, at_)
-        rescued = await store.rescue(now=later(151))
+        rescued = await store.leases.rescue(now=later(151))
         first, second = await runs_of(store)
         assert (list(rescued.misfired), first.reason) == ([first.id], "misfire")
         assert (first.status, second.status) == ("cancelled", "queued")

@@ -79,7 +79,7 @@ class Planning:
         await create(store, "elsewhere", queue="slow")
         await create(store, "unserved", task="other")
         await create(store, "theirs", namespace="theirs")
-        planned = await store.plan_due(hand_off=_hand_off(5), now=later(60))
+        planned = await store.planning.plan_due(hand_off=_hand_off(5), now=later(60))
         assert (planned.schedules, planned.runs) == (4, 4)
         [leased] = planned.leased
         assert (leased.attempt, leased.failures, leased.target, leased.origin) == (1, 0, "work", "schedule")
@@ -97,25 +97,25 @@ class Planning:
     async def test_no_more_is_leased_than_there_is_room_for_and_the_most_urgent_first(self, store: Store) -> None:
         for name, priority in (("low", -1), ("high", 5), ("plain", 0), ("urgent", 9)):
             await create(store, name, priority=priority)
-        planned = await store.plan_due(hand_off=_hand_off(2), now=later(60))
+        planned = await store.planning.plan_due(hand_off=_hand_off(2), now=later(60))
         assert sorted(run.schedule or "" for run in planned.leased) == ["high", "urgent"]
         assert (await plan(store, 60)).runs == 0
         assert [run.schedule for run in (await claim(store, 60)).runs] == ["plain", "low"]
-        assert not (await store.plan_due(hand_off=_hand_off(0), now=later(120))).leased
+        assert not (await store.planning.plan_due(hand_off=_hand_off(0), now=later(120))).leased
 
     async def test_what_is_late_or_must_wait_is_not_leased(self, store: Store) -> None:
         await create(store, "late")
         await create(store, "busy", overlap="queue")
-        await store.plan_due(hand_off=_hand_off(9), now=later(60))
-        planned = await store.plan_due(hand_off=_hand_off(9), now=later(135))
+        await store.planning.plan_due(hand_off=_hand_off(9), now=later(60))
+        planned = await store.planning.plan_due(hand_off=_hand_off(9), now=later(135))
         assert (list(planned.leased), planned.runs) == ([], 1)
         assert await ticks(store, "busy") == [(60, "schedule", "running"), (120, "catch_up", "waiting")]
 
     async def test_a_leased_run_whose_worker_is_lost_is_rescued(self, store: Store) -> None:
         await create(store)
-        [leased] = (await store.plan_due(hand_off=_hand_off(1), now=later(60))).leased
-        assert not (await store.rescue(now=later(79))).requeued
-        assert list((await store.rescue(now=later(81))).requeued) == [leased.id]
+        [leased] = (await store.planning.plan_due(hand_off=_hand_off(1), now=later(60))).leased
+        assert not (await store.leases.rescue(now=later(79))).requeued
+        assert list((await store.leases.rescue(now=later(81))).requeued) == [leased.id]
         assert (await finish(store, leased, 82)).accepted == frozenset()
         assert (await start(store, 82)).attempt == 2
 
@@ -242,10 +242,10 @@ class Planning:
     async def test_nothing_is_planned_by_a_clock_that_shows_what_nobody_expects(self, store: Store) -> None:
         schedule = await create(store)
         for low, high in ((0, 59.9), (60.1, 100)):
-            planned = await store.plan_due(expected=(later(low), later(high)), now=later(60))
+            planned = await store.planning.plan_due(expected=(later(low), later(high)), now=later(60))
             assert (planned.now, planned.schedules, planned.runs, planned.skips) == (later(60), 0, 0, 0)
         assert await get(store) == schedule
-        assert (await store.plan_due(expected=(later(60), later(60)), now=later(60))).runs == 1
+        assert (await store.planning.plan_due(expected=(later(60), later(60)), now=later(60))).runs == 1
 
     async def test_a_loop_by_next_at_neither_spins_nor_oversleeps(self, store: Store) -> None:
         await create(store, "a", every(seconds=7 * 60), overlap="allow")
@@ -254,7 +254,7 @@ class Planning:
         await create(store, "d", at(later(5_000)))
         now, steps = later(0), 0
         while now <= later(4 * 3600):
-            planned = await store.plan_due(now=now)
+            planned = await store.planning.plan_due(now=now)
             steps += 1
             if not planned.more:
                 assert planned.next_at is not None
@@ -301,28 +301,28 @@ class Planning:
         for name, number in (("one", 1), ("two", 2)):
             [run] = await runs_of(store, namespace=name)
             assert (run.namespace, run.payload) == (name, {"n": number})
-        assert await store.get_schedule("three", NAME) is None
-        assert list(await store.list_runs("three")) == []
+        assert await store.schedules.get("three", NAME) is None
+        assert list(await store.runs.list("three")) == []
 
     async def test_many_schedules_in_one_step(self, store: Store) -> None:
         for number in range(60):
             await create(store, f"s{number}", payload={"n": number})
         planned = await plan(store, 60)
         assert (planned.schedules, planned.runs, planned.more) == (60, 60, False)
-        runs = await store.list_runs(NAMESPACE, limit=1_000)
+        runs = await store.runs.list(NAMESPACE, limit=1_000)
         assert {(run.schedule, run.payload["n"]) for run in runs} == {(f"s{n}", n) for n in range(60)}
 
     async def test_the_store_has_a_clock_of_its_own(self, store: Store) -> None:
         now = await store.now()
         assert now.utcoffset() == timedelta(0)
-        planned = await store.plan_due()
+        planned = await store.planning.plan_due()
         assert now <= planned.now <= await store.now()
 
     async def test_without_now_the_clock_decides(self, store: Store) -> None:
         begun = await store.now()
         await create(store, "past", MINUTE, at=(begun - later(0)).total_seconds() - 3600)
         await create(store, "to-come", at(begun.replace(microsecond=0) + timedelta(days=1)), at=0)
-        await store.plan_due()
+        await store.planning.plan_due()
         [run] = await runs_of(store, "past")
         assert run.created_at >= begun
         assert await runs_of(store, "to-come") == []

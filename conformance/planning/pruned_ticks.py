@@ -23,7 +23,7 @@ class PrunedTicks:
             await work_off(store, tick)
         await change(store, Pause(actor="ada"), 200)
         await change(store, Resume(actor="ada"), 310)
-        await store.prune(older_than=100, keep=0, now=later(310))
+        await store.runs.prune(older_than=100, keep=0, now=later(310))
         # A range that ends before the first tick that may run, one that begins behind it, and one with both.
         for first, last, pruned, ran in ((1, 180, 3, []), (181, 400, 0, [240, 300]), (100, 400, 2, [240, 300])):
             would = await backfill(store, first, last, 320, dry_run=True)
@@ -43,7 +43,7 @@ class PrunedTicks:
         for tick, run in zip((60, 120, 180), (await claim(store, 180)).runs, strict=True):
             if tick != 60:
                 await finish(store, run, 181)
-        await store.prune(older_than=10, keep=0, now=later(200))
+        await store.runs.prune(older_than=10, keep=0, now=later(200))
         would = await backfill(store, 1, 180, 200, dry_run=True)
         assert (would.count, would.taken, would.pruned, since(would.pruned_until)) == (0, 1, 2, 180)
 
@@ -52,7 +52,7 @@ class PrunedTicks:
         for _ in range(2):
             await backfill(store, 1, 180, 320)
             await work_off(store, 321)
-            await store.prune(older_than=50, keep=0, now=later(372))
+            await store.runs.prune(older_than=50, keep=0, now=later(372))
         found = await backfill(store, 1, 300, 372, dry_run=True)
         assert (found.pruned, [since(tick) for tick in found.ticks]) == (3, [240, 300])
 
@@ -60,7 +60,7 @@ class PrunedTicks:
         await create(store)
         await plan(store, 60)
         await work_off(store, 60)
-        await store.prune(older_than=10, keep=0, now=later(100))
+        await store.runs.prune(older_than=10, keep=0, now=later(100))
         await change(store, Delete(actor="ada"), 110)
         await create(store, at=130)
         assert (await backfill(store, 1, 120, 140, dry_run=True)).pruned == 1
@@ -69,7 +69,7 @@ class PrunedTicks:
         await create(store, NAME, SECOND, exclude=exclude("sat", "sun"))
         await plan(store, 2 * YEAR)
         await work_off(store, 2 * YEAR)
-        await store.prune(older_than=0, keep=0, now=later(2 * YEAR + 10))
+        await store.runs.prune(older_than=0, keep=0, now=later(2 * YEAR + 10))
         found = await backfill(store, 1, 2 * YEAR, 2 * YEAR + 20, dry_run=True)
         assert (found.count, found.taken) == (0, 0)
         assert found.pruned + found.excluded == 2 * YEAR
@@ -81,7 +81,7 @@ class PrunedTicks:
         await work_off(store, 200)
 
         async def prune() -> None:
-            while await store.prune(older_than=10, keep=0, limit=7, now=later(300)):
+            while await store.runs.prune(older_than=10, keep=0, limit=7, now=later(300)):
                 pass
 
         async def ask() -> list[BackfillPlan]:

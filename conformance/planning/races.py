@@ -65,11 +65,11 @@ class Races:
         stores = cycle((store, other))
         counts = await race(*(plan_all(next(stores), 60, limit=30) for _ in range(10)))
         assert sum(runs for runs, _ in counts) == 200
-        runs = await store.list_runs(NAMESPACE, limit=1_000)
+        runs = await store.runs.list(NAMESPACE, limit=1_000)
         assert len(runs) == len({run.schedule_id for run in runs}) == 200
 
     async def test_eight_claimers_never_share_a_run(self, store: Store, other: Store) -> None:
-        ids = await store.enqueue(NAMESPACE, [NewRun(Target("work"), {})] * 200, "ada", now=later(0))
+        ids = await store.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {})] * 200, "ada", now=later(0))
 
         async def take(which: Store, name: str) -> list[ClaimedRun]:
             taken: list[ClaimedRun] = []
@@ -93,8 +93,8 @@ class Races:
         answers = await race(*(change(next(stores), create_, 0) for _ in range(10)))
         assert len(won(answers)) == 1
         schedule = await get(store)
-        assert (schedule.revision, len(await store.list_revisions(schedule.id))) == (1, 1)
-        assert len(await store.list_audit(NAMESPACE)) == 1
+        assert (schedule.revision, len(await store.schedules.list_revisions(schedule.id))) == (1, 1)
+        assert len(await store.ledger.list_audit(NAMESPACE)) == 1
 
     async def test_one_of_ten_editors_of_a_revision_wins(self, store: Store, other: Store) -> None:
         await create(store)
@@ -114,7 +114,7 @@ class Races:
         after = await get(store)
         assert after.definition == define(priority=7, retries=7, grace=7, catch_up_limit=7, max_concurrent=7)
         assert after.revision == 6
-        assert [record.revision for record in await store.list_revisions(schedule.id)] == [6, 5, 4, 3, 2, 1]
+        assert [record.revision for record in await store.schedules.list_revisions(schedule.id)] == [6, 5, 4, 3, 2, 1]
 
     async def test_planning_and_editing_decide_each_tick_once(self, store: Store, other: Store) -> None:
         await create(store, NAME, SECOND, overlap="allow", catch_up="all")
@@ -177,8 +177,8 @@ class Races:
         for _ in range(20):
             await enqueue(store)
         runs = list((await claim(store, 0, lease=10)).runs)
-        answers = await race(*(which.rescue(now=later(20)) for which in (store, other, store, other)))
-        answers.append(await store.rescue(now=later(20)))
+        answers = await race(*(which.leases.rescue(now=later(20)) for which in (store, other, store, other)))
+        answers.append(await store.leases.rescue(now=later(20)))
         taken = [run_id for answer in answers for run_id in answer.requeued]
         assert sorted(taken) == sorted(run.id for run in runs)
         assert {(await read(store, run)).crashes for run in runs} == {1}
@@ -188,7 +188,7 @@ class Races:
             await enqueue(store)
             run = await start(store, number * 100, lease=10)
             finished, rescued = await race(
-                finish(store, run, number * 100 + 20), other.rescue(now=later(number * 100 + 20))
+                finish(store, run, number * 100 + 20), other.leases.rescue(now=later(number * 100 + 20))
             )
             after = await read(store, run)
             if finished.accepted:
@@ -200,7 +200,9 @@ class Races:
     async def test_cancel_and_claim_agree(self, store: Store, other: Store) -> None:
         for number in range(15):
             run_id = await enqueue(store, number)
-            cancelled, claimed = await race(store.cancel_run(run_id, "ada", now=later(number)), claim(other, number, 1))
+            cancelled, claimed = await race(
+                store.runs.cancel(run_id, "ada", now=later(number)), claim(other, number, 1)
+            )
             after = await read(store, run_id)
             if claimed.runs:
                 assert (after.status, after.cancel_requested_by) == ("running", "ada")
@@ -208,16 +210,16 @@ class Races:
                 assert (after.status, cancelled.status) == ("cancelled", "cancelled")
 
     async def test_renewals_and_finishes_of_many_runs_do_not_jam(self, store: Store, other: Store) -> None:
-        await store.enqueue(NAMESPACE, [NewRun(Target("work"), {})] * 60, "ada", now=later(0))
+        await store.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {})] * 60, "ada", now=later(0))
         runs = list((await claim(store, 0)).runs)
         held = [LeaseRef(run.id, run.attempt) for run in runs]
         outcomes = [Outcome(run.id, run.attempt, "succeeded") for run in runs]
         await race(
-            store.renew(a_worker(), held, 30, now=later(5)),
-            other.finish(outcomes[::-1], now=later(5)),
-            store.finish(outcomes, now=later(5)),
-            other.renew(a_worker(), held[::-1], 30, now=later(5)),
-            store.rescue(now=later(5)),
+            store.leases.renew(a_worker(), held, 30, now=later(5)),
+            other.leases.finish(outcomes[::-1], now=later(5)),
+            store.leases.finish(outcomes, now=later(5)),
+            other.leases.renew(a_worker(), held[::-1], 30, now=later(5)),
+            store.leases.rescue(now=later(5)),
         )
         assert {(await read(store, run)).status for run in runs} == {"succeeded"}
 
@@ -232,7 +234,7 @@ class Races:
             )
             if (await get(store)).state == "deleted":
                 await change(store, create_, number + 1)
-        revisions = [record.revision for record in await store.list_revisions(schedule.id)]
+        revisions = [record.revision for record in await store.schedules.list_revisions(schedule.id)]
         assert revisions == list(range(len(revisions), 0, -1))
         assert (await get(store)).revision == len(revisions)
 
@@ -258,14 +260,14 @@ class Races:
         for number in range(30):
             await create(store, f"s{number}")
         for pauses in range(12):
-            tasks = [asyncio.create_task(which.plan_due(5, now=later(60))) for which in (store, other)]
+            tasks = [asyncio.create_task(which.planning.plan_due(5, now=later(60))) for which in (store, other)]
             for _ in range(pauses):
                 await asyncio.sleep(0)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         await plan_all(store, 60)
-        runs = await store.list_runs(NAMESPACE, limit=100)
+        runs = await store.runs.list(NAMESPACE, limit=100)
         assert len(runs) == len({run.schedule_id for run in runs}) == 30
         assert {since((await get(store, f"s{number}")).cursor.planned_until) for number in range(30)} == {60}
 
@@ -275,8 +277,8 @@ class Races:
             await create(store, name, max_concurrent=2, catch_up="all")
             await plan_all(store, 330)
             one, two = (await claim(store, 331)).runs
-            await race(finish(store, one, 332), finish(other, two, 332), store.rescue(now=later(332)))
-            await store.rescue(now=later(333))
+            await race(finish(store, one, 332), finish(other, two, 332), store.leases.rescue(now=later(332)))
+            await store.leases.rescue(now=later(333))
             assert await statuses(store, name) == ["succeeded"] * 2 + ["queued"] * 2 + ["waiting"], number
             await change(store, Delete(actor="ada", cancel_runs=True), 334, name=name)
 

@@ -34,13 +34,15 @@ BOTH = ("default", MAIL)
 
 async def rate(store: Store, text: str | None, at: float = 0, queue: str = MAIL) -> QueueStatus:
     """Let runs of the queue begin at this rate."""
-    return await store.set_queue_rate(NAMESPACE, queue, None if text is None else read_rate(text), "ada", now=later(at))
+    return await store.queues.set_rate(
+        NAMESPACE, queue, None if text is None else read_rate(text), "ada", now=later(at)
+    )
 
 
 async def mails(store: Store, count: int, at: float = 0, **run: Any) -> list[int]:
     """So many runs of the queue."""
     new = NewRun(define().target, {}, **{"queue": MAIL, **run})
-    return list(await store.enqueue(NAMESPACE, [new] * count, "ada", now=later(at)))
+    return list(await store.runs.enqueue(NAMESPACE, [new] * count, "ada", now=later(at)))
 
 
 async def begin(store: Store, at: float, limit: int = 100, **options: Any) -> list[int]:
@@ -127,14 +129,14 @@ class RateLimits:
         await rate(store, "1/min")
         [run_id] = await mails(store, 1)
         await start(store, 1, queues=BOTH, lease=5)
-        assert list((await store.rescue(now=later(10))).requeued) == [run_id]
+        assert list((await store.leases.rescue(now=later(10))).requeued) == [run_id]
         assert await begin(store, 11) == []
         assert await begin(store, 61) == [run_id]
 
     async def test_what_is_cancelled_before_it_began_counts_for_nothing(self, store: Store) -> None:
         await rate(store, "1/min")
         first, second, third = await mails(store, 3)
-        await store.cancel_run(first, "ada", now=later(1))
+        await store.runs.cancel(first, "ada", now=later(1))
         assert await begin(store, 2) == [second]
         assert await begin(store, 62) == [third]
 
@@ -171,10 +173,12 @@ class RateLimits:
         await create(store, queue=MAIL)
         worker = a_worker()
         hand_off = HandOff(worker, 9, 60, BOTH, ("work",))
-        planned = await store.plan_due(hand_off=hand_off, now=later(60))
+        planned = await store.planning.plan_due(hand_off=hand_off, now=later(60))
         assert (planned.runs, list(planned.leased)) == (1, [])
         await create(store, "free", at=60)
-        assert [run.schedule for run in (await store.plan_due(hand_off=hand_off, now=later(120))).leased] == ["free"]
+        assert [run.schedule for run in (await store.planning.plan_due(hand_off=hand_off, now=later(120))).leased] == [
+            "free"
+        ]
         assert len(await begin(store, 121)) == 1
         assert await begin(store, 122) == []
 
@@ -182,14 +186,14 @@ class RateLimits:
         await rate(store, "9/min")
         await mails(store, 5)
         await mails(store, 9, queue="default")
-        found: ClaimResult = await store.claim_runs(
+        found: ClaimResult = await store.leases.claim(
             a_worker(), 6, 60, queues=BOTH, tasks=("work",), at_once=0, now=later(1)
         )
         assert {(await read(store, run)).queue for run in found.runs} == {"default"}
         assert len(found.runs) == 6
-        found = await store.claim_runs(a_worker(), 6, 60, queues=BOTH, tasks=("work",), at_once=2, now=later(2))
+        found = await store.leases.claim(a_worker(), 6, 60, queues=BOTH, tasks=("work",), at_once=2, now=later(2))
         assert len(found.runs) == 2 or {(await read(store, run)).queue for run in found.runs} == {"default"}
-        only = await store.claim_runs(a_worker(), 6, 60, queues=[MAIL], tasks=("work",), at_once=2, now=later(3))
+        only = await store.leases.claim(a_worker(), 6, 60, queues=[MAIL], tasks=("work",), at_once=2, now=later(3))
         assert len(only.runs) == 2
 
     async def test_only_what_a_worker_can_run_counts(self, store: Store) -> None:
@@ -229,7 +233,7 @@ class RateLimits:
         assert sorted(begun) == ids
 
     async def test_queues_are_listed(self, store: Store) -> None:
-        assert await store.list_queues(NAMESPACE) == []
+        assert await store.queues.list(NAMESPACE) == []
         assert await rate(store, "2/min") == QueueStatus(MAIL, RateLimit(2, 60), None, 0, 0, 0)
         await mails(store, 4)
         await enqueue(store, concurrency_key="a")
@@ -239,17 +243,17 @@ class RateLimits:
             QueueStatus(MAIL, RateLimit(2, 60), later(61), 0, 2, 2),
             QueueStatus("default", None, None, 1, 1, 0),
         )
-        assert await store.list_queues(NAMESPACE, now=later(5)) == [default, mail]
-        assert await store.list_queues(NAMESPACE, queue=MAIL, now=later(5)) == [mail]
-        assert await store.list_queues("elsewhere") == []
+        assert await store.queues.list(NAMESPACE, now=later(5)) == [default, mail]
+        assert await store.queues.list(NAMESPACE, queue=MAIL, now=later(5)) == [mail]
+        assert await store.queues.list("elsewhere") == []
 
     async def test_a_run_knows_its_turn(self, store: Store) -> None:
         ids = await mails(store, 6)
-        assert await store.queue_position(ids[0], now=later(1)) is None
+        assert await store.queues.find_position(ids[0], now=later(1)) is None
         await rate(store, "2/min")
         await begin(store, 1, 1)
         await begin(store, 11, 1)
-        turns = [await store.queue_position(run_id, now=later(20)) for run_id in ids]
+        turns = [await store.queues.find_position(run_id, now=later(20)) for run_id in ids]
         assert turns[:2] == [None, None]
         assert [turn and (turn.runs_before, since(turn.at)) for turn in turns[2:]] == [
             (0, 61),
@@ -259,16 +263,18 @@ class RateLimits:
         ]
         [urgent] = await mails(store, 1, 20, priority=1)
         [delayed] = await mails(store, 1, 20, delay=3_600)
-        assert await store.queue_position(urgent, now=later(20)) == QueuePosition(RateLimit(2, 60), 0, later(61))
-        assert await store.queue_position(ids[2], now=later(20)) == QueuePosition(RateLimit(2, 60), 1, later(71))
-        assert await store.queue_position(delayed, now=later(20)) == QueuePosition(RateLimit(2, 60), 5, later(3_620))
-        assert await store.queue_position(10**9) is None
+        assert await store.queues.find_position(urgent, now=later(20)) == QueuePosition(RateLimit(2, 60), 0, later(61))
+        assert await store.queues.find_position(ids[2], now=later(20)) == QueuePosition(RateLimit(2, 60), 1, later(71))
+        assert await store.queues.find_position(delayed, now=later(20)) == QueuePosition(
+            RateLimit(2, 60), 5, later(3_620)
+        )
+        assert await store.queues.find_position(10**9) is None
 
     async def test_a_change_of_a_rate_is_audited(self, store: Store) -> None:
         await rate(store, "2/min", 1)
         await rate(store, "120/2h", 2)
         await rate(store, None, 3)
-        records = [record for record in await store.list_audit(NAMESPACE) if record.action == "rate"]
+        records = [record for record in await store.ledger.list_audit(NAMESPACE) if record.action == "rate"]
         assert [(record.actor, record.at, record.detail) for record in reversed(records)] == [
             ("ada", later(1), {"queue": MAIL, "before": None, "after": "2/min"}),
             ("ada", later(2), {"queue": MAIL, "before": "2/min", "after": "120/2h"}),

@@ -38,60 +38,60 @@ class Zones:
     """T0 is in winter: 09:00 in Berlin is 08:00 in UTC, and 07:00 by rules that put it an hour farther east."""
 
     async def test_the_first_rules_are_the_stores(self, store: Store) -> None:
-        zones = await store.check_zone_data(now=later(0))
+        zones = await store.zone_data.check(now=later(0))
         assert zones.same
         assert zones.stored is not None
         assert zones.stored.digest == zone_source().data.digest
-        [newest, *_] = await store.list_zone_data()
+        [newest, *_] = await store.zone_data.list()
         assert newest == zones.stored
 
     async def test_newer_rules_win_once_and_older_ones_never(self, store: Store, other: Store) -> None:
-        first = (await store.check_zone_data(adopt=True)).stored
+        first = (await store.zone_data.check(adopt=True)).stored
         assert first is not None
-        taken = await other.check_zone_data(NEWER, adopt=True, now=later(1))
+        taken = await other.zone_data.check(NEWER, adopt=True, now=later(1))
         assert taken.adopted
         assert taken.same
         assert taken.stored is not None
         assert taken.stored.generation == first.generation + 1
-        assert not (await other.check_zone_data(NEWER, adopt=True)).adopted
+        assert not (await other.zone_data.check(NEWER, adopt=True)).adopted
         for left in (OLDER, zone_source().data, ZoneData("9998z", "x" * 32)):
-            zones = await store.check_zone_data(left, adopt=True)
+            zones = await store.zone_data.check(left, adopt=True)
             assert not zones.adopted
             assert not zones.same
-        same_version = await store.check_zone_data(ZoneData("9999a", "m" * 32), adopt=True)
+        same_version = await store.zone_data.check(ZoneData("9999a", "m" * 32), adopt=True)
         assert same_version.adopted
         # Rules that the store had and left do not come back by themselves, or two workers would take turns.
-        assert not (await other.check_zone_data(NEWER, adopt=True)).adopted
-        await store.check_zone_data(adopt=True, actor="ada")
-        assert (await store.check_zone_data()).same
-        assert (await store.list_zone_data())[0].adopted_by == "ada"
+        assert not (await other.zone_data.check(NEWER, adopt=True)).adopted
+        await store.zone_data.check(adopt=True, actor="ada")
+        assert (await store.zone_data.check()).same
+        assert (await store.zone_data.list())[0].adopted_by == "ada"
 
     async def test_only_a_planner_adopts(self, store: Store) -> None:
-        await store.check_zone_data(adopt=True)
-        assert not (await store.check_zone_data(NEWER)).adopted
-        await store.check_zone_data()
+        await store.zone_data.check(adopt=True)
+        assert not (await store.zone_data.check(NEWER)).adopted
+        await store.zone_data.check()
 
     async def test_with_other_rules_only_utc_is_planned(self, store: Store, other: Store) -> None:
         await create(store, "utc")
         await create(store, "zoned", every(seconds=60, tz=ZONE))
         await create(store, "new", every(days=1, tz=ZONE))
-        await store.check_zone_data(OLDER, adopt=True)
+        await store.zone_data.check(OLDER, adopt=True)
         planned = await plan(store, 60)
         assert (planned.schedules, planned.runs) == (1, 1)
         assert planned.next_at == later(120)
         assert await runs_of(store, "zoned") == []
-        await store.check_zone_data()
+        await store.zone_data.check()
         planned = await plan(store, 60)
         assert planned.runs == 1
         assert len(await runs_of(store, "zoned")) == 1
 
     async def test_an_edit_by_other_rules_plans_nothing_and_is_looked_at_again(self, store: Store) -> None:
         await create(store, "zoned", every(seconds=60, tz=ZONE))
-        await store.check_zone_data(OLDER)
+        await store.zone_data.check(OLDER)
         await change(store, Update(actor="ada", fields={"retries": 1}), 90, name="zoned")
         assert await runs_of(store, "zoned") == []
         assert (await plan(store, 90)).runs == 0
-        await store.check_zone_data()
+        await store.zone_data.check()
         assert (await plan(store, 90)).runs == 1
         [run] = await runs_of(store, "zoned")
         assert run.scheduled_for == later(60)
@@ -109,7 +109,7 @@ class Zones:
             moved: list[MovedSchedule] = []
             reached = 0
             while True:
-                followed = await other.recompute_for_zone_data(reached, 1, now=later(10))
+                followed = await other.zone_data.recompute(reached, 1, now=later(10))
                 moved += followed.moved
                 if followed.reached is None:
                     break
@@ -122,10 +122,10 @@ class Zones:
         for name in ("utc", "hourly", "paused"):
             assert after[name] == before[name]
         assert after["daily"].revision == before["daily"].revision
-        [row] = [row for row in await store.list_audit(NAMESPACE) if row.action == "zones"]
+        [row] = [row for row in await store.ledger.list_audit(NAMESPACE) if row.action == "zones"]
         assert (row.schedule, row.actor, row.at) == ("daily", "zone data 9999a", later(10))
         assert (row.detail["from"], row.detail["to"]) == (later(8 * 3600).isoformat(), later(7 * 3600).isoformat())
-        [newest, *_] = await store.list_zone_data()
+        [newest, *_] = await store.zone_data.list()
         assert newest.followed_at == later(10)
         # Who still has the old rules leaves it alone; who has the new ones runs it at its new time.
         assert (await plan(store, 9 * 3600 - 1)).runs == 0
@@ -150,7 +150,7 @@ class Zones:
         assert len(await runs_of(store)) == 1
         with zones_of(write_zone(tmp_path / "west", ZONE, "WET0", "9999a")):
             await adopt(other, store)
-            await other.recompute_for_zone_data(now=later(8 * 3600 + 60))
+            await other.zone_data.recompute(now=later(8 * 3600 + 60))
             await plan(other, 9 * 3600)
             assert len(await runs_of(store)) == 1
             [skip] = await skips_of(store)
@@ -164,7 +164,7 @@ class Zones:
         await create(store, trigger=cron("0 9 * * *", ZONE))
         with zones_of(write_zone(tmp_path / "east", ZONE, "EET-2", "9999a")):
             await adopt(other, store)
-            await other.recompute_for_zone_data(now=later(7 * 3600 + 1800))
+            await other.zone_data.recompute(now=later(7 * 3600 + 1800))
             assert (await plan(other, 7 * 3600 + 1800)).runs == 1
         [run] = await runs_of(store)
         assert (run.scheduled_for, run.origin) == (later(7 * 3600), "catch_up")
@@ -176,7 +176,7 @@ class Zones:
         await change(store, Skip(actor="ada"), 0, name="skipped")
         with zones_of(write_zone(tmp_path / "west", ZONE, "WET0", "9999a")):
             await adopt(other, store)
-            await other.recompute_for_zone_data(now=later(60))
+            await other.zone_data.recompute(now=later(60))
             await plan(other, 9 * 3600)
             assert (await runs_of(store, "moved"), await runs_of(store, "skipped")) == ([], [])
             await plan(other, 10 * 3600)
@@ -188,22 +188,22 @@ class Zones:
     async def test_a_schedule_that_comes_to_have_a_zone_is_marked(self, store: Store) -> None:
         await create(store, overlap="allow")
         await change(store, Update(actor="ada", fields={"trigger": every(seconds=60, tz=ZONE).to_json()}), 0)
-        await store.check_zone_data(OLDER)
+        await store.zone_data.check(OLDER)
         assert (await plan(store, 60)).runs == 0
-        await store.check_zone_data()
+        await store.zone_data.check()
         await change(store, Update(actor="ada", fields={"trigger": MINUTE.to_json()}), 70)
-        await store.check_zone_data(OLDER)
+        await store.zone_data.check(OLDER)
         assert (await plan(store, 120)).runs == 1
 
     async def test_a_report_tells_the_generation(self, store: Store) -> None:
-        await store.check_zone_data(adopt=True)
-        first = await store.heartbeat(a_worker(), 30)
-        await store.check_zone_data(NEWER, adopt=True)
-        assert (await store.heartbeat(a_worker(), 30)).zones == first.zones + 1
+        await store.zone_data.check(adopt=True)
+        first = await store.workers.heartbeat(a_worker(), 30)
+        await store.zone_data.check(NEWER, adopt=True)
+        assert (await store.workers.heartbeat(a_worker(), 30)).zones == first.zones + 1
 
 
 async def adopt(store: Store, first: Store) -> None:
     """Let the store take over the rules of this process, as a worker does that starts with them."""
     if store is first:
         pytest.skip("one instance keeps the rules that it read definitions with")
-    assert (await store.check_zone_data(adopt=True)).adopted
+    assert (await store.zone_data.check(adopt=True)).adopted

@@ -43,7 +43,7 @@ async def outage(store: Store, minutes: int, *, hold_above: int | None = 2, **po
 
 async def held_ticks(store: Store) -> list[int | None]:
     """The ticks of the held runs, oldest first."""
-    return [since(run.scheduled_for) for run in await store.list_held_runs(NAMESPACE, NAME)]
+    return [since(run.scheduled_for) for run in await store.held.list_runs(NAMESPACE, NAME)]
 
 
 class HeldRuns:
@@ -61,13 +61,13 @@ class HeldRuns:
         ]
         assert [run.held for run in await runs_of(store)] == [True] * 4 + [False]
         assert await held_ticks(store) == [60, 120, 180, 240]
-        [told] = await store.list_held_schedules(NAMESPACE)
+        [told] = await store.held.list_schedules(NAMESPACE)
         assert (told.schedule, told.count, since(told.first), since(told.last)) == (NAME, 4, 60, 240)
         assert told.since == later(300)
-        [row] = await store.list_schedules(NAMESPACE)
+        [row] = await store.schedules.list(NAMESPACE)
         assert row.held == 4
-        assert await store.list_held_schedules("elsewhere") == []
-        assert await store.list_held_schedules(NAMESPACE, schedule="another") == []
+        assert await store.held.list_schedules("elsewhere") == []
+        assert await store.held.list_schedules(NAMESPACE, schedule="another") == []
 
     @pytest.mark.parametrize("hold_above, held", [(None, 0), (4, 0), (3, 4), (0, 4)])
     async def test_how_long_an_outage_must_be(self, store: Store, hold_above: int | None, held: int) -> None:
@@ -77,7 +77,7 @@ class HeldRuns:
     async def test_held_runs_are_not_released_by_themselves(self, store: Store) -> None:
         await outage(store, 5)
         assert (await finish(store, await start(store, 301), 302)).released == 0
-        rescued = await store.rescue(now=later(303))
+        rescued = await store.leases.rescue(now=later(303))
         assert (list(rescued.released), rescued.next_at) == ([], None)
         await plan_all(store, 360)
         assert [run.scheduled_for for run in await work_off(store, 361)] == [later(360)]
@@ -95,7 +95,7 @@ class HeldRuns:
         # One late tick alone would run at once; behind held ones it would overtake them.
         await plan_all(store, 420)
         assert await held_ticks(store) == [60, 120, 180, 240, 360]
-        await store.resolve_held(NAMESPACE, NAME, Drop(actor="ada"), now=later(421))
+        await store.held.resolve(NAMESPACE, NAME, Drop(actor="ada"), now=later(421))
         await work_off(store, 422)
         await plan_all(store, 540)
         assert await held_ticks(store) == []
@@ -103,7 +103,7 @@ class HeldRuns:
     async def test_more_late_ticks_than_one_plan_makes_are_all_held(self, store: Store) -> None:
         await create(store, trigger=SECOND, catch_up="all", catch_up_limit=2_003, hold_above=50, grace=1)
         await plan_all(store, 3_000)
-        [told] = await store.list_held_schedules(NAMESPACE)
+        [told] = await store.held.list_schedules(NAMESPACE)
         assert told.count == 2_003
         assert since(told.last) == 2_998
 
@@ -126,21 +126,21 @@ class HeldRuns:
     async def test_release_all(self, store: Store) -> None:
         await outage(store, 5)
         await work_off(store, 301)
-        assert await store.resolve_held(NAMESPACE, NAME, Release(actor="ada", note="disk is back"), now=later(310)) == 4
+        assert await store.held.resolve(NAMESPACE, NAME, Release(actor="ada", note="disk is back"), now=later(310)) == 4
         assert await held_ticks(store) == []
         assert (await statuses(store))[:4] == ["queued", "waiting", "waiting", "waiting"]
         order = await work_off(store, 311)
         assert [since(run.scheduled_for) for run in order] == [60, 120, 180, 240]
         run = (await runs_of(store))[0]
         assert (run.released_at, run.released_by, run.held) == (later(310), "ada", False)
-        audit = (await store.list_audit(NAMESPACE))[0]
+        audit = (await store.ledger.list_audit(NAMESPACE))[0]
         assert (audit.actor, audit.action, audit.schedule, audit.at) == ("ada", "release_held", NAME, later(310))
         assert audit.detail == {"count": 4, "note": "disk is back", "per_minute": None}
 
     async def test_release_some_oldest_first(self, store: Store) -> None:
         await outage(store, 5, overlap="allow")
         await work_off(store, 301)
-        assert await store.resolve_held(NAMESPACE, NAME, Release(actor="ada", count=3), now=later(310)) == 3
+        assert await store.held.resolve(NAMESPACE, NAME, Release(actor="ada", count=3), now=later(310)) == 3
         assert await held_ticks(store) == [240]
         assert [since(run.scheduled_for) for run in (await claim(store, 311)).runs] == [60, 120, 180]
 
@@ -148,7 +148,7 @@ class HeldRuns:
     async def test_release_at_a_rate(self, store: Store, overlap: Any) -> None:
         await outage(store, 5, overlap=overlap)
         await work_off(store, 301)
-        await store.resolve_held(NAMESPACE, NAME, Release(actor="ada", per_minute=2), now=later(310))
+        await store.held.resolve(NAMESPACE, NAME, Release(actor="ada", per_minute=2), now=later(310))
         for place in range(4):
             turn = 310 + 30 * place
             assert not (await claim(store, turn - 1)).runs
@@ -162,7 +162,7 @@ class HeldRuns:
     async def test_released_runs_wait_behind_the_active_one(self, store: Store) -> None:
         await outage(store, 5)
         running = await start(store, 301)
-        await store.resolve_held(NAMESPACE, NAME, Release(actor="ada"), now=later(310))
+        await store.held.resolve(NAMESPACE, NAME, Release(actor="ada"), now=later(310))
         assert not (await claim(store, 311)).runs
         assert (await finish(store, running, 312)).released == 1
 
@@ -170,34 +170,34 @@ class HeldRuns:
 
     async def test_drop_all(self, store: Store) -> None:
         await outage(store, 5)
-        assert await store.resolve_held(NAMESPACE, NAME, Drop(actor="ada", note="stale"), now=later(310)) == 4
+        assert await store.held.resolve(NAMESPACE, NAME, Drop(actor="ada", note="stale"), now=later(310)) == 4
         gone = (await runs_of(store))[:4]
         assert {(run.status, run.reason, run.finished_at, run.cancel_requested_by) for run in gone} == {
             ("cancelled", "dropped", later(310), "ada")
         }
-        assert await store.list_held_schedules(NAMESPACE) == []
-        audit = (await store.list_audit(NAMESPACE))[0]
+        assert await store.held.list_schedules(NAMESPACE) == []
+        audit = (await store.ledger.list_audit(NAMESPACE))[0]
         assert (audit.action, audit.detail) == ("drop_held", {"count": 4, "note": "stale"})
 
     async def test_drop_the_oldest_and_release_the_rest(self, store: Store) -> None:
         await outage(store, 5)
         await work_off(store, 301)
-        await store.resolve_held(NAMESPACE, NAME, Drop(actor="ada", count=3), now=later(310))
-        await store.resolve_held(NAMESPACE, NAME, Release(actor="ada"), now=later(311))
+        await store.held.resolve(NAMESPACE, NAME, Drop(actor="ada", count=3), now=later(310))
+        await store.held.resolve(NAMESPACE, NAME, Release(actor="ada"), now=later(311))
         assert [since(run.scheduled_for) for run in await work_off(store, 312)] == [240]
 
     async def test_one_held_run_can_be_cancelled(self, store: Store) -> None:
         await outage(store, 5)
-        [first, *_] = await store.list_held_runs(NAMESPACE, NAME)
-        await store.cancel_run(first.id, "ada", now=later(310))
+        [first, *_] = await store.held.list_runs(NAMESPACE, NAME)
+        await store.runs.cancel(first.id, "ada", now=later(310))
         assert await held_ticks(store) == [120, 180, 240]
-        assert [run.id for run in await store.list_held_runs(NAMESPACE, NAME, after=first.id + 1, limit=1)] == [
+        assert [run.id for run in await store.held.list_runs(NAMESPACE, NAME, after=first.id + 1, limit=1)] == [
             first.id + 2
         ]
 
     async def test_a_held_run_that_must_have_started_is_a_misfire(self, store: Store) -> None:
         await outage(store, 5, start_within=1_000)
-        rescued = await store.rescue(now=later(1_100))
+        rescued = await store.leases.rescue(now=later(1_100))
         assert len(rescued.misfired) == 1
         assert await held_ticks(store) == [120, 180, 240]
 
@@ -209,7 +209,7 @@ class HeldRuns:
     async def test_held_runs_of_a_deleted_schedule_can_be_dropped(self, store: Store) -> None:
         await outage(store, 5)
         await change(store, Delete(actor="ada"), 310)
-        assert await store.resolve_held(NAMESPACE, NAME, Drop(actor="ada"), now=later(311)) == 4
+        assert await store.held.resolve(NAMESPACE, NAME, Drop(actor="ada"), now=later(311)) == 4
 
     # What cannot be
 
@@ -217,9 +217,9 @@ class HeldRuns:
         await create(store)
         for decision in (Release(actor="ada"), Drop(actor="ada")):
             with pytest.raises(ConflictError, match="no run of schedule 'clock' is held; `tickbird held`"):
-                await store.resolve_held(NAMESPACE, NAME, decision)
+                await store.held.resolve(NAMESPACE, NAME, decision)
             with pytest.raises(NotFoundError, match="there is no schedule 'nothing'"):
-                await store.resolve_held(NAMESPACE, "nothing", decision)
+                await store.held.resolve(NAMESPACE, "nothing", decision)
 
     @pytest.mark.parametrize("options", [{"count": 0}, {"count": True}, {"per_minute": 0}, {"per_minute": 1.5}])
     async def test_a_release_that_makes_no_sense(self, options: dict[str, Any]) -> None:

@@ -44,16 +44,18 @@ class IdempotencyKeys:
         again = await enqueue(store, 5, payload={"b": [2], "a": 1}, idempotency_key="order-17", priority=9)
         assert again == first
         assert await enqueue(store, 6, payload={"a": 1, "b": [2]}, idempotency_key="order-18") != first
-        assert len(await store.list_runs(NAMESPACE)) == 2
+        assert len(await store.runs.list(NAMESPACE)) == 2
         run = await read(store, first)
         assert (run.created_at, run.priority) == (later(0), 0)
 
     async def test_each_enqueue_that_makes_runs_is_audited_once(self, store: Store) -> None:
         first = await enqueue(store, idempotency_key="once")
         assert await enqueue(store, 1, idempotency_key="once") == first
-        [again] = await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}, retry_of=first)], "ada", now=later(2))
-        many = await store.enqueue(NAMESPACE, [NewRun(Target(task), {}) for task in "ba"], "ada", now=later(3))
-        told = [(each.action, each.run_id, each.at, dict(each.detail)) for each in await store.list_audit(NAMESPACE)]
+        [again] = await store.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {}, retry_of=first)], "ada", now=later(2))
+        many = await store.runs.enqueue(NAMESPACE, [NewRun(Target(task), {}) for task in "ba"], "ada", now=later(3))
+        told = [
+            (each.action, each.run_id, each.at, dict(each.detail)) for each in await store.ledger.list_audit(NAMESPACE)
+        ]
         assert told == [
             ("enqueue", many[0], later(3), {"count": 2, "tasks": ["a", "b"]}),
             ("enqueue", again, later(2), {"count": 1, "tasks": ["work"], "retry_of": first}),
@@ -80,7 +82,7 @@ class IdempotencyKeys:
         for other in ({"payload": {"n": 2}}, {"payload": {"n": True}}, {}, {"payload": {"n": 1}, "task": "rest"}):
             with pytest.raises(ConflictError, match=f"'k' stands for run {run_id}"):
                 await enqueue(store, 1, idempotency_key="k", **other)
-        assert len(await store.list_runs(NAMESPACE)) == 1
+        assert len(await store.runs.list(NAMESPACE)) == 1
 
     async def test_a_batch_with_keys_keeps_its_order(self, store: Store) -> None:
         known = await enqueue(store, 0, payload={"n": 1}, idempotency_key="b")
@@ -90,7 +92,7 @@ class IdempotencyKeys:
             NewRun(Target("work"), {"n": number}, idempotency_key=key)
             for number, key in zip(numbers, keys, strict=True)
         ]
-        ids = list(await store.enqueue(NAMESPACE, new, "ada", now=later(1)))
+        ids = list(await store.runs.enqueue(NAMESPACE, new, "ada", now=later(1)))
         assert ids[2] == known
         assert ids[0] == ids[4]
         assert len(set(ids)) == 4
@@ -105,7 +107,7 @@ class IdempotencyKeys:
         await change(store, Update(actor="ada", fields={"payload": {"n": 2}}), 4)
         assert await trigger(store, 5, "k") == first
         assert len(await runs_of(store)) == 2
-        assert [record.action for record in await store.list_audit(NAMESPACE)].count("trigger") == 2
+        assert [record.action for record in await store.ledger.list_audit(NAMESPACE)].count("trigger") == 2
 
     async def test_a_trigger_of_something_else_under_a_key_is_refused(self, store: Store) -> None:
         await create(store)
@@ -122,7 +124,7 @@ class IdempotencyKeys:
             await enqueue(store, 2, payload={"n": 1}, idempotency_key="k")
         with pytest.raises(NotFoundError):
             await trigger(store, 2, "k", name="never-was")
-        assert len(await store.list_runs(NAMESPACE)) == 2
+        assert len(await store.runs.list(NAMESPACE)) == 2
 
     async def test_a_key_outlives_the_end_of_its_schedule(self, store: Store) -> None:
         await create(store)
@@ -137,10 +139,10 @@ class IdempotencyKeys:
         plain = await enqueue(store, 0)
         await work_off(store, 1)
         await prune(store, 2 * HOUR, older_than=HOUR)
-        assert await store.get_run(plain) is None
+        assert await store.runs.get(plain) is None
         assert await enqueue(store, 2 * HOUR, idempotency_key="k") == keyed
         await prune(store, DAY + 1, older_than=HOUR)
-        assert await store.get_run(keyed) is None
+        assert await store.runs.get(keyed) is None
         assert await enqueue(store, DAY + 2, idempotency_key="k") != keyed
 
     async def test_a_key_lives_as_long_as_its_run(self, store: Store) -> None:
@@ -155,7 +157,7 @@ class IdempotencyKeys:
         assert len(set(await asyncio.gather(*asked))) == 1
         triggered = [trigger(each, 1, "t") for each in (store, other) * 5]
         assert len(set(await asyncio.gather(*triggered))) == 1
-        assert len(await store.list_runs(NAMESPACE)) == 2
+        assert len(await store.runs.list(NAMESPACE)) == 2
 
     async def test_a_trigger_and_an_enqueue_that_meet_under_one_key(self, store: Store, other: Store) -> None:
         await create(store)
@@ -167,4 +169,4 @@ class IdempotencyKeys:
         refused = [each for each in meeting if isinstance(each, ConflictError)]
         made = [each for each in meeting if isinstance(each, int)]
         assert (len(refused), len(made)) == (5, 5)
-        assert len(await store.list_runs(NAMESPACE)) == 5
+        assert len(await store.runs.list(NAMESPACE)) == 5

@@ -25,15 +25,15 @@ class Logs:
         one, other = await enqueue(store), await enqueue(store)
         lines = [_line(one, 1), _line(one, 2, 'äöü "quoted" \\ {a,b}\n\ttab', level=logging.ERROR), _line(one, 3)]
         again = _line(one, 1, "second try", attempt=2)
-        await store.write_logs([again, *lines[:2]], [])
-        await store.write_logs([_line(other, 1), lines[2]], [])
-        assert list(await store.read_logs(one)) == [*lines, again]
-        assert list(await store.read_logs(one, after=(1, 1), limit=2)) == lines[1:]
-        assert list(await store.read_logs(one, after=(1, 3))) == [again]
-        assert list(await store.read_logs(other)) == [_line(other, 1)]
-        assert not await store.read_logs(987_654_321)
+        await store.logs.write([again, *lines[:2]], [])
+        await store.logs.write([_line(other, 1), lines[2]], [])
+        assert list(await store.logs.read(one)) == [*lines, again]
+        assert list(await store.logs.read(one, after=(1, 1), limit=2)) == lines[1:]
+        assert list(await store.logs.read(one, after=(1, 3))) == [again]
+        assert list(await store.logs.read(other)) == [_line(other, 1)]
+        assert not await store.logs.read(987_654_321)
         # From the end, for pages that show the newest.
-        last = store.readings.last_lines
+        last = store.dashboard.last_lines
         assert list(await last(one)) == [*lines, again]
         assert list(await last(one, limit=2)) == [lines[2], again]
         assert list(await last(one, before=(2, 1), limit=2)) == lines[1:]
@@ -43,42 +43,42 @@ class Logs:
     async def test_what_is_sent_again_is_kept_once(self, store: Store) -> None:
         run = await enqueue(store)
         for _ in range(2):
-            await store.write_logs([_line(run, 1), _line(run, 2)], [Progress(run, 1, later(1), 0.5)])
-        assert list(await store.read_logs(run)) == [_line(run, 1), _line(run, 2)]
+            await store.logs.write([_line(run, 1), _line(run, 2)], [Progress(run, 1, later(1), 0.5)])
+        assert list(await store.logs.read(run)) == [_line(run, 1), _line(run, 2)]
 
     async def test_the_newest_progress_counts(self, store: Store) -> None:
         run = await enqueue(store)
-        assert await store.read_progress(run) is None
+        assert await store.logs.read_progress(run) is None
         values: list[Any] = [0.25, {"done": 3, "of": 4, "what": "ü"}, None]
         for second, value in enumerate(values):
-            await store.write_logs([], [Progress(run, 1, later(second), value)])
-            assert await store.read_progress(run) == Progress(run, 1, later(second), value)
-        await store.write_logs([], [Progress(run, 2, later(9), "again")])
+            await store.logs.write([], [Progress(run, 1, later(second), value)])
+            assert await store.logs.read_progress(run) == Progress(run, 1, later(second), value)
+        await store.logs.write([], [Progress(run, 2, later(9), "again")])
         # The worker of an earlier attempt, which does not know that it was given up.
-        await store.write_logs([], [Progress(run, 1, later(10), "late")])
-        assert await store.read_progress(run) == Progress(run, 2, later(9), "again")
+        await store.logs.write([], [Progress(run, 1, later(10), "late")])
+        assert await store.logs.read_progress(run) == Progress(run, 2, later(9), "again")
 
     async def test_lines_of_a_run_that_does_not_exist_are_dropped(self, store: Store) -> None:
         run = await enqueue(store)
-        await store.write_logs([_line(999, 1), _line(run, 1)], [Progress(999, 1, later(1), 1)])
-        assert list(await store.read_logs(run)) == [_line(run, 1)]
-        assert not await store.read_logs(999)
-        assert await store.read_progress(999) is None
+        await store.logs.write([_line(999, 1), _line(run, 1)], [Progress(999, 1, later(1), 1)])
+        assert list(await store.logs.read(run)) == [_line(run, 1)]
+        assert not await store.logs.read(999)
+        assert await store.logs.read_progress(999) is None
 
     @pytest.mark.parametrize("value", [10**5_000, {"n": [10**5_000]}, object()], ids=["integer", "member", "object"])
     async def test_progress_that_cannot_be_encoded_is_refused_with_its_batch(self, store: Store, value: Any) -> None:
         run = await enqueue(store)
         with pytest.raises(InvalidError):
-            await store.write_logs([_line(run, 1)], [Progress(run, 1, later(1), value)])
-        assert not await store.read_logs(run)
-        await store.write_logs([_line(run, 1)], [])
-        assert list(await store.read_logs(run)) == [_line(run, 1)]
+            await store.logs.write([_line(run, 1)], [Progress(run, 1, later(1), value)])
+        assert not await store.logs.read(run)
+        await store.logs.write([_line(run, 1)], [])
+        assert list(await store.logs.read(run)) == [_line(run, 1)]
 
     async def test_a_pruned_run_takes_its_log_along(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 1)
-        await store.write_logs([_line(run.id, 1)], [Progress(run.id, 1, later(1), 1)])
+        await store.logs.write([_line(run.id, 1)], [Progress(run.id, 1, later(1), 1)])
         await finish(store, run, 2)
-        assert await store.prune(older_than=10, keep=0, now=later(100)) == 1
-        assert not await store.read_logs(run.id)
-        assert await store.read_progress(run.id) is None
+        assert await store.runs.prune(older_than=10, keep=0, now=later(100)) == 1
+        assert not await store.logs.read(run.id)
+        assert await store.logs.read_progress(run.id) is None

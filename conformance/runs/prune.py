@@ -34,7 +34,7 @@ DAY = 86_400
 async def prune(store: Store, at: float, *, older_than: float = DAY, keep: int = 0, limit: int = 1_000) -> None:
     """Prune until nothing is left to prune."""
     for _ in range(1_000):
-        if not await store.prune(older_than=older_than, keep=keep, limit=limit, now=later(at)):
+        if not await store.runs.prune(older_than=older_than, keep=keep, limit=limit, now=later(at)):
             return
     raise AssertionError("pruning does not come to an end")
 
@@ -49,8 +49,8 @@ class Prune:
         kept = await enqueue(store, DAY, payload={"n": 2})
         await finish(store, await start(store, DAY), DAY)
         await prune(store, DAY + 100)
-        assert await store.get_run(gone) is None
-        assert list(await store.list_attempts(gone)) == []
+        assert await store.runs.get(gone) is None
+        assert list(await store.runs.list_attempts(gone)) == []
         assert (await read(store, kept)).payload == {"n": 2}
 
     async def test_age_counts_from_the_end(self, store: Store) -> None:
@@ -58,9 +58,9 @@ class Prune:
         run = await start(store, 1, lease=YEAR)
         await finish(store, run, 5 * DAY)
         await prune(store, 5 * DAY + 100)
-        assert await store.get_run(run.id) is not None
+        assert await store.runs.get(run.id) is not None
         await prune(store, 6 * DAY + 1)
-        assert await store.get_run(run.id) is None
+        assert await store.runs.get(run.id) is None
 
     async def test_what_is_not_final_stays(self, store: Store) -> None:
         await create(store, catch_up="all")
@@ -69,7 +69,7 @@ class Prune:
         await start(store, 401)
         await prune(store, YEAR)
         assert [run.status for run in await runs_of(store)] == ["running"] + ["waiting"] * 4
-        assert len(await store.list_runs(NAMESPACE)) == 6
+        assert len(await store.runs.list(NAMESPACE)) == 6
 
     async def test_the_newest_of_each_schedule_stay(self, store: Store) -> None:
         for name in ("a", "b"):
@@ -82,22 +82,22 @@ class Prune:
         await prune(store, YEAR, keep=2)
         for name in ("a", "b"):
             assert [since(run.scheduled_for) for run in await runs_of(store, name)] == [300, 360]
-        assert await store.get_run(loose) is None
+        assert await store.runs.get(loose) is None
 
     async def test_at_most_the_limit_goes_at_once_oldest_first(self, store: Store) -> None:
         ids = []
         for number in range(10):
             ids.append(await enqueue(store, number))
             await work_off(store, number)
-        assert await store.prune(older_than=DAY, keep=0, limit=3, now=later(YEAR)) > 0
-        left = [run_id for run_id in ids if await store.get_run(run_id)]
+        assert await store.runs.prune(older_than=DAY, keep=0, limit=3, now=later(YEAR)) > 0
+        left = [run_id for run_id in ids if await store.runs.get(run_id)]
         assert left == ids[10 - len(left) :]
         assert 7 <= len(left) < 10
         await prune(store, YEAR, limit=3)
-        assert list(await store.list_runs(NAMESPACE)) == []
+        assert list(await store.runs.list(NAMESPACE)) == []
 
     async def test_nothing_to_prune(self, store: Store) -> None:
-        assert await store.prune(older_than=DAY, keep=0, now=later(0)) == 0
+        assert await store.runs.prune(older_than=DAY, keep=0, now=later(0)) == 0
 
     async def test_a_pruned_tick_never_runs_again(self, store: Store) -> None:
         await create(store)
@@ -138,8 +138,8 @@ class Prune:
         assert await ranges(store) == [("overlap", 120, 120, 1), ("overlap", 240, 240, 1)]
         await prune(store, YEAR)
         assert await ranges(store) == [("overlap", 240, 240, 1)]
-        assert list(await store.list_audit(NAMESPACE)) == []
-        assert len(await store.list_revisions(schedule.id)) == 1
+        assert list(await store.ledger.list_audit(NAMESPACE)) == []
+        assert len(await store.schedules.list_revisions(schedule.id)) == 1
 
     async def test_old_revisions_go_unless_they_are_in_use(self, store: Store) -> None:
         """A run, and a retry of a run that is gone, keep the revision that they are executed with."""
@@ -157,9 +157,9 @@ class Prune:
                 waiting = (await change(store, Trigger(actor="ada"), number / 10)).run_ids[0]
         newest = set(range(52, REVISIONS_KEPT + 52))
         await prune(store, DAY, older_than=2 * DAY)
-        assert len(await store.list_revisions(schedule.id, limit=1_000)) == REVISIONS_KEPT + 51
+        assert len(await store.schedules.list_revisions(schedule.id, limit=1_000)) == REVISIONS_KEPT + 51
         await prune(store, YEAR, limit=7)
-        kept = {each.revision for each in await store.list_revisions(schedule.id, limit=1_000)}
+        kept = {each.revision for each in await store.schedules.list_revisions(schedule.id, limit=1_000)}
         # The first one says who created it.
         assert kept == {1, 20, 30} | newest
         assert (await read(store, retried)).payload == {"n": 20}
@@ -177,12 +177,12 @@ class Prune:
         for number in range(REVISIONS_KEPT):
             await change(store, (Pause if number % 2 == 0 else Resume)(actor="ada"), 2 + number / 10)
         await prune(store, YEAR)
-        kept = [each.revision for each in await store.list_revisions(schedule.id, limit=1_000)]
+        kept = [each.revision for each in await store.schedules.list_revisions(schedule.id, limit=1_000)]
         assert kept == [*range(REVISIONS_KEPT + 2, 0, -1)]
         for number in range(REVISIONS_KEPT):
             await change(store, (Pause if number % 2 == 0 else Resume)(actor="ada"), 20 + number / 10)
         await prune(store, YEAR)
-        kept = [each.revision for each in await store.list_revisions(schedule.id, limit=1_000)]
+        kept = [each.revision for each in await store.schedules.list_revisions(schedule.id, limit=1_000)]
         assert kept == [*range(2 * REVISIONS_KEPT + 2, REVISIONS_KEPT + 2, -1), 2, 1]
-        [stored] = (await store.list_app_schedules(NAMESPACE, "app", ())).values()
+        [stored] = (await store.schedules.list_of_app(NAMESPACE, "app", ())).values()
         assert stored.seen == {"one", "two"}

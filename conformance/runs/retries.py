@@ -86,7 +86,7 @@ class Retries:
         assert claimed.definition is not None
         assert (claimed.definition.retries, claimed.definition.timeout) == (5, 600)
         # Its worker is lost, and on_crash="fail" never starts it twice.
-        assert list((await store.rescue(now=later(at + 11))).failed) == [retried.id]
+        assert list((await store.leases.rescue(now=later(at + 11))).failed) == [retried.id]
 
     async def test_a_retry_repeats_the_run_after_an_edit(self, store: Store) -> None:
         run = await _ended(store)
@@ -111,7 +111,7 @@ class Retries:
         run = await _ended(store)
         await change(store, Update(actor="ada", fields=EDIT), 70)
         retried = await _retry(store, run, 80)
-        await store.cancel_run(retried.id, "ada", now=later(81))
+        await store.runs.cancel(retried.id, "ada", now=later(81))
         await change(store, Delete(actor="ada"), 85)
         again = await _retry(store, retried, 90)
         assert _created_with(again) == _created_with(run)
@@ -127,7 +127,7 @@ class Retries:
     async def test_a_retry_repeats_a_payload_of_the_runs_own(self, store: Store) -> None:
         await create(store, payload={"n": 1})
         [run_id] = (await change(store, Trigger(actor="ada", payload={"n": 2}), 10)).run_ids
-        await store.cancel_run(run_id, "ada", now=later(11))
+        await store.runs.cancel(run_id, "ada", now=later(11))
         await change(store, Update(actor="ada", fields={"payload": {"n": 3}}), 12)
         retried = await _retry(store, await read(store, run_id), 13)
         assert (retried.payload, retried.start_by) == ({"n": 2}, None)
@@ -155,12 +155,12 @@ class Retries:
     async def test_an_enqueued_retry_is_never_started_twice_either(self, store: Store) -> None:
         for crash_limit in (0, 1, 3):
             first = await enqueue(store, 0, crash_limit=crash_limit)
-            await store.cancel_run(first, "ada", now=later(1))
+            await store.runs.cancel(first, "ada", now=later(1))
             again = await enqueue(store, 2, retry_of=first)
             for crash in range(crash_limit + 1):
                 at = 10 + 100 * crash
                 [claimed] = (await claim(store, at, lease=10)).runs
                 assert claimed.id == again
-                rescued = await store.rescue(now=later(at + 11))
+                rescued = await store.leases.rescue(now=later(at + 11))
                 is_last = crash == crash_limit
                 assert list(rescued.failed if is_last else rescued.requeued) == [again]

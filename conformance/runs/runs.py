@@ -41,7 +41,7 @@ class Runs:
 
     async def test_enqueued_run_is_readable(self, store: Store) -> None:
         new = NewRun(Target("work"), {"n": 1}, queue="slow", priority=3)
-        [run_id] = await store.enqueue(NAMESPACE, [new], "ada", now=later(5))
+        [run_id] = await store.runs.enqueue(NAMESPACE, [new], "ada", now=later(5))
         run = await read(store, run_id)
         assert (run.namespace, run.schedule_id, run.schedule, run.revision) == (NAMESPACE, None, None, None)
         assert (run.target, run.payload, run.queue, run.priority) == (Target("work"), {"n": 1}, "slow", 3)
@@ -51,23 +51,25 @@ class Runs:
 
     async def test_enqueue_many_gives_an_id_each_in_order(self, store: Store) -> None:
         new = [NewRun(Target("work"), {"n": number}) for number in range(50)]
-        ids = await store.enqueue(NAMESPACE, new, "ada", now=later(0))
+        ids = await store.runs.enqueue(NAMESPACE, new, "ada", now=later(0))
         assert len(set(ids)) == 50
         assert [(await read(store, run_id)).payload["n"] for run_id in ids] == list(range(50))
-        assert list(await store.enqueue(NAMESPACE, [], "ada", now=later(0))) == []
+        assert list(await store.runs.enqueue(NAMESPACE, [], "ada", now=later(0))) == []
 
     async def test_an_enqueued_retry_names_what_it_retries(self, store: Store) -> None:
-        [first] = await store.enqueue(NAMESPACE, [NewRun(Target("work"), {})], "ada", now=later(0))
-        [second] = await store.enqueue(NAMESPACE, [NewRun(Target("work"), {}, retry_of=first)], "ada", now=later(1))
+        [first] = await store.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {})], "ada", now=later(0))
+        [second] = await store.runs.enqueue(
+            NAMESPACE, [NewRun(Target("work"), {}, retry_of=first)], "ada", now=later(1)
+        )
         before, after = await read(store, first), await read(store, second)
         assert (before.origin, before.retry_of) == ("manual", None)
         assert (after.origin, after.retry_of) == ("retry", first)
 
     async def test_unknown_run(self, store: Store) -> None:
-        assert await store.get_run(987_654_321) is None
-        assert list(await store.list_attempts(987_654_321)) == []
+        assert await store.runs.get(987_654_321) is None
+        assert list(await store.runs.list_attempts(987_654_321)) == []
         with pytest.raises(NotFoundError):
-            await store.cancel_run(987_654_321, "ada", now=later(0))
+            await store.runs.cancel(987_654_321, "ada", now=later(0))
 
     async def test_claim_starts_the_run(self, store: Store) -> None:
         run_id = await enqueue(store)
@@ -108,7 +110,7 @@ class Runs:
         assert len((await claim(store, 1, queues=("a", "b"), tasks=("work", "other"))).runs) == 2
 
     async def test_claim_takes_no_more_than_there_is_room_for(self, store: Store) -> None:
-        await store.enqueue(NAMESPACE, [NewRun(Target("work"), {})] * 5, "ada", now=later(0))
+        await store.runs.enqueue(NAMESPACE, [NewRun(Target("work"), {})] * 5, "ada", now=later(0))
         assert [len((await claim(store, 1, limit)).runs) for limit in (2, 2, 2, 2)] == [2, 2, 1, 0]
 
     async def test_namespaces_do_not_work_for_each_other(self, store: Store) -> None:
@@ -156,23 +158,23 @@ class Runs:
     async def test_renew_extends_the_lease(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 0, lease=30)
-        renewed = await store.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(20))
+        renewed = await store.leases.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(20))
         assert (renewed.now, renewed.held, renewed.cancelled) == (later(20), frozenset({run.id}), frozenset())
         assert (await read(store, run)).lease_until == later(50)
-        assert (await store.renew(a_worker(), [], 30, now=later(20))).held == frozenset()
+        assert (await store.leases.renew(a_worker(), [], 30, now=later(20))).held == frozenset()
 
     async def test_renew_needs_the_worker_and_the_attempt(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 0, lease=30)
-        assert not (await store.renew(a_worker("w2"), [LeaseRef(run.id, 1)], 30, now=later(5))).held
+        assert not (await store.leases.renew(a_worker("w2"), [LeaseRef(run.id, 1)], 30, now=later(5))).held
         for attempt in (0, 2):
-            assert not (await store.renew(a_worker(), [LeaseRef(run.id, attempt)], 30, now=later(5))).held
+            assert not (await store.leases.renew(a_worker(), [LeaseRef(run.id, attempt)], 30, now=later(5))).held
         assert (await read(store, run)).lease_until == later(30)
 
     async def test_an_expired_lease_that_nobody_took_can_be_renewed(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 0, lease=30)
-        assert (await store.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(100))).held == {run.id}
+        assert (await store.leases.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(100))).held == {run.id}
         assert (await read(store, run)).lease_until == later(130)
 
     async def test_renewing_some_names_those_that_were_lost(self, store: Store) -> None:
@@ -181,7 +183,7 @@ class Runs:
         one, two, three = (await claim(store, 0)).runs
         await finish(store, two, 1)
         held = [LeaseRef(run.id, run.attempt) for run in (three, two, one)]
-        assert (await store.renew(a_worker(), held, 30, now=later(2))).held == {one.id, three.id}
+        assert (await store.leases.renew(a_worker(), held, 30, now=later(2))).held == {one.id, three.id}
 
     @pytest.mark.parametrize("result", RESULTS, ids=lambda result: str(result)[:10])
     async def test_success_keeps_its_result(self, store: Store, result: Any) -> None:
@@ -193,7 +195,7 @@ class Runs:
         assert (done.status, done.finished_at, done.lease_until) == ("succeeded", later(2), None)
         assert (done.started_at, done.attempt, done.failures, done.crashes) == (later(1), 1, 0, 0)
         assert (done.result, done.error, done.failure_kind) == (result, None, None)
-        assert list(await store.list_attempts(run.id)) == []
+        assert list(await store.runs.list_attempts(run.id)) == []
 
     async def test_failure_keeps_its_error(self, store: Store) -> None:
         await enqueue(store)
@@ -202,7 +204,7 @@ class Runs:
         done = await read(store, run)
         assert (done.status, done.finished_at, done.failures, done.crashes) == ("failed", later(2), 1, 0)
         assert (done.error, done.failure_kind, done.result) == ("ValueError: “no”", "raised", None)
-        [attempt] = await store.list_attempts(run.id)
+        [attempt] = await store.runs.list_attempts(run.id)
         assert (attempt.attempt, attempt.worker, attempt.outcome) == (1, "w1", "failed")
         assert (attempt.started_at, attempt.ended_at, attempt.error) == (later(1), later(2), "ValueError: “no”")
 
@@ -225,7 +227,7 @@ class Runs:
         again = await start(store, 33, worker=a_worker("w2"))
         assert (again.id, again.attempt, again.worker, again.started_at) == (run.id, 2, "w2", later(33))
         await finish(store, again, 34)
-        [attempt] = await store.list_attempts(run.id)
+        [attempt] = await store.runs.list_attempts(run.id)
         assert (attempt.attempt, attempt.worker, attempt.outcome) == (1, "w1", "retried")
         assert (attempt.started_at, attempt.ended_at, attempt.error) == (later(1), later(2), "boom")
         assert (await read(store, run)).status == "succeeded"
@@ -238,7 +240,7 @@ class Runs:
             await finish(store, run, number, "queued")
         run = await read(store, run)
         assert (run.status, run.failures, run.crashes, run.attempt) == ("queued", 0, 0, 5)
-        assert [attempt.outcome for attempt in await store.list_attempts(run.id)] == ["drained"] * 5
+        assert [attempt.outcome for attempt in await store.runs.list_attempts(run.id)] == ["drained"] * 5
 
     async def test_what_is_put_back_unstarted_keeps_its_deadline(self, store: Store) -> None:
         for _ in range(2):
@@ -248,9 +250,9 @@ class Runs:
             Outcome(begun.id, 1, "queued"),
             Outcome(unbegun.id, 1, "queued", started=False),
         ]
-        await store.finish(outcomes, now=later(2))
+        await store.leases.finish(outcomes, now=later(2))
         assert [(await read(store, run)).start_by for run in (begun, unbegun)] == [None, later(60)]
-        assert list((await store.rescue(now=later(61))).misfired) == [unbegun.id]
+        assert list((await store.leases.rescue(now=later(61))).misfired) == [unbegun.id]
 
     async def test_finish_needs_the_current_attempt(self, store: Store) -> None:
         await enqueue(store)
@@ -271,10 +273,10 @@ class Runs:
         ends: tuple[Status, ...] = ("succeeded", "failed", "cancelled", "queued")
         for again in ends:
             assert not (await finish(store, run, 3, again)).accepted
-        assert not (await store.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(3))).held
+        assert not (await store.leases.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(3))).held
         with pytest.raises(ConflictError, match=f"run {run.id} is {status} already; only one that waits, is queued"):
-            await store.cancel_run(run.id, "ada", now=later(3))
-        await store.rescue(now=later(10_000))
+            await store.runs.cancel(run.id, "ada", now=later(3))
+        await store.leases.rescue(now=later(10_000))
         assert list((await claim(store, 10_000)).runs) == []
         assert await read(store, run) == before
 
@@ -290,9 +292,9 @@ class Runs:
             Outcome(runs[3].id, 1, "queued", delay=5),
             Outcome(987_654_321, 1, "succeeded"),
         ]
-        assert (await store.finish(outcomes, now=later(2))).accepted == {runs[0].id, runs[3].id}
+        assert (await store.leases.finish(outcomes, now=later(2))).accepted == {runs[0].id, runs[3].id}
         assert [(await read(store, run)).status for run in runs] == ["succeeded", "succeeded", "running", "queued"]
-        assert (await store.finish([], now=later(2))).accepted == frozenset()
+        assert (await store.leases.finish([], now=later(2))).accepted == frozenset()
 
     @pytest.mark.parametrize("status", ["succeeded", "failed", "cancelled", "queued"])
     @pytest.mark.parametrize("alone", [True, False])
@@ -303,33 +305,33 @@ class Runs:
         await start(store, 0, worker=holder)
         before = await read(store, run_id)
         outcome = Outcome(run_id, 1, status, result="former", alone=alone)
-        assert not (await store.finish([outcome], worker=former, now=later(1))).accepted
+        assert not (await store.leases.finish([outcome], worker=former, now=later(1))).accepted
         assert await read(store, run_id) == before
-        assert not await store.list_attempts(run_id)
-        assert (await store.finish([outcome], worker=holder, now=later(2))).accepted == {run_id}
+        assert not await store.runs.list_attempts(run_id)
+        assert (await store.leases.finish([outcome], worker=holder, now=later(2))).accepted == {run_id}
         assert (await read(store, run_id)).status == status
 
     async def test_a_run_that_never_started_cannot_finish(self, store: Store) -> None:
         run_id = await enqueue(store)
         for attempt in (0, 1):
-            assert not (await store.finish([Outcome(run_id, attempt, "succeeded")], now=later(1))).accepted
+            assert not (await store.leases.finish([Outcome(run_id, attempt, "succeeded")], now=later(1))).accepted
         assert (await read(store, run_id)).status == "queued"
 
     async def test_cancel_of_a_queued_run_is_final(self, store: Store) -> None:
         run_id = await enqueue(store)
-        run = await store.cancel_run(run_id, "ada", reason="not today", now=later(3))
+        run = await store.runs.cancel(run_id, "ada", reason="not today", now=later(3))
         assert (run.status, run.finished_at, run.reason) == ("cancelled", later(3), "not today")
         assert await read(store, run_id) == run
         assert list((await claim(store, 4)).runs) == []
         with pytest.raises(ConflictError):
-            await store.cancel_run(run_id, "ada", now=later(5))
+            await store.runs.cancel(run_id, "ada", now=later(5))
 
     async def test_cancel_of_a_running_one_asks_it_to_stop(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 1)
-        asked = await store.cancel_run(run.id, "ada", reason="enough", now=later(3))
+        asked = await store.runs.cancel(run.id, "ada", reason="enough", now=later(3))
         assert (asked.status, asked.cancel_requested_at, asked.cancel_requested_by) == ("running", later(3), "ada")
-        renewed = await store.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(4))
+        renewed = await store.leases.renew(a_worker(), [LeaseRef(run.id, 1)], 30, now=later(4))
         assert (renewed.held, renewed.cancelled) == (frozenset({run.id}), frozenset({run.id}))
         await finish(store, run, 5, "cancelled")
         assert (await read(store, run)).status == "cancelled"
@@ -337,7 +339,7 @@ class Runs:
     async def test_a_cancelled_run_gets_no_further_attempt(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 1)
-        await store.cancel_run(run.id, "ada", now=later(2))
+        await store.runs.cancel(run.id, "ada", now=later(2))
         assert (await finish(store, run, 3, "queued", failures=1)).accepted == {run.id}
         done = await read(store, run)
         assert (done.status, done.finished_at) == ("cancelled", later(3))
@@ -345,15 +347,15 @@ class Runs:
     async def test_a_run_asked_to_stop_may_still_end_well(self, store: Store) -> None:
         await enqueue(store)
         run = await start(store, 1)
-        await store.cancel_run(run.id, "ada", now=later(2))
+        await store.runs.cancel(run.id, "ada", now=later(2))
         await finish(store, run, 3, result=7)
         done = await read(store, run)
         assert (done.status, done.result) == ("succeeded", 7)
 
     async def test_cancel_is_audited(self, store: Store) -> None:
         run_id = await enqueue(store)
-        await store.cancel_run(run_id, "bo", reason="why", now=later(3))
-        told = (await store.list_audit(NAMESPACE))[0]
+        await store.runs.cancel(run_id, "bo", reason="why", now=later(3))
+        told = (await store.ledger.list_audit(NAMESPACE))[0]
         assert (told.action, told.actor, told.run_id, told.at) == ("cancel", "bo", run_id, later(3))
 
     @pytest.mark.parametrize("text", ["a\0b", "a\ud800b", "x" * 2_000_000], ids=["nul", "surrogate", "huge"])
@@ -366,13 +368,13 @@ class Runs:
             Outcome(bad.id, 1, "failed", error=f"ValueError: {text}", failure_kind="raised", failures=1),
             Outcome(odd.id, 1, "succeeded", result={"text": text, text[:9]: [text]}),
         ]
-        assert (await store.finish(outcomes, now=later(1))).accepted == {good.id, bad.id, odd.id}
+        assert (await store.leases.finish(outcomes, now=later(1))).accepted == {good.id, bad.id, odd.id}
         failed = await read(store, bad)
         assert failed.status == "failed"
         assert failed.error is not None
         assert failed.error.startswith("ValueError: ")
         assert (await read(store, odd)).status == "succeeded"
-        assert [attempt.outcome for attempt in await store.list_attempts(bad.id)] == ["failed"]
+        assert [attempt.outcome for attempt in await store.runs.list_attempts(bad.id)] == ["failed"]
 
     @pytest.mark.parametrize("result", UNENCODABLE.values(), ids=UNENCODABLE)
     async def test_a_result_that_cannot_be_encoded_is_refused_with_its_batch(self, store: Store, result: Any) -> None:
@@ -381,9 +383,9 @@ class Runs:
         good, bad = (await claim(store, 0)).runs
         outcomes = [Outcome(good.id, 1, "succeeded", result=1), Outcome(bad.id, 1, "succeeded", result=result)]
         with pytest.raises(InvalidError):
-            await store.finish(outcomes, now=later(1))
+            await store.leases.finish(outcomes, now=later(1))
         assert [(await read(store, run)).status for run in (good, bad)] == ["running"] * 2
-        assert (await store.finish(outcomes[:1], now=later(1))).accepted == {good.id}
+        assert (await store.leases.finish(outcomes[:1], now=later(1))).accepted == {good.id}
 
     @pytest.mark.parametrize("text", ["a\0b", "a\ud800b"], ids=["nul", "surrogate"])
     async def test_a_payload_that_a_database_refuses_is_refused_clearly(self, store: Store, text: str) -> None:
@@ -394,7 +396,7 @@ class Runs:
             await change(store, Trigger(actor="ada", payload={"text": text}), 10)
         with pytest.raises(InvalidError):
             await enqueue(store, payload={"text": text})
-        assert list(await store.list_runs(NAMESPACE)) == []
+        assert list(await store.runs.list(NAMESPACE)) == []
 
     async def test_list_runs_pages_by_id(self, store: Store) -> None:
         await create(store, overlap="allow")
@@ -402,15 +404,15 @@ class Runs:
             await plan(store, number * 60)
         await enqueue(store, 500)
         await enqueue(store, 500, namespace="elsewhere")
-        everything = await store.list_runs(NAMESPACE)
+        everything = await store.runs.list(NAMESPACE)
         assert len(everything) == 8
         assert [run.id for run in everything] == sorted((run.id for run in everything), reverse=True)
-        first = await store.list_runs(NAMESPACE, limit=3)
-        second = await store.list_runs(NAMESPACE, before=first[-1].id, limit=100)
+        first = await store.runs.list(NAMESPACE, limit=3)
+        second = await store.runs.list(NAMESPACE, before=first[-1].id, limit=100)
         assert [*first, *second] == list(everything)
-        assert len(await store.list_runs(NAMESPACE, schedule=NAME)) == 7
-        assert list(await store.list_runs(NAMESPACE, schedule="unknown")) == []
-        page = await store.list_runs(NAMESPACE, schedule=NAME, before=everything[2].id, limit=2)
+        assert len(await store.runs.list(NAMESPACE, schedule=NAME)) == 7
+        assert list(await store.runs.list(NAMESPACE, schedule="unknown")) == []
+        page = await store.runs.list(NAMESPACE, schedule=NAME, before=everything[2].id, limit=2)
         assert [run.id for run in page] == [run.id for run in everything[3:5]]
 
     async def test_list_runs_by_status(self, store: Store) -> None:
@@ -422,9 +424,9 @@ class Runs:
         await finish(store, runs[1], 2, "failed")
         counts: dict[Status, int] = {"queued": 1, "running": 1, "succeeded": 1, "failed": 1, "cancelled": 0}
         for status, count in counts.items():
-            found = await store.list_runs(NAMESPACE, status=status)
+            found = await store.runs.list(NAMESPACE, status=status)
             assert [run.status for run in found] == [status] * count
-        assert list(await store.list_runs(NAMESPACE, schedule=NAME, status="queued")) == []
+        assert list(await store.runs.list(NAMESPACE, schedule=NAME, status="queued")) == []
 
     @pytest.mark.parametrize("status", get_args(Status))
     async def test_pages_of_a_status(self, store: Store, status: Status) -> None:
@@ -441,17 +443,17 @@ class Runs:
             await create(store, f"{name}-behind", overlap="queue", task=name, at=403)
         for minute in range(7, 10):
             await plan(store, minute * 60)
-        everything = list(await store.list_runs(NAMESPACE))
+        everything = list(await store.runs.list(NAMESPACE))
         for schedule in (None, "one", "two-behind", "unknown"):
             wanted = [run for run in everything if run.status == status and schedule in (None, run.schedule)]
             paged: list[RunRecord] = []
-            while page := await store.list_runs(
+            while page := await store.runs.list(
                 NAMESPACE, schedule=schedule, status=status, before=paged[-1].id if paged else None, limit=2
             ):
                 paged += page
             assert paged == wanted
         assert any(run.status == status for run in everything)
-        assert list(await store.list_runs("elsewhere", status=status)) == []
+        assert list(await store.runs.list("elsewhere", status=status)) == []
 
     async def test_active_runs_are_those_not_final(self, store: Store) -> None:
         schedule = await create(store, catch_up="all")
@@ -459,6 +461,6 @@ class Runs:
         run = await start(store, 331)
         await finish(store, run, 332)
         await start(store, 333)
-        active = await store.active_runs(schedule.id)
+        active = await store.runs.list_active(schedule.id)
         assert [found.status for found in active] == ["running", "waiting", "waiting", "waiting"]
         assert [found.id for found in active] == sorted(found.id for found in active)

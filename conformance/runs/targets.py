@@ -33,7 +33,7 @@ async def create_command(store: Store, name: str = NAME) -> Schedule:
     """A schedule of a command, made by Ada."""
     definition = Definition(trigger=MINUTE, target=command_target(BACKUP))
     made = Create(actor="ada", namespace=NAMESPACE, definition=definition)
-    return (await store.change_schedule(NAMESPACE, name, made, now=later(0))).schedule
+    return (await store.schedules.change(NAMESPACE, name, made, now=later(0))).schedule
 
 
 class Targets:
@@ -53,7 +53,7 @@ class Targets:
     async def test_a_command_is_handed_to_the_planner_that_allows_it(self, store: Store) -> None:
         await create_command(store)
         hand_off = HandOff(a_worker(), 5, 60, ("default",), ("work", PROGRAM))
-        [run] = (await store.plan_due(limit=10, hand_off=hand_off, now=later(60))).leased
+        [run] = (await store.planning.plan_due(limit=10, hand_off=hand_off, now=later(60))).leased
         assert run.definition is not None
         assert run.definition.target.program == BACKUP
 

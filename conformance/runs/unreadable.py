@@ -137,7 +137,7 @@ class UnreadableRuns:
         self, store: Store, other: Store, plain: Plain
     ) -> None:
         await begin(other)
-        await store.set_queue_rate(NAMESPACE, "mail", read_rate("1/min"), "ada", now=later(0))
+        await store.queues.set_rate(NAMESPACE, "mail", read_rate("1/min"), "ada", now=later(0))
         schedule = await create(store, queue="mail", payload=PAYLOAD)
         await change(store, Trigger(actor="ada"), 10)
         await plain.rewrite_revision(schedule.id, 1, UNREADABLE["newer-format"])

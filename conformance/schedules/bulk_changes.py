@@ -55,12 +55,12 @@ def declare_anew(revision: int | None, trigger: Trigger = MINUTE, **policies: An
 
 async def apply_changes(store: Store, at: float, *commands: tuple[str, Command], **others: Any) -> None:
     """All of these, so many seconds after T0."""
-    await store.apply_changes(NAMESPACE, ChangeSet(commands=commands, **others), "bo", now=later(at))
+    await store.schedules.apply_changes(NAMESPACE, ChangeSet(commands=commands, **others), "bo", now=later(at))
 
 
 async def actions(store: Store) -> list[tuple[str | None, str, str]]:
     """Who did what to which schedule, oldest first."""
-    found = await store.list_audit(NAMESPACE, limit=1_000)
+    found = await store.ledger.list_audit(NAMESPACE, limit=1_000)
     return [(row.schedule, row.action, row.actor) for row in reversed(found)]
 
 
@@ -83,7 +83,7 @@ class BulkChanges:
         run = await start(store, 60)
         assert (run.payload["n"], run.priority) == (run.schedule, 3)
         assert await actions(store) == [(name, "create", "bo") for name in names]
-        [revision] = await store.list_revisions(first.id)
+        [revision] = await store.schedules.list_revisions(first.id)
         assert (revision.revision, revision.action, revision.actor) == (1, "create", "bo")
         assert revision.detail["definition"] == revision.definition == first.definition_json
 
@@ -141,7 +141,7 @@ class BulkChanges:
         assert schedule.state == "paused"
         assert schedule.pause is not None
         assert schedule.pause.by == "ada"
-        [newest, *_] = await store.list_revisions(schedule.id)
+        [newest, *_] = await store.schedules.list_revisions(schedule.id)
         assert newest.detail["declared"]["retries"] == 1
 
     @pytest.mark.parametrize(
@@ -161,11 +161,11 @@ class BulkChanges:
             await apply_changes(
                 store, 90, *commands, calendars=[calendar], limits={"k": 2}, queues={"mail": RateLimit(1, 60)}
             )
-        assert [row.schedule.name for row in await store.list_schedules(NAMESPACE)] == ["there"]
+        assert [row.schedule.name for row in await store.schedules.list(NAMESPACE)] == ["there"]
         assert (await get(store, "there")).revision == 1
         assert await runs_of(store, "there") == []
-        assert (await store.list_calendars(NAMESPACE), await store.list_limits(NAMESPACE)) == ([], [])
-        assert await store.list_queues(NAMESPACE) == []
+        assert (await store.calendars.list(NAMESPACE), await store.limits.list(NAMESPACE)) == ([], [])
+        assert await store.queues.list(NAMESPACE) == []
         assert len(await actions(store)) == 1
         # Nothing of it is remembered either.
         assert await plan_all(store, 90) == (1, 0)
@@ -173,7 +173,7 @@ class BulkChanges:
     async def test_a_schedule_that_is_not_there_keeps_all_from_being_made(self, store: Store) -> None:
         with pytest.raises(NotFoundError):
             await apply_changes(store, 0, ("a", declare()), ("b", declare_anew(1)))
-        assert await store.get_schedule(NAMESPACE, "a") is None
+        assert await store.schedules.get(NAMESPACE, "a") is None
 
     async def test_settings_come_before_the_schedules_that_need_them(self, store: Store) -> None:
         calendar = CalendarUpdate("fest", {"weekdays": ["thu"]}, Calendar(weekdays=frozenset({3})), {})
@@ -186,9 +186,9 @@ class BulkChanges:
             queues={"mail": RateLimit(5, 60)},
         )
         assert (await get(store, "a")).definition_json["closed"] == {"fest": ["thu"]}
-        [limit] = await store.list_limits(NAMESPACE)
+        [limit] = await store.limits.list(NAMESPACE)
         assert (limit.key, limit.max_running, limit.is_explicit) == ("k", 2, True)
-        [queue] = await store.list_queues(NAMESPACE)
+        [queue] = await store.queues.list(NAMESPACE)
         assert (queue.name, queue.rate) == ("mail", RateLimit(5, 60))
         found = [action for _, action, _ in await actions(store)]
         assert found == ["put_calendar", "limit", "rate", "create"]
@@ -201,7 +201,7 @@ class BulkChanges:
         with pytest.raises(ConflictError, match="report depends on it"):
             await apply_changes(store, 70, ("load", Delete(actor="bo")), ("report", Delete(actor="bo")))
         await apply_changes(store, 70, ("report", Delete(actor="bo")), ("load", Delete(actor="bo")))
-        assert await store.list_schedules(NAMESPACE) == []
+        assert await store.schedules.list(NAMESPACE) == []
         with pytest.raises(DefinitionError, match="wait for itself"):
             await apply_changes(
                 store,
@@ -226,7 +226,7 @@ class BulkChanges:
         assert (moved.revision, since(moved.cursor.planned_until), since(moved.cursor.next_run_at)) == (2, 90, 120)
         assert (gone.state, gone.fingerprint, gone.cursor.next_run_at) == ("deleted", None, None)
         assert kept.changed_at == later(90)
-        [newest, oldest] = await store.list_revisions(kept.id)
+        [newest, oldest] = await store.schedules.list_revisions(kept.id)
         assert (newest.action, newest.detail["before"], newest.definition) == (
             "sync",
             oldest.definition,
@@ -269,7 +269,7 @@ class BulkChanges:
             return_exceptions=True,
         )
         assert sorted(type(each).__name__ for each in done) == ["ConflictError", "NoneType"]
-        rows = await store.list_schedules(NAMESPACE)
+        rows = await store.schedules.list(NAMESPACE)
         assert [row.schedule.name for row in rows] == names
         assert len({row.schedule.definition_json["priority"] for row in rows}) == 1
         assert len(await actions(store)) == 40
@@ -287,7 +287,7 @@ class BulkChanges:
     async def test_it_is_told_how_far_it_is(self, store: Store) -> None:
         told: list[int] = []
         changes = ChangeSet(commands=[(f"s{number}", declare()) for number in range(7)])
-        await store.apply_changes(NAMESPACE, changes, "bo", counted=told.append, now=later(0))
+        await store.schedules.apply_changes(NAMESPACE, changes, "bo", counted=told.append, now=later(0))
         assert told
         assert told == sorted(told)
         assert told[-1] == 7

@@ -43,7 +43,7 @@ async def put(
 ) -> CalendarRecord:
     """A calendar, put by Cy."""
     source = {"library": "days 1.0", "years": [2025, 2036]}
-    return await store.put_calendar(namespace, name, definition, closed, source, "cy", now=later(at))
+    return await store.calendars.put(namespace, name, definition, closed, source, "cy", now=later(at))
 
 
 async def through(store: Store, days: int) -> list[int | None]:
@@ -64,9 +64,9 @@ class Calendars:
         second = await put(store, "fest", FRIDAY, 60)
         assert (second.revision, since(second.created_at), since(second.changed_at)) == (2, 0, 60)
         other = await put(store, "a", SATURDAY, 61)
-        assert await store.list_calendars(NAMESPACE) == [other, second]
-        assert await store.list_calendars("elsewhere") == []
-        audit = await store.list_audit(NAMESPACE)
+        assert await store.calendars.list(NAMESPACE) == [other, second]
+        assert await store.calendars.list("elsewhere") == []
+        audit = await store.ledger.list_audit(NAMESPACE)
         assert [(row.action, row.actor, row.detail["calendar"]) for row in audit] == [
             ("put_calendar", "cy", "a"),
             ("put_calendar", "cy", "fest"),
@@ -75,13 +75,13 @@ class Calendars:
 
     async def test_a_calendar_is_changed_only_at_the_revision_that_was_meant(self, store: Store) -> None:
         async def attempt(revision: int | None) -> int:
-            made = await store.put_calendar(NAMESPACE, "fest", {}, FRIDAY, {}, "cy", revision=revision, now=later(1))
+            made = await store.calendars.put(NAMESPACE, "fest", {}, FRIDAY, {}, "cy", revision=revision, now=later(1))
             return made.revision
 
         for wrong in (1, 7):
             with pytest.raises(StaleError, match=f"is not there, not {wrong}: it changed meanwhile"):
                 await attempt(wrong)
-        assert await store.list_calendars(NAMESPACE) == []
+        assert await store.calendars.list(NAMESPACE) == []
         assert [await attempt(0), await attempt(1), await attempt(None)] == [1, 2, 3]
         with pytest.raises(StaleError, match="is at revision 3, though it was not to be there"):
             await attempt(0)
@@ -89,19 +89,19 @@ class Calendars:
             with pytest.raises(StaleError, match=f"is at revision 3, not {wrong}"):
                 await attempt(wrong)
             with pytest.raises(StaleError):
-                await store.delete_calendar(NAMESPACE, "fest", "cy", revision=wrong, now=later(2))
-        [kept] = await store.list_calendars(NAMESPACE)
+                await store.calendars.delete(NAMESPACE, "fest", "cy", revision=wrong, now=later(2))
+        [kept] = await store.calendars.list(NAMESPACE)
         assert kept.revision == 3
-        assert len(await store.list_audit(NAMESPACE)) == 3
-        await store.delete_calendar(NAMESPACE, "fest", "cy", revision=3, now=later(2))
-        assert await store.list_calendars(NAMESPACE) == []
+        assert len(await store.ledger.list_audit(NAMESPACE)) == 3
+        await store.calendars.delete(NAMESPACE, "fest", "cy", revision=3, now=later(2))
+        assert await store.calendars.list(NAMESPACE) == []
 
     async def test_calendars_come_in_pages_or_one_by_name(self, store: Store) -> None:
         for name in ("c", "a", "d", "b"):
             await put(store, name, FRIDAY)
 
         async def names(**bounds: Any) -> list[str]:
-            return [record.name for record in await store.list_calendars(NAMESPACE, **bounds)]
+            return [record.name for record in await store.calendars.list(NAMESPACE, **bounds)]
 
         assert await names() == ["a", "b", "c", "d"]
         assert await names(limit=2) == ["a", "b"]
@@ -137,7 +137,7 @@ class Calendars:
         assert changed.definition_json["closed"] == {"fest": calendar_to_json(SATURDAY)}
         assert (changed.revision, changed.cursor) == (2, before.cursor)
         assert (await change(store, RefreshCalendar(actor="cy", calendar="fest"), 30)).schedule.revision == 2
-        [newest, *_] = await store.list_revisions(before.id)
+        [newest, *_] = await store.schedules.list_revisions(before.id)
         assert (newest.action, newest.actor, newest.detail) == ("calendar", "cy", {"calendar": "fest"})
         assert await through(store, 4) == [DAY, 3 * DAY]
 
@@ -183,19 +183,19 @@ class Calendars:
         await create(store, "three", every(days=1), calendars=("weekends",))
         await create(store, "four", every(days=1))
         with pytest.raises(ConflictError, match="one, two"):
-            await store.delete_calendar(NAMESPACE, "fest", "cy", now=later(5))
-        assert [record.name for record in await store.list_calendars(NAMESPACE)] == ["fest"]
-        page = await store.schedules_with_calendar(NAMESPACE, "fest", limit=1)
+            await store.calendars.delete(NAMESPACE, "fest", "cy", now=later(5))
+        assert [record.name for record in await store.calendars.list(NAMESPACE)] == ["fest"]
+        page = await store.calendars.list_schedules(NAMESPACE, "fest", limit=1)
         assert [schedule.name for schedule in page] == ["one"]
-        page = await store.schedules_with_calendar(NAMESPACE, "fest", after="one")
+        page = await store.calendars.list_schedules(NAMESPACE, "fest", after="one")
         assert [schedule.name for schedule in page] == ["two"]
         await change(store, Delete(actor="ada"), 6, name="one")
         await change(store, Update(actor="ada", fields={"calendars": []}), 6, name="two")
-        await store.delete_calendar(NAMESPACE, "fest", "cy", now=later(7))
-        assert await store.list_calendars(NAMESPACE) == []
-        assert (await store.list_audit(NAMESPACE))[0].action == "delete_calendar"
+        await store.calendars.delete(NAMESPACE, "fest", "cy", now=later(7))
+        assert await store.calendars.list(NAMESPACE) == []
+        assert (await store.ledger.list_audit(NAMESPACE))[0].action == "delete_calendar"
         with pytest.raises(NotFoundError, match=r"'fest'.*weekends"):
-            await store.delete_calendar(NAMESPACE, "fest", "cy", now=later(8))
+            await store.calendars.delete(NAMESPACE, "fest", "cy", now=later(8))
         assert (await get(store, "two")).definition_json.get("closed") is None
 
     async def test_code_names_calendars_and_does_not_know_what_they_say(self, store: Store) -> None:

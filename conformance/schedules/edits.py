@@ -65,8 +65,8 @@ class Edits:
         with pytest.raises(ConflictError):
             await create(store, at=5, priority=3)
         assert await get(store) == schedule
-        assert len(await store.list_revisions(schedule.id)) == 1
-        assert len(await store.list_audit(NAMESPACE)) == 1
+        assert len(await store.schedules.list_revisions(schedule.id)) == 1
+        assert len(await store.ledger.list_audit(NAMESPACE)) == 1
 
     async def test_create_leaves_everything_readable(self, store: Store) -> None:
         made = await create(store, at=30, app="app", fingerprint="f1", tags=("a", "b"), description="d", priority=2)
@@ -100,7 +100,7 @@ class Edits:
         with pytest.raises(ConflictError):
             await change(store, stale, 10)
         assert await get(store) == before
-        assert [record.action for record in await store.list_audit(NAMESPACE)] == ["pause", "create"]
+        assert [record.action for record in await store.ledger.list_audit(NAMESPACE)] == ["pause", "create"]
         current = type(command)(**{**_fields(command), "revision": 2})
         assert (await change(store, current, 10)).schedule.name == NAME
 
@@ -123,24 +123,24 @@ class Edits:
             assert (changed.schedule.id, changed.schedule.revision) == (schedule.id, number)
             assert await get(store) == changed.schedule
             assert changed.schedule.changed_at == later(number)
-            newest = (await store.list_revisions(schedule.id))[0]
+            newest = (await store.schedules.list_revisions(schedule.id))[0]
             assert (newest.revision, newest.action, newest.actor) == (number, action, "bo")
             assert newest.at == later(number)
             if action != "delete":
                 assert newest.definition == changed.schedule.definition_json
                 assert decode_definition(newest.definition) == changed.schedule.definition
-            told = (await store.list_audit(NAMESPACE))[0]
+            told = (await store.ledger.list_audit(NAMESPACE))[0]
             assert (told.action, told.actor, told.schedule, told.at) == (action, "bo", NAME, later(number))
-        revisions = await store.list_revisions(schedule.id)
+        revisions = await store.schedules.list_revisions(schedule.id)
         assert [record.revision for record in revisions] == list(range(10, 0, -1))
         assert revisions[7].fingerprint == mark
-        assert [record.revision for record in await store.list_revisions(schedule.id, limit=2)] == [10, 9]
-        older = await store.list_revisions(schedule.id, before=8, limit=3)
+        assert [record.revision for record in await store.schedules.list_revisions(schedule.id, limit=2)] == [10, 9]
+        older = await store.schedules.list_revisions(schedule.id, before=8, limit=3)
         assert [record.revision for record in older] == [7, 6, 5]
-        assert await store.list_revisions(schedule.id, before=1) == []
-        made = await store.list_revisions(schedule.id, made_before=later(5), limit=2)
+        assert await store.schedules.list_revisions(schedule.id, before=1) == []
+        made = await store.schedules.list_revisions(schedule.id, made_before=later(5), limit=2)
         assert [record.revision for record in made] == [4, 3]
-        update = (await store.list_audit(NAMESPACE))[8]
+        update = (await store.ledger.list_audit(NAMESPACE))[8]
         assert update.detail == {"before": {"priority": None}, "after": {"priority": 4}}
 
     async def test_a_run_alone_is_audited_but_no_revision(self, store: Store) -> None:
@@ -148,12 +148,12 @@ class Edits:
         changed = await change(store, Trigger(actor="bo", payload={"n": 1}), 10)
         [run_id] = changed.run_ids
         assert changed.schedule.revision == 1
-        assert len(await store.list_revisions(schedule.id)) == 1
-        told = (await store.list_audit(NAMESPACE))[0]
+        assert len(await store.schedules.list_revisions(schedule.id)) == 1
+        told = (await store.ledger.list_audit(NAMESPACE))[0]
         assert (told.action, told.actor, told.schedule) == ("trigger", "bo", NAME)
         again = await change(store, Trigger(actor="bo", retry_of=run_id), 20)
-        assert (await store.list_audit(NAMESPACE))[0].action == "retry"
-        run = await store.get_run(again.run_ids[0])
+        assert (await store.ledger.list_audit(NAMESPACE))[0].action == "retry"
+        run = await store.runs.get(again.run_ids[0])
         assert run is not None
         assert (run.origin, run.retry_of) == ("retry", run_id)
 
@@ -163,17 +163,17 @@ class Edits:
         await create(store, "a", namespace="elsewhere")
         for number in range(1, 6):
             await change(store, Update(actor="ada", fields={"priority": number}), number, name="a")
-        everything = await store.list_audit(NAMESPACE)
+        everything = await store.ledger.list_audit(NAMESPACE)
         assert [record.action for record in everything] == ["update"] * 5 + ["create", "create"]
-        first = await store.list_audit(NAMESPACE, limit=3)
-        second = await store.list_audit(NAMESPACE, before=first[-1].id, limit=100)
+        first = await store.ledger.list_audit(NAMESPACE, limit=3)
+        second = await store.ledger.list_audit(NAMESPACE, before=first[-1].id, limit=100)
         assert [*first, *second] == list(everything)
-        assert [record.schedule for record in await store.list_audit(NAMESPACE, schedule="b")] == ["b"]
+        assert [record.schedule for record in await store.ledger.list_audit(NAMESPACE, schedule="b")] == ["b"]
         alone = [record for record in everything if record.schedule == "a"]
-        page = await store.list_audit(NAMESPACE, schedule="a", limit=2)
-        rest = await store.list_audit(NAMESPACE, schedule="a", before=page[-1].id)
+        page = await store.ledger.list_audit(NAMESPACE, schedule="a", limit=2)
+        rest = await store.ledger.list_audit(NAMESPACE, schedule="a", before=page[-1].id)
         assert [*page, *rest] == alone
-        assert len(await store.list_audit("elsewhere")) == 1
+        assert len(await store.ledger.list_audit("elsewhere")) == 1
 
     async def test_due_ticks_are_planned_under_the_old_revision(self, store: Store) -> None:
         await create(store, payload={"old": True})
@@ -206,7 +206,7 @@ class Edits:
         await plan(store, 60)
         fields = {"target": {"task": "other"}, "payload": {"n": 2}, "retries": 0, "queue": "elsewhere"}
         await change(store, Update(actor="ada", fields=fields), 70)
-        claimed = await store.claim_runs(
+        claimed = await store.leases.claim(
             a_worker(), 10, 60, queues=("default", "elsewhere"), tasks=("work", "other"), now=later(70)
         )
         [found] = claimed.runs
@@ -214,7 +214,7 @@ class Edits:
         assert found.definition is not None
         assert found.definition.retries == 4
         await change(store, Delete(actor="ada"), 80)
-        run = await store.get_run(found.id)
+        run = await store.runs.get(found.id)
         assert run is not None
         assert (run.payload, run.schedule) == ({"n": 1}, NAME)
 
@@ -255,7 +255,7 @@ class Edits:
             with pytest.raises(InvalidError):
                 await change(store, Update(actor="ada", fields=fields), 10)
         assert await get(store) == before
-        assert len(await store.list_audit(NAMESPACE)) == 1
+        assert len(await store.ledger.list_audit(NAMESPACE)) == 1
 
     async def test_overrides_outlive_a_deploy(self, store: Store) -> None:
         await create(store, app="app", fingerprint="f1")
@@ -318,14 +318,14 @@ class Edits:
         created = await change(store, Create(actor="ada", namespace=NAMESPACE, definition=new), 63)
         assert created.schedule.revision == 3
         assert (await plan(store, 120)).runs == 1
-        newest = (await store.list_runs(NAMESPACE, limit=1))[0]
+        newest = (await store.runs.list(NAMESPACE, limit=1))[0]
         assert (newest.revision, newest.target.name) == (3, "new")
 
     async def test_person_may_not_create_the_past(self, store: Store) -> None:
         with pytest.raises(InvalidError):
             await create(store, NAME, at(later(-60)))
-        assert await store.get_schedule(NAMESPACE, NAME) is None
-        assert list(await store.list_audit(NAMESPACE)) == []
+        assert await store.schedules.get(NAMESPACE, NAME) is None
+        assert list(await store.ledger.list_audit(NAMESPACE)) == []
 
     async def test_the_past_from_code_is_recorded_as_ended(self, store: Store) -> None:
         schedule = await create(store, NAME, at(later(-60)), app="app", fingerprint="f")
@@ -349,7 +349,7 @@ class Edits:
         await plan(store, 60)
         for run in await runs_of(store):
             assert run.payload == payload
-        found = await store.claim_runs(a_worker(), 9, 60, queues=("default",), tasks=("work",), now=later(60))
+        found = await store.leases.claim(a_worker(), 9, 60, queues=("default",), tasks=("work",), now=later(60))
         assert [claimed.payload for claimed in found.runs] == [payload]
 
     async def test_definitions_come_back_as_they_were(self, store: Store) -> None:

@@ -64,7 +64,7 @@ async def decided(store: Store) -> list[int | None]:
 
 async def void(store: Store) -> list[tuple[int | None, str, str]]:
     """The overrides that were not carried out, oldest first: tick, why not, and by whose doing."""
-    rows: list[AuditEntry] = [row for row in await store.list_audit(NAMESPACE) if row.action == VOID]
+    rows: list[AuditEntry] = [row for row in await store.ledger.list_audit(NAMESPACE) if row.action == VOID]
     return [(since(row.detail["tick"]), row.detail["reason"], row.actor) for row in rows[::-1]]
 
 
@@ -146,7 +146,7 @@ class Overrides:
         await plan(store, 120)
         run = (await runs_of(store))[-1]
         assert (run.scheduled_for, run.due_at, run.payload, run.applied_override) == (later(120), later(120), {}, None)
-        actions = [(row.action, row.actor) for row in await store.list_audit(NAMESPACE)]
+        actions = [(row.action, row.actor) for row in await store.ledger.list_audit(NAMESPACE)]
         assert actions[:2] == [("undo_override", "bo"), ("override", "ada")]
 
     async def test_who_decides_again_replaces_it_and_the_audit_tells(self, store: Store) -> None:
@@ -155,10 +155,10 @@ class Overrides:
         await decide(store, 120, to=130, note="second")
         [override] = (await get(store)).cursor.tick_overrides
         assert (override.skip, override.due_at, override.note) == (False, epoch(130), "second")
-        [newest, *_] = await store.list_audit(NAMESPACE)
+        [newest, *_] = await store.ledger.list_audit(NAMESPACE)
         assert (newest.action, newest.detail["tick"], newest.detail["to"]) == ("override", epoch(120), epoch(130))
         assert newest.detail["before"]["note"] == "first"
-        revisions = await store.list_revisions((await get(store)).id)
+        revisions = await store.schedules.list_revisions((await get(store)).id)
         assert [each.action for each in revisions] == ["override", "override", "create"]
 
     async def test_what_is_no_tick_to_come_is_refused(self, store: Store) -> None:
@@ -244,7 +244,7 @@ class Overrides:
         await decide(store, 120, payload=OWN)
         await change(store, Skip(actor="bo", count=3, note="all"), 12)
         assert await decided(store) == []
-        assert (await store.list_audit(NAMESPACE))[0].detail["overrides"][0]["payload"] == OWN
+        assert (await store.ledger.list_audit(NAMESPACE))[0].detail["overrides"][0]["payload"] == OWN
         await decide(store, 120, 13, payload=OWN)
         await plan_all(store, 180)
         assert [(skip.actor, since(skip.first)) for skip in await skips_of(store)] == [("bo", 60), ("bo", 180)]
@@ -313,7 +313,7 @@ class Overrides:
             name = f"s{number}"
             await create(store, name, overlap="allow")
             skip = Override(actor="ada", tick=epoch(60), skip=True)
-            answer, _ = await race(change(store, skip, 59.9, name=name), other.plan_due(500, now=later(60)))
+            answer, _ = await race(change(store, skip, 59.9, name=name), other.planning.plan_due(500, now=later(60)))
             await plan_all(store, 60)
             ran = [tick for tick, *_ in await ticks(store, name)] == [60]
             assert ran == isinstance(answer, ConflictError)
@@ -325,7 +325,7 @@ class Overrides:
             await create(store, name, overlap="allow")
             await change(store, Override(actor="ada", tick=epoch(60), skip=True), 10, name=name)
             undone = ClearOverride(actor="bo", tick=epoch(60))
-            answer, _ = await race(change(store, undone, 59.9, name=name), other.plan_due(500, now=later(60)))
+            answer, _ = await race(change(store, undone, 59.9, name=name), other.planning.plan_due(500, now=later(60)))
             await plan_all(store, 60)
             skipped = await ranges(store, name) == [("operator", 60, 60, 1)]
             assert skipped == isinstance(answer, ConflictError)

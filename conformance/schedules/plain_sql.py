@@ -116,7 +116,7 @@ class PlainEdits:
         await plan(store, 1_000_080)
         [run] = await runs_of(store)
         assert (run.origin, run.payload, run.revision) == ("schedule", {"n": 1}, 1)
-        [revision] = await store.list_revisions(fresh.id)
+        [revision] = await store.schedules.list_revisions(fresh.id)
         assert (revision.revision, revision.definition) == (1, raw(payload={"n": 1}))
 
     async def test_an_inserted_row_that_is_past_ends(self, store: Store, plain: Plain) -> None:
@@ -147,7 +147,7 @@ class PlainEdits:
         assert (schedule.state, schedule.definition, schedule.cursor.next_run_at) == ("parked", None, None)
         assert schedule.error
         assert (await plan(store, 61)).schedules == 0
-        [row] = await store.list_schedules(NAMESPACE, state="parked")
+        [row] = await store.schedules.list(NAMESPACE, state="parked")
         assert row.schedule == schedule
         with pytest.raises(ConflictError):
             await change(store, Trigger(actor="ada"), 70, name="broken")
@@ -160,7 +160,7 @@ class PlainEdits:
         await create(store)
         runs, _ = await plan_all(store, 60, limit=5)
         assert runs == 1
-        parked = await store.list_schedules(NAMESPACE, state="parked")
+        parked = await store.schedules.list(NAMESPACE, state="parked")
         assert len(parked) == 3 * (len(BROKEN) - 2)
 
     async def test_a_parked_row_that_is_updated_goes_on(self, store: Store, plain: Plain) -> None:
@@ -226,7 +226,7 @@ class PlainEdits:
         next_at = await looks_next(store)
         assert next_at is not None
         assert now < next_at <= after + 7 * 3600
-        newest, oldest = await store.list_revisions(schedule.id)
+        newest, oldest = await store.schedules.list_revisions(schedule.id)
         assert (newest.revision, oldest.revision) == (2, 1)
         assert newest.definition == raw(trigger={"every": {"hours": 7}})
         assert newest.actor
@@ -267,7 +267,7 @@ class PlainEdits:
         assert run.covers is not None
         assert run.covers.count == 2
         assert (await get(store)).revision == 3
-        assert len(await store.list_revisions(schedule.id)) == 3
+        assert len(await store.schedules.list_revisions(schedule.id)) == 3
 
     async def test_a_command_after_a_plain_edit_sees_it(self, store: Store, plain: Plain) -> None:
         now = await seconds(store)
@@ -286,7 +286,7 @@ class PlainEdits:
             assert (planned.parked, planned.more) == ((), False)
         newer = await get(store, "newer")
         assert (newer.state, newer.definition, newer.cursor.planned_until) == ("active", None, None)
-        assert len(await store.list_schedules(NAMESPACE)) == 2
+        assert len(await store.schedules.list(NAMESPACE)) == 2
 
     async def test_a_row_edited_into_a_newer_format_does_not_make_planners_spin(
         self, store: Store, plain: Plain

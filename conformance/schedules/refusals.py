@@ -101,7 +101,7 @@ class Refusals:
             if not planned.more:
                 break
         assert refused == 60
-        assert {row.schedule.state for row in await store.list_schedules(NAMESPACE, limit=100)} == {"active"}
+        assert {row.schedule.state for row in await store.schedules.list(NAMESPACE, limit=100)} == {"active"}
         await plain.accept_rows()
         runs = 0
         for _ in range(60):
@@ -110,7 +110,7 @@ class Refusals:
             if not planned.more and (planned.next_at is None or planned.next_at > later(80)):
                 break
         assert runs == 60
-        assert {row.schedule.error for row in await store.list_schedules(NAMESPACE, limit=100)} == {None}
+        assert {row.schedule.error for row in await store.schedules.list(NAMESPACE, limit=100)} == {None}
 
     async def test_a_planner_that_can_open_no_file_parks_nothing(self, store: Store, plain: Plain) -> None:
         await create(store, "healthy")

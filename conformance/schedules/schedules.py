@@ -33,25 +33,25 @@ class Schedules:
         assert "secret" not in store.url
 
     async def test_unknown_schedule_is_none(self, store: Store) -> None:
-        assert await store.get_schedule(NAMESPACE, NAME) is None
-        assert list(await store.list_schedules(NAMESPACE)) == []
+        assert await store.schedules.get(NAMESPACE, NAME) is None
+        assert list(await store.schedules.list(NAMESPACE)) == []
 
     async def test_lists_are_sorted_and_paged_by_name(self, store: Store) -> None:
         names = ["b", "a", "c-1", "c.2", "c_3", "B", "a10", "a2"]
         for name in names:
             await create(store, name)
         await create(store, "z", namespace="elsewhere")
-        found = [row.schedule.name for row in await store.list_schedules(NAMESPACE)]
+        found = [row.schedule.name for row in await store.schedules.list(NAMESPACE)]
         assert sorted(found) == sorted(names)
         paged: list[str] = []
-        while page := await store.list_schedules(NAMESPACE, after=paged[-1] if paged else "", limit=3):
+        while page := await store.schedules.list(NAMESPACE, after=paged[-1] if paged else "", limit=3):
             assert len(page) <= 3
             paged += [row.schedule.name for row in page]
         assert paged == found
 
     async def test_rows_show_whole_schedules(self, store: Store) -> None:
         await create(store, tags=("x",), payload={"n": 1})
-        [row] = await store.list_schedules(NAMESPACE)
+        [row] = await store.schedules.list(NAMESPACE)
         assert row.schedule == await get(store)
         assert (row.last_run, row.failure_streak) == (None, 0)
 
@@ -64,7 +64,7 @@ class Schedules:
             ("%", []),
             ("nothing", []),
         ):
-            found = await store.list_schedules(NAMESPACE, contains=part)
+            found = await store.schedules.list(NAMESPACE, contains=part)
             assert sorted(row.schedule.name for row in found) == expected, part
 
     async def test_lists_filter_by_tag(self, store: Store) -> None:
@@ -72,7 +72,7 @@ class Schedules:
         await create(store, "b", tags=("blue",))
         await create(store, "c", tags=("bluer",))
         for tag, expected in (("red", ["a"]), ("blue", ["a", "b"]), ("green", [])):
-            assert [row.schedule.name for row in await store.list_schedules(NAMESPACE, tag=tag)] == expected
+            assert [row.schedule.name for row in await store.schedules.list(NAMESPACE, tag=tag)] == expected
 
     async def test_lists_filter_by_state(self, store: Store) -> None:
         for name in ("active", "paused", "deleted"):
@@ -81,13 +81,13 @@ class Schedules:
         await change(store, Pause(actor="ada"), 10, name="paused")
         await change(store, Delete(actor="ada"), 10, name="deleted")
         await plan(store, 30)
-        found = [row.schedule.name for row in await store.list_schedules(NAMESPACE)]
+        found = [row.schedule.name for row in await store.schedules.list(NAMESPACE)]
         assert found == ["active", "ended", "paused"]
         states: tuple[State, ...] = ("active", "paused", "ended", "deleted")
         for state in states:
-            rows = await store.list_schedules(NAMESPACE, state=state)
+            rows = await store.schedules.list(NAMESPACE, state=state)
             assert [row.schedule.name for row in rows] == [state]
-        assert list(await store.list_schedules(NAMESPACE, state="parked")) == []
+        assert list(await store.schedules.list(NAMESPACE, state="parked")) == []
 
     async def test_a_row_shows_the_newest_run_and_the_streak(self, store: Store) -> None:
         await create(store, "failing")
@@ -99,7 +99,7 @@ class Schedules:
             for _ in range(2):
                 run = await start(store, number * 60 + 1)
                 await finish(store, run, number * 60 + 2, status if run.schedule == "failing" else "succeeded")
-            rows = await store.list_schedules(NAMESPACE)
+            rows = await store.schedules.list(NAMESPACE)
             assert [row.schedule.name for row in rows] == ["failing", "other"]
             streaks.append(rows[0].failure_streak)
             assert rows[1].failure_streak == 0

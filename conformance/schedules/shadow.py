@@ -43,7 +43,7 @@ class Shadows:
         await create(store, shadow=True, catch_up="all", overlap="replace")
         hand_off = HandOff(a_worker(), 5, 60, ("default",), ("work",))
         for at in (60, 120, 121):
-            planned = await store.plan_due(limit=10, hand_off=hand_off, now=later(at))
+            planned = await store.planning.plan_due(limit=10, hand_off=hand_off, now=later(at))
             assert (planned.runs, list(planned.leased)) == (0, [])
         # However late it is planned, and however much was missed meanwhile.
         await plan_all(store, 3_600)
@@ -119,14 +119,14 @@ class Shadows:
         with pytest.raises(ConflictError, match=f"tickbird set {NAME} shadow=false"):
             await change(store, Trigger(actor="ada"), 125)
         with pytest.raises(ConflictError, match="is a shadow"):
-            await store.backfill(
+            await store.backfills.create(
                 NAMESPACE, NAME, NewBackfill(actor="ada", first=epoch(60), last=epoch(120)), now=later(125)
             )
         made = Create(actor="ada", namespace=NAMESPACE, definition=define(MINUTE, shadow=True), first="now")
         with pytest.raises(ConflictError, match="is a shadow"):
-            await store.change_schedule(NAMESPACE, "new", made, now=later(125))
+            await store.schedules.change(NAMESPACE, "new", made, now=later(125))
         assert await ticks(store) == []
-        assert await store.get_schedule(NAMESPACE, "new") is None
+        assert await store.schedules.get(NAMESPACE, "new") is None
 
     async def test_a_skip_of_a_shadow_is_of_the_revision_in_force(self, store: Store) -> None:
         await create(store, shadow=True)
@@ -138,23 +138,23 @@ class Shadows:
 
     async def test_pings_are_kept_in_order_and_each_once(self, store: Store) -> None:
         schedule, other = await create(store, shadow=True), await create(store, "other")
-        assert await store.ping(schedule.id, now=later(7.25)) == later(7.25)
+        assert await store.pings.add(schedule.id, now=later(7.25)) == later(7.25)
         for at in (60, 5, 60):
-            assert await store.ping(schedule.id, later(at), now=later(100)) == later(at)
-        await store.ping(other.id, later(1), now=later(100))
-        found = await store.list_pings(schedule.id, later(0), later(100))
+            assert await store.pings.add(schedule.id, later(at), now=later(100)) == later(at)
+        await store.pings.add(other.id, later(1), now=later(100))
+        found = await store.pings.list(schedule.id, later(0), later(100))
         assert list(found) == [later(5), later(7.25), later(60)]
-        assert await store.list_pings(schedule.id, later(6), later(59)) == [later(7.25)]
-        assert await store.list_pings(schedule.id, later(0), later(100), after=later(5), limit=1) == [later(7.25)]
+        assert await store.pings.list(schedule.id, later(6), later(59)) == [later(7.25)]
+        assert await store.pings.list(schedule.id, later(0), later(100), after=later(5), limit=1) == [later(7.25)]
         # Within the store's own time, where none is given.
-        assert abs((await store.ping(other.id) - await store.now()).total_seconds()) < 3_600
+        assert abs((await store.pings.add(other.id) - await store.now()).total_seconds()) < 3_600
 
     async def test_pings_go_with_what_is_as_old(self, store: Store) -> None:
         schedule = await create(store, shadow=True)
         for at in (0, 50, 100):
-            await store.ping(schedule.id, later(at), now=later(at))
-        await store.prune(older_than=60, keep=0, now=later(115))
-        assert list(await store.list_pings(schedule.id, later(0), later(200))) == [later(100)]
+            await store.pings.add(schedule.id, later(at), now=later(at))
+        await store.runs.prune(older_than=60, keep=0, now=later(115))
+        assert list(await store.pings.list(schedule.id, later(0), later(200))) == [later(100)]
 
     async def test_who_depends_on_a_shadow_is_told(self, store: Store) -> None:
         await create(store, "load", shadow=True)

@@ -239,10 +239,10 @@ class States:
         again = Trigger(actor="eve", payload={"z": 1, "a": [True]}, retry_of=first.id)
         second = (await change(store, again, 10.5)).run
         assert second is not None
-        assert [first, second] == [await store.get_run(first.id), await store.get_run(second.id)]
+        assert [first, second] == [await store.runs.get(first.id), await store.runs.get(second.id)]
         assert (first.status, first.payload, first.reason) == ("queued", {"b": 1, "a": 2.0}, None)
         assert (second.origin, second.status, second.retry_of) == ("retry", "waiting", first.id)
-        told = [(record.action, record.actor, record.run_id) for record in await store.list_audit(NAMESPACE)]
+        told = [(record.action, record.actor, record.run_id) for record in await store.ledger.list_audit(NAMESPACE)]
         assert told[:2] == [("retry", "eve", second.id), ("trigger", "ada", first.id)]
 
     async def test_a_trigger_plans_what_is_due_first(self, store: Store) -> None:
@@ -255,11 +255,14 @@ class States:
     async def test_an_update_to_what_is_already_so_leaves_no_trace(self, store: Store) -> None:
         await create(store, priority=3)
         before = await get(store)
-        audit, revisions = await store.list_audit(NAMESPACE), await store.list_revisions(before.id)
+        audit, revisions = await store.ledger.list_audit(NAMESPACE), await store.schedules.list_revisions(before.id)
         changed = await change(store, Update(actor="ada", fields={"priority": 3, "grace": 10}), 10)
         assert (changed.schedule, changed.run, list(changed.run_ids)) == (before, None, [])
         assert await get(store) == before
-        assert (await store.list_audit(NAMESPACE), await store.list_revisions(before.id)) == (audit, revisions)
+        assert (await store.ledger.list_audit(NAMESPACE), await store.schedules.list_revisions(before.id)) == (
+            audit,
+            revisions,
+        )
 
     async def test_trigger_leaves_the_cursor_alone(self, store: Store) -> None:
         await create(store, payload={"n": 1})

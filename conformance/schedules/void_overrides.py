@@ -167,7 +167,7 @@ class VoidOverrides:
         await decide(store, 2 * day + nine, payload=OWN)
         with zones_of(write_zone(tmp_path / "east", "Europe/Berlin", "EET-2", "9999a")):
             await adopt(other, store)
-            await other.recompute_for_zone_data(now=later(20))
+            await other.zone_data.recompute(now=later(20))
             assert await decided(store) == [day + nine - 3_600, 2 * day + nine - 3_600]
             for number in range(3):
                 await plan_all(other, number * day + nine - 3_600)

@@ -53,7 +53,9 @@ class Ledger:
             ends = (_result(run) for run in reversed(past))
             self._results[schedule.id] = deque((end for end in ends if end is not None), maxlen=_STRIP)
             if schedule.planned_until is not None:
-                last = await self._store.tick_decisions(schedule.id, schedule.planned_until, schedule.planned_until)
+                last = await self._store.ledger.tick_decisions(
+                    schedule.id, schedule.planned_until, schedule.planned_until
+                )
                 self._skips.update((skip.id, skip.count) for skip in last.skips)
 
     def _keep(self, runs: Iterable[RunRecord]) -> None:
@@ -108,7 +110,7 @@ class Ledger:
         self._decided[schedule.id] = reached
         # A one-shot that was past when it was made is decided before its schedule's first cursor.
         first = self._started_at - timedelta(days=1) if before is None else before + _BEHIND
-        found = await self._store.tick_decisions(schedule.id, first, reached)
+        found = await self._store.ledger.tick_decisions(schedule.id, first, reached)
         for skip in found.skips:
             self._tell_skip(schedule.name, skip)
         return found.runs

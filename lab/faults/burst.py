@@ -77,10 +77,10 @@ async def run_burst(
             await fleet.wait_for_runs(2)
             await client.pause("other", actor="lab")
             after = _peak_memory(fleet)
-        runs = await store.list_runs("default", schedule="other", limit=100_000)
+        runs = await store.runs.list("default", schedule="other", limit=100_000)
         stored = await client.get("other")
         all_time = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-        skips = (await store.tick_decisions(stored.id, *all_time, limit=1_000)).skips
+        skips = (await store.ledger.tick_decisions(stored.id, *all_time, limit=1_000)).skips
         late = [f"{run.scheduled_for} {run.origin} {run.reason}" for run in runs if not _is_on_time(run)]
         late += [f"{skip.first} {skip.reason} × {skip.count}" for skip in skips]
         lateness = [(run.started_at - run.due_at).total_seconds() for run in runs if run.started_at is not None]

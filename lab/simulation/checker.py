@@ -107,11 +107,11 @@ class Checker:
                 self._see_skip(event, row, skipped)
             else:
                 self._see_cursor(call, row)
-        if call.verb == "change_schedule":
+        if call.verb == "schedules.change":
             self._see_change(call, new_runs, skipped)
-        elif call.verb == "backfill":
+        elif call.verb == "backfills.create":
             self._see_backfill(call, new_runs, skipped)
-        elif call.verb == "plan_due" and call.believed:
+        elif call.verb == "planning.plan_due" and call.believed:
             for schedule in self.schedules.values():
                 wakeup = schedule.next_wakeup
                 is_due = wakeup is not None and wakeup * MICROS <= self.now and schedule.id not in call.refused
@@ -124,15 +124,15 @@ class Checker:
         for schedule_id in {**new_runs, **skipped}:
             if any(run.scheduled_for is not None for run in new_runs[schedule_id]) or skipped[schedule_id]:
                 self.broken("I3", f"decisions about an unknown schedule {schedule_id}")
-        if call.verb == "resolve_held":
+        if call.verb == "held.resolve":
             self.held.before(call)
         self.lifecycle.see(call, events)
         self._check_replaced()
-        if call.verb == "resolve_held":
+        if call.verb == "held.resolve":
             self.held.after(call)
-        elif call.verb == "cancel_backfill":
+        elif call.verb == "backfills.cancel":
             self.backfills.cancelled(call)
-        elif call.verb == "change_schedule" and getattr(call.args[2], "cancel_runs", False):
+        elif call.verb == "schedules.change" and getattr(call.args[2], "cancel_runs", False):
             for run in self.lifecycle.active[call.result.schedule.id].values():
                 if run.status != "running":
                     self.broken("states", f"run {run.id} is {run.status} though it was cancelled with its schedule")
@@ -141,7 +141,7 @@ class Checker:
         """It goes back only where a grid ends, to that instant and not before it."""
         old = self.cursors.get(row.schedule_id)
         self.cursors[row.schedule_id] = row
-        ends = call.verb == "change_schedule" and isinstance(call.args[2], Create | Update | SyncFromCode | Delete)
+        ends = call.verb == "schedules.change" and isinstance(call.args[2], Create | Update | SyncFromCode | Delete)
         restarts = ends and row.planned_until == self.now // MICROS * MICROS
         if old is not None and (row.planned_until or 0) < (old.planned_until or 0) and not restarts:
             self.broken("I1", f"the cursor of schedule {row.schedule_id} went back")
@@ -222,7 +222,7 @@ class Checker:
         """A while after the last fault every tick is planned when it is due, not at some later look."""
         assert self.call is not None
         heartbeat = self.record.scenario.heartbeat
-        undisturbed = self.call.at > self.undisturbed_from and self.call.verb == "plan_due"
+        undisturbed = self.call.at > self.undisturbed_from and self.call.verb == "planning.plan_due"
         due_for = self.now / MICROS - turn
         if undisturbed and run.origin == "schedule" and _PROMPT < due_for < heartbeat:
             self.broken("on time", f"{schedule.name}: run {run.id} was planned {due_for:.3f} s after it was due")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 JUMP, HOLD_TIME, POLL_TIME = 30.0, 300.0, 60.0
 # An answer slower than this tells too little of the clock.
 QUICK = 10.0
-_LOOKING = ("plan_due", "rescue", "heartbeat")
+_LOOKING = ("planning.plan_due", "leases.rescue", "workers.heartbeat")
 
 
 @dataclass(slots=True)
@@ -42,12 +42,12 @@ class Clocks:
         """One call that was not refused."""
         if call.verb not in _LOOKING:
             return
-        if call.verb == "heartbeat" and call.args[0].standby_reason.startswith("waits: "):
+        if call.verb == "workers.heartbeat" and call.args[0].standby_reason.startswith("waits: "):
             # It goes by what others say of the clock, and by nothing that it has seen itself until then.
             self._first.pop(call.host, None)
             return
         jumps = bisect_right(self._at, call.at)
-        if call.verb != "heartbeat":
+        if call.verb != "workers.heartbeat":
             if not call.believed:
                 self._held(call, jumps, changed=changed)
             else:

@@ -65,7 +65,7 @@ class Dependencies:
             waits = run is not None and run.status == "waiting" and run.lane == AWAITING
             if waits and not awaits:
                 self._broken(f"run {run_id} waits for another schedule though all have succeeded")
-            if waits and call.verb == "rescue" and call.believed and self.is_too_late(run_id):
+            if waits and call.verb == "leases.rescue" and call.believed and self.is_too_late(run_id):
                 self._broken(f"run {run_id} still waits for another schedule though it is too late")
             if not waits:
                 if awaits and run is not None and run.status != "cancelled":

@@ -30,19 +30,19 @@ class Deploys:
     def see(self, call: Call) -> None:
         """One call."""
         now = call.now.timestamp()
-        if call.verb == "heartbeat":
+        if call.verb == "workers.heartbeat":
             worker, live_for = call.args
             self._live[worker.id] = now + live_for, dict(worker.declares)
-        elif call.verb == "remove_worker":
+        elif call.verb == "workers.remove":
             self._live.pop(call.args[0], None)
-        elif call.verb == "list_workers":
+        elif call.verb == "workers.list":
             live: dict[str, set[str]] = {}
             for worker_id, (until, declares) in self._live.items():
                 if until > now and worker_id != call.host:
                     for name, digest in declares.items():
                         live.setdefault(name, set()).add(digest)
             self._looked[call.host] = live
-        elif call.verb == "change_schedule":
+        elif call.verb == "schedules.change":
             self._changed(call)
 
     def _changed(self, call: Call) -> None:

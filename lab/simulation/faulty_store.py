@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tickbird.domain.errors import StoreUnavailableError
@@ -15,24 +14,24 @@ if TYPE_CHECKING:
 
 TIMED = frozenset(
     (
-        "plan_due",
-        "change_schedule",
-        "enqueue",
-        "claim_runs",
-        "renew",
-        "finish",
-        "cancel_run",
-        "rescue",
-        "prune",
-        "heartbeat",
-        "list_workers",
-        "drain_worker",
-        "set_limit",
-        "backfill",
-        "cancel_backfill",
-        "resolve_held",
-        "set_queue_rate",
-        "list_queues",
+        "backfills.cancel",
+        "backfills.create",
+        "held.resolve",
+        "leases.claim",
+        "leases.finish",
+        "leases.renew",
+        "leases.rescue",
+        "limits.set",
+        "planning.plan_due",
+        "queues.list",
+        "queues.set_rate",
+        "runs.cancel",
+        "runs.enqueue",
+        "runs.prune",
+        "schedules.change",
+        "workers.drain",
+        "workers.heartbeat",
+        "workers.list",
     )
 )
 
@@ -50,8 +49,8 @@ class FaultyStore:
         self._host = host
         self._world = host.world
 
-    def __getattr__(self, verb: str) -> Any:
-        return partial(self._call, verb)
+    def __getattr__(self, name: str) -> Any:
+        return _Path(self._call, name)
 
     async def now(self) -> Any:
         """The store's clock."""
@@ -115,6 +114,20 @@ class FaultyStore:
             yield _Wakeups(event)
         finally:
             self._world.listeners.pop(self._host.id, None)
+
+
+class _Path:
+    """A noun of the store, or one of its verbs: `schedules`, `schedules.change`."""
+
+    def __init__(self, call: Callable[..., Awaitable[Any]], path: str) -> None:
+        self._call = call
+        self._path = path
+
+    def __getattr__(self, name: str) -> _Path:
+        return _Path(self._call, f"{self._path}.{name}")
+
+    def __call__(self, *args: Any, **options: Any) -> Awaitable[Any]:
+        return self._call(self._path, *args, **options)
 
 
 class _Wakeups:

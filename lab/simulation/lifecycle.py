@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from lab.simulation.world import Call
 
 ACTIVE = ("waiting", "queued", "running")
-_CANCELLERS = ("cancel_run", "plan_due", "change_schedule", "rescue", "backfill", "cancel_backfill", "resolve_held")
+_CANCELLERS = (
+    "backfills.cancel",
+    "backfills.create",
+    "held.resolve",
+    "leases.rescue",
+    "planning.plan_due",
+    "runs.cancel",
+    "schedules.change",
+)
 
 
 class Lifecycle:
@@ -95,7 +103,7 @@ class Lifecycle:
         return None if schedule is None or run.revision is None else schedule.specs.get(run.revision)
 
     def _inserted(self, call: Call, run: RunRow) -> None:
-        if run.status == "running" and call.verb == "plan_due" and run.origin == "schedule":
+        if run.status == "running" and call.verb == "planning.plan_due" and run.origin == "schedule":
             self._leased(call, run._replace(status="queued", attempt=0, worker=None, lease_until=None), run)
         elif run.status not in ("waiting", "queued") or run.attempt:
             self.broken("I6", f"run {run.id} began as {run.status}")
@@ -116,10 +124,10 @@ class Lifecycle:
                 self.broken("I6", f"run {old.id} was {old.status} and changed: {new}")
             return
         step = (old.status, new.status)
-        if is_held(old) and not is_held(new) and new.status != "cancelled" and call.verb != "resolve_held":
+        if is_held(old) and not is_held(new) and new.status != "cancelled" and call.verb != "held.resolve":
             self.broken("held", f"run {old.id} was let go by {call.verb}")
         if step == ("queued", "running"):
-            if call.verb != "claim_runs":
+            if call.verb != "leases.claim":
                 self.broken("I8", f"run {old.id} was started by {call.verb}")
             self._leased(call, old, new)
         elif old.attempt != new.attempt:
@@ -137,7 +145,7 @@ class Lifecycle:
             elif new.reason == "dependency":
                 if not self._checker.dependencies.is_too_late(old.id):
                     self.broken("dependencies", f"run {old.id} was cancelled while it could wait")
-            elif call.verb == "rescue" and (old.start_by is None or old.start_by >= now):
+            elif call.verb == "leases.rescue" and (old.start_by is None or old.start_by >= now):
                 self.broken("I11", f"run {old.id} was cancelled as too late before it was")
         elif step not in (("waiting", "queued"), ("queued", "queued"), ("waiting", "waiting")):
             self.broken("I6", f"run {old.id} went from {old.status} to {new.status} by {call.verb}")
@@ -164,18 +172,18 @@ class Lifecycle:
         self._claims[old.id, new.attempt] = call.host, call.at
 
     def _renewed(self, call: Call, old: RunRow, new: RunRow) -> None:
-        held = {(one.run_id, one.attempt) for one in call.args[1]} if call.verb == "renew" else set()
+        held = {(one.run_id, one.attempt) for one in call.args[1]} if call.verb == "leases.renew" else set()
         if old.worker != call.host or new.worker != call.host or (old.id, old.attempt) not in held:
             self.broken(
                 "I7", f"the lease of run {old.id}, held by {old.worker}, was moved by {call.verb} of {call.host}"
             )
 
     def _ended(self, call: Call, old: RunRow, new: RunRow, now: int) -> None:
-        if call.verb == "rescue":
+        if call.verb == "leases.rescue":
             if old.lease_until is None or old.lease_until >= now:
                 self.broken("I8", f"run {old.id} was taken from {old.worker} while its lease was good")
             self._lost(old, new)
-        elif call.verb == "finish":
+        elif call.verb == "leases.finish":
             outcome = next((one for one in call.args[0] if one.run_id == old.id and one.attempt == old.attempt), None)
             if outcome is None or old.worker != call.host:
                 self.broken("I7", f"run {old.id}, attempt {old.attempt} of {old.worker}, was ended by {call.host}")
@@ -215,7 +223,7 @@ class Lifecycle:
 
     def _deleted(self, call: Call, old: RunRow) -> None:
         scenario = self._checker.record.scenario
-        if call.verb != "prune" or old.finished_at is None:
+        if call.verb != "runs.prune" or old.finished_at is None:
             self.broken("I6", f"run {old.id} was {old.status} and deleted by {call.verb}")
         elif old.finished_at >= self._checker.now - scenario.retention * MICROS:
             self.broken("retention", f"run {old.id} was pruned too early")

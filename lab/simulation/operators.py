@@ -255,7 +255,7 @@ class Operator:
         heartbeat = scenario.heartbeat
         if chance.random() < 0.5:
             # Workers prune once an hour, which is longer than many a story.
-            await self._client._store.prune(older_than=scenario.retention, keep=scenario.keep)
+            await self._client._store.runs.prune(older_than=scenario.retention, keep=scenario.keep)
         first = int(self.world.store_now().timestamp() - chance.random() * 20 * heartbeat)
         created = await self._client.backfill(
             name,

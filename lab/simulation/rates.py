@@ -62,7 +62,7 @@ class Rates:
     def check(self, call: Call) -> None:
         """After a call."""
         now = self._checker.now
-        if call.verb == "set_queue_rate":
+        if call.verb == "queues.set_rate":
             _, queue, rate, _ = call.args
             old = self._queue_rates.pop(queue, None)
             if rate is not None:
@@ -71,7 +71,7 @@ class Rates:
                     new.starts, new.jumps = old.starts, old.jumps
                     new.counted_from = max(old.counted_from, now - old.period)
                 self._queue_rates[queue] = new
-        elif call.verb == "claim_runs" and self._queue_rates and not call.result.runs and call.options["at_once"]:
+        elif call.verb == "leases.claim" and self._queue_rates and not call.result.runs and call.options["at_once"]:
             self._check_claim(call)
 
     def _check_claim(self, call: Call) -> None:

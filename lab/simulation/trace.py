@@ -40,7 +40,7 @@ def trace(record: Record, violations: list[Violation]) -> Iterator[str]:
         while note is not None and note[0] <= call.at:
             yield f"{_moment(note[0])} {note[1]:>8} {note[2]}"
             note = next(notes, None)
-        if rows[call.number] or call.error or violations_of[call.number] or call.verb == "change_schedule":
+        if rows[call.number] or call.error or violations_of[call.number] or call.verb == "schedules.change":
             clock = f"(the store's clock: {call.now:%d %H:%M:%S.%f})"
             yield f"{_moment(call.at)} {call.host:>8} {_format_call(call)} {clock}"
         for event in rows[call.number]:
@@ -56,12 +56,12 @@ def _moment(elapsed: float) -> str:
 
 def _format_call(call: Call) -> str:
     text = f"[{call.number}] {call.verb}"
-    if call.verb == "change_schedule":
+    if call.verb == "schedules.change":
         command = call.args[2]
         text += f" {call.args[1]} {type(command).__name__} by {command.actor}"
         if call.intent is not None:
             text += f" {dict(call.intent.values)}"
-    elif call.verb == "finish":
+    elif call.verb == "leases.finish":
         text += f" {[(one.run_id, one.attempt, one.status) for one in call.args[0]]}"
     return f"{text} refused: {call.error}" if call.error else text
 

@@ -48,7 +48,7 @@ class Waiters:
 
     def check(self, call: Call) -> None:
         """After a call no run waits while a slot is free, and no more are active than slots exist."""
-        if call.verb == "set_limit":
+        if call.verb == "limits.set":
             _, key, limit, _ = call.args
             self._limits[key] = _ONE if limit is None else limit
             self._keys.add(key)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 from math import inf
+from operator import attrgetter
 from random import Random
 from typing import Any
 
@@ -162,13 +163,13 @@ class World:
         if verb in TIMED:
             options = {**options, "now": now}
         call = Call(len(self.calls), self.elapsed, now, host, verb, args, options, expected=options.get("expected"))
-        if verb == "change_schedule" and host == self.operator.id:
+        if verb == "schedules.change" and host == self.operator.id:
             call.intent = self.operator.intent
         self.calls.append(call)
         try:
-            call.refused = frozenset(self.store._backoff.ids)
-            call.result = await getattr(self.store, verb)(*args, **options)
-            call.refused |= frozenset(self.store._backoff.ids)
+            call.refused = frozenset(self.store.planning.backoff.ids)
+            call.result = await attrgetter(verb)(self.store)(*args, **options)
+            call.refused |= frozenset(self.store.planning.backoff.ids)
         except TickbirdError as error:
             call.error = f"{type(error).__name__}: {error}"
             raise
@@ -266,7 +267,7 @@ class World:
     async def _open(self) -> None:
         await self.store._writer.open()
         _template().backup(self.store._writer._db)
-        self.store._signal = self.signal
+        self.store._database.signal = self.signal
         watch(self.store._writer._db, lambda: len(self.calls) - 1)
 
     def _calm_down(self) -> None:

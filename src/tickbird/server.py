@@ -15,7 +15,7 @@ from typing import Any, Final
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError, InvalidError, StoreError
 from tickbird.store.protocol.store import Store
-from tickbird.stores import open_store
+from tickbird.stores import must_exist, open_store
 
 log = logging.getLogger("tickbird.server")
 DEFAULT_PORT: Final = 8420
@@ -157,7 +157,7 @@ class Beside:
             await store.close()
 
 
-async def run(url: str, address: Address, must_exist: Callable[[Store], None]) -> None:
+async def run(url: str, address: Address) -> None:
     """Open a store and serve it, if there is a token that opens it."""
     store = open_store(url, within=STATEMENT_WITHIN)
     must_exist(store)
@@ -227,6 +227,6 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def main(url: str, address: Address, must_exist: Callable[[Store], None]) -> None:
+def main(url: str, address: Address) -> None:
     """Serve until a signal, in this thread."""
-    asyncio.run(run(url, address, must_exist))
+    asyncio.run(run(url, address))

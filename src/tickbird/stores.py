@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tickbird.domain.errors import InvalidError, StoreError
@@ -63,6 +64,20 @@ def _not_a_store() -> StoreError:
     return StoreError(
         "this needs the store itself, and was given a server;",
         hint="use sqlite:///path/to/file.db or postgresql://user@host/database.",
+    )
+
+
+def must_exist(store: Store) -> None:
+    """Refuse a file with nothing in it: opening would fill it, and look as if all schedules were lost."""
+    path = getattr(store, "path", None)
+    if path is None or path == ":memory:":
+        return
+    file = Path(path)
+    if file.exists() and (not file.is_file() or file.stat().st_size):
+        return
+    raise StoreError(
+        f"the database file {path} is empty;" if file.exists() else f"there is no database file {path};",
+        hint="give the right one with --url or TICKBIRD_URL, or create it with `tickbird migrate`.",
     )
 
 

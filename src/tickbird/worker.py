@@ -19,6 +19,7 @@ from tickbird.domain.errors import DefinitionError
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import Declarations
+from tickbird.engine.code_sync import sync as write_declarations
 from tickbird.engine.engine import Engine, EngineOptions
 from tickbird.engine.processes.app_reference import find_reference
 from tickbird.engine.processes.pool import ProcessPool
@@ -32,6 +33,8 @@ from tickbird.version import VERSION
 log = logging.getLogger("tickbird.worker")
 # Some parents signal a child and then its whole group: so soon after the first, a second one is the same one.
 ECHO = 0.2
+# Seconds: long enough for a deploy to start its workers, which then declare the same themselves.
+_DECLARED_FOR = 600.0
 
 
 class WorkerApp(Protocol):
@@ -89,6 +92,34 @@ def describe_worker(
         tasks={name: each.describe() for name, each in (executables or bird.executables).items()},
         declares={name: fingerprint(each) for name, each in bird.declarations.schedules.items()},
     )
+
+
+async def publish_declarations(bird: WorkerApp) -> tuple[list[str], list[str]]:
+    """Write what an app's code declares, without a worker; returns the changes, and the schedules that stay as stored.
+
+    A schedule stays if a live worker declares the stored definition.
+    """
+    worker = replace(describe_worker(bird), kind="sync", queues=(), slots=0, tasks={})
+    store = open_store(bird.url)
+    await store.open()
+    try:
+        await store.workers.heartbeat(worker, _DECLARED_FOR)
+        try:
+            for other in await store.workers.list(bird.namespace):
+                # An earlier sync is superseded; left alone, it would keep a rollback from winning.
+                if other.kind == "sync" and other.app == bird.app and other.id != worker.id:
+                    await store.workers.remove(other.id)
+            changes = await write_declarations(store, bird.declarations, worker)
+        except BaseException:
+            # What was not written must not count as declared.
+            await store.workers.remove(worker.id)
+            raise
+        declared = bird.declarations.schedules
+        stored = await store.schedules.list_of_app(bird.namespace, bird.app, list(declared))
+        kept = [name for name, code in declared.items() if stored[name].schedule.fingerprint != fingerprint(code)]
+        return changes, kept
+    finally:
+        await store.close()
 
 
 def _queues(bird: WorkerApp) -> set[str]:

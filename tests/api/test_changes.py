@@ -72,7 +72,7 @@ async def test_what_exists_is_not_created_again(api: Api) -> None:
 
 
 async def test_a_task_that_is_served_gives_no_warning_and_its_payload_is_checked(api: Api) -> None:
-    await api.store.heartbeat(WORKER, 600)
+    await api.store.workers.heartbeat(WORKER, 600)
     assert (await make(api))["warnings"] == []
     for method, path, body in (
         ("POST", "", {"name": "other", "definition": {**DIGEST, "payload": {"n": "x"}}}),
@@ -252,9 +252,9 @@ async def test_a_run_is_waited_for(api: Api) -> None:
         async with api.store.wakeups() as news:
             listening.set()
             async for _ in news:
-                found = await api.store.claim_runs(WORKER, 1, 60, queues=["default"], tasks=["digest"])
+                found = await api.store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["digest"])
                 for run in found.runs:
-                    await api.store.finish([Outcome(run.id, run.attempt, "succeeded", result={"sent": 7})])
+                    await api.store.leases.finish([Outcome(run.id, run.attempt, "succeeded", result={"sent": 7})])
                     return
 
     listening = asyncio.Event()

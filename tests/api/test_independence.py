@@ -29,7 +29,7 @@ async def planner(postgres_store: Store, shared_url: str) -> AsyncIterator[Store
     await store.open()
     hourly = Definition(trigger=every(hours=1), target=Target("report"))
     command = Create(actor="ana", namespace="default", definition=hourly)
-    await store.change_schedule("default", "digest", command, now=await store.now() - timedelta(hours=3))
+    await store.schedules.change("default", "digest", command, now=await store.now() - timedelta(hours=3))
     yield store
     await store.close()
 
@@ -40,7 +40,7 @@ async def test_the_api_answers_while_planning_is_held_up(
     api = Api(postgres_store)
     async with await psycopg.AsyncConnection.connect(shared_url) as locked:
         await locked.execute("LOCK TABLE tickbird.cursors IN EXCLUSIVE MODE")
-        planning = asyncio.create_task(planner.plan_due())
+        planning = asyncio.create_task(planner.planning.plan_due())
         for path in (SCHEDULES, f"{SCHEDULES}/digest", f"{SCHEDULES}/digest/next", "/api/v1/audit"):
             assert (await api.ask("GET", path, "viewer")).status_code == 200
         assert not planning.done()
@@ -58,7 +58,7 @@ async def test_planning_goes_on_while_the_api_is_held_up(
         await locked.execute("LOCK TABLE tickbird.audit IN ACCESS EXCLUSIVE MODE")
         # More of them than the server has connections.
         asking = [asyncio.create_task(api.ask("GET", "/api/v1/audit", "viewer")) for _ in range(15)]
-        assert (await planner.plan_due()).runs == 1
+        assert (await planner.planning.plan_due()).runs == 1
         for answer in await asyncio.gather(*asking):
             said = refused(answer, 503, "busy")
             assert "in time" in said

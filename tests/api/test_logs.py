@@ -32,7 +32,7 @@ async def start(api: Api, namespace: str = "default") -> ClaimedRun:
     """A run that is being executed."""
     await api.client(namespace).enqueue("report", actor="ana", unknown_task_ok=True)
     worker = a_worker(namespace=namespace)
-    return (await api.store.claim_runs(worker, 1, 60, queues=["default"], tasks=["report"])).runs[0]
+    return (await api.store.leases.claim(worker, 1, 60, queues=["default"], tasks=["report"])).runs[0]
 
 
 async def say(api: Api, run: ClaimedRun, first: int, last: int) -> None:
@@ -41,12 +41,12 @@ async def say(api: Api, run: ClaimedRun, first: int, last: int) -> None:
     lines = [
         LogLine(run.id, run.attempt, number, now, 20, f"line {number}\nof “it”") for number in range(first, last + 1)
     ]
-    await api.store.write_logs(lines, [])
+    await api.store.logs.write(lines, [])
 
 
 async def end(api: Api, run: ClaimedRun, status: Status = "succeeded") -> None:
     """The run comes to its end."""
-    await api.store.finish([Outcome(run.id, run.attempt, status)])
+    await api.store.leases.finish([Outcome(run.id, run.attempt, status)])
 
 
 def numbers(events: Events) -> Iterator[str]:
@@ -101,13 +101,13 @@ async def test_a_run_is_followed_to_its_end(api: Api) -> None:
 
 
 async def test_many_who_listen_cost_one_reader(memory: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    readers, read = set[asyncio.Task[Any] | None](), type(memory.store).read_logs
+    readers, read = set[asyncio.Task[Any] | None](), type(memory.store.logs).read
 
     async def counted(*args: Any, **options: Any) -> Any:
         readers.add(asyncio.current_task())
         return await read(*args, **options)
 
-    monkeypatch.setattr(type(memory.store), "read_logs", counted)
+    monkeypatch.setattr(type(memory.store.logs), "read", counted)
     run = await start(memory)
     await say(memory, run, 1, 3)
     async with AsyncExitStack() as stack:
@@ -184,15 +184,15 @@ async def test_a_store_that_is_away_for_a_while_is_waited_for(memory: Api, monke
     run = await start(memory)
     async with memory.listen(f"/runs/{run.id}/logs") as listener:
         await listener.block()
-        away, read = asyncio.Event(), type(memory.store).read_logs
+        away, read = asyncio.Event(), type(memory.store.logs).read
 
         async def lost(*args: Any, **options: Any) -> Any:
             away.set()
             raise StoreUnavailableError("it is away;")
 
-        monkeypatch.setattr(type(memory.store), "read_logs", lost)
+        monkeypatch.setattr(type(memory.store.logs), "read", lost)
         await away.wait()
-        monkeypatch.setattr(type(memory.store), "read_logs", read)
+        monkeypatch.setattr(type(memory.store.logs), "read", read)
         await say(memory, run, 1, 1)
         assert (await listener.event() or ("", ""))[1] == "1.1"
 

@@ -35,7 +35,7 @@ async def a_worker(api: Api) -> None:
     )
     async def report() -> None: ...
 
-    await api.store.heartbeat(describe_worker(bird), 600)
+    await api.store.workers.heartbeat(describe_worker(bird), 600)
 
 
 def definition(**fields: Any) -> dict[str, Any]:

@@ -132,7 +132,7 @@ class Cli:
 
         async def make(client: Client, store: Store) -> None:
             then = await client.now() - timedelta(days=1)
-            await store.change_schedule("default", name, command, now=then)
+            await store.schedules.change("default", name, command, now=then)
 
         self.store(make)
 
@@ -149,14 +149,14 @@ class Cli:
             with psycopg.connect(self.url) as connection:
                 insert = "INSERT INTO tickbird.schedules (namespace, name, definition) VALUES (%s, %s, %s)"
                 connection.execute(insert, values)
-        self.store(lambda _, store: store.plan_due())
+        self.store(lambda _, store: store.planning.plan_due())
 
     def live_worker(self, tasks: dict[str, Any], queues: tuple[str, ...] = ("default",)) -> None:
         """A worker that says it is alive for an hour, longer than any test takes."""
         worker = Worker(
             id="w1", namespace="default", app="shop", host="h", pid=1, version="0", queues=queues, slots=1, tasks=tasks
         )
-        self.store(lambda _, store: store.heartbeat(worker, 3_600))
+        self.store(lambda _, store: store.workers.heartbeat(worker, 3_600))
 
     def start(self, *args: str, **env: str) -> subprocess.Popen[str]:
         """A process of its own, in the same folder."""

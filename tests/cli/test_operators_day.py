@@ -66,8 +66,8 @@ def long_ago(url: str) -> None:
         store = open_store(url)
         await store.open()
         command = Create(actor="ana", namespace="default", definition=definition)
-        await store.change_schedule("default", "nightly", command, now=await store.now() - 12 * DAY)
-        await store.plan_due()
+        await store.schedules.change("default", "nightly", command, now=await store.now() - 12 * DAY)
+        await store.planning.plan_due()
         await store.close()
 
     asyncio.run(make())

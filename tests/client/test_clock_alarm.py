@@ -21,11 +21,13 @@ async def test_changes_are_refused_until_the_alarm_is_over(tmp_path: Path) -> No
     client = Client(store)
     try:
         await client.create("nightly", cron("0 2 * * *"), "work", actor="ada", unknown_task_ok=True)
-        await store.heartbeat(replace(WORKER, standby_reason=f"plans nothing: {CLOCK_JUMPED} ahead by 1 day"), 60)
+        await store.workers.heartbeat(
+            replace(WORKER, standby_reason=f"plans nothing: {CLOCK_JUMPED} ahead by 1 day"), 60
+        )
         with pytest.raises(ConflictError, match="since worker w plans nothing: the store's clock has jumped ahead"):
             await client.pause("nightly", actor="ada")
         assert (await client.trigger("nightly", actor="ada")).status == "queued"
-        await store.heartbeat(WORKER, 60)
+        await store.workers.heartbeat(WORKER, 60)
         assert (await client.pause("nightly", actor="ada")).state == "paused"
     finally:
         await store.close()

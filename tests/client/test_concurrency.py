@@ -81,7 +81,7 @@ async def test_why_says_who_has_the_places(client: Client, store: SqliteStore) -
         await client.create(name, every(hours=1), "work", actor="ada", concurrency_key=KEY, unknown_task_ok=True)
     tick = (await client.get("a")).next_run_at
     assert tick is not None
-    await store.plan_due(now=tick)
+    await store.planning.plan_due(now=tick)
     [waiting] = await client.runs(status="waiting")
     [queued] = await client.runs(status="queued")
     assert waiting.schedule is not None

@@ -36,7 +36,7 @@ async def made(store: Store, name: str, ago: float = 90, **policies: Any) -> Non
     """A schedule that was created so many seconds ago."""
     definition = Definition(trigger=every(minutes=1), target=Target("work"), **policies)
     command = Create(actor="ada", namespace="default", definition=definition)
-    await store.change_schedule("default", name, command, now=await store.now() - timedelta(seconds=ago))
+    await store.schedules.change("default", name, command, now=await store.now() - timedelta(seconds=ago))
 
 
 async def test_nothing_needs_a_person(store: Store) -> None:
@@ -46,13 +46,15 @@ async def test_nothing_needs_a_person(store: Store) -> None:
 
 async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None:
     board = Client(store).board
-    await store.heartbeat(WORKER, 600)
-    await store.heartbeat(replace(WORKER, id="w2", standby_reason="waits for its clock", queues=()), 600)
+    await store.workers.heartbeat(WORKER, 600)
+    await store.workers.heartbeat(replace(WORKER, id="w2", standby_reason="waits for its clock", queues=()), 600)
     await made(store, "bad", overlap="allow")
     await made(store, "gpu-work", queue="gpu", overlap="allow", catch_up="all")
-    await store.plan_due()
-    [run] = (await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
-    await store.finish([Outcome(run.id, run.attempt, "failed", error="Traceback\n  x\nBoom: no data", failures=1)])
+    await store.planning.plan_due()
+    [run] = (await store.leases.claim(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
+    await store.leases.finish(
+        [Outcome(run.id, run.attempt, "failed", error="Traceback\n  x\nBoom: no data", failures=1)]
+    )
     await made(store, "unplanned", ago=3_600)
     found = (await board.findings()).findings
     by_kind = {trouble.kind: trouble for trouble in found}
@@ -71,14 +73,14 @@ async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None
 
 async def test_late_runs_say_what_holds_them(store: Store) -> None:
     board = Client(store).board
-    await store.heartbeat(WORKER, 600)
+    await store.workers.heartbeat(WORKER, 600)
     for queue in ("default", "default"):
         await Client(store).enqueue("work", actor="ada", queue=queue, unknown_task_ok=True)
-    assert (await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
+    assert (await store.leases.claim(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
     [busy] = (await board.findings(late=-5)).findings
     assert "all slots of the workers that could take it are busy (1 slot on 1)" in busy.text
-    await store.heartbeat(replace(WORKER, slots=5), 600)
-    await store.set_queue_rate("default", "default", RateLimit(1, 3_600), "ada")
+    await store.workers.heartbeat(replace(WORKER, slots=5), 600)
+    await store.queues.set_rate("default", "default", RateLimit(1, 3_600), "ada")
     [rated] = (await board.findings(late=-5)).findings
     assert "the rate of queue 'default' is 1/h" in rated.text
 

@@ -147,7 +147,7 @@ async def test_why_a_run_that_waited_was_cancelled(store: Store) -> None:
     await create_load(store)
     await create(store, trigger=every(hours=1), depends_on=WAITS)
     await plan(store, 3_600)
-    await store.rescue(now=later(5_500))
+    await store.leases.rescue(now=later(5_500))
     [run] = await runs_of(store)
     assert (await ask(store, 3_600, now=5_600)).sentence == (
         f"Run {run.id} was cancelled: load had not succeeded by 2026-01-01 01:30:00 UTC, "

@@ -114,7 +114,7 @@ async def test_an_operator_sees_that_it_was_pruned(time: Harness) -> None:
     await time.advance(hours=2)
     await client.update("s", trigger=cron("0 0 * * *"), actor="bo")
     await time.advance(days=10)
-    while await time.store.prune(older_than=86_400, keep=0, limit=100, now=time.now):
+    while await time.store.runs.prune(older_than=86_400, keep=0, limit=100, now=time.now):
         pass
     told = await client.why("s", FEBRUARY)
     assert told.sentence.startswith("It was decided ahead of its time, before the grid changed")

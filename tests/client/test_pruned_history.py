@@ -43,7 +43,7 @@ async def test_backfill_retry_and_why_of_a_pruned_tick() -> None:
     async with Harness(bird, start=START) as time:
         await time.advance(days=3)
         runs = await time.runs("report")
-        await time.store.prune(older_than=0, keep=0, now=time.now)
+        await time.store.runs.prune(older_than=0, keep=0, now=time.now)
         assert await time.runs("report") == []
         for run in runs:
             assert run.scheduled_for is not None
@@ -65,7 +65,7 @@ async def test_why_and_audit_of_a_time_whose_revisions_were_pruned(store: Store)
     client = Client(store)
 
     async def edit(hour: int, command: Command) -> None:
-        await store.change_schedule("default", "report", command, now=START + timedelta(hours=hour))
+        await store.schedules.change("default", "report", command, now=START + timedelta(hours=hour))
 
     definition = Definition(trigger=cron("30 * * * *"), target=Target("report"))
     await edit(0, Create(actor="ana", namespace="default", definition=definition))
@@ -77,7 +77,7 @@ async def test_why_and_audit_of_a_time_whose_revisions_were_pruned(store: Store)
     last = START + timedelta(hours=2 * REVISIONS_KEPT - 1)
     before = await client.verify_ledger("report", last=last)
     assert (before.ok, before.expected > REVISIONS_KEPT) == (True, True)
-    while await store.prune(older_than=3_600, keep=0, now=last + timedelta(hours=2)):
+    while await store.runs.prune(older_than=3_600, keep=0, now=last + timedelta(hours=2)):
         pass
     history = await client.history("report", limit=1_000)
     assert [entry.revision.revision for entry in history] == [*range(2 * REVISIONS_KEPT, REVISIONS_KEPT, -1), 1]

@@ -48,9 +48,9 @@ async def test_who_changes_a_rate_says_so(client: Client) -> None:
 
 
 async def test_queues_tell_who_serves_them(client: Client, store: SqliteStore) -> None:
-    await store.heartbeat(WORKER, 60)
-    await store.heartbeat(a_worker("w2", kind="executor", queues=("mail",), slots=1), 60)
-    await store.heartbeat(a_worker("p", kind="planner", queues=(), slots=0), 60)
+    await store.workers.heartbeat(WORKER, 60)
+    await store.workers.heartbeat(a_worker("w2", kind="executor", queues=("mail",), slots=1), 60)
+    await store.workers.heartbeat(a_worker("p", kind="planner", queues=(), slots=0), 60)
     await client.enqueue("work", actor="ada", queue="calls", unknown_task_ok=True)
     assert (await client.set_queue_rate("mail", "5/s", actor="ada")).workers == 2
     assert await client.queues() == [
@@ -61,13 +61,13 @@ async def test_queues_tell_who_serves_them(client: Client, store: SqliteStore) -
 
 
 async def test_why_says_that_a_run_waits_for_the_rate_of_its_queue(client: Client, store: SqliteStore) -> None:
-    await store.heartbeat(WORKER, 3_600)
+    await store.workers.heartbeat(WORKER, 3_600)
     await client.set_queue_rate("mail", "1/h", actor="ada")
     for _ in range(2):
         await enqueue(store, queue="mail")
     await create(store, "letters", queue="mail")
     await plan(store, 60)
-    [begun] = (await store.claim_runs(WORKER, 5, 60, queues=["mail"], tasks=["work"])).runs
+    [begun] = (await store.leases.claim(WORKER, 5, 60, queues=["mail"], tasks=["work"])).runs
     [run] = await client.runs(schedule="letters")
     turn, started_at = await client.queue_position(run.id), (await client.run(begun.id)).started_at
     assert turn is not None
@@ -82,10 +82,10 @@ async def test_why_says_that_a_run_waits_for_the_rate_of_its_queue(client: Clien
 
 
 async def test_why_says_that_a_run_lets_others_pass(client: Client, store: SqliteStore) -> None:
-    await store.heartbeat(WORKER, 3_600)
+    await store.workers.heartbeat(WORKER, 3_600)
     await create(store, "many", overlap="allow", catch_up="all")
     # Planned by the store's own clock, since that is what the answer is told by.
-    await store.plan_due()
+    await store.planning.plan_due()
     runs = sorted(await client.runs(schedule="many", limit=500), key=lambda run: run.id)
     assert runs[2].scheduled_for is not None
     answer = await client.why("many", runs[2].scheduled_for)

@@ -54,7 +54,7 @@ def an_app(**settings: Any) -> Tickbird:
 @pytest.fixture
 async def worker(store: SqliteStore) -> Worker:
     worker = describe_worker(an_app())
-    await store.heartbeat(worker, 600)
+    await store.workers.heartbeat(worker, 600)
     return worker
 
 
@@ -96,8 +96,8 @@ async def test_an_enqueued_run_has_the_settings_of_its_task(client: Client, stor
     now = await store.now()
     lost = describe_worker(an_app())
     asked = {"queues": ("reports", "bulk"), "tasks": ("report",)}
-    assert len((await store.claim_runs(lost, 5, 10, now=now, **asked)).runs) == 2  # type: ignore[arg-type]
-    rescued = await store.rescue(now=now + timedelta(seconds=11))
+    assert len((await store.leases.claim(lost, 5, 10, now=now, **asked)).runs) == 2  # type: ignore[arg-type]
+    rescued = await store.leases.rescue(now=now + timedelta(seconds=11))
     assert (list(rescued.failed), list(rescued.requeued)) == ([run.id], [other])
 
 
@@ -166,7 +166,7 @@ async def test_what_was_exported_changes_nothing_when_it_is_applied(client: Clie
 async def test_a_file_keeps_settings_while_no_worker_has_the_task(store: SqliteStore, worker: Worker) -> None:
     client = Client(store)
     await client.apply(a_file(), actor="ada")
-    await store.remove_worker(worker.id)
+    await store.workers.remove(worker.id)
     assert (await client.apply(a_file(), actor="ada")).is_empty
     changed = await client.apply(a_file(retries=1), actor="ada")
     assert [each.name for each in changed.schedules[0].fields] == ["retries"]
@@ -184,7 +184,7 @@ async def test_the_newest_worker_says_how_a_task_is_set(store: SqliteStore) -> N
     began = datetime(2026, 1, 1, tzinfo=UTC)
     for age, retries in enumerate((1, 2, 3)):
         worker = describe_worker(an_app(retries=retries))
-        await store.heartbeat(replace(worker, started_at=began - timedelta(hours=age)), 600)
+        await store.workers.heartbeat(replace(worker, started_at=began - timedelta(hours=age)), 600)
     made = await Client(store).create("x", HOURLY, "report", payload=PAYLOAD, actor="ada")
     assert settings_of(made.definition)["retries"] == 1
 
@@ -193,7 +193,7 @@ async def test_the_newest_worker_says_how_a_task_is_set(store: SqliteStore) -> N
 async def test_settings_that_make_no_sense_are_left_out(store: SqliteStore, retries: Any) -> None:
     worker = describe_worker(an_app())
     tasks = {"report": {**worker.tasks["report"], "retries": retries, "backoff": 7, "queue": "no name"}}
-    await store.heartbeat(replace(worker, tasks=tasks), 600)
+    await store.workers.heartbeat(replace(worker, tasks=tasks), 600)
     made = await Client(store).create("x", HOURLY, "report", payload=PAYLOAD, actor="ada")
     defaults = {"retries": 0, "backoff": Backoff(), "queue": "default"}
     assert settings_of(made.definition) == {**DECLARED, **defaults}
@@ -201,6 +201,6 @@ async def test_settings_that_make_no_sense_are_left_out(store: SqliteStore, retr
 
 async def test_an_older_worker_publishes_its_queue_alone(store: SqliteStore) -> None:
     worker = replace(describe_worker(an_app()), tasks={"report": {"queue": "mail", "schema": {}}})
-    await store.heartbeat(worker, 600)
+    await store.workers.heartbeat(worker, 600)
     made = await Client(store).create("x", HOURLY, "report", actor="ada")
     assert settings_of(made.definition) == {**STATED, "queue": "mail"}

@@ -275,7 +275,7 @@ async def test_what_was_pruned_is_not_missing() -> None:
     async with Harness(app(), START) as harness:
         await harness.client.create("hourly", every(hours=1), "work", actor="ada")
         await harness.advance(days=10)
-        await harness.store.prune(older_than=5 * 86_400.0, keep=1, now=harness.now)
+        await harness.store.runs.prune(older_than=5 * 86_400.0, keep=1, now=harness.now)
         audit = await harness.client.verify_ledger("hourly")
         assert audit.ok
         assert audit.first == audit.complete_from

@@ -236,14 +236,14 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
             retention=Retention(3_600, keep=0),
             on_runs=lambda: None,
         )
-        await store.heartbeat(describe_worker(other), 45, now=clock.now())
+        await store.workers.heartbeat(describe_worker(other), 45, now=clock.now())
         await upkeep.heartbeat()
         clock.jump(days=1)
         clock.move_to(clock.now() + timedelta(minutes=2))
         await upkeep.heartbeat()
         assert (await upkeep.prune() or 0) > 0
         await upkeep.heartbeat()
-        [told] = [worker.standby_reason for worker in await store.list_workers("default", now=clock.now())]
+        [told] = [worker.standby_reason for worker in await store.workers.list("default", now=clock.now())]
         assert told == "plans and rescues nothing: the store's clock has jumped ahead by 1 day, 0:00:00"
         assert await ticks(harness) == [1]
         assert (await harness.client.get("elsewhere")).state == "active"
@@ -253,7 +253,7 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
         await upkeep.heartbeat()
         await upkeep.prune()
         await upkeep.heartbeat()
-        assert not any(worker.standby_reason for worker in await store.list_workers("default", now=clock.now()))
+        assert not any(worker.standby_reason for worker in await store.workers.list("default", now=clock.now()))
         assert await ticks(harness) == []
         assert (await harness.client.get("elsewhere")).state == "paused"
 
@@ -305,11 +305,13 @@ async def test_an_alarm_ends_with_the_worker_that_raised_it() -> None:
 async def test_a_lease_does_not_end_by_a_jump() -> None:
     async with Harness(hourly(), START) as harness:
         store, clock = harness.store, harness.clock
-        await store.enqueue("default", [NewRun(Target("work"), {})], "ana", now=clock.now())
-        claimed = await store.claim_runs(harness.worker, 1, 60.0, queues=("default",), tasks=("work",), now=clock.now())
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ana", now=clock.now())
+        claimed = await store.leases.claim(
+            harness.worker, 1, 60.0, queues=("default",), tasks=("work",), now=clock.now()
+        )
         clock.jump(hours=1)
         await harness._upkeep.rescue()
-        run = await store.get_run(claimed.runs[0].id)
+        run = await store.runs.get(claimed.runs[0].id)
         assert run is not None
         assert (run.status, run.crashes) == ("running", 0)
 

@@ -43,13 +43,13 @@ def code(app: str = "shop", **schedules: Any) -> Tickbird:
 async def start(store: Store, bird: Tickbird, now: datetime = START) -> Worker:
     """A worker that starts, stays live for a minute, and brings the store to its code."""
     worker = describe_worker(bird)
-    await store.heartbeat(worker, 60, now=now)
+    await store.workers.heartbeat(worker, 60, now=now)
     await sync(store, bird.declarations, worker, now=now)
     return worker
 
 
 async def trigger_of(store: Store, name: str) -> Any:
-    schedule = await store.get_schedule("default", name)
+    schedule = await store.schedules.get("default", name)
     assert schedule is not None
     assert schedule.definition is not None
     return schedule.definition.trigger
@@ -63,7 +63,7 @@ async def test_a_rolling_deploy_never_reverts_the_new_definition(store: Store) -
     # The old worker restarts beside the new one.
     await start(store, old)
     assert await trigger_of(store, "nightly") == cron("0 2 * * *")
-    hourly = await store.get_schedule("default", "hourly")
+    hourly = await store.schedules.get("default", "hourly")
     assert hourly is not None
     assert hourly.state == "active", "declared by a live worker, so not removed"
 
@@ -81,16 +81,16 @@ async def test_what_code_no_longer_has_is_paused_and_comes_back(store: Store) ->
     both, one = code(a=every(hours=1), b=every(hours=1)), code(a=every(hours=1))
     await start(store, both)
     await start(store, one)
-    b = await store.get_schedule("default", "b")
+    b = await store.schedules.get("default", "b")
     assert b is not None
     assert b.state == "active", "a live worker still declares it"
     later = START + timedelta(minutes=5)
     await start(store, one, later)
-    b = await store.get_schedule("default", "b")
+    b = await store.schedules.get("default", "b")
     assert b is not None
     assert (b.state, b.pause and b.pause.note) == ("paused", "removed from code")
     await start(store, both, later)
-    b = await store.get_schedule("default", "b")
+    b = await store.schedules.get("default", "b")
     assert b is not None
     assert b.state == "active"
 
@@ -112,9 +112,9 @@ async def test_an_operators_pause_and_overrides_outlive_deploys(store: Store) ->
 async def test_the_same_code_changes_nothing(store: Store) -> None:
     bird = code(a=every(hours=1))
     await start(store, bird)
-    before = await store.get_schedule("default", "a")
+    before = await store.schedules.get("default", "a")
     await start(store, bird, START + timedelta(hours=3))
-    after = await store.get_schedule("default", "a")
+    after = await store.schedules.get("default", "a")
     assert before is not None
     assert after is not None
     assert (after.revision, after.cursor) == (before.revision, before.cursor)
@@ -123,7 +123,7 @@ async def test_the_same_code_changes_nothing(store: Store) -> None:
 async def test_another_apps_schedule_is_left_alone_and_not_taken_over(store: Store) -> None:
     await start(store, code("shop", a=every(hours=1)))
     await start(store, code("bank", b=every(hours=1)), START + timedelta(minutes=10))
-    a = await store.get_schedule("default", "a")
+    a = await store.schedules.get("default", "a")
     assert a is not None
     assert a.state == "active"
     with pytest.raises(ConflictError, match="app 'shop'"):

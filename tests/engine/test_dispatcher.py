@@ -25,6 +25,7 @@ from tickbird.engine import executor
 from tickbird.engine.dispatcher import Dispatcher
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
+from tickbird.store.sqlite.leases import SqliteLeases
 from tickbird.stores import open_store
 from tickbird.testing.clock import ManualClock
 from tickbird.worker import describe_worker
@@ -118,7 +119,7 @@ async def settle(execution: Dispatcher) -> None:
 async def send(store: Store, *sent: tuple[str, dict[str, Any]]) -> list[int]:
     """Enqueue runs."""
     return list(
-        await store.enqueue("default", [NewRun(Target(task), payload) for task, payload in sent], "a", now=START)
+        await store.runs.enqueue("default", [NewRun(Target(task), payload) for task, payload in sent], "a", now=START)
     )
 
 
@@ -126,7 +127,9 @@ async def leased(store: Store, tasks: Tasks, execution: Dispatcher, count: int) 
     """Runs that were leased to this worker by something else than its own claim."""
     await send(store, *[("note", {})] * count)
     worker = execution.worker
-    claimed = await store.claim_runs(worker, count, 30.0, queues=worker.queues, tasks=list(tasks.bird.tasks), now=START)
+    claimed = await store.leases.claim(
+        worker, count, 30.0, queues=worker.queues, tasks=list(tasks.bird.tasks), now=START
+    )
     return list(claimed.runs)
 
 
@@ -140,7 +143,7 @@ async def test_runs_leased_elsewhere_start_as_claimed_ones_do(store: Store) -> N
     assert (execution.room, len(execution.held)) == (7, 3)
     await settle(execution)
     assert (tasks.seen, execution.room) == ([(run.id, 1, "") for run in runs], 10)
-    found = [await store.get_run(run.id) for run in runs]
+    found = [await store.runs.get(run.id) for run in runs]
     assert [run.status for run in found if run] == ["succeeded"] * 3
 
 
@@ -210,7 +213,7 @@ async def test_one_that_cannot_begin_does_not_keep_others_from_it(store: Store) 
     bad, good = await send(store, ("leave", {"value": 1}), ("note", {}))
     await execution.claim()
     await settle(execution)
-    found = [await store.get_run(run) for run in (bad, good)]
+    found = [await store.runs.get(run) for run in (bad, good)]
     assert [(run.status, run.failure_kind) for run in found if run] == [("failed", "raised"), ("succeeded", None)]
     assert tasks.seen == [(good, 1, "")]
 
@@ -242,7 +245,7 @@ class Ahead:
             await settle(self.execution)
         self.tasks.seen.clear()
         self.ids = list(
-            await self.store.enqueue("default", [NewRun(Target("hold"), {}, start_within=60)] * 8, "a", now=START)
+            await self.store.runs.enqueue("default", [NewRun(Target("hold"), {}, start_within=60)] * 8, "a", now=START)
         )
         await self.execution.claim()
         await asyncio.sleep(0)
@@ -250,7 +253,7 @@ class Ahead:
 
     async def statuses(self) -> list[str]:
         """Of all eight."""
-        return [run.status for run in [await self.store.get_run(run_id) for run_id in self.ids] if run]
+        return [run.status for run in [await self.store.runs.get(run_id) for run_id in self.ids] if run]
 
 
 async def test_runs_are_claimed_ahead_and_begin_as_slots_become_free(store: Store) -> None:
@@ -285,7 +288,7 @@ async def test_what_was_claimed_ahead_is_put_back_by_a_drain_and_keeps_its_deadl
     ahead.tasks.go_on.set()
     await settle(ahead.execution)
     assert (ahead.tasks.seen, await ahead.statuses()) == (ahead.ids[:2], ["succeeded"] * 2 + ["queued"] * 6)
-    run = await store.get_run(ahead.ids[2])
+    run = await store.runs.get(ahead.ids[2])
     assert run is not None
     assert (run.failures, run.crashes, run.start_by) == (0, 0, START + timedelta(seconds=60))
 
@@ -307,7 +310,7 @@ async def test_what_waits_behind_slow_runs_is_put_back(store: Store, monkeypatch
 async def test_what_was_claimed_ahead_can_be_cancelled(store: Store) -> None:
     ahead = Ahead(store)
     await ahead.begin()
-    await store.cancel_run(ahead.ids[3], "ada", now=START)
+    await store.runs.cancel(ahead.ids[3], "ada", now=START)
     await ahead.execution.leases.renew()
     ahead.tasks.go_on.set()
     await settle(ahead.execution)
@@ -318,7 +321,7 @@ async def test_what_was_claimed_ahead_can_be_cancelled(store: Store) -> None:
 async def test_a_planner_that_is_never_done_does_not_keep_claims_waiting(store: Store) -> None:
     tasks = Tasks()
     execution = executing(store, tasks, slots=2)
-    await store.enqueue("default", [NewRun(Target("note"), {})] * 3, "ada", now=START)
+    await store.runs.enqueue("default", [NewRun(Target("note"), {})] * 3, "ada", now=START)
     turns: list[int] = []
     rooms: list[int] = []
     execution.on_room = lambda: turns.append(len(rooms))
@@ -342,28 +345,29 @@ async def test_a_planner_that_is_never_done_does_not_keep_claims_waiting(store: 
 
 async def test_a_schedule_whose_runs_may_overlap_is_planned_on_time_whatever_is_active(store: Store) -> None:
     definition = Definition(trigger=every(seconds=1), target=Target("note"), overlap="allow")
-    await store.change_schedule(
+    await store.schedules.change(
         "default", "busy", Create(actor="ada", namespace="default", definition=definition), now=START
     )
     for second in range(1, 6):
-        planned = await store.plan_due(now=START + timedelta(seconds=second))
+        planned = await store.planning.plan_due(now=START + timedelta(seconds=second))
         assert (planned.runs, planned.skips) == (1, 0)
-    assert {run.status for run in await store.list_runs("default")} == {"queued"}
+    assert {run.status for run in await store.runs.list("default")} == {"queued"}
 
 
 async def test_after_a_renewal_that_took_long_the_next_look_is_near() -> None:
     clock = ManualClock(START)
 
-    class Slow(SqliteStore):
+    class Slow(SqliteLeases):
         async def renew(self, worker: Worker, held: Sequence[LeaseRef], lease: float, **options: Any) -> RenewResult:
             renewed = await super().renew(worker, held, lease, **options)
             # The process froze: the store counts from the question, whatever the time of the answer.
             clock.move_to(clock.now() + timedelta(seconds=29))
             return renewed
 
-    store, tasks = Slow("sqlite://"), Tasks()
+    store, tasks = SqliteStore("sqlite://"), Tasks()
+    store.leases = Slow(store._database)
     await store.open()
-    await store.enqueue("default", [NewRun(Target("hold"), {})], "ada", now=START)
+    await store.runs.enqueue("default", [NewRun(Target("hold"), {})], "ada", now=START)
     execution = Dispatcher(
         store,
         clock,
@@ -391,10 +395,10 @@ async def test_a_clock_that_jumps_ahead_starts_no_run_that_waits_for_it(store: S
     tasks, clock = Tasks(), ManualClock(START)
     execution = executing(store, tasks, clock=clock)
     later, now = NewRun(Target("note"), {}, delay=3_600), NewRun(Target("note"), {})
-    [delayed] = await store.enqueue("default", [later], "a", now=START)
+    [delayed] = await store.runs.enqueue("default", [later], "a", now=START)
     await execution.claim()
     clock.jump(days=1)
-    [asked_for] = await store.enqueue("default", [now], "a", now=clock.now())
+    [asked_for] = await store.runs.enqueue("default", [now], "a", now=clock.now())
     # It looks again soon, since the clock may be set right.
     assert await execution.claim() == 30.0
     await settle(execution)
@@ -441,7 +445,7 @@ async def test_a_process_that_freezes_before_the_function_does_not_begin_it(
         # Told to begin, the coroutine has not had its turn.
         freeze()
     await settle(execution)
-    run = await store.get_run(run_id)
+    run = await store.runs.get(run_id)
     assert run is not None
     assert bool(tasks.seen) == begins
     # It is put back, and counts neither as a failure nor as a lost worker.
@@ -455,11 +459,11 @@ async def test_a_late_start_ends_nothing_that_another_worker_has_begun(store: St
     await execution.claim()
     await asyncio.sleep(0)
     clock.move_to(START + timedelta(seconds=60))
-    await store.rescue(now=clock.now())
+    await store.leases.rescue(now=clock.now())
     other = replace(execution.worker, id="other")
-    [run] = (await store.claim_runs(other, 1, 30.0, queues=other.queues, tasks=["note"], now=clock.now())).runs
+    [run] = (await store.leases.claim(other, 1, 30.0, queues=other.queues, tasks=["note"], now=clock.now())).runs
     await settle(execution)
     assert tasks.seen == []
-    after = await store.get_run(run_id)
+    after = await store.runs.get(run_id)
     assert after is not None
     assert (after.status, after.attempt, after.worker) == ("running", run.attempt, "other")

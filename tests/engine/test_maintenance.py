@@ -24,11 +24,15 @@ LEASE = 30.0
 class Counting(SqliteStore):
     """Counts how often definitions were read."""
 
-    looks = 0
+    def __init__(self, path_or_url: str) -> None:
+        super().__init__(path_or_url)
+        self.looks = 0
+        self._list_of_app = self.schedules.list_of_app
+        self.schedules.list_of_app = self.list_of_app  # type: ignore[method-assign]
 
-    async def list_app_schedules(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
+    async def list_of_app(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         self.looks += 1
-        return await super().list_app_schedules(namespace, app, names)
+        return await self._list_of_app(namespace, app, names)
 
 
 class Fleet:
@@ -67,7 +71,7 @@ class Fleet:
 
     async def state(self, name: str) -> str | None:
         """The state of a schedule."""
-        schedule = await self.store.get_schedule("default", name)
+        schedule = await self.store.schedules.get("default", name)
         return None if schedule is None else schedule.state
 
 
@@ -149,7 +153,7 @@ async def test_a_sync_that_failed_is_repeated(fleet: Fleet, monkeypatch: pytest.
         raise OSError("the answer is lost")
 
     with monkeypatch.context() as patch:
-        patch.setattr(fleet.store, "list_app_schedules", lost)
+        patch.setattr(fleet.store.schedules, "list_of_app", lost)
         with pytest.raises(OSError, match="lost"):
             await beat(fleet, stays)
     assert await fleet.state("b") == "active"
@@ -166,7 +170,7 @@ async def test_rescue_looks_when_the_next_lease_ends(fleet: Fleet) -> None:
     worker = await fleet.start()
     client = Tickbird().client_on(fleet.store)
     await client.enqueue("work", actor="ana", at=START, unknown_task_ok=True)
-    await fleet.store.claim_runs(worker.worker, 1, 12.0, queues=["default"], tasks=["work"], now=START)
+    await fleet.store.leases.claim(worker.worker, 1, 12.0, queues=["default"], tasks=["work"], now=START)
     assert await worker.rescue() == 12.0
 
 

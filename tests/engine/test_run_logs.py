@@ -18,6 +18,7 @@ from tickbird.domain.runs.run import ClaimedRun, NewRun
 from tickbird.domain.schedules.definition import Target
 from tickbird.engine.run_logs import RunLogBuffer
 from tickbird.store.sqlite import SqliteStore
+from tickbird.store.sqlite.logs import SqliteLogs
 
 elsewhere = logging.getLogger("shop.elsewhere")
 
@@ -110,15 +111,16 @@ async def test_a_talkative_run_is_cut_and_does_no_harm(bird: Tickbird) -> None:
 async def test_an_end_waits_for_the_batch_that_is_being_written() -> None:
     begun, go_on = asyncio.Event(), asyncio.Event()
 
-    class Slow(SqliteStore):
-        async def write_logs(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
+    class Slow(SqliteLogs):
+        async def write(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
             begun.set()
             await go_on.wait()
-            await super().write_logs(lines, progress)
+            await super().write(lines, progress)
 
-    store = Slow("sqlite://")
+    store = SqliteStore("sqlite://")
+    store.logs = Slow(store._database)
     await store.open()
-    [run_id] = await store.enqueue("default", [NewRun(Target("work"), {})], "ada")
+    [run_id] = await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ada")
     logs = RunLogBuffer(store)
     claimed = ClaimedRun(run_id, 1, 0, "work", "manual", datetime.now(UTC), {})
     logs.line(Run(claimed, logs), logging.INFO, "the last words", datetime.now(UTC))
@@ -129,6 +131,6 @@ async def test_an_end_waits_for_the_batch_that_is_being_written() -> None:
     assert not flushing.done()
     go_on.set()
     await flushing
-    assert [line.text for line in await store.read_logs(run_id)] == ["the last words"]
+    assert [line.text for line in await store.logs.read(run_id)] == ["the last words"]
     await writing
     await store.close()

@@ -27,15 +27,15 @@ async def final(client: Client, run_id: int) -> RunRecord:
 
 async def all_runs(store: Store, schedule: str | None = None) -> list[RunRecord]:
     """Every run, oldest first."""
-    return list(await store.list_runs("default", schedule=schedule, limit=100_000))[::-1]
+    return list(await store.runs.list("default", schedule=schedule, limit=100_000))[::-1]
 
 
 async def all_skips(store: Store, schedule: str) -> Sequence[SkipRecord]:
     """Every skip of a schedule, oldest first."""
-    stored = await store.get_schedule("default", schedule)
+    stored = await store.schedules.get("default", schedule)
     assert stored is not None
     far = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-    return (await store.tick_decisions(stored.id, *far, limit=100_000)).skips
+    return (await store.ledger.tick_decisions(stored.id, *far, limit=100_000)).skips
 
 
 async def at_rest(store: Store) -> list[RunRecord]:
@@ -51,7 +51,7 @@ async def at_rest(store: Store) -> list[RunRecord]:
 
 async def accounted(store: Store, schedule: str, step: int, since: int) -> int:
     """Every tick behind `since`, so many seconds apart, has one run or lies in one skip; how many there were."""
-    stored = await store.get_schedule("default", schedule)
+    stored = await store.schedules.get("default", schedule)
     assert stored is not None
     assert stored.cursor.planned_until is not None
     runs = [run for run in await all_runs(store, schedule) if run.scheduled_for is not None]

@@ -52,7 +52,7 @@ async def test_fifty_clients(
     assert sum(one.done for one in clients) > CLIENTS
     assert sum(one.refused for one in clients) > 0, "no conflicts"
     for name in NAMES:
-        if (stored := await store.get_schedule("default", name)) is None or stored.state == "deleted":
+        if (stored := await store.schedules.get("default", name)) is None or stored.state == "deleted":
             await clients[0].create(name)
         elif stored.state == "paused":
             await client.resume(name, actor="ada")

@@ -47,7 +47,7 @@ def _copy_database(server: PostgresServer, url: str) -> str:
 async def copy(url: str, store: Store, request: pytest.FixtureRequest) -> AsyncIterator[str]:
     """The address of a copy of a store with a schedule that ticks each second."""
     await Client(store).create("clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, overlap="allow")
-    await store.check_identity()
+    await store.identity.check()
     await store.close()
     if url.startswith("sqlite"):
         yield _copy_file(url)
@@ -118,13 +118,13 @@ async def test_only_a_copy_is_accepted(client: Client, copied: Store) -> None:
 async def test_a_file_that_was_moved_is_itself(tmp_path: Path) -> None:
     first = open_store(f"sqlite:///{tmp_path}/a.db")
     await first.open()
-    assert not (await first.check_identity()).copy_reason
+    assert not (await first.identity.check()).copy_reason
     await first.close()
     (tmp_path / "a.db").rename(tmp_path / "b.db")
     for name in ("b.db", "b.db"):
         moved = open_store(f"sqlite:///{tmp_path}/{name}")
         await moved.open()
-        assert not (await moved.check_identity()).copy_reason
+        assert not (await moved.identity.check()).copy_reason
         await moved.close()
     # A backup that is put in its place goes on as well; the same file elsewhere does not.
     shutil.copy(tmp_path / "b.db", tmp_path / "backup.db")
@@ -133,7 +133,7 @@ async def test_a_file_that_was_moved_is_itself(tmp_path: Path) -> None:
     for name, copied in (("b.db", False), ("backup.db", True)):
         store = open_store(f"sqlite:///{tmp_path}/{name}")
         await store.open()
-        assert bool((await store.check_identity()).copy_reason) is copied
+        assert bool((await store.identity.check()).copy_reason) is copied
         await store.close()
 
 
@@ -151,12 +151,12 @@ async def test_a_server_that_hides_its_identity_is_told_by_the_database(
     store = open_store(postgres_url.replace("postgres@", "plain_reader@"))
     await store.open()
     try:
-        place = await store.check_identity()
+        place = await store.identity.check()
         assert set(place.here) == {"database", "oid"}
         assert not place.copy_reason
         with psycopg.connect(postgres_url, autocommit=True) as connection:
             connection.execute('UPDATE tickbird.meta SET value = replace(value, \'"oid": "\', \'"oid": "9\')')
-        assert (await store.check_identity()).copy_reason
+        assert (await store.identity.check()).copy_reason
     finally:
         await store.close()
         with psycopg.connect(postgres_url, autocommit=True) as connection:
@@ -211,7 +211,7 @@ async def test_a_dump_that_is_restored(
             _dump_and_restore(url, target)
             restored = open_store(target)
             await restored.open()
-            assert (await restored.check_identity()).copy_reason
+            assert (await restored.identity.check()).copy_reason
             await restored.close()
         with Fleet(same_name, tmp_path) as fleet:
             fleet.start()

@@ -29,7 +29,7 @@ async def test_wrong_clocks_of_workers_change_nothing(client: Client, store: Sto
     now = await store.now()
 
     async def are_both_live() -> bool:
-        return both == {worker.pid for worker in await store.list_workers("default")}
+        return both == {worker.pid for worker in await store.workers.list("default")}
 
     # A worker whose heartbeat is late is not listed until the next heartbeat.
     await until(are_both_live)

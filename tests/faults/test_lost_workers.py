@@ -42,7 +42,7 @@ async def test_a_killed_worker_is_replaced(client: Client, store: Store, fleet: 
     fleet.member(began.pid).kill()
     again = await second(fleet, run_id)
     assert again.pid != began.pid
-    late = await store.finish([Outcome(run_id, 1, "failed")])
+    late = await store.leases.finish([Outcome(run_id, 1, "failed")])
     assert not late.accepted
     fleet.create_file("gate")
     run = await final(client, run_id)

@@ -159,11 +159,11 @@ async def _retry_later(store: Store, client: Client) -> int:
     """A run whose first attempt has failed, and that is to be tried again in an hour."""
     worker = Worker(id="gone", namespace="default", app="", host="host", pid=1, version="0")
     run_id = await client.enqueue("succeed", actor="ada")
-    claimed = await store.claim_runs(worker, 1, 60, queues=["default"], tasks=["succeed"])
+    claimed = await store.leases.claim(worker, 1, 60, queues=["default"], tasks=["succeed"])
     [run] = claimed.runs
     assert run.id == run_id
     outcome = Outcome(run.id, run.attempt, "queued", error="not yet", failure_kind="raised", delay=3_600, failures=1)
-    assert (await store.finish([outcome], worker=worker)).accepted == {run_id}
+    assert (await store.leases.finish([outcome], worker=worker)).accepted == {run_id}
     return run_id
 
 

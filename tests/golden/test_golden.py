@@ -251,10 +251,10 @@ W1 = Worker(
 
 async def _work(_: Client, store: Store) -> None:
     """Execute the one queued run, which logs a line."""
-    [run] = (await store.claim_runs(W1, 1, 60, queues=["default"], tasks=["digest"])).runs
+    [run] = (await store.leases.claim(W1, 1, 60, queues=["default"], tasks=["digest"])).runs
     line = LogLine(run.id, run.attempt, 1, datetime.now(UTC), 20, "Half of it is done")
-    await store.write_logs([line], [])
-    await store.finish([Outcome(run.id, run.attempt, "succeeded", {"sent": 3})])
+    await store.logs.write([line], [])
+    await store.leases.finish([Outcome(run.id, run.attempt, "succeeded", {"sent": 3})])
 
 
 async def _hold(client: Client, store: Store) -> None:
@@ -262,15 +262,15 @@ async def _hold(client: Client, store: Store) -> None:
     definition = Definition(trigger=every(hours=1), target=Target("report"), catch_up="all", hold_above=5)
     command = Create(actor="ana", namespace="default", definition=definition)
     then = (await client.now()).replace(minute=30) - timedelta(hours=2)
-    await store.change_schedule("default", "late", command, now=then - timedelta(hours=10))
-    await store.plan_due(now=then)
+    await store.schedules.change("default", "late", command, now=then - timedelta(hours=10))
+    await store.planning.plan_due(now=then)
 
 
 async def _start(_: Client, store: Store) -> None:
     """Report a worker, and no other one: `sync` may still be listed as one, or not any more."""
-    for worker in await store.list_workers("default"):
-        await store.remove_worker(worker.id)
-    await store.heartbeat(W1, 3_600)
+    for worker in await store.workers.list("default"):
+        await store.workers.remove(worker.id)
+    await store.workers.heartbeat(W1, 3_600)
 
 
 WORKER = {"WORK": _work, "HOLD": _hold, "START": _start}

@@ -258,7 +258,7 @@ async def test_a_task_that_only_a_worker_knows_is_checked_by_its_schema(
     )
     store = open_store(url)
     await store.open()
-    await store.heartbeat(worker, 60)
+    await store.workers.heartbeat(worker, 60)
     await store.close()
     async with opened() as connection:
         with pytest.raises(PayloadError, match="n: 'x' is not of type 'integer'"):

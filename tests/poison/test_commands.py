@@ -124,7 +124,7 @@ def cli(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
         cli.run_ids = [run.id for run in runs]
         cli.names = await insert_all(plain)
         await poison_runs(plain, cli.run_ids)
-        await store.plan_due(now=await store.now() + timedelta(minutes=2))
+        await store.planning.plan_due(now=await store.now() + timedelta(minutes=2))
 
     cli.store(fill)
     return cli

@@ -80,20 +80,20 @@ async def runs(store: Store, plain: PlainRows) -> list[int]:
 async def plan_on(store: Store, ticks: int) -> None:
     """Plan the next ticks of the healthy schedule, one by one: each must become a run in its step."""
     for _ in range(ticks):
-        healthy = await store.get_schedule("default", "healthy")
+        healthy = await store.schedules.get("default", "healthy")
         assert healthy is not None
         assert healthy.next_run_at is not None
-        steps = [await store.plan_due(now=healthy.next_run_at)]
+        steps = [await store.planning.plan_due(now=healthy.next_run_at)]
         while steps[-1].more and len(steps) < 100:
-            steps.append(await store.plan_due(now=healthy.next_run_at))
+            steps.append(await store.planning.plan_due(now=healthy.next_run_at))
         assert not steps[-1].more
-        newest = (await store.list_runs("default", schedule="healthy", limit=1))[0]
+        newest = (await store.runs.list("default", schedule="healthy", limit=1))[0]
         assert newest.scheduled_for == healthy.next_run_at
 
 
 async def test_planning_goes_on(store: Store, poisoned: list[str]) -> None:
     await plan_on(store, 5)
-    rows = await store.list_schedules("default", limit=1_000)
+    rows = await store.schedules.list("default", limit=1_000)
     assert {row.schedule.name for row in rows} == {"healthy", *poisoned}
     for row in rows:
         assert row.schedule.state != "parked" or row.schedule.error
@@ -104,10 +104,10 @@ async def test_claims_go_on(store: Store, poisoned: list[str], runs: list[int]) 
     await Client(store).trigger("healthy", actor="ada")
     claimed: set[str | None] = set()
     for _ in range(10):
-        claim = await store.claim_runs(a_worker(), 100, 60, queues=["default"], tasks=["report"])
+        claim = await store.leases.claim(a_worker(), 100, 60, queues=["default"], tasks=["report"])
         claimed |= {run.schedule for run in claim.runs}
         outcomes = [Outcome(run.id, run.attempt, "succeeded") for run in claim.runs]
-        await store.finish(outcomes)
+        await store.leases.finish(outcomes)
     assert "healthy" in claimed
     assert len(poisoned) > len(runs) > 0
 

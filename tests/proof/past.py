@@ -98,7 +98,7 @@ async def _work(folder: Path) -> Past:
         await until(lambda: set(NAMES) <= {entry.schedule for entry in fleet.entries("done")})
 
         async def has_overlapped() -> bool:
-            skips = (await store.tick_decisions(slow.id, *ALL_TIME, limit=1_000)).skips
+            skips = (await store.ledger.tick_decisions(slow.id, *ALL_TIME, limit=1_000)).skips
             return any(skip.reason == "overlap" for skip in skips)
 
         await until(has_overlapped)

@@ -132,7 +132,7 @@ async def _pids(url: str) -> list[int]:
     store = open_store(url)
     try:
         await store.open()
-        return [worker.pid for worker in await store.list_workers("default")]
+        return [worker.pid for worker in await store.workers.list("default")]
     except StoreError:
         return []
     finally:
@@ -172,7 +172,7 @@ def test_one_that_is_interrupted_leaves_nothing(
 async def _schedules(url: str) -> list[str]:
     store = open_store(url)
     await store.open()
-    rows = await store.list_schedules("default")
+    rows = await store.schedules.list("default")
     await store.close()
     return [row.schedule.name for row in rows]
 
@@ -189,7 +189,7 @@ def test_what_was_left_is_cleaned_unless_it_is_alive(url: str, tmp_path: Path) -
                 store = open_store(address)
                 await store.open()
                 worker = Worker(id="w", namespace="default", app="app", host="h", pid=1, version="0")
-                await store.heartbeat(worker, 600)
+                await store.workers.heartbeat(worker, 600)
                 await store.close()
         return names
 
@@ -216,8 +216,8 @@ def test_those_who_use_a_scratch_store_can_be_disturbed(url: str) -> None:
         try:
             done = await scratches.disturb(address)
             # They come back by themselves.
-            assert await store.list_schedules("default") == []
-            assert len(await mine.list_schedules("default")) == 1
+            assert await store.schedules.list("default") == []
+            assert len(await mine.schedules.list("default")) == 1
         finally:
             await store.close()
             await mine.close()

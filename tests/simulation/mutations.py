@@ -24,13 +24,16 @@ from tickbird.domain.runs.run import TICK_ORIGINS, Outcome
 from tickbird.domain.schedules.dependencies import DependencyCheck
 from tickbird.domain.schedules.grid import TickGrid, TickRange
 from tickbird.domain.schedules.schedule import Cursor
+from tickbird.domain.workers import Worker
 from tickbird.engine import clock
 from tickbird.engine.clock import ClockGuard
 from tickbird.engine.dispatcher import Dispatcher
 from tickbird.store.shared.planning.backoff import PlanBackoff
-from tickbird.store.sqlite import runs, store
+from tickbird.store.sqlite import leases, runs
 from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.leases import SqliteLeases
 from tickbird.store.sqlite.planning import backfills, step, waiting_runs, write
+from tickbird.store.sqlite.planning import planner as planning_verb
 from tickbird.store.sqlite.planning.waiting_runs import release
 
 Patch = pytest.MonkeyPatch
@@ -65,18 +68,14 @@ def overlap_counts_manual_runs(patch: Patch) -> None:
 
 def finish_takes_any_attempt(patch: Patch) -> None:
     """A worker that lost its run ends it all the same."""
-    finish = runs.finish
+    finish = SqliteLeases.finish
 
-    def unfenced(db: sqlite3.Connection, known: Any, worker: str, outcomes: Sequence[Outcome], now: int) -> Any:
-        current = {
-            outcome.run_id: attempt
-            for outcome in outcomes
-            for (attempt,) in db.execute("SELECT attempt FROM runs WHERE id = ?", (outcome.run_id,))
-        }
-        taken = [replace(outcome, attempt=current.get(outcome.run_id, 0)) for outcome in outcomes]
-        return finish(db, known, None, taken, now)
+    async def unfenced(self: SqliteLeases, outcomes: Sequence[Outcome], **options: Any) -> Any:
+        attempts = dict(await self._db.read(lambda db: db.execute("SELECT id, attempt FROM runs").fetchall()))
+        taken = [replace(outcome, attempt=attempts.get(outcome.run_id, 0)) for outcome in outcomes]
+        return await finish(self, taken, **{**options, "worker": None})
 
-    patch.setattr(store, "finish", unfenced)
+    patch.setattr(SqliteLeases, "finish", unfenced)
 
 
 def cursor_moves_without_runs(patch: Patch) -> None:
@@ -93,7 +92,8 @@ def cursor_moves_without_runs(patch: Patch) -> None:
 
 def release_is_forgotten(patch: Patch) -> None:
     """Whoever waits goes on waiting when a run ends."""
-    patch.setattr(runs, "release", lambda *_, **_named: [])
+    for module in (leases, runs):
+        patch.setattr(module, "release", lambda *_, **_named: [])
 
 
 def a_key_has_a_place_too_many(patch: Patch) -> None:
@@ -103,7 +103,8 @@ def a_key_has_a_place_too_many(patch: Patch) -> None:
 
 def places_of_a_key_are_forgotten(patch: Patch) -> None:
     """Who waits for a key goes on waiting when a run of another schedule ends."""
-    patch.setattr(runs, "release", lambda db, known, ids, now, **_: release(db, known, ids, now))
+    for module in (leases, runs):
+        patch.setattr(module, "release", lambda db, known, ids, now, **_: release(db, known, ids, now))
 
 
 def the_newest_gets_the_place(patch: Patch) -> None:
@@ -178,7 +179,7 @@ def an_old_success_will_do(patch: Patch) -> None:
 
 def a_success_is_not_noted(patch: Patch) -> None:
     """Who depends on another schedule does not hear of it."""
-    patch.setattr(runs, "note_successes", lambda *_: set())
+    patch.setattr(leases, "note_successes", lambda *_: set())
 
 
 def the_wait_for_a_success_ends_too_soon(patch: Patch) -> None:
@@ -189,22 +190,18 @@ def the_wait_for_a_success_ends_too_soon(patch: Patch) -> None:
 
 def renew_asks_for_no_owner(patch: Patch) -> None:
     """A lease is extended for whoever names the run."""
+    renew, running = SqliteLeases.renew, "SELECT id, attempt, worker FROM runs WHERE status = 'running'"
 
-    def anyone(db: sqlite3.Connection, worker: str, held: Sequence[LeaseRef], lease: float, now: int) -> Any:
-        found = [
-            (LeaseRef(one.run_id, attempt), owner)
-            for one in held
-            for attempt, owner in db.execute(
-                "SELECT attempt, worker FROM runs WHERE id = ? AND status = 'running'", (one.run_id,)
-            )
-        ]
-        answers = [renew(db, owner, [one], lease, now) for one, owner in found]
-        kept = frozenset(run_id for answer in answers for run_id in answer.held)
-        cancelled = frozenset(run_id for answer in answers for run_id in answer.cancelled)
-        return replace(renew(db, worker, [], lease, now), held=kept, cancelled=cancelled)
+    async def anyone(self: SqliteLeases, worker: Worker, held: Sequence[LeaseRef], lease: float, **options: Any) -> Any:
+        rows = await self._db.read(lambda db: db.execute(running).fetchall())
+        owners = {run_id: (LeaseRef(run_id, attempt), replace(worker, id=owner)) for run_id, attempt, owner in rows}
+        named = [owners[ref.run_id] for ref in held if ref.run_id in owners]
+        renewed = [await renew(self, owner, [ref], lease, **options) for ref, owner in named]
+        kept = frozenset(run_id for result in renewed for run_id in result.held)
+        cancelled = frozenset(run_id for result in renewed for run_id in result.cancelled)
+        return replace(await renew(self, worker, [], lease, **options), held=kept, cancelled=cancelled)
 
-    renew = runs.renew
-    patch.setattr(store, "renew", anyone)
+    patch.setattr(SqliteLeases, "renew", anyone)
 
 
 def rescue_takes_good_leases(patch: Patch) -> None:
@@ -247,7 +244,8 @@ def jumps_are_believed_too_late(patch: Patch) -> None:
 
 def the_store_ignores_what_is_expected(patch: Patch) -> None:
     """Planning and rescue go on at any instant."""
-    patch.setattr(store, "_jumped", lambda at, expected: False)
+    for module in (leases, planning_verb):
+        patch.setattr(module, "has_jumped", lambda at, expected: False)
 
 
 def overrides_are_forgotten_together(patch: Patch) -> None:

@@ -33,9 +33,12 @@ class Between:
         self._store, self._verb, self._happens, self._before = store, verb, happens, before
 
     def __getattr__(self, name: str) -> Any:
+        noun, _, rest = self._verb.partition(".")
         verb = getattr(self._store, name)
-        if name != self._verb:
+        if name != noun:
             return verb
+        if rest:
+            return Between(verb, rest, self._happens, before=self._before)
 
         async def with_it(*args: Any, **options: Any) -> Any:
             if self._before:
@@ -84,8 +87,8 @@ def test_what_was_claimed_too_long_ago_is_not_started() -> None:
     async def play(loop: asyncio.AbstractEventLoop) -> None:
         store = open_store("sqlite://:memory:")
         await store.open()
-        await store.enqueue("default", [NewRun(Target("work"), {})], "ana", now=START)
-        execution = executing(Between(store, "claim_runs", lambda: asyncio.sleep(LEASE + 5)), bird, loop)
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ana", now=START)
+        execution = executing(Between(store, "leases.claim", lambda: asyncio.sleep(LEASE + 5)), bird, loop)
         await execution.claim()
         await asyncio.sleep(1)
         assert not execution.held
@@ -110,8 +113,8 @@ def test_work_stops_before_its_lease_ends_though_renewals_hang() -> None:
     async def play(loop: asyncio.AbstractEventLoop) -> None:
         store = open_store("sqlite://:memory:")
         await store.open()
-        await store.enqueue("default", [NewRun(Target("work"), {})], "ana", now=START)
-        execution = executing(Between(store, "renew", lambda: asyncio.sleep(1_000), before=True), bird, loop)
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ana", now=START)
+        execution = executing(Between(store, "leases.renew", lambda: asyncio.sleep(1_000), before=True), bird, loop)
         await execution.claim()
         # However the renewals fall, the work is over before 30 seconds are.
         await asyncio.sleep(LEASE / 3)
@@ -147,7 +150,7 @@ async def test_a_pause_that_comes_while_a_deploy_looks_is_not_taken_over() -> No
             paused.set()
             await client.pause("b", actor="ana")
 
-    await sync(cast(Any, Between(store, "list_workers", pause)), one.declarations, describe_worker(one), now=START)
+    await sync(cast(Any, Between(store, "workers.list", pause)), one.declarations, describe_worker(one), now=START)
     await sync(store, both.declarations, describe_worker(both), now=START)
     schedule = await client.get("b")
     assert schedule.pause is not None
@@ -167,7 +170,7 @@ async def test_two_workers_of_one_deploy_write_its_definition_once() -> None:
             once.set()
             await sync(store, new.declarations, describe_worker(new), now=START)
 
-    between = Between(store, "list_workers", other_worker)
+    between = Between(store, "workers.list", other_worker)
     await sync(cast(Any, between), new.declarations, describe_worker(new), now=START)
     schedule = await new.client_on(store).get("a")
     assert schedule.revision == 2
@@ -187,7 +190,7 @@ async def test_a_schedule_that_is_deleted_while_a_deploy_looks_is_decided_anew()
             deleted.set()
             await client.delete("a", actor="ana")
 
-    await sync(cast(Any, Between(store, "list_workers", delete)), new.declarations, describe_worker(new), now=START)
+    await sync(cast(Any, Between(store, "workers.list", delete)), new.declarations, describe_worker(new), now=START)
     assert (await client.get("a")).state == "active"
     await store.close()
 
@@ -199,7 +202,7 @@ async def test_a_deploy_can_do_without_a_schedule_that_is_over_once_its_due_tick
     await sync(store, both.declarations, now=START)
     one, later = code(a=every(hours=1)), START + timedelta(hours=2)
     assert await sync(store, one.declarations, describe_worker(one), now=later) == []
-    await store.plan_due(now=later)
+    await store.planning.plan_due(now=later)
     assert (await both.client_on(store).get("b")).state == "ended"
     assert await sync(store, one.declarations, describe_worker(one), now=later) == []
     await store.close()

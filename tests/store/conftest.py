@@ -192,7 +192,7 @@ async def postgres_pair(exercise: tuple[str, Pair]) -> Pair:
         await delete_rows(connection)
         await connection.execute("DROP FUNCTION IF EXISTS tickbird.refuse() CASCADE")
     for store in stores:
-        await store.check_zone_data()
+        await store.zone_data.check()
     return stores
 
 

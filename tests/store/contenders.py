@@ -73,7 +73,7 @@ async def _plan(url: str, barrier: Barrier, line: Connection) -> None:
         barrier.wait(PATIENCE)
         steps = []
         while True:
-            planned = await store.plan_due(limit, now=now)
+            planned = await store.planning.plan_due(limit, now=now)
             steps.append((planned.schedules, planned.runs))
             if not planned.more:
                 break

@@ -128,7 +128,7 @@ class Plan(Operation):
 
         async def send(store: Store) -> None:
             for _ in range(500):
-                planned = await store.plan_due(self.limit, now=instant(now))
+                planned = await store.planning.plan_due(self.limit, now=instant(now))
                 assert not planned.parked
                 if not planned.more:
                     return
@@ -165,7 +165,7 @@ class Claimed(Operation):
             mirror(model, answer)
 
         async def send(store: Store) -> Any:
-            return await store.claim_runs(
+            return await store.leases.claim(
                 worker(self.worker), self.limit, LEASE, queues=["default"], tasks=["work"], now=instant(now)
             )
 
@@ -212,7 +212,7 @@ class FinishedAll(Operation):
                 run.status, run.finished_at, run.lease_until = "succeeded", now, None
             model.release({run.schedule for run in current}, now)
 
-        return Call(lambda store: store.finish(outcomes, now=instant(now)), mirror)
+        return Call(lambda store: store.leases.finish(outcomes, now=instant(now)), mirror)
 
 
 @dataclass(frozen=True)
@@ -251,7 +251,7 @@ def finish(state: State, run_id: int, attempt: int, how: str, delay: float) -> C
         assert answer.accepted == {run_id}, "the end of the current attempt was refused"
         model.finish(run, how, now, delay)
 
-    return Call(lambda store: store.finish([outcome], now=instant(now)), mirror)
+    return Call(lambda store: store.leases.finish([outcome], now=instant(now)), mirror)
 
 
 @dataclass(frozen=True)
@@ -289,7 +289,7 @@ class Renewed(Operation):
                 run.lease_until = now + LEASE
 
         held = [LeaseRef(*one) for one in wanted]
-        return Call(lambda store: store.renew(worker(self.worker), held, LEASE, now=instant(now)), mirror)
+        return Call(lambda store: store.leases.renew(worker(self.worker), held, LEASE, now=instant(now)), mirror)
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ class Rescued(Operation):
     def call(self, state: State) -> Call:
         """For all that has expired."""
         now = state.now
-        return Call(lambda store: store.rescue(now=instant(now)), lambda model, _: model.rescue(now))
+        return Call(lambda store: store.leases.rescue(now=instant(now)), lambda model, _: model.rescue(now))
 
 
 @dataclass(frozen=True)
@@ -318,7 +318,7 @@ class Cancelled(Operation):
         def mirror(model: Model, answer: Any) -> None:
             model.cancel(next(run for run in model.runs if run.id == run_id), now)
 
-        return Call(lambda store: store.cancel_run(run_id, "ada", now=instant(now)), mirror)
+        return Call(lambda store: store.runs.cancel(run_id, "ada", now=instant(now)), mirror)
 
 
 @dataclass(frozen=True)
@@ -336,7 +336,7 @@ class Pruned(Operation):
             assert model.prune(self.older_than, self.keep, now) == answer
 
         return Call(
-            lambda store: store.prune(older_than=self.older_than, keep=self.keep, limit=100_000, now=instant(now)),
+            lambda store: store.runs.prune(older_than=self.older_than, keep=self.keep, limit=100_000, now=instant(now)),
             mirror,
         )
 

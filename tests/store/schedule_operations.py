@@ -53,7 +53,7 @@ class Change(Operation):
         """Send the command at the present instant."""
         command, now = self.command(state), state.now
         return Call(
-            lambda store: store.change_schedule(NAMESPACE, self.name, command, now=instant(now)),
+            lambda store: store.schedules.change(NAMESPACE, self.name, command, now=instant(now)),
             lambda model, answer: self.mirror(model, state, answer),
         )
 

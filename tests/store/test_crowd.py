@@ -58,10 +58,10 @@ class Crowd:
                 trigger=every(seconds=1), target=Target("work"), catch_up="skip", start_within=86_400, **options
             )
             command = Create(actor="ada", namespace="default", definition=definition)
-            await store.change_schedule("default", name, command, now=began)
+            await store.schedules.change("default", name, command, now=began)
         for key, maximum in KEYS.items():
-            await store.set_limit("default", key, maximum, "ada")
-        await store.plan_due()
+            await store.limits.set("default", key, maximum, "ada")
+        await store.planning.plan_due()
 
     async def command(self, store: PostgresStore) -> None:
         """What a person might do just now."""
@@ -70,13 +70,13 @@ class Crowd:
             first = self.began + self.dice.randrange(1, 3_500)
             last = first + self.dice.randrange(4)
             new = NewBackfill(actor="ada", first=first, last=last, concurrency=self.dice.choice([1, 1, 2, 4]))
-            await store.backfill("default", name, new)
+            await store.backfills.create("default", name, new)
         elif dice < 0.8:
-            await store.change_schedule("default", name, Trigger(actor="ada"))
+            await store.schedules.change("default", name, Trigger(actor="ada"))
         elif dice < 0.9:
-            await store.cancel_backfill("default", self.dice.choice(await store.list_backfills("default")).id, "ada")
+            await store.backfills.cancel("default", self.dice.choice(await store.backfills.list("default")).id, "ada")
         else:
-            await store.cancel_run(self.dice.choice(await store.list_runs("default", limit=10)).id, "ada")
+            await store.runs.cancel(self.dice.choice(await store.runs.list("default", limit=10)).id, "ada")
 
     async def people(self, store: PostgresStore) -> None:
         for _ in range(COMMANDS):
@@ -86,19 +86,19 @@ class Crowd:
 
     async def planner(self, store: PostgresStore) -> None:
         while not self.is_commanded:
-            await store.plan_due()
+            await store.planning.plan_due()
             await asyncio.sleep(0.05)
 
     async def worker(self, store: PostgresStore, number: int) -> None:
         worker = Worker(id=f"w{number}", namespace="default", app="app", host="host", pid=number, version="0")
         while True:
             over = self.is_planned
-            found = await store.claim_runs(worker, 3, 60, queues=["default"], tasks=["work"])
+            found = await store.leases.claim(worker, 3, 60, queues=["default"], tasks=["work"])
             if not found.runs and over:
                 return
             await asyncio.sleep(0.002)
             for run in found.runs:
-                await store.finish([Outcome(run.id, run.attempt, "succeeded")])
+                await store.leases.finish([Outcome(run.id, run.attempt, "succeeded")])
 
     async def witness(self) -> None:
         """Remembers the most that ever went on together."""
@@ -137,5 +137,5 @@ async def test_nobody_passes_and_nobody_is_left(crowd: Crowd) -> None:
     beyond = {each: maximum for each, maximum in crowd.maximum.items() if each != "crowds" and maximum > allowed[each]}
     assert beyond == {}
     # Nobody rescued anybody here: whoever could go was let go by those before it.
-    left = [run for status in ("waiting", "queued", "running") for run in await one.list_runs("default", status=status)]
+    left = [run for status in ("waiting", "queued", "running") for run in await one.runs.list("default", status=status)]
     assert left == []

@@ -188,9 +188,9 @@ class TestPostgres:
         await other.open()
         await store.open()
         try:
-            await other.heartbeat(_worker(), 60)
-            assert [worker.id for worker in await other.list_workers("default")] == ["w"]
-            assert await store.list_workers("default") == []
+            await other.workers.heartbeat(_worker(), 60)
+            assert [worker.id for worker in await other.workers.list("default")] == ["w"]
+            assert await store.workers.list("default") == []
             found = await admin.execute(
                 "SELECT DISTINCT table_schema FROM information_schema.tables WHERE table_name = 'runs'"
             )

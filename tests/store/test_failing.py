@@ -32,9 +32,9 @@ async def test_one_that_fails_all_the_time_hides_no_other(store: Store, monkeypa
         for good in well:
             await Client(store, namespace).trigger(name, actor="ana")
             worker = replace(WORKER, namespace=namespace)
-            (run,) = (await store.claim_runs(worker, 1, 60, queues=["default"], tasks=["report"])).runs
+            (run,) = (await store.leases.claim(worker, 1, 60, queues=["default"], tasks=["report"])).runs
             error = None if good else "OSError: full"
-            await store.finish([Outcome(run.id, run.attempt, "succeeded" if good else "failed", error=error)])
+            await store.leases.finish([Outcome(run.id, run.attempt, "succeeded" if good else "failed", error=error)])
 
     client, other = Client(store), Client(store, "other")
     await other.create("elsewhere", every(hours=1), "report", actor="ana", unknown_task_ok=True)

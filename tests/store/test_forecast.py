@@ -97,7 +97,7 @@ class Played:
                 # What ends at that instant still does.
                 await self._finish(now)
                 held = [LeaseRef(run_id, attempt) for run_id, (_, attempt) in self.running.items()]
-                await self.store.renew(WORKER, held, 0.001, now=now)
+                await self.store.leases.renew(WORKER, held, 0.001, now=now)
                 self.running.clear()
                 now = to_datetime(outage[1])
                 if now > end:
@@ -115,24 +115,24 @@ class Played:
         due = [run_id for run_id, (at, _) in self.running.items() if at <= micros or run_id in asked]
         for run_id in sorted(due, key=lambda one: self.running[one][0]):
             status: Any = "cancelled" if run_id in asked else "succeeded"
-            await self.store.finish([Outcome(run_id, self.running.pop(run_id)[1], status)], now=now)
+            await self.store.leases.finish([Outcome(run_id, self.running.pop(run_id)[1], status)], now=now)
 
     async def _at(self, now: datetime) -> datetime | None:
         self.last = now
         await self._finish(now)
-        rescued = await self.store.rescue(now=now)
-        planned = await self.store.plan_due(now=now)
+        rescued = await self.store.leases.rescue(now=now)
+        planned = await self.store.planning.plan_due(now=now)
         while planned.more:
-            planned = await self.store.plan_due(now=now)
+            planned = await self.store.planning.plan_due(now=now)
         # Who is asked to stop does at once.
         held = [LeaseRef(run_id, attempt) for run_id, (_, attempt) in self.running.items()]
-        asked = (await self.store.renew(WORKER, held, _LONG, now=now)).cancelled if held else frozenset()
+        asked = (await self.store.leases.renew(WORKER, held, _LONG, now=now)).cancelled if held else frozenset()
         await self._finish(now, asked)
-        rescued = await self.store.rescue(now=now)
+        rescued = await self.store.leases.rescue(now=now)
         free = self.slots - len(self.running)
         claimed = None
         if free:
-            claimed = await self.store.claim_runs(WORKER, free, _LONG, queues=self.queues, tasks=["t"], now=now)
+            claimed = await self.store.leases.claim(WORKER, free, _LONG, queues=self.queues, tasks=["t"], now=now)
             for run in claimed.runs:
                 assert run.schedule is not None
                 micros = round(now.timestamp() * 10**6)
@@ -150,10 +150,12 @@ class Played:
     async def _came(self) -> Came:
         came = Came(sorted(self.starts.values()))
         for each in self.stage.schedules:
-            stored = await self.store.get_schedule("default", each.name)
+            stored = await self.store.schedules.get("default", each.name)
             assert stored is not None
             first = to_datetime(self.stage.start)
-            found = await self.store.tick_decisions(stored.id, first, to_datetime(self.stage.end - 1), limit=100_000)
+            found = await self.store.ledger.tick_decisions(
+                stored.id, first, to_datetime(self.stage.end - 1), limit=100_000
+            )
             for skip in found.skips:
                 came.skips[each.name, skip.reason] += skip.count
             for run in found.runs:

@@ -67,13 +67,13 @@ class Seen:
 
 async def look(store: Store) -> Seen:
     """Read it all."""
-    runs = list(await store.list_runs(NAMESPACE, limit=100_000))[::-1]
+    runs = list(await store.runs.list(NAMESPACE, limit=100_000))[::-1]
     schedules, skips = {}, {}
     for each in NAMES:
-        schedule = await store.get_schedule(NAMESPACE, each)
+        schedule = await store.schedules.get(NAMESPACE, each)
         if schedule is not None:
             schedules[each] = schedule
-            decided = await store.tick_decisions(schedule.id, *FAR, limit=100_000)
+            decided = await store.ledger.tick_decisions(schedule.id, *FAR, limit=100_000)
             skips[each] = sorted(decided.skips, key=lambda skip: skip.id)
     return Seen(runs, schedules, skips)
 

@@ -61,11 +61,11 @@ class Reader:
         self.marks: list[ActivityCursor] = []
 
     async def look(self) -> None:
-        horizon = await self.store.activity_watermark(self.horizon)
+        horizon = await self.store.activity.watermark(self.horizon)
         if self.horizon is None:
             self.begun = horizon.cursor
         else:
-            found = await self.store.read_activity(("default",), self.horizon.cursor, horizon)
+            found = await self.store.activity.read(("default",), self.horizon.cursor, horizon)
             assert not found.more
             self.told += [_brief(each) for _, each in found.items]
             self.marks += [mark for mark, _ in found.items]
@@ -88,7 +88,7 @@ class Reader:
     async def again(self, mark: ActivityCursor) -> list[tuple[str, int]]:
         """What somebody is told who comes back with this mark, as a text."""
         assert self.horizon is not None
-        found = await self.store.read_activity(("default",), parse_activity_cursor(str(mark)), self.horizon)
+        found = await self.store.activity.read(("default",), parse_activity_cursor(str(mark)), self.horizon)
         return [_brief(each) for _, each in found.items]
 
 
@@ -103,13 +103,13 @@ def told_of(*runs: int) -> list[tuple[str, int]]:
 
 
 async def enqueue(store: PostgresStore, key: str | None = None) -> int:
-    [run] = await store.enqueue("default", [NewRun(Target("work"), {}, idempotency_key=key)], "ada")
+    [run] = await store.runs.enqueue("default", [NewRun(Target("work"), {}, idempotency_key=key)], "ada")
     return run
 
 
 async def finish_one(store: PostgresStore) -> None:
-    claimed = await store.claim_runs(WORKER, 1, 60, queues=["default"], tasks=["work"])
-    await store.finish([Outcome(run.id, run.attempt, "succeeded") for run in claimed.runs])
+    claimed = await store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["work"])
+    await store.leases.finish([Outcome(run.id, run.attempt, "succeeded") for run in claimed.runs])
 
 
 async def test_a_transaction_of_somebody_else_holds_up_nobody_and_is_told_of_when_it_ends(
@@ -248,7 +248,7 @@ async def test_many_at_once_are_told_of_once_each(store: PostgresStore, url: str
     assert sorted(planned) == sorted(made)
     assert sorted(run for kind, run in reader.told if kind == "changed") == sorted(audited)
     assert len(reader.told) == len(set(reader.told))
-    done = {run.id for run in await store.list_runs("default", status="succeeded", limit=1_000)}
+    done = {run.id for run in await store.runs.list("default", status="succeeded", limit=1_000)}
     await reader.until(lambda: reader.heard("ended") >= done)
     assert reader.heard("started") == reader.heard("ended") == done
     for number, mark in list(enumerate(reader.marks, 1))[::7]:

@@ -31,9 +31,9 @@ async def test_what_is_enqueued_is_there_once(
     try:
         new = [NewRun(Target("work"), {"n": 1}), NewRun(Target("work"), {"n": 2}, idempotency_key=key)]
         wire.trick("COMMIT", how)
-        ids = await store.enqueue("default", new, "ada")
+        ids = await store.runs.enqueue("default", new, "ada")
         assert wire.tricks == 1
-        found = await store.list_runs("default")
+        found = await store.runs.list("default")
         assert [run.id for run in found] == sorted(ids, reverse=True)
         assert {run.payload["n"] for run in found} == {1, 2}
     finally:

@@ -39,7 +39,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 async def plan(store: Store, now: datetime) -> int:
     """Plan everything that is due; how many runs."""
     runs = 0
-    while (planned := await store.plan_due(now=now)).schedules:
+    while (planned := await store.planning.plan_due(now=now)).schedules:
         runs += planned.runs
     return runs
 
@@ -56,18 +56,18 @@ async def test_definitions_with_large_payloads(store: Store) -> None:
     definition = Definition(trigger=every(hours=1), target=Target("work"), payload=PAYLOAD, overlap="allow")
     for number in range(SCHEDULES):
         command = Create(actor="ana", namespace="default", definition=definition)
-        await store.change_schedule("default", f"s{number}", command, now=START)
+        await store.schedules.change("default", f"s{number}", command, now=START)
     assert SCHEDULES * size_of(PAYLOAD) > 1.4 * MAX_CACHE
     before = count_bytes()
     steps: list[int] = []
-    while planned := (await store.plan_due(now=START + timedelta(hours=1, seconds=1))).schedules:
+    while planned := (await store.planning.plan_due(now=START + timedelta(hours=1, seconds=1))).schedules:
         steps.append(planned)
     assert sum(steps) == SCHEDULES
     assert max(steps) * len(json.dumps(PAYLOAD)) <= MAX_READ + 1_000_000
     assert count_bytes() - before <= MAX_CACHE
     worker = Worker(id="w1", namespace="default", app="app", host="host", pid=1, version="0")
     at = START + timedelta(hours=1, seconds=2)
-    claimed = await store.claim_runs(worker, 3, 60.0, queues=["default"], tasks=["work"], now=at)
+    claimed = await store.leases.claim(worker, 3, 60.0, queues=["default"], tasks=["work"], now=at)
     assert [run.payload == PAYLOAD for run in claimed.runs] == [True] * 3
 
 

@@ -34,7 +34,7 @@ async def still_moved(store: Store) -> None:
     """The tick is due when it was moved to, and nothing else is decided for any other."""
     await store.open()
     try:
-        schedule = await store.get_schedule(NAMESPACE, NAME)
+        schedule = await store.schedules.get(NAMESPACE, NAME)
         assert schedule is not None
         assert schedule.cursor.tick_overrides == (MOVE,)
         await plan(store, 89)

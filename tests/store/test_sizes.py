@@ -60,11 +60,11 @@ async def _claim_by_rate(store: Store) -> None:
 
 
 async def _list_runs(store: Store) -> None:
-    assert len(await store.list_runs("third", limit=10)) == 1
+    assert len(await store.runs.list("third", limit=10)) == 1
 
 
 async def _read_runs(store: Store) -> None:
-    assert len((await store.readings.runs("third", RunFilter(), limit=10)).rows) == 1
+    assert len((await store.dashboard.runs("third", RunFilter(), limit=10)).rows) == 1
 
 
 VERBS: dict[str, Verb] = {
@@ -73,24 +73,24 @@ VERBS: dict[str, Verb] = {
     "claim by a rate": _claim_by_rate,
     "list runs": _list_runs,
     "read runs": _read_runs,
-    "timeline": lambda store: store.readings.timeline("third", later(-DAY), later(DAY)),
-    "timings": lambda store: store.readings.timings("third", since=later(-DAY)),
-    "streaks": lambda store: store.readings.streaks("third"),
-    "late runs": lambda store: store.readings.late_runs("third", later(1)),
-    "recent": lambda store: store.recent_outcomes("third", later(-DAY)),
+    "timeline": lambda store: store.dashboard.timeline("third", later(-DAY), later(DAY)),
+    "timings": lambda store: store.dashboard.timings("third", since=later(-DAY)),
+    "streaks": lambda store: store.dashboard.streaks("third"),
+    "late runs": lambda store: store.dashboard.late_runs("third", later(1)),
+    "recent": lambda store: store.ledger.recent_outcomes("third", later(-DAY)),
     "measure": lambda store: store.read_metrics("third", now=later(1)),
-    "queues": lambda store: store.list_queues("third", now=later(1)),
+    "queues": lambda store: store.queues.list("third", now=later(1)),
     "examine": lambda store: store.inspect("third", now=later(1)),
-    "late runs of many": lambda store: store.readings.late_runs(NAMESPACE, later(1)),
-    "rescue": lambda store: store.rescue(now=later(1)),
-    "plan": lambda store: store.plan_due(now=later(1)),
+    "late runs of many": lambda store: store.dashboard.late_runs(NAMESPACE, later(1)),
+    "rescue": lambda store: store.leases.rescue(now=later(1)),
+    "plan": lambda store: store.planning.plan_due(now=later(1)),
 }
 
 
 async def _prepare(store: Store, name: str) -> None:
     await enqueue(store, namespace="third")
     if name == "claim by a rate":
-        await store.set_queue_rate(NAMESPACE, "default", RateLimit(1_000, 60), "ada", now=later(0))
+        await store.queues.set_rate(NAMESPACE, "default", RateLimit(1_000, 60), "ada", now=later(0))
 
 
 def _postgres_rows(size: int) -> str:

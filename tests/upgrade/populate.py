@@ -55,7 +55,7 @@ async def populate(url: str) -> None:
     await store.migrate()
     await store.open()
     try:
-        await store.check_zone_data(adopt=True, now=later(0))
+        await store.zone_data.check(adopt=True, now=later(0))
         await _kinds(store)
         await _code(store)
         await _overlaps(store)
@@ -66,8 +66,8 @@ async def populate(url: str) -> None:
         await _endings(store)
         _insert_broken(url)
         await plan_all(store, 12 * DAY)
-        await store.prune(older_than=11 * DAY, keep=2, limit=3, now=later(12 * DAY))
-        await store.heartbeat(a_worker("w9", tasks={"work": {"queue": "default"}}), 60, now=later(12 * DAY))
+        await store.runs.prune(older_than=11 * DAY, keep=2, limit=3, now=later(12 * DAY))
+        await store.workers.heartbeat(a_worker("w9", tasks={"work": {"queue": "default"}}), 60, now=later(12 * DAY))
     finally:
         await store.close()
     # So that wherever it is restored it is no copy of something else.
@@ -77,7 +77,9 @@ async def populate(url: str) -> None:
 async def _work(store: Store, at: float, task: str, queue: str = "default") -> None:
     """Every run of a task that can start does, and ends well."""
     while found := (await claim(store, at, tasks=(task,), queues=(queue,))).runs:
-        await store.finish([Outcome(run.id, run.attempt, "succeeded", result={"n": 1}) for run in found], now=later(at))
+        await store.leases.finish(
+            [Outcome(run.id, run.attempt, "succeeded", result={"n": 1}) for run in found], now=later(at)
+        )
 
 
 async def _kinds(store: Store) -> None:
@@ -85,7 +87,7 @@ async def _kinds(store: Store) -> None:
     weekdays = cron("30 2 * * 1-5", "Europe/Berlin")
     closed = Calendar(frozenset({date(2026, 1, 2)}), yearly=frozenset({(12, 25)}))
     source = {"library": "days 1.0", "years": [2025, 2036]}
-    await store.put_calendar(NAMESPACE, "quiet", {"dates": ["2026-01-02"]}, closed, source, "cy", now=later(0))
+    await store.calendars.put(NAMESPACE, "quiet", {"dates": ["2026-01-02"]}, closed, source, "cy", now=later(0))
     await create(store, "hourly", every(hours=1), tags=("mail", "eu"), priority=3, description="“ü” every hour")
     await create(store, "new-york", cron("0 9 * * 1-5", "America/New_York"), payload={"limit": 5, "who": "ü"})
     await create(store, "berlin", weekdays, spread=600, retries=3, timeout=60)
@@ -131,8 +133,8 @@ async def _outages(store: Store) -> None:
         await create(store, f"late-{policy}", every(hours=1), task="late", at=begin, catch_up=policy, catch_up_limit=3)
     await create(store, "held", every(hours=1), task="late", at=begin, catch_up="all", hold_above=2)
     await plan_all(store, begin + 8 * HOUR + 30)
-    await store.resolve_held(NAMESPACE, "held", Release(actor="ada", count=2), now=later(begin + 9 * HOUR))
-    await store.resolve_held(NAMESPACE, "held", Drop(actor="ada", count=1, note="no"), now=later(begin + 9 * HOUR))
+    await store.held.resolve(NAMESPACE, "held", Release(actor="ada", count=2), now=later(begin + 9 * HOUR))
+    await store.held.resolve(NAMESPACE, "held", Drop(actor="ada", count=1, note="no"), now=later(begin + 9 * HOUR))
 
 
 async def _changes(store: Store) -> None:
@@ -159,7 +161,7 @@ async def _changes(store: Store) -> None:
 async def _keys(store: Store) -> None:
     """Concurrency keys with a limit, and runs that wait for a place; keys that make asking twice harmless."""
     begin = 8 * DAY
-    await store.set_limit(NAMESPACE, "warehouse", 2, "ada", now=later(begin))
+    await store.limits.set(NAMESPACE, "warehouse", 2, "ada", now=later(begin))
     policies: dict[str, Any] = {"overlap": "allow", "concurrency_key": "warehouse"}
     for number in (1, 2, 3):
         await create(store, f"keyed-{number}", every(hours=1), task="keyed", at=begin, **policies)
@@ -178,10 +180,10 @@ async def _backfills(store: Store) -> None:
     for first, last in ((1, 4), (6, 9)):
         start_, end = epoch(begin + first * HOUR), epoch(begin + last * HOUR)
         new = NewBackfill(actor="ben", first=start_, last=end, concurrency=2, note="new column")
-        await store.backfill(NAMESPACE, "filled", new, now=later(begin + 10 * HOUR))
+        await store.backfills.create(NAMESPACE, "filled", new, now=later(begin + 10 * HOUR))
     [run] = (await claim(store, begin + 10 * HOUR, 1, tasks=("filled",))).runs
     await finish(store, run, begin + 10 * HOUR)
-    await store.cancel_backfill(NAMESPACE, 2, "ben", note="enough", now=later(begin + 11 * HOUR))
+    await store.backfills.cancel(NAMESPACE, 2, "ben", note="enough", now=later(begin + 11 * HOUR))
 
 
 async def _endings(store: Store) -> None:
@@ -194,13 +196,13 @@ async def _endings(store: Store) -> None:
     await finish(store, run, begin + 2, "queued", delay=60.0, failures=1, error="Boom: no data", failure_kind="raised")
     run = await start(store, begin + 70, tasks=("fails",))
     await finish(store, run, begin + 71, "failed", failures=1, error="Boom: still none", failure_kind="raised")
-    await store.enqueue(NAMESPACE, [NewRun(run.target, {}, retry_of=run.id)], "ada", now=later(begin + 80))
+    await store.runs.enqueue(NAMESPACE, [NewRun(run.target, {}, retry_of=run.id)], "ada", now=later(begin + 80))
     await start(store, begin + 1, tasks=("lost",), lease=5)
-    await store.rescue(now=later(begin + 30))
-    await store.cancel_run(ids["stops"], "ada", reason="wrong day", now=later(begin + 40))
+    await store.leases.rescue(now=later(begin + 30))
+    await store.runs.cancel(ids["stops"], "ada", reason="wrong day", now=later(begin + 40))
     run = await start(store, begin + 50, tasks=("talks",))
     lines = [LogLine(run.id, 1, n, later(begin + 50 + n), logging.INFO, f"line {n} “ü”") for n in (1, 2, 3)]
-    await store.write_logs(lines, [Progress(run.id, 1, later(begin + 54), {"done": 3, "of": 4})])
+    await store.logs.write(lines, [Progress(run.id, 1, later(begin + 54), {"done": 3, "of": 4})])
     await finish(store, run, begin + 55, result={"rows": 3})
     await start(store, begin + 60, tasks=("runs",), lease=DAY)
 

@@ -116,8 +116,8 @@ async def test_an_open_store_goes_on_after_a_migration(url: str, codes: dict[str
     await store.open()
     try:
         # Asked often enough that every connection of the pool has prepared it.
-        before = [await store.list_runs("default", limit=10) for _ in range(20)]
+        before = [await store.runs.list("default", limit=10) for _ in range(20)]
         codes["added"].ok(url, "migrate")
-        assert [await store.list_runs("default", limit=10) for _ in range(20)] == before
+        assert [await store.runs.list("default", limit=10) for _ in range(20)] == before
     finally:
         await store.close()

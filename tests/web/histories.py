@@ -50,7 +50,7 @@ def this_hour() -> datetime:
 
 async def do(served: Served, command: Command, name: str = "nightly", at: datetime | None = None) -> None:
     """Change a schedule at an instant."""
-    await served.store.change_schedule("default", name, command, now=at)
+    await served.store.schedules.change("default", name, command, now=at)
 
 
 async def make(
@@ -69,19 +69,19 @@ async def make(
 
 async def a_worker(served: Served, **fields: Any) -> None:
     """One that is live, and tells what its task takes."""
-    await served.store.heartbeat(replace(WORKER, **fields), live_for=3_600)
+    await served.store.workers.heartbeat(replace(WORKER, **fields), live_for=3_600)
 
 
 async def run_tick(served: Served, tick: datetime, *, takes: float = 4, error: str | None = None) -> None:
     """Plan what is due at a tick, and execute it."""
     late = tick + timedelta(milliseconds=40)
-    await served.store.plan_due(now=late)
-    claimed = await served.store.claim_runs(WORKER, 10, 60, queues=("default",), tasks=("report",), now=late)
+    await served.store.planning.plan_due(now=late)
+    claimed = await served.store.leases.claim(WORKER, 10, 60, queues=("default",), tasks=("report",), now=late)
     outcomes = [
         Outcome(run.id, run.attempt, "failed" if error else "succeeded", error=error, failures=int(error is not None))
         for run in claimed.runs
     ]
-    await served.store.finish(outcomes, now=late + timedelta(seconds=takes))
+    await served.store.leases.finish(outcomes, now=late + timedelta(seconds=takes))
 
 
 async def a_past(served: Served, name: str = "nightly", **policies: Any) -> datetime:

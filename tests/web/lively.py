@@ -102,12 +102,12 @@ class Past:
                 outcome.failure_kind, outcome.failures = "raised", 1
             else:
                 outcome.result = f"done by {run.schedule}"
-            await self._store.finish([outcome], now=ended)
-        planned = await self._store.plan_due(now=at)
+            await self._store.leases.finish([outcome], now=ended)
+        planned = await self._store.planning.plan_due(now=at)
         for place, worker in enumerate(self.workers):
             begun = at + timedelta(milliseconds=8 + 5 * place)
             tasks = [each.name for each in SHOP]
-            claimed = await self._store.claim_runs(worker, 4, LEASE, queues=["default"], tasks=tasks, now=begun)
+            claimed = await self._store.leases.claim(worker, 4, LEASE, queues=["default"], tasks=tasks, now=begun)
             for run in claimed.runs:
                 took = timedelta(seconds=self._plays[run.schedule or ""].took * (0.8 + 0.07 * (run.id % 6)))
                 heapq.heappush(self._ends, (begun + took, next(self._order), run, worker))
@@ -121,15 +121,15 @@ class Past:
     async def _after(self) -> None:
         """How it stands now: workers that live, leases that last, and one schedule that somebody has paused."""
         for worker in self.workers:
-            await self._store.heartbeat(worker, live_for=86_400.0)
+            await self._store.workers.heartbeat(worker, live_for=86_400.0)
             held = [LeaseRef(run.id, run.attempt) for _, _, run, whose in self._ends if whose is worker]
-            await self._store.renew(worker, held, 86_400.0)
+            await self._store.leases.renew(worker, held, 86_400.0)
         until = to_seconds(self._end + timedelta(hours=2))
         pause = Pause(actor="ana", note="warehouse is being moved", until=until)
         await Client(self._store)._change("newsletter", pause)
 
     async def _command(self, name: str, command: Command) -> None:
-        await self._store.change_schedule("default", name, command, now=self._start)
+        await self._store.schedules.change("default", name, command, now=self._start)
 
 
 async def play(store: Store, hours: float = 3.5) -> None:

@@ -39,7 +39,7 @@ TASKS = ("digest", "report")
 async def a_worker(served: Served, schema: dict[str, Any] | None = None) -> None:
     """One that knows the tasks."""
     tasks = {name: {"queue": "default", "schema": schema or {}} for name in TASKS}
-    await served.store.heartbeat(replace(W1, tasks=tasks), live_for=600)
+    await served.store.workers.heartbeat(replace(W1, tasks=tasks), live_for=600)
 
 
 async def a_schedule(served: Served, name: str = "nightly", task: str = "digest", **options: Any) -> None:
@@ -54,14 +54,14 @@ async def enqueue(served: Served, payload: dict[str, Any] | None = None, task: s
 
 async def claim(served: Served, count: int = 1, at: datetime | None = None) -> Sequence[ClaimedRun]:
     """The next runs of the queue, taken by w1."""
-    claimed = await served.store.claim_runs(W1, count, 600, queues=("default",), tasks=TASKS, now=at)
+    claimed = await served.store.leases.claim(W1, count, 600, queues=("default",), tasks=TASKS, now=at)
     return claimed.runs
 
 
 async def finish(served: Served, run: ClaimedRun, status: Any = "succeeded", **how: Any) -> None:
     """The end of an attempt."""
     at = how.pop("at", None)
-    await served.store.finish([Outcome(run.id, run.attempt, status, **how)], now=at)
+    await served.store.leases.finish([Outcome(run.id, run.attempt, status, **how)], now=at)
 
 
 async def say(served: Served, run_id: int, *texts: str, attempt: int = 1, first: int = 1, level: int = 20) -> None:
@@ -71,4 +71,4 @@ async def say(served: Served, run_id: int, *texts: str, attempt: int = 1, first:
         LogLine(run_id, attempt, first + place, at + timedelta(milliseconds=place), level, text)
         for place, text in enumerate(texts)
     ]
-    await served.store.write_logs(lines, [])
+    await served.store.logs.write(lines, [])

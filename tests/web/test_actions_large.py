@@ -38,7 +38,7 @@ async def test_many_runs_are_asked_for_by_their_number(desk: Desk, served: Serve
     """More than 500 need it typed; what changed meanwhile is shown again."""
     minutes, last = cron("* * * * *"), this_hour()
     await make(served, "minutes", minutes, at=last - 11 * HOUR, catch_up="skip", grace=0)
-    await served.store.plan_due(now=last)
+    await served.store.planning.plan_due(now=last)
     page = await desk.open("/schedules/minutes/backfill")
     await page.get_by_label("Times are in").select_option("UTC")
     await page.get_by_label("From").fill(f"{last - 10 * HOUR:%Y-%m-%dT%H:%M}")
@@ -112,7 +112,7 @@ async def test_held_runs_are_told_where_their_schedule_is(desk: Desk, served: Se
     await a_worker(served)
     last = this_hour()
     await make(served, at=last - 9 * HOUR - timedelta(minutes=1), catch_up="all", hold_above=2)
-    await served.store.plan_due(now=last + timedelta(minutes=1))
+    await served.store.planning.plan_due(now=last + timedelta(minutes=1))
     page = await desk.open("/schedules/nightly")
     await expect(page.locator(".state")).to_contain_text("runs are held")
     await page.get_by_role("link", name="Release…").click()

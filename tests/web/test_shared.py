@@ -25,25 +25,26 @@ from tickbird.web.query_cache import MAX_BYTES, QueryCache
 PAGES = 50
 PATIENCE = 60.0
 # Asked by the one who follows the store for all pages, as often as time passes; and once by whoever begins to listen.
-BY_THE_CLOCK = {"activity_watermark", "read_activity", "wakeups"}
+BY_THE_CLOCK = {"activity.watermark", "activity.read", "wakeups"}
 
 
 class Counted:
-    """A store, or a part of one, that counts what is asked of it."""
+    """A store, or a noun of one, that counts which verbs are called."""
 
-    def __init__(self, real: Any, asked: Counter[str]) -> None:
+    def __init__(self, real: Any, asked: Counter[str], noun: str = "") -> None:
         self._real = real
         self._asked = asked
+        self._noun = noun
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._real, name)
-        if name == "readings":
-            return Counted(found, self._asked)
-        if not callable(found):
+        if isinstance(found, int | str):
             return found
+        if not callable(found):
+            return Counted(found, self._asked, f"{name}.")
 
         def ask(*args: Any, **values: Any) -> Any:
-            self._asked[name] += 1
+            self._asked[f"{self._noun}{name}"] += 1
             return found(*args, **values)
 
         return ask
@@ -120,7 +121,7 @@ async def test_fifty_open_pages_ask_the_store_no_more_than_one(store: Store, mon
                     await asyncio.gather(*(page.until_shown(name) for page in pages))
                     assert {page.status for page in pages} == {200}
                 found[count] = Counter({name: times for name, times in asked.items() if name not in BY_THE_CLOCK})
-    assert found[1]["timeline"] == 2
+    assert found[1]["dashboard.timeline"] == 2
     assert found[PAGES] == found[1]
 
 
@@ -139,7 +140,7 @@ async def test_while_a_word_waits_nothing_more_is_read(store: Store) -> None:
         asked.clear()
         await client.pause(name, actor="ana", note="more of it")
         await asyncio.sleep(0.1)
-        assert asked["activity_watermark"] == asked["read_activity"] == 0
+        assert asked["activity.watermark"] == asked["activity.read"] == 0
         # Once it is heard, what happened meanwhile is found as well.
         assert (await anext(events)).startswith(b"event: changed")
         assert (await anext(events)).startswith(b"event: changed")

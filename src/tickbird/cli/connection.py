@@ -6,14 +6,11 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 from tickbird.cli.options import GlobalOptions
 from tickbird.client import Client
-from tickbird.domain.errors import StoreError
-from tickbird.store.protocol.store import Store
-from tickbird.stores import open_store
+from tickbird.stores import must_exist, open_store
 
 T = TypeVar("T")
 
@@ -64,17 +61,3 @@ async def connect(settings: GlobalOptions) -> AsyncIterator[Client]:
         yield Client(store, settings.namespace or "default")
     finally:
         await store.close()
-
-
-def must_exist(store: Store) -> None:
-    """Refuse a file with nothing in it: opening would fill it, and look as if all schedules were lost."""
-    path = getattr(store, "path", None)
-    if path is None or path == ":memory:":
-        return
-    file = Path(path)
-    if file.exists() and (not file.is_file() or file.stat().st_size):
-        return
-    raise StoreError(
-        f"the database file {path} is empty;" if file.exists() else f"there is no database file {path};",
-        hint="give the right one with --url or TICKBIRD_URL, or create it with `tickbird migrate`.",
-    )

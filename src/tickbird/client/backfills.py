@@ -46,13 +46,13 @@ class Backfills(ClientBase):
             note=note,
             revision=revision,
         )
-        return await self._store.backfill(self._namespace, check_text(name, "schedule"), new, dry_run=dry_run)
+        return await self._store.backfills.create(self._namespace, check_text(name, "schedule"), new, dry_run=dry_run)
 
     async def get_backfill(self, backfill_id: int) -> BackfillRecord:
         """A backfill by id, and how far it is."""
         if not 0 < backfill_id < 2**63:
             raise no_such_backfill(backfill_id)
-        return await self._store.get_backfill(self._namespace, backfill_id)
+        return await self._store.backfills.get(self._namespace, backfill_id)
 
     async def list_backfills(
         self, *, schedule: str | None = None, before: int | None = None, limit: int = 20
@@ -60,7 +60,7 @@ class Backfills(ClientBase):
         """Backfills, newest first, a page at a time: `before` is the last id of the page before."""
         if schedule is not None:
             await self._find(schedule)
-        return await self._store.list_backfills(
+        return await self._store.backfills.list(
             self._namespace, schedule=schedule, before=before, limit=page_size(limit)
         )
 
@@ -70,7 +70,7 @@ class Backfills(ClientBase):
         """Cancel the runs of a backfill that have not started; ask those that run to stop if `stop_running`."""
         await self.get_backfill(backfill_id)
         check_text(actor, "actor", minimum=1, maximum=200)
-        return await self._store.cancel_backfill(
+        return await self._store.backfills.cancel(
             self._namespace, backfill_id, actor, note=check_text(note, "note"), stop_running=stop_running
         )
 
@@ -78,21 +78,21 @@ class Backfills(ClientBase):
         """The schedules of which runs are held after an outage, or one of them: how many, and of which ticks."""
         if name is not None:
             await self._find(name)
-        return await self._store.list_held_schedules(self._namespace, schedule=name)
+        return await self._store.held.list_schedules(self._namespace, schedule=name)
 
     async def list_held_runs(self, name: str, *, after: int = 0, limit: int = 100) -> Sequence[RunRecord]:
         """The held runs of a schedule, oldest first, a page at a time: `after` is the last id of the page before."""
         await self._find(name)
-        return await self._store.list_held_runs(self._namespace, name, after=after, limit=page_size(limit))
+        return await self._store.held.list_runs(self._namespace, name, after=after, limit=page_size(limit))
 
     async def release_held(
         self, name: str, *, actor: str, count: int | None = None, per_minute: int | None = None, note: str = ""
     ) -> int:
         """Let the oldest held runs of a schedule run, or all of them, at most so many a minute; how many that were."""
         decision = Release(actor=actor, count=count, per_minute=per_minute, note=note)
-        return await self._store.resolve_held(self._namespace, check_text(name, "schedule"), decision)
+        return await self._store.held.resolve(self._namespace, check_text(name, "schedule"), decision)
 
     async def drop_held(self, name: str, *, actor: str, count: int | None = None, note: str = "") -> int:
         """Cancel the oldest held runs of a schedule, or all of them; how many that were."""
         decision = Drop(actor=actor, count=count, note=note)
-        return await self._store.resolve_held(self._namespace, check_text(name, "schedule"), decision)
+        return await self._store.held.resolve(self._namespace, check_text(name, "schedule"), decision)

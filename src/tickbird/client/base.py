@@ -66,20 +66,20 @@ class ClientBase:
 
     async def _shadows(self, names: Iterable[str]) -> frozenset[str]:
         """Those of some schedules that are shadows."""
-        found = [await self._store.get_schedule(self._namespace, name) for name in sorted(names)]
+        found = [await self._store.schedules.get(self._namespace, name) for name in sorted(names)]
         return frozenset(each.name for each in found if each and each.definition and each.definition.shadow)
 
     async def _find(self, name: str) -> Schedule:
         """A schedule by name, also a deleted one."""
         # A name that only plain SQL can have given is still a name to ask for.
-        schedule = await self._store.get_schedule(self._namespace, check_text(name, "schedule"))
+        schedule = await self._store.schedules.get(self._namespace, check_text(name, "schedule"))
         if schedule is None:
             raise await self._no_such_schedule(name)
         return schedule
 
     async def _no_such_schedule(self, name: str) -> NotFoundError:
         """The error for a name that no schedule has, with the names that are like it."""
-        known = await self._store.list_schedules(self._namespace, limit=_NAMES)
+        known = await self._store.schedules.list(self._namespace, limit=_NAMES)
         close = get_close_matches(name, [row.schedule.name for row in known], 3)
         hint = f"did you mean {' or '.join(close)}?" if close else "`tickbird ls` shows those that exist."
         where = "" if self._namespace == "default" else f" in namespace {self._namespace!r}"
@@ -89,7 +89,7 @@ class ClientBase:
         if not isinstance(command, Trigger):
             await self._check_clock()
         try:
-            return await self._store.change_schedule(self._namespace, check_text(name, "schedule"), command)
+            return await self._store.schedules.change(self._namespace, check_text(name, "schedule"), command)
         except NotFoundError:
             # If it is not there, this tells which names are like it.
             await self.get(name)
@@ -107,14 +107,14 @@ class ClientBase:
     async def _all_revisions(self, schedule: Schedule) -> AsyncGenerator[RevisionRecord]:
         """All revisions that are kept of a schedule, newest first, read a page at a time."""
         before: int | None = None
-        while page := await self._store.list_revisions(schedule.id, before=before, limit=_REVISIONS):
+        while page := await self._store.schedules.list_revisions(schedule.id, before=before, limit=_REVISIONS):
             for revision in page:
                 yield revision
             before = page[-1].revision
 
     async def _check_clock(self) -> None:
         """Refuse to decide ticks by a clock that a worker has seen jump: that cannot be taken back."""
-        workers = await self._store.list_workers(self._namespace)
+        workers = await self._store.workers.list(self._namespace)
         if not any(worker.standby_reason for worker in workers):
             return
         if (worker := who_distrusts(workers, await self._store.now())) is not None:
@@ -146,7 +146,7 @@ class ClientBase:
         task = check_name(target.name, "task")
         if task in self._validators:
             return self._validators[task](payload), self._settings.get(task, {})
-        published = find_published(await self._store.list_workers(self._namespace), task)
+        published = find_published(await self._store.workers.list(self._namespace), task)
         # A schema is checked value by value, and a payload may have a hundred thousand of them.
         checked = await asyncio.to_thread(check_by_schema, task, payload, published, unknown_task_ok=unknown_task_ok)
         return checked, {} if published is None else read_settings(published)
@@ -156,7 +156,7 @@ class ClientBase:
         names = {target.name for target in targets if target.kind == "task"}
         found = {name: self._settings[name] for name in names if name in self._settings}
         if len(found) < len(names):
-            workers = await self._store.list_workers(self._namespace)
+            workers = await self._store.workers.list(self._namespace)
             for name in names - found.keys():
                 if (published := find_published(workers, name)) is not None:
                     found[name] = read_settings(published)

@@ -133,7 +133,7 @@ class Bulk(ClientBase):
                     reasons[name] = "was not tried, since the store could not be used"
                     continue
                 try:
-                    made[name] = await self._store.change_schedule(self._namespace, name, command)
+                    made[name] = await self._store.schedules.change(self._namespace, name, command)
                 except (ConflictError, NotFoundError, InvalidError) as error:
                     reasons[name] = str(error)
                 except StoreError as error:
@@ -151,7 +151,7 @@ class Bulk(ClientBase):
         while len(found) <= MAX_COUNT:
             size = min(_PAGE, MAX_COUNT + 1 - len(found))
             after = found[-1].name if found else ""
-            rows = await self._store.list_schedules(
+            rows = await self._store.schedules.list(
                 self._namespace, contains=which.contains, tag=which.tag, state=which.state, after=after, limit=size
             )
             found += [row.schedule for row in rows]

@@ -50,14 +50,14 @@ class CalendarService:
         if preview.failed:
             refused, reason = preview.failed[0]
             raise DefinitionError(f"calendar: schedule {refused!r} cannot have it: {reason}", field="calendar")
-        record = await self._store.put_calendar(
+        record = await self._store.calendars.put(
             self._namespace, name, made.definition, made.closed, made.source, actor, revision=revision
         )
         failed = []
         async for schedule in self._naming(name):
             try:
                 command = RefreshCalendar(actor=actor, calendar=name)
-                await self._store.change_schedule(self._namespace, schedule.name, command)
+                await self._store.schedules.change(self._namespace, schedule.name, command)
             except NotFoundError:
                 continue
             except InvalidError as error:
@@ -114,18 +114,18 @@ class CalendarService:
 
     async def get(self, name: str) -> CalendarRecord:
         """A calendar by name."""
-        for record in await self._store.list_calendars(self._namespace, name=check_text(name, "calendar")):
+        for record in await self._store.calendars.list(self._namespace, name=check_text(name, "calendar")):
             return record
-        raise no_such_calendar(name, (each.name for each in await self._store.list_calendars(self._namespace)))
+        raise no_such_calendar(name, (each.name for each in await self._store.calendars.list(self._namespace)))
 
     async def delete(self, name: str, *, actor: str, revision: int | None = None) -> None:
         """Delete one that no schedule names."""
         check_text(actor, "actor", minimum=1, maximum=200)
-        await self._store.delete_calendar(self._namespace, check_calendar_name(name), actor, revision=revision)
+        await self._store.calendars.delete(self._namespace, check_calendar_name(name), actor, revision=revision)
 
     async def _naming(self, name: str) -> AsyncIterator[Schedule]:
         after = ""
-        while page := await self._store.schedules_with_calendar(self._namespace, name, after=after, limit=_PAGE):
+        while page := await self._store.calendars.list_schedules(self._namespace, name, after=after, limit=_PAGE):
             for schedule in page:
                 yield schedule
             after = page[-1].name

@@ -35,7 +35,7 @@ class Calendars(ClientBase):
     async def list_calendars(self, *, after: str = "", limit: int | None = None) -> Sequence[CalendarRecord]:
         """The stored calendars by name, all or a page at a time: `after` is the last name of the page before."""
         check_text(after, "after")
-        return await self._store.list_calendars(
+        return await self._store.calendars.list(
             self._namespace, after=after, limit=None if limit is None else page_size(limit)
         )
 

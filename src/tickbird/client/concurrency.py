@@ -21,21 +21,21 @@ class Limits(ClientBase):
         """Let so many runs of a concurrency key go on at once; a higher limit lets waiting ones go at once."""
         check_text(actor, "actor", minimum=1, maximum=200)
         check_max_running(max_running)
-        return await self._store.set_limit(self._namespace, check_limit_key(key), max_running, actor)
+        return await self._store.limits.set(self._namespace, check_limit_key(key), max_running, actor)
 
     async def remove_limit(self, key: str, *, actor: str) -> ConcurrencyLimit:
         """Go back to one run of this concurrency key at a time."""
         check_text(actor, "actor", minimum=1, maximum=200)
         check_text(key, "key", minimum=1, maximum=MAX_KEY_LENGTH)
-        if not any(limit.is_explicit for limit in await self._store.list_limits(self._namespace, key=key)):
+        if not any(limit.is_explicit for limit in await self._store.limits.list(self._namespace, key=key)):
             raise NotFoundError(f"there is no limit for {key!r};", hint="`tickbird limits` shows those that exist.")
-        return await self._store.set_limit(self._namespace, key, None, actor)
+        return await self._store.limits.set(self._namespace, key, None, actor)
 
     async def limits(self, *, after: str = "", limit: int | None = None) -> Sequence[ConcurrencyLimit]:
         """The concurrency keys that have a limit or active runs, by name, behind `after`; all, or so many."""
         check_text(after, "after")
         maximum = None if limit is None else page_size(limit)
-        return await self._store.list_limits(self._namespace, after=after, limit=maximum)
+        return await self._store.limits.list(self._namespace, after=after, limit=maximum)
 
     async def set_queue_rate(self, queue: str, rate: RateLimit | str | None, *, actor: str) -> QueueStatus:
         """Let at most so many runs of a queue begin within so long, such as "100/min"; with None, as they come."""
@@ -44,16 +44,16 @@ class Limits(ClientBase):
         (check_name if rate is None else check_new_name)(queue, "queue")
         if rate is not None and not isinstance(rate, RateLimit):
             rate = read_rate(rate)
-        before = await self._store.list_queues(self._namespace, queue=queue)
+        before = await self._store.queues.list(self._namespace, queue=queue)
         if rate is None and not any(each.rate for each in before):
             raise NotFoundError(f"queue {queue!r} has no rate;", hint="`tickbird queues` shows those that have one.")
-        limited = await self._store.set_queue_rate(self._namespace, queue, rate, actor)
-        return _served([limited], await self._store.list_workers(self._namespace))[0]
+        limited = await self._store.queues.set_rate(self._namespace, queue, rate, actor)
+        return _served([limited], await self._store.workers.list(self._namespace))[0]
 
     async def queues(self) -> Sequence[QueueStatus]:
         """The queues that have a rate, active runs or a live worker, by name."""
-        workers = await self._store.list_workers(self._namespace)
-        found = {each.name: each for each in await self._store.list_queues(self._namespace)}
+        workers = await self._store.workers.list(self._namespace)
+        found = {each.name: each for each in await self._store.queues.list(self._namespace)}
         for name in {name for worker in workers if executes(worker) for name in worker.queues} - found.keys():
             found[name] = QueueStatus(name, None, None, 0, 0, 0)
         return _served([found[name] for name in sorted(found)], workers)

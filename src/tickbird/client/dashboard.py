@@ -45,7 +45,7 @@ class DashboardReads:
 
     def __init__(self, store: Store, namespace: str) -> None:
         self._store = store
-        self._readings = store.readings
+        self._readings = store.dashboard
         self._namespace = namespace
 
     async def schedules(
@@ -61,13 +61,15 @@ class DashboardReads:
 
     async def find(self, name: str) -> Schedule | None:
         """A schedule by name, also one that was deleted."""
-        return await self._store.get_schedule(self._namespace, check_text(name, "schedule"))
+        return await self._store.schedules.get(self._namespace, check_text(name, "schedule"))
 
     async def revisions(
         self, schedule_id: int, *, before: int | None = None, limit: int = 100
     ) -> Sequence[RevisionRecord]:
         """The revisions of a schedule, also of a deleted one, newest first."""
-        return await self._store.list_revisions(schedule_id, before=before, limit=_within(limit, "limit", 1_000))
+        return await self._store.schedules.list_revisions(
+            schedule_id, before=before, limit=_within(limit, "limit", 1_000)
+        )
 
     async def dependents(self, name: str, *, limit: int = 100) -> Sequence[str]:
         """The first of the schedules that depend on this one, by name."""
@@ -109,17 +111,17 @@ class DashboardReads:
         waiting, more_waiting = await readings.late_runs(namespace, before, _LATE_RUNS)
         parked = await readings.schedules(namespace, ScheduleFilter(states=["parked"]), limit=maximum + 1)
         overdue = await readings.overdue(namespace, before, maximum + 1)
-        held = await store.list_held_schedules(namespace)
+        held = await store.held.list_schedules(namespace)
         queues = sorted({run.queue for run in waiting})[:_QUEUES]
-        found = [queue for name in queues for queue in await store.list_queues(namespace, queue=name)]
+        found = [queue for name in queues for queue in await store.queues.list(namespace, queue=name)]
         seen = FindingsInput(
             now=now,
-            workers=await store.list_workers(namespace),
+            workers=await store.workers.list(namespace),
             streaks=streaks,
             parked=[row.schedule for row in parked],
             late=waiting,
             rates={queue.name: queue.rate for queue in found if queue.rate is not None},
-            running=await store.list_runs(namespace, status="running", limit=_RUNNING),
+            running=await store.runs.list(namespace, status="running", limit=_RUNNING),
             overdue=overdue,
             held=held,
             capped=more_streaks or more_waiting or max(len(parked), len(overdue)) > maximum,
@@ -172,7 +174,7 @@ class DashboardReads:
         self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000
     ) -> Sequence[LogLine]:
         """The last lines of a run of this namespace, in order; with `before`, in front of this attempt and number."""
-        run = await self._store.get_run(run_id)
+        run = await self._store.runs.get(run_id)
         if run is None or run.namespace != self._namespace:
             return []
         return await self._readings.last_lines(run_id, before=before, limit=_within(limit, "limit", 10_000))

@@ -64,7 +64,7 @@ class Files(ClientBase):
                 return plan
             await self._check_clock()
             try:
-                await self._store.apply_changes(
+                await self._store.schedules.apply_changes(
                     self._namespace, _changes(read, plan, resolved), actor, counted=_counted(plan, counted)
                 )
             except (ConflictError, NotFoundError):
@@ -93,8 +93,8 @@ class Files(ClientBase):
         store, namespace = self._store, self._namespace
         definitions = document.schedules.values()
         named = {each.schedule for definition in definitions for each in definition.depends_on}
-        stored = await store.list_app_schedules(namespace, document.app, [*document.schedules, *named])
-        records = {record.name: record for record in await store.list_calendars(namespace)}
+        stored = await store.schedules.list_of_app(namespace, document.app, [*document.schedules, *named])
+        records = {record.name: record for record in await store.calendars.list(namespace)}
         stated = {name: record.definition for name, record in records.items()}
         changed = {name: said for name, said in document.calendars.items() if said != stated.get(name)}
         resolved: dict[str, CalendarUpdate] = {}
@@ -115,10 +115,10 @@ class Files(ClientBase):
                 **{name: each.closed for name, each in resolved.items()},
             },
             naming=await self._naming(list(changed)),
-            limits={each.key: each.max_running for each in await store.list_limits(namespace) if each.is_explicit}
+            limits={each.key: each.max_running for each in await store.limits.list(namespace) if each.is_explicit}
             if document.limits
             else {},
-            queues={each.name: each.rate for each in await store.list_queues(namespace) if each.rate is not None}
+            queues={each.name: each.rate for each in await store.queues.list(namespace) if each.rate is not None}
             if document.queues
             else {},
         )
@@ -164,7 +164,7 @@ class Files(ClientBase):
         found: dict[str, Schedule] = {}
         for calendar in calendars:
             after = ""
-            while page := await self._store.schedules_with_calendar(
+            while page := await self._store.calendars.list_schedules(
                 self._namespace, calendar, after=after, limit=_PAGE
             ):
                 found |= {schedule.name: schedule for schedule in page}
@@ -178,7 +178,7 @@ class Files(ClientBase):
         written = [change.name for change in plan.schedules if change.kind in ("create", "change")]
         if not written:
             return [], []
-        workers = await self._store.list_workers(self._namespace)
+        workers = await self._store.workers.list(self._namespace)
         diagnostics, unserved = [], set()
         for name in written:
             definition = document.schedules[name]
@@ -224,17 +224,17 @@ class Files(ClientBase):
         if not everything:
             schedules = [schedule for schedule in schedules if schedule.app == app]
         document = await self._document(schedules, app if app is not None and not everything else DEFAULT_APP)
-        calendars = await self._store.list_calendars(self._namespace) if everything else ()
+        calendars = await self._store.calendars.list(self._namespace) if everything else ()
         return replace(
             document,
             calendars={**document.calendars, **{record.name: dict(record.definition) for record in calendars}},
             limits={
                 each.key: each.max_running
-                for each in await self._store.list_limits(self._namespace)
+                for each in await self._store.limits.list(self._namespace)
                 if each.is_explicit
             },
             queues={
-                each.name: each.rate for each in await self._store.list_queues(self._namespace) if each.rate is not None
+                each.name: each.rate for each in await self._store.queues.list(self._namespace) if each.rate is not None
             },
         )
 
@@ -254,14 +254,14 @@ class Files(ClientBase):
             schedules=definitions,
             calendars={
                 record.name: dict(record.definition)
-                for record in await self._store.list_calendars(self._namespace)
+                for record in await self._store.calendars.list(self._namespace)
                 if record.name in names
             },
         )
 
     async def operator_notes(self, document: Document) -> dict[str, list[str]]:
         """What stands in the store beside a document's schedules: pauses, and what operators have set over them."""
-        stored = await self._store.list_app_schedules(self._namespace, document.app, list(document.schedules))
+        stored = await self._store.schedules.list_of_app(self._namespace, document.app, list(document.schedules))
         found: dict[str, list[str]] = {}
         for name in document.schedules:
             if name not in stored:
@@ -274,7 +274,7 @@ class Files(ClientBase):
     async def _all(self) -> list[Schedule]:
         found: list[Schedule] = []
         after = ""
-        while rows := await self._store.list_schedules(self._namespace, after=after, limit=_PAGE):
+        while rows := await self._store.schedules.list(self._namespace, after=after, limit=_PAGE):
             found += [row.schedule for row in rows]
             after = rows[-1].schedule.name
         return found

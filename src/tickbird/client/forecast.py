@@ -63,9 +63,9 @@ class Simulations(Files):
         found = [each.name for each in schedules if each.definition is not None]
         lengths: dict[str, DurationStats] = {}
         for place in range(0, len(found), _PAGE):
-            lengths |= await self._store.duration_stats(self._namespace, found[place : place + _PAGE])
+            lengths |= await self._store.schedules.duration_stats(self._namespace, found[place : place + _PAGE])
         needed = {each.schedule for one in schedules if one.definition for each in one.definition.depends_on}
-        successes = await self._store.last_successes(self._namespace, needed) if needed else {}
+        successes = await self._store.schedules.last_successes(self._namespace, needed) if needed else {}
         ground = ForecastInput(
             namespace=self._namespace,
             schedules=schedules,
@@ -109,8 +109,8 @@ class Simulations(Files):
         """Schedules by name, limits of keys and rates of queues: as stored, or as a document would have them."""
         store, namespace = self._store, self._namespace
         schedules = {each.name: each for each in await self._all()}
-        limits = {each.key: each.max_running for each in await store.list_limits(namespace) if each.is_explicit}
-        rates = {each.name: each.rate for each in await store.list_queues(namespace) if each.rate is not None}
+        limits = {each.key: each.max_running for each in await store.limits.list(namespace) if each.is_explicit}
+        rates = {each.name: each.rate for each in await store.queues.list(namespace) if each.rate is not None}
         if document is not None:
             from tickbird.files.document import read_document
 
@@ -130,7 +130,7 @@ class Simulations(Files):
     async def _serving(self) -> list[WorkerCapacity]:
         from tickbird.domain.forecast.forecast import WorkerCapacity
 
-        workers = [each for each in await self._store.list_workers(self._namespace) if each.slots and not each.draining]
+        workers = [each for each in await self._store.workers.list(self._namespace) if each.slots and not each.draining]
         return [WorkerCapacity(each.slots, frozenset(each.queues), frozenset(each.tasks)) for each in workers]
 
     async def _going(self) -> list[RunningRun]:
@@ -141,7 +141,7 @@ class Simulations(Files):
         for status in ("running", "queued", "waiting"):
             before: int | None = None
             while len(found) < _MAX_RUNNING:
-                rows = await self._store.list_runs(
+                rows = await self._store.runs.list(
                     self._namespace,
                     status=status,
                     before=before,

@@ -15,12 +15,14 @@ class ResponseStore:
 
     async def begin(self, namespace: str, key: str, request: str) -> StoredResponse | None:
         """Take a key for a request: None where it is to be answered now, else what is known of the key."""
-        return await self._store.begin_request(namespace, check_text(key, "key", minimum=1, maximum=200), request)
+        return await self._store.http_responses.begin(
+            namespace, check_text(key, "key", minimum=1, maximum=200), request
+        )
 
     async def keep(self, namespace: str, key: str, answer: StoredResponse) -> None:
         """Keep an answer for a day."""
-        await self._store.finish_request(namespace, key, answer.request, answer)
+        await self._store.http_responses.finish(namespace, key, answer.request, answer)
 
     async def forget(self, namespace: str, key: str, request: str) -> None:
         """Let the same be asked anew."""
-        await self._store.finish_request(namespace, key, request, None)
+        await self._store.http_responses.finish(namespace, key, request, None)

@@ -22,14 +22,14 @@ class Pings(ClientBase):
         schedule = await self.get(name)
         if at is not None:
             check_ping(at, await self._store.now())
-        return await self._store.ping(schedule.id, at)
+        return await self._store.pings.add(schedule.id, at)
 
     async def pings(
         self, name: str, first: datetime, last: datetime, *, after: datetime | None = None, limit: int = 1_000
     ) -> Sequence[datetime]:
         """The pings of a schedule from `first` to `last`, oldest first, a page at a time: `after` is the last one."""
         schedule = await self._find(name)
-        return await self._store.list_pings(schedule.id, first, last, after=after, limit=page_size(limit))
+        return await self._store.pings.list(schedule.id, first, last, after=after, limit=page_size(limit))
 
 
 def check_ping(at: datetime, now: datetime) -> None:

@@ -44,12 +44,12 @@ class Previews(ClientBase):
         given = policies(options)
         definition = Definition(trigger=trigger, **{"target": _ANY, **await self._unstated(given), **given})
         if definition.calendars:
-            stored = {each.name: each.closed for each in await self._store.list_calendars(self._namespace)}
+            stored = {each.name: each.closed for each in await self._store.calendars.list(self._namespace)}
             definition = replace(definition, closed=resolve_calendars(definition.calendars, stored))
         start = to_seconds(await self._store.now() if after is None else after)
         found = await compute(preview, definition, start, count, namespace=self._namespace, name=name)
         # One more than are looked at, besides the schedule itself, tells whether these are all.
-        rows = await self._store.list_schedules(self._namespace, state="active", limit=MAX_SCHEDULES + 2)
+        rows = await self._store.schedules.list(self._namespace, state="active", limit=MAX_SCHEDULES + 2)
         others = [row.schedule for row in rows if row.schedule.name != name]
         instants = [to_seconds(tick.due_at) for tick in found.ticks if tick.skipped is None]
         complete = len(others) <= MAX_SCHEDULES

@@ -21,7 +21,7 @@ class Revisions(ClientBase):
 
     async def revisions(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
         """The revisions of a schedule, newest first, a page at a time: `before` is the last of the page before."""
-        return await self._store.list_revisions((await self.get(name)).id, before=before, limit=limit)
+        return await self._store.schedules.list_revisions((await self.get(name)).id, before=before, limit=limit)
 
     async def history(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[HistoryEntry]:
         """The same, each with what it changed, field by field."""
@@ -54,7 +54,7 @@ class Revisions(ClientBase):
 
     async def _revision(self, schedule: Schedule, number: int) -> RevisionRecord:
         check_revision(number)
-        for found in await self._store.list_revisions(schedule.id, before=number + 1, limit=1):
+        for found in await self._store.schedules.list_revisions(schedule.id, before=number + 1, limit=1):
             if found.revision == number:
                 return found
         raise NotFoundError(

@@ -95,7 +95,7 @@ class Runs(ClientBase):
             concurrency_key=concurrency_key,
             settings=settings,
         )
-        return (await self._store.enqueue(self._namespace, [run], actor))[0]
+        return (await self._store.runs.enqueue(self._namespace, [run], actor))[0]
 
     async def runs(
         self,
@@ -110,17 +110,17 @@ class Runs(ClientBase):
             await self._find(schedule)
         if status is not None:
             check_choice(status, "status", get_args(Status))
-        return await self._store.list_runs(
+        return await self._store.runs.list(
             self._namespace, schedule=schedule, status=status, before=before, limit=page_size(limit)
         )
 
     async def active_runs(self, name: str) -> Sequence[RunRecord]:
         """The runs of a schedule that are not final, oldest first."""
-        return await self._store.active_runs((await self._find(name)).id)
+        return await self._store.runs.list_active((await self._find(name)).id)
 
     async def run(self, run_id: int) -> RunRecord:
         """A run by id."""
-        run = await self._store.get_run(run_id) if 0 < run_id < 2**63 else None
+        run = await self._store.runs.get(run_id) if 0 < run_id < 2**63 else None
         if run is None or run.namespace != self._namespace:
             raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows the newest.")
         return run
@@ -142,7 +142,7 @@ class Runs(ClientBase):
 
     async def attempts(self, run_id: int) -> Sequence[AttemptRecord]:
         """The attempts of a run that did not end it well."""
-        return await self._store.list_attempts((await self.run(run_id)).id)
+        return await self._store.runs.list_attempts((await self.run(run_id)).id)
 
     async def logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
         """What a run has said so far, in order, behind this attempt and number; also while it runs."""
@@ -151,7 +151,7 @@ class Runs(ClientBase):
     async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> RunLogs:
         """The same, and how the run stands: once it is final, there is no more to come."""
         run = await self.run(run_id)
-        return RunLogs(run.status, await self._store.read_logs(run_id, after=after, limit=page_size(limit)))
+        return RunLogs(run.status, await self._store.logs.read(run_id, after=after, limit=page_size(limit)))
 
     async def follow_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0)) -> AsyncIterator[LogLine]:
         """Each line of a run behind this attempt and number, as it comes, until the run has come to its end."""
@@ -170,32 +170,32 @@ class Runs(ClientBase):
     async def progress(self, run_id: int) -> Progress | None:
         """How far a run said that it was, last; None when it has said nothing."""
         await self.run(run_id)
-        return await self._store.read_progress(run_id)
+        return await self._store.logs.read_progress(run_id)
 
     async def queue_position(self, run_id: int) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
-        return await self._store.queue_position((await self.run(run_id)).id)
+        return await self._store.queues.find_position((await self.run(run_id)).id)
 
     async def waiting_for(self, run_id: int, *, tz: str | None = None) -> Sequence[Step]:
         """What keeps a run that has not begun from it, as `why` tells it; nothing where a worker should take it now."""
         run, store, namespace = await self.run(run_id), self._store, self._namespace
         if run.status not in ("waiting", "queued"):
             return []
-        around, definition = RunContext(now=await store.now(), workers=await store.list_workers(namespace)), None
+        around, definition = RunContext(now=await store.now(), workers=await store.workers.list(namespace)), None
         if run.schedule_id is not None and run.revision is not None:
-            for revision in await store.list_revisions(run.schedule_id, before=run.revision + 1, limit=1):
+            for revision in await store.schedules.list_revisions(run.schedule_id, before=run.revision + 1, limit=1):
                 definition = readable(revision)
-            around = replace(around, active=await store.active_runs(run.schedule_id))
+            around = replace(around, active=await store.runs.list_active(run.schedule_id))
         if run.waiting_for_dependency and definition is not None:
             names = {each.schedule for each in definition.depends_on}
-            successes = await store.last_successes(namespace, names)
+            successes = await store.schedules.last_successes(namespace, names)
             around = replace(around, successes=successes, shadows=await self._shadows(successes))
         if run.status == "queued":
-            running = await store.list_runs(namespace, status="running", limit=_RUNNING)
-            around = replace(around, turn=await store.queue_position(run_id), running=running)
+            running = await store.runs.list(namespace, status="running", limit=_RUNNING)
+            around = replace(around, turn=await store.queues.find_position(run_id), running=running)
         elif run.concurrency_key is not None:
-            limit = next(iter(await store.list_limits(namespace, key=run.concurrency_key)), None)
-            around = replace(around, limit=limit, holders=await store.list_runs_of_key(namespace, run.concurrency_key))
+            limit = next(iter(await store.limits.list(namespace, key=run.concurrency_key)), None)
+            around = replace(around, limit=limit, holders=await store.limits.list_runs(namespace, run.concurrency_key))
         shown = tz or (definition.trigger.tz if definition is not None else None) or "UTC"
         return list(Course(run, definition, around, TimeFormatter(zone(shown).name)).waiting_for())
 
@@ -203,7 +203,7 @@ class Runs(ClientBase):
         """Cancel a run that has not started, or ask a running one to stop."""
         await self.run(run_id)
         check_text(actor, "actor", minimum=1, maximum=200)
-        return await self._store.cancel_run(run_id, actor, reason=check_text(reason, "reason"))
+        return await self._store.runs.cancel(run_id, actor, reason=check_text(reason, "reason"))
 
     async def retry(
         self,
@@ -237,7 +237,7 @@ class Runs(ClientBase):
                 idempotency_key=key,
                 concurrency_key=run.concurrency_key,
             )
-            made = await self.run((await self._store.enqueue(self._namespace, [new], actor))[0])
+            made = await self.run((await self._store.runs.enqueue(self._namespace, [new], actor))[0])
         if made.retry_of != run_id:
             raise ConflictError(
                 f"idempotency key {key!r} stands for run {made.id}, which does not repeat run {run_id};",

@@ -64,7 +64,7 @@ class Schedules(Revisions):
             check_choice(state, "state", get_args(State))
         for name, text in (("contains", contains), ("tag", tag or ""), ("after", after)):
             check_text(text, name)
-        return await self._store.list_schedules(
+        return await self._store.schedules.list(
             self._namespace, contains=contains, state=state, tag=tag, after=after, limit=page_size(limit)
         )
 

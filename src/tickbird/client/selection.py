@@ -61,7 +61,7 @@ class ScheduleSelection:
             return SelectedSchedules(found)
         missing: list[str] = []
         for name in sorted(set(self._which)):
-            schedule = await self._client._store.get_schedule(self._client._namespace, name)
+            schedule = await self._client._store.schedules.get(self._client._namespace, name)
             if schedule is None or schedule.state == "deleted":
                 missing.append(name)
             else:

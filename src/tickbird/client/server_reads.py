@@ -27,11 +27,11 @@ class ServerReads:
 
     async def activity_watermark(self, before: Watermark | None = None) -> Watermark:
         """Up to where everything can be seen that has happened in the store; `before` is what the look before found."""
-        return await self._store.activity_watermark(before)
+        return await self._store.activity.watermark(before)
 
     async def read_activity(self, namespaces: Collection[str], after: ActivityCursor, until: Watermark) -> ActivityPage:
         """What happened in these namespaces behind a place, in an order that everybody sees alike."""
-        return await self._store.read_activity(namespaces, after, until)
+        return await self._store.activity.read(namespaces, after, until)
 
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
         """Yields when something may have happened; not whenever it has."""
@@ -39,7 +39,7 @@ class ServerReads:
 
     async def filter_live_tokens(self, ids: Collection[str]) -> frozenset[str]:
         """Those of these tokens and sessions that can be used."""
-        return await self._store.filter_live_tokens(ids)
+        return await self._store.tokens.filter_live(ids)
 
     async def read_metrics(self, namespace: str, *, maximum: int = MAX_COUNTED) -> NamespaceMetrics:
         """How much there is of everything in a namespace, each counted up to `maximum`."""

@@ -38,11 +38,11 @@ class Sessions(ClientBase):
         length = check_length(within)
         session_id, secret, text = make_session(secrets.token_bytes(SESSION_NOISE))
         new = NewSession(session_id, digest(secret), token_id, clean_agent(agent), length)
-        return await self._store.open_session(self._namespace, new), text
+        return await self._store.sessions.open(self._namespace, new), text
 
     async def find_session(self, session_id: str) -> SessionRecord | None:
         """A session by its id; None where there is none."""
-        return await self._store.find_session(session_id) if is_session_id(session_id) else None
+        return await self._store.sessions.find(session_id) if is_session_id(session_id) else None
 
     async def sessions(
         self,
@@ -56,24 +56,24 @@ class Sessions(ClientBase):
         """Sessions by id, a page at a time: of one token, or of those that open nothing but `within`."""
         check_text(after, "after")
         page_size(limit)
-        if token_id is not None and (not is_token_id(token_id) or await self._store.find_token(token_id) is None):
+        if token_id is not None and (not is_token_id(token_id) or await self._store.tokens.find(token_id) is None):
             raise no_such_token(str(token_id))
-        return await self._store.list_sessions(token_id=token_id, within=within, live=live, after=after, limit=limit)
+        return await self._store.sessions.list(token_id=token_id, within=within, live=live, after=after, limit=limit)
 
     async def close_session(self, session_id: str, *, actor: str) -> SessionRecord:
         """End a session: log out. Harmless where it has ended before."""
         check_text(actor, "actor", minimum=1, maximum=200)
         if not is_session_id(session_id):
             raise no_such_session(str(session_id))
-        return await self._store.close_session(self._namespace, session_id, actor)
+        return await self._store.sessions.close(self._namespace, session_id, actor)
 
     async def close_sessions(self, token_id: str, *, actor: str) -> int:
         """End all sessions of a token: log out everywhere. How many were live; the token itself stays."""
         check_text(actor, "actor", minimum=1, maximum=200)
         if not is_token_id(token_id):
             raise no_such_token(str(token_id))
-        return await self._store.close_sessions(self._namespace, token_id, actor)
+        return await self._store.sessions.close_all(self._namespace, token_id, actor)
 
     async def touch_session(self, session_id: str) -> None:
         """Write that a session was used, at most once a minute."""
-        await self._store.touch_session(session_id)
+        await self._store.sessions.touch(session_id)

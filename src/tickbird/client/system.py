@@ -25,14 +25,14 @@ class System(ClientBase):
 
     async def workers(self) -> Sequence[Worker]:
         """The live workers."""
-        return await self._store.list_workers(self._namespace)
+        return await self._store.workers.list(self._namespace)
 
     async def drain_worker(self, worker_id: str, *, actor: str, note: str = "") -> Worker:
         """Ask a live worker to take nothing new, finish what it executes and end; nothing takes that back."""
         check_text(actor, "actor", minimum=1, maximum=200)
         check_text(note, "note")
         worker_id = check_text(worker_id, "worker", minimum=1, maximum=1_000)
-        return await self._store.drain_worker(self._namespace, worker_id, actor, note=note)
+        return await self._store.workers.drain(self._namespace, worker_id, actor, note=note)
 
     async def doctor(self) -> Sequence[Finding]:
         """Everything that was looked at in the store: how it is, and what to do about it."""
@@ -40,27 +40,27 @@ class System(ClientBase):
 
     async def identity(self) -> StoreIdentity:
         """Where the store is, and whether it is a copy."""
-        return await self._store.check_identity()
+        return await self._store.identity.check()
 
     async def accept_copy(self, *, actor: str) -> StoreIdentity:
         """Let a copy of a store go on where it is: from now on it plans and executes as a store of its own."""
         check_text(actor, "actor", minimum=1, maximum=200)
-        if not (await self._store.check_identity()).copy_reason:
+        if not (await self._store.identity.check()).copy_reason:
             raise ConflictError("this store is no copy;", hint="there is nothing to accept.")
-        return await self._store.accept_copy(self._namespace, actor)
+        return await self._store.identity.accept_copy(self._namespace, actor)
 
     async def zone_data(self) -> Zones:
         """The zone rules of this process beside those that the store goes by."""
-        return await self._store.check_zone_data()
+        return await self._store.zone_data.check()
 
     async def zone_data_history(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
         """The zone rules that the store has gone by, newest first."""
-        return await self._store.list_zone_data(limit=page_size(limit))
+        return await self._store.zone_data.list(limit=page_size(limit))
 
     async def adopt_zone_data(self, *, actor: str) -> Zones:
         """Let the store go by the zone rules of this process, also by older ones; workers then follow."""
         check_text(actor, "actor", minimum=1, maximum=200)
-        zones = await self._store.check_zone_data(adopt=True, actor=actor)
+        zones = await self._store.zone_data.check(adopt=True, actor=actor)
         if not zones.adopted:
             raise ConflictError("the store goes by these zone rules already;", hint="there is nothing to adopt.")
         return zones
@@ -73,7 +73,7 @@ class System(ClientBase):
         check_days(days)
         since = to_seconds(await self._store.now())
         schedules, after = [], ""
-        while rows := await self._store.list_schedules(self._namespace, after=after, limit=1_000):
+        while rows := await self._store.schedules.list(self._namespace, after=after, limit=1_000):
             schedules += [row.schedule for row in rows if is_zoned(row.schedule)]
             after = rows[-1].schedule.name
         if against is None:
@@ -84,7 +84,7 @@ class System(ClientBase):
         self, *, schedule: str | None = None, before: int | None = None, limit: int = 100
     ) -> Sequence[AuditEntry]:
         """Who did what, newest first."""
-        return await self._store.list_audit(self._namespace, schedule=schedule, before=before, limit=limit)
+        return await self._store.ledger.list_audit(self._namespace, schedule=schedule, before=before, limit=limit)
 
     async def now(self) -> datetime:
         """The store's clock."""

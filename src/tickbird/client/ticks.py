@@ -49,7 +49,7 @@ class Ticks(ClientBase):
         """The rows that concern one instant of a schedule, and those that they name."""
         store, namespace, name = self._store, self._namespace, schedule.name
         tick = to_datetime(to_seconds(at))
-        decided = await store.tick_decisions(schedule.id, tick, tick)
+        decided = await store.ledger.tick_decisions(schedule.id, tick, tick)
         named = {run.revision for run in decided.runs} | {skip.revision for skip in decided.skips}
         evidence = ExplainContext(
             schedule=schedule,
@@ -58,35 +58,35 @@ class Ticks(ClientBase):
             revisions=await self._revisions_around(schedule, tick, named),
             runs=decided.runs,
             skips=decided.skips,
-            active=await store.active_runs(schedule.id),
-            workers=await store.list_workers(namespace),
+            active=await store.runs.list_active(schedule.id),
+            workers=await store.workers.list(namespace),
         )
         run, skip = evidence.run, evidence.skip
         evidence = await self._with_needed(evidence, run.revision if run else skip.revision if skip else None)
         others: list[RunRecord] = []
         if run is None:
-            behind = await store.get_run(skip.run_id) if skip is not None and skip.run_id is not None else None
+            behind = await store.runs.get(skip.run_id) if skip is not None and skip.run_id is not None else None
             return evidence if behind is None else replace(evidence, others=[behind])
         if run.available_at > run.created_at:
             # It may have waited for one of these.
-            others += await store.list_runs(namespace, schedule=name, before=run.id, limit=50)
+            others += await store.runs.list(namespace, schedule=name, before=run.id, limit=50)
         if run.status == "cancelled" and run.finished_at is not None:
             # One of these may have replaced it.
-            others += (await store.tick_decisions(schedule.id, tick, run.finished_at, limit=50)).runs
+            others += (await store.ledger.tick_decisions(schedule.id, tick, run.finished_at, limit=50)).runs
         if run.status in ("failed", "cancelled"):
-            newest = await store.list_runs(namespace, schedule=name, limit=100)
+            newest = await store.runs.list(namespace, schedule=name, limit=100)
             others += [other for other in newest if other.retry_of == run.id]
         if run.status == "waiting" and run.concurrency_key is not None:
             key = run.concurrency_key
-            limit = next(iter(await store.list_limits(namespace, key=key)), None)
-            evidence = replace(evidence, limit=limit, holders=await store.list_runs_of_key(namespace, key))
+            limit = next(iter(await store.limits.list(namespace, key=key)), None)
+            evidence = replace(evidence, limit=limit, holders=await store.limits.list_runs(namespace, key))
         if run.status == "queued":
-            evidence = replace(evidence, turn=await store.queue_position(run.id))
+            evidence = replace(evidence, turn=await store.queues.find_position(run.id))
         return replace(
             evidence,
-            attempts=await store.list_attempts(run.id) if run.attempt else (),
+            attempts=await store.runs.list_attempts(run.id) if run.attempt else (),
             others=others,
-            running=await store.list_runs(namespace, status="running", limit=1_000) if run.status == "queued" else (),
+            running=await store.runs.list(namespace, status="running", limit=1_000) if run.status == "queued" else (),
         )
 
     async def _revisions_around(
@@ -96,7 +96,7 @@ class Ticks(ClientBase):
 
         A bounded number, because a schedule may have tens of thousands.
         """
-        list_revisions = self._store.list_revisions
+        list_revisions = self._store.schedules.list_revisions
         found = {each.revision: each for each in await list_revisions(schedule.id)}
         if found and min(found) > 1 and found[min(found)].at >= tick:
             then = await list_revisions(schedule.id, made_before=tick, limit=1)
@@ -115,16 +115,16 @@ class Ticks(ClientBase):
         names = {each.schedule for definition in asked if definition is not None for each in definition.depends_on}
         if not names:
             return evidence
-        successes = await self._store.last_successes(self._namespace, names)
+        successes = await self._store.schedules.last_successes(self._namespace, names)
         needed: list[RunRecord] = []
         # What has never succeeded may have failed a million times.
         for name in sorted(name for name, last in successes.items() if last.at is not None):
-            needed += await self._store.list_runs(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
+            needed += await self._store.runs.list(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
         return replace(evidence, successes=successes, needed=needed, shadows=await self._shadows(successes))
 
     async def tick_decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> TickDecisions:
         """The runs and skips whose ticks touch a range."""
-        return await self._store.tick_decisions((await self._find(name)).id, first, last, limit)
+        return await self._store.ledger.tick_decisions((await self._find(name)).id, first, last, limit)
 
     async def verify_ledger(
         self, name: str, first: datetime | None = None, last: datetime | None = None, *, page: int = 10_000
@@ -157,7 +157,7 @@ class Ticks(ClientBase):
         return found, to_seconds(found[-1].at) if found and found[-1].revision > 1 else None
 
     async def _pruned_until(self, schedule: Schedule) -> int | None:
-        return (await self._store.ledger(schedule.id, EPOCH, EPOCH, EPOCH, 1)).pruned_until
+        return (await self._store.ledger.page(schedule.id, EPOCH, EPOCH, EPOCH, 1)).pruned_until
 
     async def _ledger(
         self, schedule: Schedule, auditor: LedgerVerifier, start: int, limit: int
@@ -165,7 +165,7 @@ class Ticks(ClientBase):
         """The decisions from an instant on, as far as they must be read, in order, a page at a time."""
         reach, runs_from, skips_from = auditor.reach, start, start
         while reach >= min(runs_from, skips_from):
-            found = await self._store.ledger(
+            found = await self._store.ledger.page(
                 schedule.id, to_datetime(runs_from), to_datetime(skips_from), to_datetime(reach), limit
             )
             full = [rows[-1].first for rows in (found.runs, found.skips) if len(rows) == limit]
@@ -190,7 +190,7 @@ class Ticks(ClientBase):
         found: list[Activity] = []
         before: int | None = None
         while len(found) < limit:
-            page = await self._store.list_runs(
+            page = await self._store.runs.list(
                 self._namespace, schedule=schedule, before=before, limit=min(200, page_size(limit))
             )
             made = [run for run in page if run.created_at >= since]
@@ -199,7 +199,7 @@ class Ticks(ClientBase):
             if not made:
                 break
             before = page[-1].id
-        recent = await self._store.recent_outcomes(self._namespace, since, limit)
+        recent = await self._store.ledger.recent_outcomes(self._namespace, since, limit)
         found += [Activity(run.finished_at or since, "ended", run.schedule, run) for run in recent.ended]
         found += [Activity(skip.decided_at, "skipped", name, skip=skip) for name, skip in recent.skips]
         mine = [each for each in found if schedule in (None, each.schedule)]

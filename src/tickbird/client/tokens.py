@@ -46,26 +46,26 @@ class Tokens(ClientBase):
         opened = check_namespaces((self._namespace,) if namespaces is not None and not namespaces else namespaces)
         token_id, secret, text = make_token(secrets.token_bytes(NOISE))
         new = NewToken(token_id, digest(secret), name, check_role(role), opened, expires_at)
-        return await self._store.create_token(self._namespace, new, actor), text
+        return await self._store.tokens.create(self._namespace, new, actor), text
 
     async def find_token(self, token_id: str) -> TokenRecord | None:
         """A token by its id; None where there is none."""
-        return await self._store.find_token(token_id) if is_token_id(token_id) else None
+        return await self._store.tokens.find(token_id) if is_token_id(token_id) else None
 
     async def tokens(
         self, *, within: Collection[str] | None = None, live: bool = False, after: str = "", limit: int = 100
     ) -> Sequence[TokenRecord]:
         """Tokens by id, a page at a time: `after` is the last id of the page before; `live` ones can be used."""
         check_text(after, "after")
-        return await self._store.list_tokens(within=within, live=live, after=after, limit=page_size(limit))
+        return await self._store.tokens.list(within=within, live=live, after=after, limit=page_size(limit))
 
     async def revoke_token(self, token_id: str, *, actor: str) -> TokenRecord:
         """End a token: from then on it opens nothing. Harmless where that was done before."""
         check_text(actor, "actor", minimum=1, maximum=200)
         if not is_token_id(token_id):
             raise no_such_token(str(token_id))
-        return await self._store.revoke_token(self._namespace, token_id, actor)
+        return await self._store.tokens.revoke(self._namespace, token_id, actor)
 
     async def touch_token(self, token_id: str) -> None:
         """Write that a token was used, at most once a minute."""
-        await self._store.touch_token(token_id)
+        await self._store.tokens.touch(token_id)

@@ -41,9 +41,11 @@ async def sync(
     """Write what must change, and tell what was done: a line for each change."""
     done: list[str] = []
     for tries in range(_TRIES):
-        stored = await store.list_app_schedules(declarations.namespace, declarations.app, list(declarations.schedules))
+        stored = await store.schedules.list_of_app(
+            declarations.namespace, declarations.app, list(declarations.schedules)
+        )
         live: dict[str, set[str]] = {}
-        for other in await store.list_workers(declarations.namespace, now=now):
+        for other in await store.workers.list(declarations.namespace, now=now):
             if other.app == declarations.app and (worker is None or other.id != worker.id):
                 for name, mark in other.declares.items():
                     live.setdefault(name, set()).add(mark)
@@ -53,7 +55,7 @@ async def sync(
             if name in conflicts:
                 continue
             try:
-                await store.change_schedule(declarations.namespace, name, command, now=now)
+                await store.schedules.change(declarations.namespace, name, command, now=now)
             except (ConflictError, NotFoundError) as error:
                 # Another worker of this deploy or a person was quicker. The others first, since that worker is at them
                 # too; then what is left is decided anew.

@@ -187,7 +187,7 @@ class Dispatcher:
             return None
         began, expected = self._clock.monotonic(), self._watch.expected()
         try:
-            claimed = await self._store.claim_runs(
+            claimed = await self._store.leases.claim(
                 self.worker,
                 room,
                 self._lease,
@@ -254,7 +254,7 @@ class Dispatcher:
 
     async def _record(self, batch: Sequence[Outcome]) -> None:
         self._finishing = {(outcome.run_id, outcome.attempt) for outcome in batch}
-        finished = await self._store.finish(batch, worker=self.worker, now=self._watch.date())
+        finished = await self._store.leases.finish(batch, worker=self.worker, now=self._watch.date())
         for outcome in batch:
             if outcome.run_id not in finished.accepted:
                 log.warning("run %d: the finish of attempt %d came too late", outcome.run_id, outcome.attempt)

@@ -59,7 +59,9 @@ class LeaseRenewer:
             return _MIN_RENEWAL_INTERVAL - (began - self._renewed_at)
         self._renewed_at = began
         held = [LeaseRef(*key) for key in self._holder.held]
-        asking = asyncio.ensure_future(self._store.renew(self._holder.worker, held, self._lease, now=self._clock.now()))
+        asking = asyncio.ensure_future(
+            self._store.leases.renew(self._holder.worker, held, self._lease, now=self._clock.now())
+        )
         try:
             renewed = await self._await_renewal(asking)
         except (StoreError, TimeoutError) as error:

@@ -101,7 +101,7 @@ class Maintenance:
         began, asked_at = self._clock.monotonic(), self._health.wall()
         held = "; ".join(filter(None, (self._standing.standby_reason, self._watch.standby_reason)))
         self.worker = replace(self.worker, standby_reason=held, health=self._health.snapshot())
-        reported = await self._store.heartbeat(self.worker, self._live_for, now=self._clock.now())
+        reported = await self._store.workers.heartbeat(self.worker, self._live_for, now=self._clock.now())
         if not self._standing.doubt:
             self._watch.see(reported.now, began)
         self._health.see(reported.now, asked_at)
@@ -129,7 +129,7 @@ class Maintenance:
             # Leases that were renewed by the other clock seem to have ended long ago; whoever lives renews them again.
             return self._lease - self._watch.minded_for
         began, expected = self._clock.monotonic(), self._watch.expected()
-        rescued = await self._store.rescue(expected=expected, now=self._clock.now())
+        rescued = await self._store.leases.rescue(expected=expected, now=self._clock.now())
         if not self._watch.believes(rescued.now, began, expected):
             return self._watch.recheck_after
         for run in rescued.requeued:
@@ -147,7 +147,7 @@ class Maintenance:
         if self._watch.alarmed:
             return ACCEPT_AFTER
         batch = 1_000
-        gone = await self._store.prune(
+        gone = await self._store.runs.prune(
             older_than=self._retention.seconds, keep=self._retention.keep, limit=batch, now=self._clock.now()
         )
         return 0.1 if gone >= batch else PRUNE_PAUSE
@@ -159,4 +159,4 @@ class Maintenance:
 
     async def end(self) -> None:
         """Take this worker off the list."""
-        await self._store.remove_worker(self.worker.id)
+        await self._store.workers.remove(self.worker.id)

@@ -85,7 +85,7 @@ class PlannerStep:
         hand_off = None if offer is None else offer.hand_off
         leased: Sequence[ClaimedRun] = ()
         try:
-            planned = await self._store.plan_due(
+            planned = await self._store.planning.plan_due(
                 self._batch, hand_off=hand_off, expected=expected, now=self._clock.now()
             )
             leased = planned.leased

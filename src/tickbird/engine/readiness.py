@@ -61,14 +61,14 @@ class WorkerReadiness:
 
     async def begin(self) -> None:
         """Compare before anything is planned or claimed."""
-        self._see_copy((await self._store.check_identity()).copy_reason)
+        self._see_copy((await self._store.identity.check()).copy_reason)
         if self._off:
             log.warning("this worker %s", self._off)
         await self._compare()
 
     async def check_clock(self, namespace: str, now: datetime) -> None:
         """A new worker cannot know by itself that the store's clock has jumped, so it asks those who do."""
-        workers = await self._store.list_workers(namespace, now=self._clock.now())
+        workers = await self._store.workers.list(namespace, now=self._clock.now())
         found = who_distrusts([worker for worker in workers if not self._is_silent(worker)], now)
         before, self.doubt = self.doubt, "" if found is None else found.id
         if self.doubt and not before:
@@ -112,7 +112,7 @@ class WorkerReadiness:
         await self._compare()
         if self._reached is None:
             return None
-        followed = await self._store.recompute_for_zone_data(self._reached, now=self._clock.now())
+        followed = await self._store.zone_data.recompute(self._reached, now=self._clock.now())
         self._log_moves(followed.moved)
         self._reached = followed.reached
         if self._reached is not None:
@@ -124,7 +124,7 @@ class WorkerReadiness:
     async def _compare(self) -> None:
         if not self._plans or self._copied or self._zones is not None:
             return
-        zones = self._zones = await self._store.check_zone_data(adopt=True, now=self._clock.now())
+        zones = self._zones = await self._store.zone_data.check(adopt=True, now=self._clock.now())
         if zones.adopted:
             # Of a new store it is no news.
             level = logging.INFO if zones.generation == 1 else logging.WARNING

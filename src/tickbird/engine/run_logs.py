@@ -91,7 +91,7 @@ class RunLogBuffer:
         lines = [record for record in records if isinstance(record, LogLine)]
         progress = [record for record in records if isinstance(record, Progress)]
         newest = [record for record in progress if self._newest.get(record.run_id, record) is record]
-        await self._store.write_logs(lines, newest)
+        await self._store.logs.write(lines, newest)
 
     async def flush(self) -> None:
         """Write what ends are about to follow; they do not wait for a log that cannot be written."""

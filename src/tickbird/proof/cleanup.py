@@ -85,7 +85,7 @@ async def _has_workers(url: str) -> bool:
     store = open_store(url)
     try:
         await store.open()
-        return bool(await store.list_workers("default"))
+        return bool(await store.workers.list("default"))
     except SchemaError:
         # Of another version, or not completely migrated.
         return False

@@ -197,7 +197,7 @@ class Proof:
 
         async def is_settled() -> bool:
             with suppress(StoreError):
-                return not any([await store.list_runs("default", status=status, limit=1) for status in ACTIVE])
+                return not any([await store.runs.list("default", status=status, limit=1) for status in ACTIVE])
             return False
 
         # The checker reports runs that are not final then.

@@ -57,15 +57,15 @@ class StoreRecords:
 
 async def read_records(store: Store, read: SpecReader = read_spec) -> StoreRecords:
     """Read a store in which nothing changes any more."""
-    runs = sorted(await store.list_runs(NAMESPACE, limit=_NO_LIMIT), key=lambda run: run.id)
+    runs = sorted(await store.runs.list(NAMESPACE, limit=_NO_LIMIT), key=lambda run: run.id)
     schedules: dict[str, ScheduleRecords] = {}
     after = ""
-    while page := await store.list_schedules(NAMESPACE, after=after, limit=_PAGE):
+    while page := await store.schedules.list(NAMESPACE, after=after, limit=_PAGE):
         for row in page:
             schedule = row.schedule
-            revisions = await store.list_revisions(schedule.id, limit=_NO_LIMIT)
+            revisions = await store.schedules.list_revisions(schedule.id, limit=_NO_LIMIT)
             records = ScheduleRecords(schedule, sorted(revisions, key=lambda revision: revision.revision))
-            records.skips = (await store.tick_decisions(schedule.id, *_ALL_TIME, limit=_NO_LIMIT)).skips
+            records.skips = (await store.ledger.tick_decisions(schedule.id, *_ALL_TIME, limit=_NO_LIMIT)).skips
             records.specs = _read_specs(records.revisions, read)
             schedules[schedule.name] = records
         after = page[-1].schedule.name

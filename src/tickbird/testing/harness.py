@@ -135,43 +135,47 @@ class Harness:
         """Every skip of a schedule so far, oldest first."""
         stored = await self.client.get(schedule)
         first, last = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
-        return (await self.store.tick_decisions(stored.id, first, last, limit=100_000)).skips
+        return (await self.store.ledger.tick_decisions(stored.id, first, last, limit=100_000)).skips
 
 
-# The verbs of a client that ask the store for its time.
+# The verbs of a client that depend on time.
 _TIMED = {
-    "change_schedule",
-    "enqueue",
-    "cancel_run",
-    "backfill",
-    "cancel_backfill",
-    "resolve_held",
-    "list_workers",
     "inspect",
-    "set_queue_rate",
-    "list_queues",
-    "queue_position",
-    "drain_worker",
-    "ping",
+    "backfills.cancel",
+    "backfills.create",
+    "held.resolve",
+    "pings.add",
+    "queues.find_position",
+    "queues.list",
+    "queues.set_rate",
+    "runs.cancel",
+    "runs.enqueue",
+    "schedules.change",
+    "workers.drain",
+    "workers.list",
 }
+_NOUNS = {verb.partition(".")[0] for verb in _TIMED if "." in verb}
 
 
 class _AtManualTime:
-    """A store whose verbs are given the manual clock's instant."""
+    """A store, or a noun of it, whose verbs are given the manual clock's instant."""
 
-    def __init__(self, store: Store, clock: ManualClock) -> None:
-        self._store = store
+    def __init__(self, part: Any, clock: ManualClock, path: str = "") -> None:
+        self._part = part
         self._clock = clock
+        self._path = path
 
     async def now(self) -> datetime:
         return self._clock.now()
 
     def __getattr__(self, name: str) -> Any:
-        verb = getattr(self._store, name)
-        if name not in _TIMED:
-            return verb
+        attribute, path = getattr(self._part, name), f"{self._path}{name}"
+        if path in _NOUNS:
+            return _AtManualTime(attribute, self._clock, f"{path}.")
+        if path not in _TIMED:
+            return attribute
 
-        async def at_manual_time(*args: Any, **kwargs: Any) -> Any:
-            return await verb(*args, **{"now": self._clock.now(), **kwargs})
+        async def at_manual_time(*args: Any, **options: Any) -> Any:
+            return await attribute(*args, **{"now": self._clock.now(), **options})
 
         return at_manual_time

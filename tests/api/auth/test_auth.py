@@ -80,7 +80,7 @@ async def test_an_expired_token_opens_nothing(api: Api) -> None:
     other = Api(api.store)
 
     async def later(token_id: str) -> TokenRecord | None:
-        return await api.store.find_token(token_id, now=end)
+        return await api.store.tokens.find(token_id, now=end)
 
     other.app.state.authority._client.find_token = later
     refused(await other.ask("GET", "/api/v1/schedules", token=text), 401, "unauthorized")
@@ -102,7 +102,7 @@ async def test_a_store_that_is_away_is_told_as_such_and_not_where_it_is(
     async def away(*_: Any, **__: Any) -> Any:
         raise StoreUnavailableError("the database at 10.0.0.7 does not answer;", hint="look whether it runs.")
 
-    monkeypatch.setattr(type(api.store), "find_token", away)
+    monkeypatch.setattr(type(api.store.tokens), "find", away)
     answer = await api.ask("GET", "/api/v1/schedules", token=text)
     assert "10.0.0.7" not in refused(answer, 503, "store-unavailable")
     assert "the database at 10.0.0.7 does not answer; look whether it runs." in caplog.text

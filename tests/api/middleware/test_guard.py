@@ -224,7 +224,7 @@ async def test_what_is_unexpected_tells_nothing(
         raise KeyError("the secret of the house")
 
     await api.token("viewer")
-    monkeypatch.setattr(type(api.store), "list_schedules", fail)
+    monkeypatch.setattr(type(api.store.schedules), "list", fail)
     answer = await api.ask("GET", PATH, "viewer")
     assert "secret" not in refused(answer, 500, "unexpected")
     assert "the secret of the house" in caplog.text
@@ -232,7 +232,7 @@ async def test_what_is_unexpected_tells_nothing(
     async def told(*_: Any, **__: Any) -> Any:
         raise TickbirdError("it went wrong;", hint="do this.")
 
-    monkeypatch.setattr(type(api.store), "list_schedules", told)
+    monkeypatch.setattr(type(api.store.schedules), "list", told)
     assert refused(await api.ask("GET", PATH, "viewer"), 500, "unexpected") == "it went wrong; do this."
 
 

@@ -80,7 +80,7 @@ async def test_a_refusal_is_not_kept(api: Api) -> None:
 async def test_one_of_many_who_ask_at_once_is_answered_and_the_others_wait(
     memory: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    change = type(memory.store).change_schedule
+    change = type(memory.store.schedules).change
     reached, go = asyncio.Event(), asyncio.Event()
 
     async def slowly(*args: Any, **more: Any) -> Any:
@@ -88,7 +88,7 @@ async def test_one_of_many_who_ask_at_once_is_answered_and_the_others_wait(
         await go.wait()
         return await change(*args, **more)
 
-    monkeypatch.setattr(type(memory.store), "change_schedule", slowly)
+    monkeypatch.setattr(type(memory.store.schedules), "change", slowly)
     await memory.token("editor")
     first = asyncio.ensure_future(post(memory, "/schedules", NEW))
     await reached.wait()
@@ -102,7 +102,7 @@ async def test_one_of_many_who_ask_at_once_is_answered_and_the_others_wait(
 
 
 async def test_what_failed_in_the_server_may_be_asked_again(memory: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    change = type(memory.store).change_schedule
+    change = type(memory.store.schedules).change
     errors: list[Exception] = [RuntimeError("a mistake"), StoreUnavailableError("away;")]
 
     async def unlucky(*args: Any, **more: Any) -> Any:
@@ -110,7 +110,7 @@ async def test_what_failed_in_the_server_may_be_asked_again(memory: Api, monkeyp
             raise errors.pop()
         return await change(*args, **more)
 
-    monkeypatch.setattr(type(memory.store), "change_schedule", unlucky)
+    monkeypatch.setattr(type(memory.store.schedules), "change", unlucky)
     refused(await post(memory, "/schedules", NEW), 503, "store-unavailable")
     refused(await post(memory, "/schedules", NEW), 500, "unexpected")
     assert (await post(memory, "/schedules", NEW)).status_code == 201
@@ -122,7 +122,7 @@ async def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
     async def away(*_: Any, **__: Any) -> Any:
         raise StoreUnavailableError("the store is away;")
 
-    monkeypatch.setattr(type(memory.store), "finish_request", away)
+    monkeypatch.setattr(type(memory.store.http_responses), "finish", away)
     assert (await post(memory, "/schedules", NEW)).status_code == 201
     assert "an answer could not be kept" in caplog.text
     refused(await post(memory, "/schedules", NEW), 409, "in-progress")
@@ -155,8 +155,8 @@ async def test_without_a_key_nothing_is_kept(memory: Api, monkeypatch: pytest.Mo
     async def never(*_: Any, **__: Any) -> Any:
         raise AssertionError("somebody asked for an answer")
 
-    for verb in ("begin_request", "finish_request"):
-        monkeypatch.setattr(type(memory.store), verb, never)
+    for verb in ("begin", "finish"):
+        monkeypatch.setattr(type(memory.store.http_responses), verb, never)
     assert (await memory.ask("POST", PATH, "editor", json=NEW)).status_code == 201
     assert (await memory.ask("GET", PATH, "editor", headers={HEADER: "one"})).status_code == 200
     assert (await post(memory, "/schedules/digest/trigger", None, "run", "operator")).status_code == 201

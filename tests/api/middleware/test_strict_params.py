@@ -171,7 +171,7 @@ async def test_names_that_no_address_can_have_are_not_given(memory: Api, name: s
     command = Create(
         actor="ana", namespace="default", definition=Definition(trigger=every(hours=1), target=Target("x"))
     )
-    await memory.store.change_schedule("default", name, command)
+    await memory.store.schedules.change("default", name, command)
     assert [each["name"] for each in (await memory.get("/schedules"))["items"]] == [name]
     assert (await memory.client().get(name)).name == name
 

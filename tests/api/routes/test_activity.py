@@ -37,10 +37,10 @@ async def api(store: Store) -> AsyncIterator[Api]:
 
 async def work(store: Store, namespace: str = "default", count: int = 1) -> list[int]:
     """Runs that are made, started and finished."""
-    made = await store.enqueue(namespace, [NewRun(Target("work"), {"large": "x"}) for _ in range(count)], "ada")
+    made = await store.runs.enqueue(namespace, [NewRun(Target("work"), {"large": "x"}) for _ in range(count)], "ada")
     worker = a_worker(namespace=namespace)
-    claimed = await store.claim_runs(worker, count, 60, queues=["default"], tasks=["work"])
-    await store.finish([Outcome(run.id, run.attempt, "succeeded", result=1) for run in claimed.runs])
+    claimed = await store.leases.claim(worker, count, 60, queues=["default"], tasks=["work"])
+    await store.leases.finish([Outcome(run.id, run.attempt, "succeeded", result=1) for run in claimed.runs])
     return list(made)
 
 
@@ -146,8 +146,8 @@ async def test_an_id_from_too_long_ago_or_ahead_tells_to_look_anew(api: Api, mon
         await ahead.hears("reset", "ended")
         last = ahead.id
     await work(api.store, count=5)
-    real = type(api.store).read_activity
-    monkeypatch.setattr(type(api.store), "read_activity", lambda *args: real(*args, limit=4))
+    real = type(api.store.activity).read
+    monkeypatch.setattr(type(api.store.activity), "read", lambda *args: real(*args, limit=4))
     async with Listener(api, token, last) as listener:
         await listener.hears("reset")
         assert listener.kinds == ["reset"]
@@ -238,19 +238,19 @@ async def test_nothing_is_read_for_nobody(api: Api) -> None:
 
 async def test_a_store_that_is_lost_for_a_while_loses_nothing(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     failed = asyncio.Event()
-    real = type(api.store).activity_watermark
+    real = type(api.store.activity).watermark
 
     async def fail(*_: Any, **__: Any) -> Any:
         failed.set()
         raise StoreUnavailableError("gone")
 
     async with Listener(api, await api.token("viewer")) as listener:
-        monkeypatch.setattr(type(api.store), "activity_watermark", fail)
+        monkeypatch.setattr(type(api.store.activity), "watermark", fail)
         await asyncio.wait_for(failed.wait(), 60)
         await work(api.store)
-        monkeypatch.setattr(type(api.store), "activity_watermark", real)
+        monkeypatch.setattr(type(api.store.activity), "watermark", real)
         await listener.hears("planned", "started", "ended")
-    monkeypatch.setattr(type(api.store), "activity_watermark", fail)
+    monkeypatch.setattr(type(api.store.activity), "watermark", fail)
     refused(await api.ask("GET", "/api/v1/activity/stream", "viewer"), 503, "store-unavailable")
 
 

@@ -22,9 +22,9 @@ async def ten_days(api: Api, namespace: str = "default") -> dict[str, Any]:
     definition = Definition(trigger=every(days=1), target=Target("report"), catch_up="skip", overlap="allow")
     command = Create(actor="ana", namespace=namespace, definition=definition)
     began = today - timedelta(days=10)
-    await api.store.change_schedule(namespace, "daily", command, now=began + timedelta(hours=1))
+    await api.store.schedules.change(namespace, "daily", command, now=began + timedelta(hours=1))
     for day in (1, 2, 11):
-        await api.store.plan_due(now=began + timedelta(days=day, seconds=1 if day < 3 else -1))
+        await api.store.planning.plan_due(now=began + timedelta(days=day, seconds=1 if day < 3 else -1))
     days: tuple[datetime, datetime] = (began + timedelta(days=1), today)
     return {"first": days[0].isoformat(), "last": days[1].isoformat()}
 
@@ -55,7 +55,7 @@ async def test_ticks_whose_run_may_have_been_pruned_are_left_out(api: Api) -> No
     days = await ten_days(api)
     for run in await api.client().runs(schedule="daily"):
         await api.client().cancel(run.id, actor="ana")
-    await api.store.prune(older_than=0, keep=0)
+    await api.store.runs.prune(older_than=0, keep=0)
     dry = (await api.ask("POST", PATH, "operator", json={**days, "dry_run": True})).json()
     assert (dry["count"], dry["taken"], dry["pruned"], len(dry["ticks"])) == (8, 0, 2, 8)
     assert dry["first"] < dry["pruned_until"] < dry["ticks"][0]

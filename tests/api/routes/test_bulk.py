@@ -14,7 +14,7 @@ from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.planning.commands.pause import Resume, removed_from_code
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
-from tickbird.store.protocol.store import Store
+from tickbird.store.protocol.schedules import ScheduleStore
 
 PATH = "/api/v1/bulk"
 
@@ -137,24 +137,24 @@ async def test_what_the_code_no_longer_has_is_not_resumed_with_the_others(memory
     await many(memory)
     definition = Definition(trigger=every(hours=1), target=Target("report"), tags=("mail",))
     create = Create(actor="sync", namespace="default", definition=definition, app="shop", fingerprint="f")
-    await memory.store.change_schedule("default", "gone", create)
-    await memory.store.change_schedule("default", "gone", removed_from_code())
+    await memory.store.schedules.change("default", "gone", create)
+    await memory.store.schedules.change("default", "gone", removed_from_code())
     found = (await bulk(memory, "resume", 2, state="paused")).json()
     assert (found["changed"], [each["schedule"] for each in found["not_changed"]]) == (["mail-c"], ["gone"])
     assert "resume it by its name" in found["not_changed"][0]["why"]
-    await memory.store.change_schedule("default", "gone", Resume(actor="ana", note=""))
+    await memory.store.schedules.change("default", "gone", Resume(actor="ana", note=""))
 
 
 async def test_what_changes_after_it_was_read_is_left_alone(memory: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     await many(memory)
-    read = type(memory.store).list_schedules
+    read = type(memory.store.schedules).list
 
     async def slowly(*args: Any, **more: Any) -> Any:
         rows = await read(*args, **more)
         await memory.client().update("mail-b", actor="cy", retries=3)
         return rows
 
-    monkeypatch.setattr(type(memory.store), "list_schedules", slowly)
+    monkeypatch.setattr(type(memory.store.schedules), "list", slowly)
     found = (await bulk(memory, "pause", 2, tag="mail", state="active")).json()
     assert (found["changed"], [each["schedule"] for each in found["not_changed"]]) == (["mail-a"], ["mail-b"])
     assert "is at revision 2, not 1: it changed meanwhile" in found["not_changed"][0]["why"]
@@ -164,16 +164,16 @@ async def test_what_is_refused_is_left_and_what_the_store_fails_is_told(
     memory: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await many(memory)
-    change = type(memory.store).change_schedule
+    change = type(memory.store.schedules).change
 
-    async def unlucky(store: Store, namespace: str, name: str, command: Any, **more: Any) -> Any:
+    async def unlucky(schedules: ScheduleStore, namespace: str, name: str, command: Any, **more: Any) -> Any:
         if name == "mail-b":
             raise ConflictError("schedule 'mail-b' is at revision 2, not 1: it changed meanwhile.")
         if name == "other":
             raise StoreUnavailableError("the database at 10.0.0.7 does not answer;")
-        return await change(store, namespace, name, command, **more)
+        return await change(schedules, namespace, name, command, **more)
 
-    monkeypatch.setattr(type(memory.store), "change_schedule", unlucky)
+    monkeypatch.setattr(type(memory.store.schedules), "change", unlucky)
     monkeypatch.setattr("tickbird.client.bulk._MAX_PARALLEL", 1)
     await memory.client().list()
     found = (await bulk(memory, "trigger", 5)).json()

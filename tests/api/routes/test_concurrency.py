@@ -51,7 +51,7 @@ async def test_a_queue_has_a_rate_until_it_is_taken_back(api: Api) -> None:
     queue = changed["queue"]
     assert set(queue) == set(QueueModel.model_fields)
     assert (queue["queue"], queue["rate"], queue["queued"], queue["workers"]) == ("mail", "100/min", 1, 0)
-    await api.store.heartbeat(a_worker(queues=("default", "mail"), slots=2, tasks={"report": {}}), 600)
+    await api.store.workers.heartbeat(a_worker(queues=("default", "mail"), slots=2, tasks={"report": {}}), 600)
     first = await api.get("/queues?limit=1", "viewer")
     assert [each["queue"] for each in first["items"]] == ["default"]
     rest = await api.get("/queues", "viewer", params={"after": first["next"]})

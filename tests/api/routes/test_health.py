@@ -32,15 +32,15 @@ async def test_it_is_not_ready_when_nobody_plans_what_is_due(api: Api) -> None:
     definition = Definition(trigger=every(hours=1), target=Target("report"))
     command = Create(actor="ana", namespace="shop", definition=definition)
     then = await api.store.now() - timedelta(days=1)
-    await api.store.change_schedule("shop", "digest", command, now=then)
+    await api.store.schedules.change("shop", "digest", command, now=then)
     answer = await api.plain("GET", "/readyz")
     assert "nobody plans" in refused(answer, 503, "planning")
     assert "digest" not in answer.text
     assert answer.headers["retry-after"] == "5"
     assert (await api.plain("HEAD", "/readyz")).status_code == 503
     # Once somebody has planned it, at the next look.
-    await api.store.plan_due()
-    await api.store.heartbeat(a_worker(namespace="shop"), 600)
+    await api.store.planning.plan_due()
+    await api.store.workers.heartbeat(a_worker(namespace="shop"), 600)
     api.app.state.readiness._reasons.drop(None)
     assert (await api.plain("GET", "/readyz")).status_code == 200
     assert (await api.plain("GET", "/healthz")).status_code == 200

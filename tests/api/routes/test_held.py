@@ -21,8 +21,8 @@ async def outage(api: Api, name: str = "hourly", namespace: str = "default") -> 
         trigger=every(hours=1), target=Target("report"), catch_up="all", hold_above=2, overlap="queue"
     )
     command = Create(actor="ana", namespace=namespace, definition=definition)
-    await api.store.change_schedule(namespace, name, command, now=now - timedelta(hours=5, seconds=1))
-    await api.store.plan_due(now=now - timedelta(minutes=1))
+    await api.store.schedules.change(namespace, name, command, now=now - timedelta(hours=5, seconds=1))
+    await api.store.planning.plan_due(now=now - timedelta(minutes=1))
 
 
 async def test_what_is_held_is_listed(api: Api) -> None:

@@ -46,7 +46,7 @@ def values(text: str) -> dict[str, float]:
 async def test_what_there_is(api: Api) -> None:
     await api.create("digest")
     await api.create("other", "elsewhere")
-    await api.store.enqueue("default", [NewRun(Target("work"), {}) for _ in range(3)], "ada")
+    await api.store.runs.enqueue("default", [NewRun(Target("work"), {}) for _ in range(3)], "ada")
     answer = await api.ask("GET", "/metrics", "viewer")
     assert (answer.status_code, answer.headers["content-type"]) == (200, MEDIA_TYPE)
     found = values(answer.text)

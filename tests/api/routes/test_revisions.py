@@ -83,9 +83,9 @@ async def test_over_code_it_is_a_patch(api: Api) -> None:
     one = Definition(trigger=every(hours=1), target=Target("report"), retries=1, tags=("a",))
     two = Definition(trigger=every(hours=2), target=Target("report"), retries=2)
     command = Create(actor="sync", namespace="default", definition=one, app="shop", fingerprint="1")
-    await api.store.change_schedule("default", "digest", command)
+    await api.store.schedules.change("default", "digest", command)
     deploy = SyncFromCode(actor="sync", definition=two, app="shop", fingerprint="2")
-    await api.store.change_schedule("default", "digest", deploy)
+    await api.store.schedules.change("default", "digest", deploy)
     answer = (await api.ask("POST", PATH, "editor", json={"to": 1})).json()
     assert answer["schedule"]["field_overrides"] == {"retries": 1, "tags": ["a"], "trigger": {"every": {"hours": 1}}}
     assert "set over what app shop declares, also through deploys" in answer["warnings"][-1]
@@ -96,7 +96,7 @@ async def test_over_code_it_is_a_patch(api: Api) -> None:
         app="shop",
         fingerprint="3",
     )
-    kept = (await api.store.change_schedule("default", "digest", three)).schedule
+    kept = (await api.store.schedules.change("default", "digest", three)).schedule
     assert kept.definition_json["retries"] == 1
     refused(await api.ask("POST", PATH, "editor", json={"to": 3}), 409, "conflict")
     items = (await api.get("/schedules/digest/revisions"))["items"]
@@ -116,7 +116,7 @@ async def test_a_task_that_is_gone_is_a_warning_and_a_payload_that_no_longer_fit
     worker = Worker(
         id="w", namespace="default", app="a", host="h", pid=1, version="0", queues=("default",), slots=1, tasks=tasks
     )
-    await api.store.heartbeat(worker, 60)
+    await api.store.workers.heartbeat(worker, 60)
     answer = await api.ask("POST", PATH, "editor", json={"to": 3})
     assert (answer.status_code, answer.json()["warnings"]) == (200, [])
     answer = await api.ask("POST", PATH, "editor", json={"to": 1})

@@ -32,13 +32,13 @@ async def send(api: Api, path: str = "", role: Any = "editor", **request: Any) -
 
 async def start(api: Api) -> ClaimedRun:
     """The next run, taken by a worker."""
-    found = await api.store.claim_runs(WORKER, 1, 60, queues=["default", "mail"], tasks=["report"])
+    found = await api.store.leases.claim(WORKER, 1, 60, queues=["default", "mail"], tasks=["report"])
     return found.runs[0]
 
 
 async def end(api: Api, run: ClaimedRun, status: Status = "succeeded", **outcome: Any) -> None:
     """Say how it ended."""
-    await api.store.finish([Outcome(run.id, run.attempt, status, **outcome)])
+    await api.store.leases.finish([Outcome(run.id, run.attempt, status, **outcome)])
 
 
 async def test_a_task_is_run_without_a_schedule(api: Api) -> None:
@@ -58,7 +58,7 @@ async def test_a_task_is_run_without_a_schedule(api: Api) -> None:
     assert run["actor"].startswith("editor (token ")
     [audited] = [each for each in await api.client().audit() if each.run_id == run["id"]]
     assert (audited.action, audited.actor) == ("enqueue", run["actor"])
-    await api.store.heartbeat(WORKER, 600)
+    await api.store.workers.heartbeat(WORKER, 600)
     served = await send(api, json={"task": "report"})
     assert served["warnings"] == []
     elsewhere = await send(api, json={"task": "report", "queue": "nowhere"})
@@ -118,7 +118,7 @@ async def test_runs_come_newest_first_in_pages(api: Api) -> None:
 async def test_one_run_has_its_attempts_its_progress_and_its_turn(api: Api) -> None:
     made = (await send(api, json={"task": "report"}))["run"]
     run = await start(api)
-    await api.store.write_logs([], [Progress(run.id, run.attempt, await api.client().now(), {"done": 3})])
+    await api.store.logs.write([], [Progress(run.id, run.attempt, await api.client().now(), {"done": 3})])
     found = await api.get(f"/runs/{made['id']}", "viewer")
     assert set(found) == set(RunDetail.model_fields)
     assert (found["run"]["status"], found["run"]["worker"], found["attempts"]) == ("running", WORKER.id, [])
@@ -152,7 +152,7 @@ async def test_a_run_tells_what_it_waits_for(api: Api) -> None:
     [(name, words)] = await waits(api, second)
     assert name == "limit"
     assert words.startswith(f"Waits for a slot of concurrency key 'one': the only slot taken by manual run {first}, ")
-    await api.store.heartbeat(WORKER, 600)
+    await api.store.workers.heartbeat(WORKER, 600)
     assert await waits(api, first) == []
     later = (await send(api, json={"task": "report", "at": "2100-01-01T00:00:00Z"}))["run"]["id"]
     assert await waits(api, later) == [("queue", "Attempt 1 may begin at 2100-01-01 00:00:00 UTC.")]
@@ -176,7 +176,7 @@ async def test_a_run_of_a_schedule_tells_what_it_waits_for(api: Api) -> None:
     tick = (await client.next_ticks("digest", 1))[0].scheduled_for
     for run_id in (active, waiting):
         await client.cancel(run_id, actor="ana")
-    await api.store.plan_due(now=tick + timedelta(seconds=1))
+    await api.store.planning.plan_due(now=tick + timedelta(seconds=1))
     [awaiting] = [run for run in await client.runs(schedule="digest") if run.waiting_for_dependency]
     [(name, words)] = await waits(api, awaiting.id)
     assert name == "dependency"
@@ -214,7 +214,7 @@ async def test_a_final_run_is_repeated(api: Api) -> None:
     other = await send(api, f"/{run.id}/retry", "operator", json={"payload": {"n": 2}, "wait": 1})
     assert other["run"]["payload"] == {"n": 2}
     assert "stays queued until one does" in other["warnings"][0]
-    await api.store.heartbeat(WORKER, 600)
+    await api.store.workers.heartbeat(WORKER, 600)
     wrong = await api.ask("POST", f"{PATH}/{run.id}/retry", "operator", json={"payload": {"n": "x"}})
     refused(wrong, 422, "invalid")
 

@@ -69,7 +69,7 @@ async def test_a_tick_that_was_decided_is_told_of(api: Api) -> None:
     await coming(api)
     now = await api.client().now()
     tick = (now + timedelta(hours=1)).replace(minute=0, second=0, microsecond=0)
-    await api.store.plan_due(now=tick + timedelta(seconds=1))
+    await api.store.planning.plan_due(now=tick + timedelta(seconds=1))
     answer = await api.ask("PUT", f"{PATH}/{text(tick)}", "operator", json={"skip": True})
     assert "is decided already: run " in refused(answer, 409, "conflict")
 

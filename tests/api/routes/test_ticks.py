@@ -26,16 +26,16 @@ async def history(api: Api) -> datetime:
     began = (await client.now()).replace(minute=0, second=0, microsecond=0) - timedelta(hours=12)
     definition = Definition(trigger=every(hours=1), target=Target("report"), overlap="allow")
     command = Create(actor="ana", namespace="default", definition=definition)
-    await store.change_schedule("default", "hourly", command, now=began + timedelta(seconds=1))
+    await store.schedules.change("default", "hourly", command, now=began + timedelta(seconds=1))
 
     async def plan(hours: range) -> None:
         for hour in hours:
-            await store.plan_due(now=began + timedelta(hours=hour, seconds=1))
+            await store.planning.plan_due(now=began + timedelta(hours=hour, seconds=1))
 
     await plan(range(1, 4))
     pause = Pause(actor="ana", note="", until=None, cancel_runs=False)
-    await store.change_schedule("default", "hourly", pause, now=began + timedelta(hours=3, seconds=2))
-    await store.change_schedule(
+    await store.schedules.change("default", "hourly", pause, now=began + timedelta(hours=3, seconds=2))
+    await store.schedules.change(
         "default", "hourly", Resume(actor="ana", note=""), now=began + timedelta(hours=6, seconds=2)
     )
     await plan(range(7, 10))

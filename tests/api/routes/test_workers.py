@@ -16,8 +16,10 @@ PATH = "/api/v1/workers"
 async def test_live_workers_are_listed_by_id(api: Api) -> None:
     for name in ("c", "a", "b"):
         tasks = {"report": {"queue": "mail", "schema": {"type": "object"}}}
-        await api.store.heartbeat(a_worker(name, queues=("mail",), slots=4, tasks=tasks, standby_reason="waits"), 600)
-    await api.store.heartbeat(a_worker("elsewhere", namespace="elsewhere"), 600)
+        await api.store.workers.heartbeat(
+            a_worker(name, queues=("mail",), slots=4, tasks=tasks, standby_reason="waits"), 600
+        )
+    await api.store.workers.heartbeat(a_worker("elsewhere", namespace="elsewhere"), 600)
     first = await api.get("/workers?limit=2", "viewer")
     assert [each["id"] for each in first["items"]] == ["a", "b"]
     rest = await api.get("/workers", "viewer", params={"limit": 2, "after": first["next"]})
@@ -31,13 +33,13 @@ async def test_live_workers_are_listed_by_id(api: Api) -> None:
 
 
 async def test_a_worker_is_asked_to_drain(api: Api) -> None:
-    await api.store.heartbeat(a_worker("a"), 600)
+    await api.store.workers.heartbeat(a_worker("a"), 600)
     answer = await api.ask("POST", f"{PATH}/a/drain", "admin", json={"note": "new kernel"})
     assert answer.status_code == 200, answer.text
     asked = answer.json()
     assert asked["drain_requested_by"].startswith("admin (token ")
     assert asked == (await api.get("/workers/a"))
-    assert (await api.store.heartbeat(a_worker("a"), 600)).drained_by == asked["drain_requested_by"]
+    assert (await api.store.workers.heartbeat(a_worker("a"), 600)).drained_by == asked["drain_requested_by"]
     # Harmless, and told once.
     again = await api.ask("POST", f"{PATH}/a/drain")
     assert again.json()["drain_requested_at"] == asked["drain_requested_at"]
@@ -46,13 +48,13 @@ async def test_a_worker_is_asked_to_drain(api: Api) -> None:
 
 
 async def test_a_worker_that_is_not_here_is_not_drained(api: Api) -> None:
-    await api.store.heartbeat(a_worker("there", namespace="elsewhere"), 600)
-    await api.store.heartbeat(a_worker("step", kind="sync"), 600)
+    await api.store.workers.heartbeat(a_worker("there", namespace="elsewhere"), 600)
+    await api.store.workers.heartbeat(a_worker("step", kind="sync"), 600)
     for method, path in (("GET", ""), ("POST", "/drain")):
         said = [refused(await api.ask(method, f"{PATH}/{name}{path}"), 404, "not-found") for name in ("there", "where")]
         assert said[0].replace("'there'", "'where'") == said[1]
     assert "is a deploy step" in refused(await api.ask("POST", f"{PATH}/step/drain"), 409, "conflict")
-    assert (await api.store.heartbeat(a_worker("there", namespace="elsewhere"), 600)).drained_by == ""
+    assert (await api.store.workers.heartbeat(a_worker("there", namespace="elsewhere"), 600)).drained_by == ""
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ async def shop(both: Both) -> Both:
     await both.create("report")
     tasks = {"report": {"queue": "default", "schema": SCHEMA}}
     worker = Worker(id="w", namespace="default", app="shop", host="h", pid=1, version="0", slots=1, tasks=tasks)
-    await both.store.heartbeat(worker, 600)
+    await both.store.workers.heartbeat(worker, 600)
     # Zone rules are first adopted by a look at them.
     await both.local.zone_data()
     return both

@@ -37,7 +37,7 @@ def an_app(queue: str) -> Tickbird:
 async def remote(request: pytest.FixtureRequest, both: Both) -> RemoteClient:
     """A client without the task's code while a worker has it; and one of an app that no worker serves yet."""
     if request.param == "published":
-        await both.store.heartbeat(describe_worker(an_app("reports")), 600)
+        await both.store.workers.heartbeat(describe_worker(an_app("reports")), 600)
         return both.remote
     bird = an_app("reports")
     return RemoteClient(both.remote._transport, "default", bird._validators, bird._settings)

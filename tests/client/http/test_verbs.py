@@ -145,13 +145,13 @@ async def test_more_than_a_page_takes_several(both: Both, monkeypatch: pytest.Mo
 
 async def ran(both: Both, *statuses: str) -> list[int]:
     """Runs that ended so; and their ids."""
-    await both.store.heartbeat(WORKER, 60)
-    claimed = await both.store.claim_runs(WORKER, 10, 60, queues=["default"], tasks=["report"])
+    await both.store.workers.heartbeat(WORKER, 60)
+    claimed = await both.store.leases.claim(WORKER, 10, 60, queues=["default"], tasks=["report"])
     ended = [
         Outcome(run.id, run.attempt, status, error="it broke" if status == "failed" else None)  # type: ignore[arg-type]
         for run, status in zip(claimed.runs, statuses, strict=True)
     ]
-    await both.store.finish(ended)
+    await both.store.leases.finish(ended)
     return [run.id for run in claimed.runs]
 
 
@@ -188,11 +188,11 @@ async def test_a_log_is_followed_to_its_end(both: Both, monkeypatch: pytest.Monk
     monkeypatch.setattr("tickbird.client.http.runs._REST", 0.0)
     await both.create("report")
     run = await both.remote.trigger("report", actor="x")
-    await both.store.heartbeat(WORKER, 60)
-    [claimed] = (await both.store.claim_runs(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
+    await both.store.workers.heartbeat(WORKER, 60)
+    [claimed] = (await both.store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
     lines = [LogLine(run.id, claimed.attempt, number, NOW, 25, f"line {number}\n“it”") for number in range(1, 5)]
-    await both.store.write_logs(lines, [])
-    await both.store.finish([Outcome(run.id, claimed.attempt, "succeeded")])
+    await both.store.logs.write(lines, [])
+    await both.store.leases.finish([Outcome(run.id, claimed.attempt, "succeeded")])
     for client in (both.local, both.remote):
         assert [line async for line in client.follow_logs(run.id)] == lines
         assert [line async for line in client.follow_logs(run.id, after=(claimed.attempt, 3))] == lines[3:]
@@ -232,7 +232,7 @@ async def test_files_are_the_same(both: Both) -> None:
     pruned = await both.remote.apply(fewer, actor="x", prune=True)
     assert [(each.name, each.kind) for each in pruned.schedules] == [("cleanup", "delete")]
     # What a worker publishes refuses a payload, where it stands.
-    await both.store.heartbeat(replace(WORKER, tasks={"report": {"schema": {"maxProperties": 0}}}), 60)
+    await both.store.workers.heartbeat(replace(WORKER, tasks={"report": {"schema": {"maxProperties": 0}}}), 60)
     worse = {**fewer, "schedules": {"digest": {**document["schedules"]["digest"], "retries": 2}}}
     told = []
     for client in (both.local, both.remote):
@@ -251,10 +251,10 @@ async def test_another_namespace(both: Both) -> None:
 async def test_ticks_are_the_same(both: Both) -> None:
     definition = Definition(trigger=every(hours=1), target=Target("report"), overlap="allow")
     begun = await both.local.now() - timedelta(days=1)
-    await both.store.change_schedule(
+    await both.store.schedules.change(
         "default", "old", Create(actor="ana", namespace="default", definition=definition), now=begun
     )
-    await both.store.plan_due()
+    await both.store.planning.plan_due()
     now = await both.local.now()
     decided = await both.local.tick_decisions("old", begun, now)
     assert decided.runs
@@ -316,8 +316,8 @@ async def test_single_ticks_are_the_same(both: Both) -> None:
 async def test_held_runs_are_the_same(both: Both) -> None:
     definition = Definition(trigger=every(hours=1), target=Target("report"), catch_up="all", hold_above=2)
     command = Create(actor="ana", namespace="default", definition=definition)
-    await both.store.change_schedule("default", "late", command, now=await soon(both, days=-1))
-    await both.store.plan_due()
+    await both.store.schedules.change("default", "late", command, now=await soon(both, days=-1))
+    await both.store.planning.plan_due()
     [held] = await both.local.list_held_schedules()
     assert [held] == await both.remote.list_held_schedules() == await both.remote.list_held_schedules("late")
     assert held.count > 10
@@ -419,7 +419,7 @@ async def test_the_store_as_a_whole_is_the_same(both: Both) -> None:
     before = await both.local.now()
     assert before <= await both.remote.now() <= await both.local.now()
     for number in range(3):
-        await both.store.heartbeat(replace(WORKER, id=f"w{number}", tasks={"report": {"schema": {}}}), 60)
+        await both.store.workers.heartbeat(replace(WORKER, id=f"w{number}", tasks={"report": {"schema": {}}}), 60)
     assert await both.remote.workers() == await both.local.workers()
     drained = await both.remote.drain_worker("w1", actor="x", note="old")
     assert drained.drain_requested_by is not None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
+from types import SimpleNamespace
 from typing import Any, cast
 
 from conformance.steps import NAME, a_worker, later
@@ -19,12 +21,10 @@ class AtTime:
 
     def __init__(self, store: Store, now: datetime) -> None:
         self._store, self._now = store, now
+        self.workers = SimpleNamespace(list=partial(store.workers.list, now=now))
 
     async def now(self) -> datetime:
         return self._now
-
-    async def list_workers(self, namespace: str) -> Any:
-        return await self._store.list_workers(namespace, now=self._now)
 
     def __getattr__(self, verb: str) -> Any:
         return getattr(self._store, verb)
@@ -38,7 +38,7 @@ async def ask(store: Store, tick: float, *, now: float, name: str = NAME) -> Exp
 async def alive(store: Store, now: float, *workers: Any) -> None:
     """These workers are live for a minute from then."""
     for worker in workers or (W1,):
-        await store.heartbeat(worker, 60, now=later(now))
+        await store.workers.heartbeat(worker, 60, now=later(now))
 
 
 def step(answer: Explanation, name: str) -> Step:

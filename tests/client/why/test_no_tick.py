@@ -119,7 +119,7 @@ class TestNoRecord:
         await create(store)
         await plan(store, 60)
         await work_off(store, 60)
-        await store.prune(older_than=0, keep=0, now=later(100))
+        await store.runs.prune(older_than=0, keep=0, now=later(100))
         answer = await ask(store, 60, now=110)
         assert answer.verdict == "no record"
         assert "it was pruned" in answer.sentence

@@ -64,7 +64,7 @@ class TestARun:
         await plan(store, 60)
         await alive(store, 60)
         run = await start(store, 61)
-        await store.cancel_run(run.id, "ben", now=later(65))
+        await store.runs.cancel(run.id, "ben", now=later(65))
         answer = await ask(store, 60, now=70)
         assert "was asked to stop" in answer.sentence
         assert step(answer, "cancel").ok is False
@@ -76,7 +76,7 @@ class TestARun:
         await create(store)
         await plan(store, 60)
         [run] = await runs_of(store)
-        await store.cancel_run(run.id, "ben", reason="not today", now=later(65))
+        await store.runs.cancel(run.id, "ben", reason="not today", now=later(65))
         answer = await ask(store, 60, now=70)
         assert (answer.verdict, answer.sentence) == ("cancelled", f"Run {run.id} was cancelled: by ben: not today.")
         assert names(answer)[-2:] == [(False, "queue"), (False, "cancel")]
@@ -123,7 +123,7 @@ class TestARun:
         await create(store, on_crash="fail")
         await plan(store, 60)
         run = await start(store, 60, lease=10)
-        await store.rescue(now=later(80))
+        await store.leases.rescue(now=later(80))
         answer = await ask(store, 60, now=100)
         assert answer.sentence == (
             f"Run {run.id} failed: its worker was lost after 1 attempt, and it is not tried again."

@@ -77,7 +77,7 @@ class TestSkipped:
         for tick in (60, 120):
             await plan(store, tick)
         [run] = await work_off(store, 121)
-        assert await store.prune(older_than=0, keep=0, now=later(150)) > 0
+        assert await store.runs.prune(older_than=0, keep=0, now=later(150)) > 0
         assert f"run {run.id} was not final (it is no longer stored)" in (await ask(store, 120, now=160)).sentence
 
     async def test_because_it_was_caught_up(self, store: Store) -> None:

@@ -84,7 +84,7 @@ class TestWaitingAndQueued:
     async def test_did_not_start_in_time(self, store: Store) -> None:
         await create(store, start_within=300)
         await plan(store, 60)
-        await store.rescue(now=later(400))
+        await store.leases.rescue(now=later(400))
         answer = await ask(store, 60, now=410)
         [run] = await runs_of(store)
         assert answer.verdict == "cancelled"

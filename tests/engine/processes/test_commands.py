@@ -364,7 +364,7 @@ async def test_an_edit_makes_a_task_a_command_and_back(commands: Commands) -> No
         "either", Update(actor="test", fields={"target": encode_field("target", command_target(command(shell="true")))})
     )
     # One that was never defined by a schedule has nothing to start.
-    [run_id] = await client._store.enqueue("default", [NewRun(Target("/bin/sh", "command"), {})], "test")
+    [run_id] = await client._store.runs.enqueue("default", [NewRun(Target("/bin/sh", "command"), {})], "test")
     assert "it was not run" in str((await commands.place.final(run_id)).error)
 
 

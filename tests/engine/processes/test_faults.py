@@ -152,7 +152,7 @@ async def test_bad_runs_leave_nothing_in_the_worker_and_the_others_do_not_notice
             return found if all(run.status in FINAL for run in found) else []
 
         beats = await until(ended)
-        skips = (await place.client._store.tick_decisions(beats[0].schedule_id or 0, *_FAR, limit=10)).skips
+        skips = (await place.client._store.ledger.tick_decisions(beats[0].schedule_id or 0, *_FAR, limit=10)).skips
     assert {(run.status, run.failures, run.crashes) for run in beats} == {("succeeded", 0, 0)}
     assert {skip.reason for skip in skips} <= {"paused"}
     files, memory = zip(*sizes, strict=True)

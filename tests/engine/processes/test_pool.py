@@ -86,7 +86,7 @@ async def test_what_a_run_leaves_behind_ends_with_it(place: Place) -> None:
 
 
 async def test_a_payload_that_does_not_fit_is_not_tried_again(place: Place) -> None:
-    [run_id] = await place.client._store.enqueue("default", [NewRun(Target("takes"), {"number": "x"})], "test")
+    [run_id] = await place.client._store.runs.enqueue("default", [NewRun(Target("takes"), {"number": "x"})], "test")
     run = await place.final(run_id)
     assert (run.status, run.attempt) == ("failed", 1)
     assert "payload of task 'takes'" in (run.error or "")

@@ -61,7 +61,7 @@ async def wait_until_late(db: Path, *schedules: str) -> None:
     await store.open()
     try:
         for name in schedules:
-            schedule = await store.get_schedule("default", name)
+            schedule = await store.schedules.get("default", name)
             assert schedule is not None
             assert schedule.definition is not None
             assert schedule.next_run_at is not None

@@ -37,7 +37,7 @@ async def until(condition: Callable[[], Awaitable[Any]]) -> Any:
 
 async def create(store: PostgresStore, name: str = "clock", definition: Definition = MINUTELY) -> int:
     command = Create(actor="ada", namespace="default", definition=definition)
-    return (await store.change_schedule("default", name, command, now=T0)).schedule.id
+    return (await store.schedules.change("default", name, command, now=T0)).schedule.id
 
 
 async def create_many(database: Database, count: int, definition: Definition = MINUTELY) -> None:
@@ -52,7 +52,7 @@ async def create_many(database: Database, count: int, definition: Definition = M
 
 
 async def claim(store: PostgresStore, limit: int = 100, now: datetime | None = None) -> list[Any]:
-    claimed = await store.claim_runs(WORKER, limit, 60, queues=["default"], tasks=["work"], now=now)
+    claimed = await store.leases.claim(WORKER, limit, 60, queues=["default"], tasks=["work"], now=now)
     return list(claimed.runs)
 
 

@@ -35,35 +35,35 @@ class TestBadRows:
             "CREATE TRIGGER refuse BEFORE INSERT ON tickbird.runs FOR EACH ROW EXECUTE FUNCTION tickbird.refuse()"
         )
         try:
-            planned = await store.plan_due(now=later(60))
+            planned = await store.planning.plan_due(now=later(60))
         finally:
             await database.execute("DROP FUNCTION tickbird.refuse() CASCADE")
         assert sorted(refused.schedule for refused in planned.refused) == ["s50", "s51", "s7"]
         assert (planned.schedules, planned.runs, planned.parked) == (97, 97, ())
         assert await database.one("SELECT count(*) FROM tickbird.runs") == 97
-        refused = await store.get_schedule("default", "s50")
+        refused = await store.schedules.get("default", "s50")
         assert refused is not None
         # The message alone, without the lines that tell where in the server it was raised.
         assert (refused.state, refused.error) == ("active", f"run of {refused.id} not wanted")
-        assert (await store.plan_due(now=later(60))).schedules == 0
-        assert (await store.plan_due(now=later(75))).runs == 3
+        assert (await store.planning.plan_due(now=later(60))).schedules == 0
+        assert (await store.planning.plan_due(now=later(75))).runs == 3
 
     @pytest.mark.parametrize("sqlstate", SQLSTATES)
     async def test_one_row_stops_no_other_whatever_the_error(
         self, store: PostgresStore, database: Database, sqlstate: str
     ) -> None:
         await create_many(database, 5)
-        schedule = await store.get_schedule("default", "s3")
+        schedule = await store.schedules.get("default", "s3")
         assert schedule is not None
         plain = PlainPostgres(database.url)
         await plain.refuse_rows("runs", schedule.id, "not today", sqlstate)
         try:
-            planned = await store.plan_due(now=later(60))
+            planned = await store.planning.plan_due(now=later(60))
         finally:
             await plain.accept_rows()
         assert (planned.runs, planned.parked) == (4, ())
         assert [(refused.schedule, refused.error) for refused in planned.refused] == [("s3", "not today")]
-        assert (await store.plan_due(now=later(75))).runs == 1
+        assert (await store.planning.plan_due(now=later(75))).runs == 1
 
     async def test_a_row_that_cannot_even_be_parked_stops_no_other(
         self, store: PostgresStore, database: Database
@@ -82,12 +82,12 @@ class TestBadRows:
         await PlainPostgres(database.url).insert("default", "broken", '{"v": 1}')
         try:
             for minute in (1, 2, 3):
-                planned = await store.plan_due(now=later(60 * minute))
+                planned = await store.planning.plan_due(now=later(60 * minute))
                 assert (planned.runs, planned.parked) == (5, ())
                 assert [refused.error for refused in planned.refused] == ["no parking"]
         finally:
             await database.execute("DROP FUNCTION tickbird.refuse() CASCADE")
-        assert (await store.plan_due(now=later(240))).parked == ("broken",)
+        assert (await store.planning.plan_due(now=later(240))).parked == ("broken",)
 
     async def test_a_batch_refused_for_want_of_rights_is_tried_again(
         self, database: Database, postgres_server: PostgresServer
@@ -99,9 +99,9 @@ class TestBadRows:
             GRANT ALL ON ALL SEQUENCES IN SCHEMA tickbird TO {role}; REVOKE INSERT ON tickbird.runs FROM {role}"""
         )
         async with opened(database.url.replace("postgres@", f"{role}@")) as store:
-            planned = await store.plan_due(now=later(60))
+            planned = await store.planning.plan_due(now=later(60))
             assert (planned.runs, planned.parked) == (0, ())
             assert [refused.error for refused in planned.refused] == ["permission denied for table runs"] * 3
             await database.execute(f"GRANT INSERT ON tickbird.runs TO {role}")
-            runs = [(await store.plan_due(now=later(75))).runs for _ in range(2)]
+            runs = [(await store.planning.plan_due(now=later(75))).runs for _ in range(2)]
         assert sum(runs) == 3

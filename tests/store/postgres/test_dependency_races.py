@@ -15,9 +15,8 @@ from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
-from tickbird.store.postgres import PostgresStore, runs
+from tickbird.store.postgres import PostgresStore, leases, schedules
 from tickbird.store.postgres import schedule_changes as changes
-from tickbird.store.postgres import store as store_module
 from tickbird.store.postgres.planning import planning
 
 DAILY = replace(MINUTELY, trigger=every(days=1))
@@ -30,8 +29,8 @@ class TestDependencyRace:
     async def load(self, store: PostgresStore) -> Outcome:
         """A run that is about to succeed."""
         await create(store, "load", replace(DAILY, target=Target("load")))
-        run = (await store.change_schedule("default", "load", Trigger(actor="ada"), now=later(1))).run
-        await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["load"], now=later(1))
+        run = (await store.schedules.change("default", "load", Trigger(actor="ada"), now=later(1))).run
+        await store.leases.claim(WORKER, 1, 600, queues=["default"], tasks=["load"], now=later(1))
         assert run is not None
         return Outcome(run.id, 1, "succeeded")
 
@@ -50,44 +49,44 @@ class TestDependencyRace:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         gate = Gate(monkeypatch, planning, "plan_locked")
-        plan = asyncio.create_task(store.plan_due(now=later(60)))
+        plan = asyncio.create_task(store.planning.plan_due(now=later(60)))
         await gate.reached.wait()
-        finish = asyncio.create_task(other.finish([load], now=later(61)))
+        finish = asyncio.create_task(other.leases.finish([load], now=later(61)))
         await until(database.lock_waits)
         gate.open.set()
         await plan
         assert (await finish).released == 1
-        assert [run.status for run in await store.list_runs("default", schedule="report")] == ["queued"]
+        assert [run.status for run in await store.runs.list("default", schedule="report")] == ["queued"]
 
     @pytest.mark.usefixtures("report")
     async def test_the_planner_leaves_a_schedule_that_depends_on_what_just_succeeds(
         self, store: PostgresStore, other: PostgresStore, load: Outcome, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        gate = Gate(monkeypatch, runs, "release")
-        finish = asyncio.create_task(other.finish([load], now=later(60)))
+        gate = Gate(monkeypatch, leases, "release")
+        finish = asyncio.create_task(other.leases.finish([load], now=later(60)))
         await gate.reached.wait()
-        planned = await store.plan_due(now=later(60))
-        assert (planned.more, list(await store.list_runs("default", schedule="report"))) == (True, [])
+        planned = await store.planning.plan_due(now=later(60))
+        assert (planned.more, list(await store.runs.list("default", schedule="report"))) == (True, [])
         gate.open.set()
         await finish
-        await store.plan_due(now=later(60))
-        assert [run.status for run in await store.list_runs("default", schedule="report")] == ["queued"]
+        await store.planning.plan_due(now=later(60))
+        assert [run.status for run in await store.runs.list("default", schedule="report")] == ["queued"]
 
     @pytest.mark.usefixtures("report")
     async def test_an_edit_tries_again_until_the_success_is_noted(
         self, store: PostgresStore, other: PostgresStore, load: Outcome, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        gate, tried = Gate(monkeypatch, runs, "release"), Gate(monkeypatch, changes, "watch")
+        gate, tried = Gate(monkeypatch, leases, "release"), Gate(monkeypatch, changes, "watch")
         tried.open.set()
-        finish = asyncio.create_task(other.finish([load], now=later(60)))
+        finish = asyncio.create_task(other.leases.finish([load], now=later(60)))
         await gate.reached.wait()
         update = Update(actor="ada", fields={"retries": 3})
-        edit = asyncio.create_task(store.change_schedule("default", "report", update, now=later(61)))
+        edit = asyncio.create_task(store.schedules.change("default", "report", update, now=later(61)))
         await tried.reached.wait()
         gate.open.set()
         await finish
         assert (await edit).schedule.revision == 2
-        [run] = await store.list_runs("default", schedule="report")
+        [run] = await store.runs.list("default", schedule="report")
         assert (run.status, run.revision) == ("queued", 1)
 
     async def test_who_begins_to_depend_on_it_waits_for_its_success(
@@ -98,14 +97,14 @@ class TestDependencyRace:
         load: Outcome,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        gate = Gate(monkeypatch, runs, "release")
-        finish = asyncio.create_task(other.finish([load], now=later(30)))
+        gate = Gate(monkeypatch, leases, "release")
+        finish = asyncio.create_task(other.leases.finish([load], now=later(30)))
         await gate.reached.wait()
         making = asyncio.create_task(create(store, "report", replace(MINUTELY, depends_on=(After("load", 60),))))
         await until(database.lock_waits)
         gate.open.set()
         await asyncio.gather(finish, making)
-        assert (await store.last_successes("default", ["load"]))["load"].at == int(later(30).timestamp())
+        assert (await store.schedules.last_successes("default", ["load"]))["load"].at == int(later(30).timestamp())
 
     async def test_a_success_sees_who_has_begun_to_depend_on_it(
         self,
@@ -115,14 +114,14 @@ class TestDependencyRace:
         load: Outcome,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        gate = Gate(monkeypatch, store_module, "watch")
+        gate = Gate(monkeypatch, schedules, "watch")
         making = asyncio.create_task(create(store, "report", replace(MINUTELY, depends_on=(After("load", 60),))))
         await gate.reached.wait()
-        finish = asyncio.create_task(other.finish([load], now=later(30)))
+        finish = asyncio.create_task(other.leases.finish([load], now=later(30)))
         await until(database.lock_waits)
         gate.open.set()
         await asyncio.gather(finish, making)
-        assert (await store.last_successes("default", ["load"]))["load"].at == int(later(30).timestamp())
+        assert (await store.schedules.last_successes("default", ["load"]))["load"].at == int(later(30).timestamp())
 
     async def test_two_that_are_waited_for_succeed_at_once(
         self,
@@ -133,28 +132,28 @@ class TestDependencyRace:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         await create(store, "clean", replace(DAILY, target=Target("clean")))
-        clean = (await store.change_schedule("default", "clean", Trigger(actor="ada"), now=later(1))).run
+        clean = (await store.schedules.change("default", "clean", Trigger(actor="ada"), now=later(1))).run
         assert clean is not None
-        await store.claim_runs(WORKER, 1, 600, queues=["default"], tasks=["clean"], now=later(1))
+        await store.leases.claim(WORKER, 1, 600, queues=["default"], tasks=["clean"], now=later(1))
         needs = (After("load", 0, 3_600), After("clean", 0, 3_600))
         await create(store, "report", replace(MINUTELY, depends_on=needs))
-        await store.plan_due(now=later(60))
-        gate = Gate(monkeypatch, runs, "release")
-        first = asyncio.create_task(store.finish([load], now=later(61)))
+        await store.planning.plan_due(now=later(60))
+        gate = Gate(monkeypatch, leases, "release")
+        first = asyncio.create_task(store.leases.finish([load], now=later(61)))
         await gate.reached.wait()
-        second = asyncio.create_task(other.finish([Outcome(clean.id, 1, "succeeded")], now=later(61)))
+        second = asyncio.create_task(other.leases.finish([Outcome(clean.id, 1, "succeeded")], now=later(61)))
         await until(database.lock_waits)
         gate.open.set()
         await first
         assert (await second).released == 1
-        assert [run.status for run in await store.list_runs("default", schedule="report")] == ["queued"]
+        assert [run.status for run in await store.runs.list("default", schedule="report")] == ["queued"]
 
     @pytest.mark.usefixtures("report")
     async def test_what_was_missed_is_found(self, store: PostgresStore, database: Database) -> None:
-        await store.plan_due(now=later(60))
+        await store.planning.plan_due(now=later(60))
         noted = "UPDATE tickbird.last_success SET finished_at = %s"
         await database.execute(noted, later(59))
-        assert list((await store.rescue(now=later(63))).released) == []
+        assert list((await store.leases.rescue(now=later(63))).released) == []
         await database.execute(noted, later(62))
-        [run] = await store.list_runs("default", schedule="report")
-        assert list((await store.rescue(now=later(63))).released) == [run.id]
+        [run] = await store.runs.list("default", schedule="report")
+        assert list((await store.leases.rescue(now=later(63))).released) == [run.id]

@@ -96,21 +96,25 @@ class TestIndexes:
         await database.execute("VACUUM ANALYZE")
         before = await self._scans(database)
         async with opened(f"{database.url}?application_name=indexes") as store:
-            assert (await store.plan_due(200, now=later(60))).runs == 200
-            assert (await store.plan_due(now=later(60))).runs == 400
+            assert (await store.planning.plan_due(200, now=later(60))).runs == 200
+            assert (await store.planning.plan_due(now=later(60))).runs == 400
             held = await claim(store, now=later(60))
             assert len(held) == 100
-            assert (await store.plan_due(now=later(120))).runs == 500
-            renewed = await store.renew(WORKER, [LeaseRef(run.id, run.attempt) for run in held], 60, now=later(61))
+            assert (await store.planning.plan_due(now=later(120))).runs == 500
+            renewed = await store.leases.renew(
+                WORKER, [LeaseRef(run.id, run.attempt) for run in held], 60, now=later(61)
+            )
             assert len(renewed.held) == 100
-            done = await store.finish([Outcome(run.id, run.attempt, "succeeded") for run in held], now=later(121))
+            done = await store.leases.finish(
+                [Outcome(run.id, run.attempt, "succeeded") for run in held], now=later(121)
+            )
             assert len(done.accepted) == 100
-            await store.rescue(now=later(122))
-            await store.enqueue("default", [NewRun(Target("work"), {"a": 1})], "ada", now=later(122))
-            assert await store.list_runs("default", schedule="s20", limit=10)
-            assert await store.list_schedules("default", limit=10)
-            assert await store.list_runs("default", limit=10)
-            await store.prune(older_than=1, keep=5, limit=10, now=later(123))
+            await store.leases.rescue(now=later(122))
+            await store.runs.enqueue("default", [NewRun(Target("work"), {"a": 1})], "ada", now=later(122))
+            assert await store.runs.list("default", schedule="s20", limit=10)
+            assert await store.schedules.list("default", limit=10)
+            assert await store.runs.list("default", limit=10)
+            await store.runs.prune(older_than=1, keep=5, limit=10, now=later(123))
         after = await until(lambda: self._settled(database, before))
         assert after["cursors"] == before["cursors"]
         assert after["runs"] == before["runs"]

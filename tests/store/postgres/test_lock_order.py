@@ -52,9 +52,9 @@ class TestLockOrder:
         before = await database.one(deadlocks)
         aside, beside = await create(store, "aside"), await create(store, "beside")
         for name in ("aside", "aside", "beside"):
-            await store.change_schedule("default", name, Trigger(actor="ada"), now=T0)
+            await store.schedules.change("default", name, Trigger(actor="ada"), now=T0)
         await database.execute("UPDATE tickbird.runs SET status = 'waiting', lane = 1 WHERE schedule_id = %s", aside)
-        first, second, third = sorted(run.id for run in await store.list_runs("default"))
+        first, second, third = sorted(run.id for run in await store.runs.list("default"))
         assert [run.id for run in await claim(store)] == [third]
         reached, go_on = asyncio.Event(), asyncio.Event()
 
@@ -69,7 +69,7 @@ class TestLockOrder:
         await reached.wait()
         assert [run.id for run in await claim(other)] == [second]
         outcomes = [Outcome(run_id, 1, "succeeded") for run_id in (second, third)]
-        ending = asyncio.create_task(other.finish(outcomes, worker=WORKER))
+        ending = asyncio.create_task(other.leases.finish(outcomes, worker=WORKER))
         await until(database.lock_waits)
         go_on.set()
         await looking
@@ -85,7 +85,7 @@ class TestLockOrder:
         names = [f"s{number}" for number in range(3)]
         for name in names:
             await create(store, name, keyed)
-            await store.change_schedule("default", name, Trigger(actor="ada"), now=later(1))
+            await store.schedules.change("default", name, Trigger(actor="ada"), now=later(1))
         update = Update(actor="ada", fields={"retries": 3})
         changes = ChangeSet(limits={"db": 2, "other": 1}, commands=[(name, update) for name in reversed(names)])
         statements = {
@@ -96,8 +96,8 @@ class TestLockOrder:
         free = "SELECT bool_and(pg_try_advisory_xact_lock(1413694530, stripe)) FROM unnest(%s::int[]) AS stripe"
         async with await psycopg.AsyncConnection.connect(database.url) as person:
             await person.execute(statements[held].encode())
-            changing = asyncio.create_task(store.apply_changes("default", changes, "ada", now=later(2)))
+            changing = asyncio.create_task(store.schedules.apply_changes("default", changes, "ada", now=later(2)))
             await until(database.lock_waits)
             assert await database.one(free, key)
         await changing
-        assert (await store.list_limits("default"))[0].max_running == 2
+        assert (await store.limits.list("default"))[0].max_running == 2

@@ -42,9 +42,9 @@ class TestLostConnections:
         monkeypatch.setattr(planning, "plan_locked", plan_and_die)
         # It may have died just behind the commit, so only the caller can know that calling again is safe.
         with pytest.raises(StoreUnavailableError):
-            await store.plan_due(now=later(60))
-        assert (await store.plan_due(now=later(60))).runs == len(killed) == 1
-        assert [run.scheduled_for for run in await store.list_runs("default")] == [later(60)]
+            await store.planning.plan_due(now=later(60))
+        assert (await store.planning.plan_due(now=later(60))).runs == len(killed) == 1
+        assert [run.scheduled_for for run in await store.runs.list("default")] == [later(60)]
 
     async def test_a_planner_killed_before_commit_leaves_its_rows_to_others(
         self, store: PostgresStore, database: Database
@@ -54,16 +54,16 @@ class TestLostConnections:
         process = SPAWN.Process(target=_plan_and_hang, args=(database.url, later(60), theirs), daemon=True)
         process.start()
         assert await asyncio.to_thread(ours.poll, PATIENCE)
-        assert (await store.plan_due(now=later(60))).schedules == 0
+        assert (await store.planning.plan_due(now=later(60))).schedules == 0
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)
         process.join()
 
         async def planned() -> int:
-            return (await store.plan_due(now=later(60))).runs
+            return (await store.planning.plan_due(now=later(60))).runs
 
         assert await until(planned) == 1
-        assert len(await store.list_runs("default")) == 1
+        assert len(await store.runs.list("default")) == 1
 
     async def test_others_plan_the_rows_of_a_frozen_planner(
         self, store: PostgresStore, database: Database, monkeypatch: pytest.MonkeyPatch
@@ -72,21 +72,21 @@ class TestLostConnections:
         impatient = f"{database.url}?options=-c%20idle_in_transaction_session_timeout%3D300"
         gate = Gate(monkeypatch, planning, "plan_locked")
         async with opened(impatient) as frozen:
-            freezing = asyncio.create_task(frozen.plan_due(now=later(60)))
+            freezing = asyncio.create_task(frozen.planning.plan_due(now=later(60)))
             await gate.reached.wait()
-            waiting = await store.plan_due(now=later(60))
+            waiting = await store.planning.plan_due(now=later(60))
             assert waiting.schedules == 0
             assert waiting.next_at is not None
             assert waiting.next_at <= later(61)
 
             async def planned() -> int:
-                return (await store.plan_due(now=later(60))).runs
+                return (await store.planning.plan_due(now=later(60))).runs
 
             assert await until(planned) == 1
             gate.open.set()
             with pytest.raises(StoreUnavailableError, match="idle-in-transaction"):
                 await freezing
-        assert len(await store.list_runs("default")) == 1
+        assert len(await store.runs.list("default")) == 1
 
     async def test_a_restarted_server_needs_no_help(self, own_server: PostgresServer) -> None:
         url = own_server.create_database()
@@ -118,7 +118,7 @@ class TestLostConnections:
 
     async def _plan_if_reachable(self, store: PostgresStore, now: datetime) -> int:
         try:
-            return (await store.plan_due(now=now)).schedules
+            return (await store.planning.plan_due(now=now)).schedules
         except StoreUnavailableError:
             return 0
 
@@ -147,7 +147,7 @@ async def _hang(url: str, now: datetime, line: Any) -> None:
     planning.plan_locked = plan_and_hang  # type: ignore[assignment]
     store = PostgresStore(url)
     await store.open()
-    await store.plan_due(now=now)
+    await store.planning.plan_due(now=now)
 
 
 def _plan_and_hang(url: str, now: datetime, line: Any) -> None:

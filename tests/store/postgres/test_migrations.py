@@ -43,10 +43,10 @@ class TestMigrations:
             await other.execute("INSERT INTO tickbird.concurrency_limits VALUES ('default', 'open', 1)")
             building = asyncio.create_task(PostgresStore(postgres_url).migrate())
             for _ in range(5):
-                await store.enqueue("default", [NewRun(Target("work"), {})], "ada")
+                await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ada")
             await other.commit()
             assert await building == ["index runs_unwell"]
-            assert len(await store.list_runs("default")) == 5
+            assert len(await store.runs.list("default")) == 5
 
     async def test_debians_version_serves_too(self, debian_postgres: int) -> None:
         with PostgresServer(debian_postgres) as server:
@@ -54,10 +54,10 @@ class TestMigrations:
             await PostgresStore(url).migrate()
             async with opened(url) as store:
                 await create(store)
-                assert (await store.plan_due(now=later(60))).runs == 1
+                assert (await store.planning.plan_due(now=later(60))).runs == 1
                 [run] = await claim(store, now=later(60))
-                await store.finish([Outcome(run.id, run.attempt, "succeeded")], now=later(61))
-                assert [run.status for run in await store.list_runs("default")] == ["succeeded"]
+                await store.leases.finish([Outcome(run.id, run.attempt, "succeeded")], now=later(61))
+                assert [run.status for run in await store.runs.list("default")] == ["succeeded"]
 
 
 async def test_a_heartbeat_notices_a_schema_that_it_cannot_write(postgres_server: PostgresServer) -> None:
@@ -66,10 +66,10 @@ async def test_a_heartbeat_notices_a_schema_that_it_cannot_write(postgres_server
     await store.migrate()
     await store.open()
     try:
-        assert (await store.heartbeat(WORKER, 30)).outdated == ""
+        assert (await store.workers.heartbeat(WORKER, 30)).outdated == ""
         async with await psycopg.AsyncConnection.connect(url) as other:
             await other.execute("ALTER TABLE tickbird.workers RENAME COLUMN health TO wellness")
             await other.execute("UPDATE tickbird.meta SET value = '999' WHERE key IN ('version', 'min_compatible')")
-        assert "upgrade tickbird" in (await store.heartbeat(WORKER, 30)).outdated
+        assert "upgrade tickbird" in (await store.workers.heartbeat(WORKER, 30)).outdated
     finally:
         await store.close()

@@ -23,9 +23,9 @@ class TestPlainSql:
         async with store.wakeups() as wakeups:
             await create_many(database, 1)
             await asyncio.wait_for(anext(wakeups), PATIENCE)
-        schedule = await store.get_schedule("default", "s1")
+        schedule = await store.schedules.get("default", "s1")
         assert schedule is not None
-        [revision] = await store.list_revisions(schedule.id)
+        [revision] = await store.schedules.list_revisions(schedule.id)
         assert (revision.revision, revision.action, revision.actor) == (1, "create", "postgres")
 
     async def test_an_update_makes_a_revision_and_wakes_planners(
@@ -36,10 +36,10 @@ class TestPlainSql:
         async with store.wakeups() as wakeups:
             await database.execute("UPDATE tickbird.schedules SET definition = %s", hourly)
             await asyncio.wait_for(anext(wakeups), PATIENCE)
-        newest = (await store.list_revisions(schedule_id))[0]
+        newest = (await store.schedules.list_revisions(schedule_id))[0]
         assert (newest.revision, newest.action, newest.actor) == (2, "update", "postgres")
-        assert (await store.plan_due()).schedules == 1
-        schedule = await store.get_schedule("default", "clock")
+        assert (await store.planning.plan_due()).schedules == 1
+        schedule = await store.schedules.get("default", "clock")
         assert schedule is not None
         assert schedule.definition == replace(MINUTELY, trigger=every(hours=1))
         assert schedule.cursor.next_run_at is not None
@@ -50,7 +50,7 @@ class TestPlainSql:
     ) -> None:
         schedule_id = await create(store)
         await database.execute("UPDATE tickbird.schedules SET definition = definition, pause_note = 'seen'")
-        assert len(await store.list_revisions(schedule_id)) == 1
+        assert len(await store.schedules.list_revisions(schedule_id)) == 1
 
     async def test_a_row_with_history_cannot_be_deleted(self, store: PostgresStore, database: Database) -> None:
         await create(store)

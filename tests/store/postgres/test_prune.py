@@ -19,6 +19,6 @@ class TestPrune:
             *[T0] * 4,
         )
         # A call looks at no more than ten times its limit: here 20 of the 110.
-        gone = [await store.prune(older_than=1, keep=2, limit=2, now=later(60)) for _ in range(20)]
+        gone = [await store.runs.prune(older_than=1, keep=2, limit=2, now=later(60)) for _ in range(20)]
         assert sum(gone) == 8
         assert await database.one("SELECT count(*) FROM tickbird.runs") == 102

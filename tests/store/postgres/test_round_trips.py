@@ -36,7 +36,7 @@ async def test_a_batch_of_a_burst_asks_once(store: PostgresStore, asked: list[st
     for number in range(5):
         await create(store, f"job{number}")
     asked.clear()
-    planned = [await store.plan_due(2, now=later(60)) for _ in range(3)]
+    planned = [await store.planning.plan_due(2, now=later(60)) for _ in range(3)]
     assert [(result.runs, result.more) for result in planned] == [(2, True), (2, True), (1, False)]
     assert asked == ["peek_due", "lock_due", "lock_due", "lock_due"]
     assert planned[-1].next_at == later(120)
@@ -44,11 +44,11 @@ async def test_a_batch_of_a_burst_asks_once(store: PostgresStore, asked: list[st
 
 async def test_what_comes_due_as_foreseen_is_locked_at_once(store: PostgresStore, asked: list[str]) -> None:
     await create(store)
-    assert (await store.plan_due(now=later(30))).next_at == later(60)
+    assert (await store.planning.plan_due(now=later(30))).next_at == later(60)
     asked.clear()
-    assert (await store.plan_due(now=later(60))).runs == 1
+    assert (await store.planning.plan_due(now=later(60))).runs == 1
     assert asked == ["lock_due"]
-    assert (await store.plan_due(now=later(61))).next_at == later(120)
+    assert (await store.planning.plan_due(now=later(61))).next_at == later(120)
     assert asked == ["lock_due", "peek_due"]
 
 
@@ -58,8 +58,8 @@ async def test_a_schedule_that_another_planner_holds_is_looked_at_again(
     held, free = await create(store, "held"), await create(store, "free")
     async with await psycopg.AsyncConnection.connect(database.url) as connection:
         await connection.execute(LOCK, [held])
-        planned = await store.plan_due(now=later(60))
+        planned = await store.planning.plan_due(now=later(60))
         assert (planned.schedules, planned.more) == (1, False)
         assert planned.next_at == planned.now + timedelta(seconds=1)
-    assert [run.schedule_id for run in await store.list_runs("default")] == [free]
-    assert (await store.plan_due(now=planned.next_at)).runs == 1
+    assert [run.schedule_id for run in await store.runs.list("default")] == [free]
+    assert (await store.planning.plan_due(now=planned.next_at)).runs == 1

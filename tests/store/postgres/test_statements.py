@@ -19,39 +19,41 @@ class TestStatements:
     """How many statements a verb sends; BEGIN and COMMIT count."""
 
     async def test_a_claim_that_finds_nothing_is_one(self, store: PostgresStore, sent: list[str]) -> None:
-        await store.enqueue("default", [NewRun(Target("work"), {}, delay=30)], "ada", now=T0)
+        await store.runs.enqueue("default", [NewRun(Target("work"), {}, delay=30)], "ada", now=T0)
         sent.clear()
-        claimed = await store.claim_runs(WORKER, 5, 60, queues=["default"], tasks=["work"], now=T0)
+        claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], tasks=["work"], now=T0)
         assert (list(claimed.runs), claimed.next_at, sent) == ([], later(30), ["claim_runs"])
 
     async def test_a_claim_of_a_rate_that_is_used_up_is_one(self, store: PostgresStore, sent: list[str]) -> None:
-        await store.set_queue_rate("default", "default", RateLimit(1, 60), "ada", now=T0)
-        await store.enqueue("default", [NewRun(Target("work"), {})] * 2, "ada", now=T0)
+        await store.queues.set_rate("default", "default", RateLimit(1, 60), "ada", now=T0)
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})] * 2, "ada", now=T0)
         sent.clear()
-        claimed = await store.claim_runs(WORKER, 5, 60, queues=["default"], tasks=["work"], now=T0)
+        claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], tasks=["work"], now=T0)
         counted = ["claim_runs", "BEGIN", "lock_rates", "claim_runs", "queues_of_runs", "save_starts"]
         assert (len(claimed.runs), sent) == (1, counted)
         sent.clear()
-        claimed = await store.claim_runs(WORKER, 5, 60, queues=["default"], tasks=["work"], now=later(1))
+        claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], tasks=["work"], now=later(1))
         assert (list(claimed.runs), claimed.next_at, sent) == ([], later(60), ["claim_runs"])
 
     async def test_finishing_runs_without_a_schedule_is_one(self, store: PostgresStore, sent: list[str]) -> None:
-        await store.enqueue("default", [NewRun(Target("work"), {})] * 3, "ada", now=T0)
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})] * 3, "ada", now=T0)
         runs = await claim(store, now=T0)
         sent.clear()
-        done = await store.finish([Outcome(run.id, 1, "succeeded", run.id, alone=True) for run in runs], now=later(1))
+        done = await store.leases.finish(
+            [Outcome(run.id, 1, "succeeded", run.id, alone=True) for run in runs], now=later(1)
+        )
         assert (done.accepted, sent) == (frozenset(run.id for run in runs), ["succeed_runs"])
-        found = [await store.get_run(run.id) for run in runs]
+        found = [await store.runs.get(run.id) for run in runs]
         assert [(run.status, run.result) for run in found if run] == [("succeeded", run.id) for run in runs]
 
     async def test_a_late_success_changes_nothing(self, store: PostgresStore) -> None:
-        await store.enqueue("default", [NewRun(Target("work"), {})] * 2, "ada", now=T0)
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})] * 2, "ada", now=T0)
         one, two = await claim(store, now=T0)
         outcomes = [Outcome(two.id, 1, "succeeded", alone=True), Outcome(one.id, 2, "succeeded", alone=True)]
-        assert (await store.finish(outcomes, now=later(1))).accepted == {two.id}
-        done = await store.finish([Outcome(two.id, 1, "succeeded", "again", alone=True)], now=later(2))
+        assert (await store.leases.finish(outcomes, now=later(1))).accepted == {two.id}
+        done = await store.leases.finish([Outcome(two.id, 1, "succeeded", "again", alone=True)], now=later(2))
         assert (done.accepted, done.now) == (frozenset(), later(2))
-        found = [await store.get_run(run.id) for run in (one, two)]
+        found = [await store.runs.get(run.id) for run in (one, two)]
         assert [(run.status, run.result) for run in found if run] == [("running", None), ("succeeded", None)]
 
     @pytest.fixture

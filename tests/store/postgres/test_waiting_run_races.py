@@ -14,7 +14,7 @@ from tests.store.postgres.steps import MINUTELY, Gate, claim, create, later, unt
 from tickbird.domain.planning.backfills import NewBackfill
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import Outcome
-from tickbird.store.postgres import PostgresStore, runs
+from tickbird.store.postgres import PostgresStore, leases
 from tickbird.store.postgres import schedule_changes as changes
 from tickbird.store.postgres.planning import backfills, planning
 
@@ -25,7 +25,7 @@ class TestWaiterRace:
     @pytest.fixture
     async def running(self, store: PostgresStore) -> Outcome:
         await create(store, definition=replace(MINUTELY, overlap="queue"))
-        await store.plan_due(now=later(60))
+        await store.planning.plan_due(now=later(60))
         [run] = await claim(store, now=later(60))
         return Outcome(run.id, run.attempt, "succeeded")
 
@@ -38,14 +38,14 @@ class TestWaiterRace:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         gate = Gate(monkeypatch, planning, "plan_locked")
-        plan = asyncio.create_task(store.plan_due(now=later(120)))
+        plan = asyncio.create_task(store.planning.plan_due(now=later(120)))
         await gate.reached.wait()
-        finish = asyncio.create_task(other.finish([running], now=later(121)))
+        finish = asyncio.create_task(other.leases.finish([running], now=later(121)))
         await until(database.lock_waits)
         gate.open.set()
         assert (await plan).runs == 1
         assert (await finish).released == 1
-        assert [run.status for run in await store.list_runs("default")] == ["queued", "succeeded"]
+        assert [run.status for run in await store.runs.list("default")] == ["queued", "succeeded"]
 
     async def test_the_planner_waits_for_finish_and_makes_no_waiter(
         self,
@@ -55,31 +55,31 @@ class TestWaiterRace:
         running: Outcome,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        gate = Gate(monkeypatch, runs, "release")
-        finish = asyncio.create_task(other.finish([running], now=later(121)))
+        gate = Gate(monkeypatch, leases, "release")
+        finish = asyncio.create_task(other.leases.finish([running], now=later(121)))
         await gate.reached.wait()
-        plan = asyncio.create_task(store.plan_due(now=later(120)))
+        plan = asyncio.create_task(store.planning.plan_due(now=later(120)))
         await until(database.lock_waits)
         gate.open.set()
         assert (await finish).released == 0
         assert (await plan).runs == 1
-        assert [run.status for run in await store.list_runs("default")] == ["queued", "succeeded"]
+        assert [run.status for run in await store.runs.list("default")] == ["queued", "succeeded"]
 
     async def test_two_finishes_at_once_release_for_both(
         self, store: PostgresStore, other: PostgresStore, database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await create(store, definition=replace(MINUTELY, max_concurrent=2))
         for _ in range(4):
-            await store.change_schedule("default", "clock", Trigger(actor="ada"), now=later(1))
+            await store.schedules.change("default", "clock", Trigger(actor="ada"), now=later(1))
         one, two = [Outcome(run.id, run.attempt, "succeeded") for run in await claim(store, now=later(1))]
-        gate = Gate(monkeypatch, runs, "release")
-        first = asyncio.create_task(store.finish([one], now=later(2)))
+        gate = Gate(monkeypatch, leases, "release")
+        first = asyncio.create_task(store.leases.finish([one], now=later(2)))
         await gate.reached.wait()
-        second = asyncio.create_task(other.finish([two], now=later(2)))
+        second = asyncio.create_task(other.leases.finish([two], now=later(2)))
         await until(database.lock_waits)
         gate.open.set()
         assert ((await first).released, (await second).released) == (1, 1)
-        assert [run.status for run in await store.list_runs("default")] == ["queued"] * 2 + ["succeeded"] * 2
+        assert [run.status for run in await store.runs.list("default")] == ["queued"] * 2 + ["succeeded"] * 2
 
 
 class TestBackfillRace:
@@ -91,11 +91,11 @@ class TestBackfillRace:
     ) -> tuple[asyncio.Task[Any], Gate]:
         """The first of two is about to end, and has let the second go."""
         await create(store, definition=replace(MINUTELY, overlap="queue", catch_up="skip"))
-        await store.plan_due(now=later(590))
-        await store.backfill("default", "clock", self.between(60, 120), now=later(591))
+        await store.planning.plan_due(now=later(590))
+        await store.backfills.create("default", "clock", self.between(60, 120), now=later(591))
         [run] = await claim(store, now=later(592))
-        gate = Gate(monkeypatch, runs, "release")
-        ending = asyncio.create_task(other.finish([Outcome(run.id, run.attempt, "succeeded")], now=later(593)))
+        gate = Gate(monkeypatch, leases, "release")
+        ending = asyncio.create_task(other.leases.finish([Outcome(run.id, run.attempt, "succeeded")], now=later(593)))
         await gate.reached.wait()
         return ending, gate
 
@@ -103,13 +103,13 @@ class TestBackfillRace:
         return NewBackfill(actor="ada", first=int(later(first).timestamp()), last=int(later(last).timestamp()))
 
     async def backfilled(self, store: PostgresStore) -> Any:
-        return await store.backfill("default", "clock", self.between(180, 300), now=later(594))
+        return await store.backfills.create("default", "clock", self.between(180, 300), now=later(594))
 
     async def triggered(self, store: PostgresStore) -> Any:
-        return await store.change_schedule("default", "clock", Trigger(actor="ada"), now=later(594))
+        return await store.schedules.change("default", "clock", Trigger(actor="ada"), now=later(594))
 
     async def planned(self, store: PostgresStore) -> Any:
-        return await store.plan_due(now=later(600))
+        return await store.planning.plan_due(now=later(600))
 
     @pytest.mark.parametrize(
         "make, stop",
@@ -145,11 +145,11 @@ class TestBackfillRace:
         await making
         await done
         await self._work(other, later(602), rounds=20)
-        assert {run.status for run in await store.list_runs("default")} == {"succeeded"}
-        assert len(await store.list_runs("default")) > 2
+        assert {run.status for run in await store.runs.list("default")} == {"succeeded"}
+        assert len(await store.runs.list("default")) > 2
 
     async def _work(self, store: PostgresStore, now: datetime, rounds: int) -> None:
         for _ in range(rounds):
             found = await claim(store, now=now)
             assert len(found) <= 1
-            await store.finish([Outcome(run.id, run.attempt, "succeeded") for run in found], now=now)
+            await store.leases.finish([Outcome(run.id, run.attempt, "succeeded") for run in found], now=now)

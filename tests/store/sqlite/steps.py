@@ -25,4 +25,4 @@ def a_worker(name: str = "w") -> Worker:
 
 async def create(store: Store, name: str, definition: Definition = DEFINITION) -> None:
     command = Create(actor="ada", namespace="default", definition=definition)
-    await store.change_schedule("default", name, command, now=T0)
+    await store.schedules.change("default", name, command, now=T0)

@@ -16,13 +16,13 @@ async def test_a_row_that_the_database_refuses_stands_alone(store: SqliteStore, 
     shell.execute(
         "CREATE TRIGGER no BEFORE INSERT ON runs WHEN NEW.target = 'task4' BEGIN SELECT raise(ABORT, 'not this'); END"
     )
-    planned = await store.plan_due(now=later(60))
+    planned = await store.planning.plan_due(now=later(60))
     assert (planned.schedules, planned.runs, planned.parked, planned.more) == (8, 8, (), False)
     assert [refused.schedule for refused in planned.refused] == ["s4"]
-    refused = await store.get_schedule("default", "s4")
+    refused = await store.schedules.get("default", "s4")
     assert refused is not None
     assert (refused.state, refused.error, refused.planned_until) == ("active", "not this", T0)
-    assert (await store.plan_due(now=later(120))).schedules == 8
+    assert (await store.planning.plan_due(now=later(120))).schedules == 8
 
 
 async def test_a_row_that_cannot_even_be_parked_stops_no_other(store: SqliteStore, shell: sqlite3.Connection) -> None:
@@ -34,11 +34,11 @@ async def test_a_row_that_cannot_even_be_parked_stops_no_other(store: SqliteStor
     )
     shell.execute("""INSERT INTO schedules (name, definition) VALUES ('broken', '{"v": 1}')""")
     for minute in (1, 2, 3):
-        planned = await store.plan_due(now=later(60 * minute))
+        planned = await store.planning.plan_due(now=later(60 * minute))
         assert (planned.runs, planned.parked) == (5, ())
         assert [refused.error for refused in planned.refused] == ["no parking"]
     shell.execute("DROP TRIGGER no")
-    assert (await store.plan_due(now=later(240))).parked == ("broken",)
+    assert (await store.planning.plan_due(now=later(240))).parked == ("broken",)
 
 
 async def test_a_trigger_that_fails_for_one_row_stops_no_other(store: SqliteStore, shell: sqlite3.Connection) -> None:
@@ -48,6 +48,6 @@ async def test_a_trigger_that_fails_for_one_row_stops_no_other(store: SqliteStor
         """CREATE TRIGGER no BEFORE INSERT ON runs WHEN NEW.target = 'task3'
         BEGIN SELECT json('nonsense'); END"""
     )
-    planned = await store.plan_due(now=later(60))
+    planned = await store.planning.plan_due(now=later(60))
     assert (planned.runs, planned.parked) == (4, ())
     assert [(refused.schedule, refused.error) for refused in planned.refused] == [("s3", "malformed JSON")]

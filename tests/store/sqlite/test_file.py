@@ -71,22 +71,22 @@ async def test_a_full_disk_passes(store: SqliteStore) -> None:
     await store._writer.run(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchone())
     big = [NewRun(Target("work"), {"text": "x" * 100_000})]
     with pytest.raises(StoreUnavailableError, match="is full; make room, then try again"):
-        await store.enqueue("default", big, "ada")
-    assert await store.list_runs("default") == []
+        await store.runs.enqueue("default", big, "ada")
+    assert await store.runs.list("default") == []
     await store._writer.run(lambda db: db.execute("PRAGMA max_page_count = 100000").fetchone())
-    await store.enqueue("default", big, "ada")
-    assert len(await store.list_runs("default")) == 1
+    await store.runs.enqueue("default", big, "ada")
+    assert len(await store.runs.list("default")) == 1
 
 
 async def test_what_cannot_be_stored_is_refused(store: SqliteStore) -> None:
     await create(store, "clock")
     with pytest.raises(InvalidError, match="cannot be stored"):
-        await store.change_schedule("default", "half a \ud800", Pause(actor="ada"), now=later(1))
-    [run_id] = await store.enqueue("default", [NewRun(Target("work"), {})], "ada", now=T0)
-    await store.claim_runs(a_worker(), 1, 60, queues=["default"], tasks=["work"], now=T0)
+        await store.schedules.change("default", "half a \ud800", Pause(actor="ada"), now=later(1))
+    [run_id] = await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ada", now=T0)
+    await store.leases.claim(a_worker(), 1, 60, queues=["default"], tasks=["work"], now=T0)
     outcome = Outcome(run_id, 1, "failed", result={"half": "\ud800"}, error="half a \ud800 and \0")
-    assert (await store.finish([outcome], now=later(1))).accepted == {run_id}
-    run = await store.get_run(run_id)
+    assert (await store.leases.finish([outcome], now=later(1))).accepted == {run_id}
+    run = await store.runs.get(run_id)
     assert run is not None
     assert (run.error, run.result) == ("half a ? and ", {"half": "\ud800"})
 
@@ -95,7 +95,7 @@ async def test_a_closed_store_says_so(path: str) -> None:
     store = SqliteStore(path)
     await store.close()
     with pytest.raises(StoreError, match=r"is not open; await its open\(\) first"):
-        await store.list_schedules("default")
+        await store.schedules.list("default")
 
 
 async def test_a_cancelled_open_leaves_no_connection(path: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,7 +101,7 @@ async def test_a_new_file_is_for_its_owner_alone(tmp_path: Path, url: str) -> No
     store = SqliteStore(url.format(path))
     await store.migrate()
     await store.open()
-    await store.enqueue("default", [NewRun(Target("work"), {"secret": 1})], "ada")
+    await store.runs.enqueue("default", [NewRun(Target("work"), {"secret": 1})], "ada")
     assert modes(path) == {"": "0o600", "-wal": "0o600", "-shm": "0o600"}
     await store.close()
 

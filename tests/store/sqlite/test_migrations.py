@@ -52,7 +52,7 @@ async def test_an_older_schema_is_migrated(path: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, newest))
     await store.open()
     assert await store.migrate() == []
-    assert await store.get_schedule("default", "clock") is not None
+    assert await store.schedules.get("default", "clock") is not None
     assert await store._writer.run(lambda db: db.execute("SELECT count(*) FROM tomorrow").fetchone()) == (0,)
     await store.close()
 
@@ -104,8 +104,8 @@ def test_an_empty_file_becomes_a_database(path: str) -> None:
 
 
 async def test_a_heartbeat_notices_a_schema_that_it_cannot_write(store: SqliteStore, path: str) -> None:
-    assert (await store.heartbeat(a_worker(), 30)).outdated == ""
+    assert (await store.workers.heartbeat(a_worker(), 30)).outdated == ""
     with contextlib.closing(sqlite3.connect(path)) as other, other:
         other.execute("ALTER TABLE workers RENAME COLUMN health TO wellness")
         other.execute("UPDATE meta SET value = '999' WHERE key IN ('version', 'min_compatible')")
-    assert "upgrade tickbird" in (await store.heartbeat(a_worker(), 30)).outdated
+    assert "upgrade tickbird" in (await store.workers.heartbeat(a_worker(), 30)).outdated

@@ -41,12 +41,12 @@ async def _race(path: str, name: str, barrier: Barrier) -> list[int]:
     await store.open()
     for turn in range(1, ROUNDS + 1):
         barrier.wait(60)
-        await store.plan_due(now=later(60 * turn))
-        claimed = await store.claim_runs(
+        await store.planning.plan_due(now=later(60 * turn))
+        claimed = await store.leases.claim(
             a_worker(name), 1, 60, queues=["default"], tasks=["work"], now=later(60 * turn)
         )
         outcomes = [Outcome(found.id, found.attempt, "succeeded") for found in claimed.runs]
-        done += (await store.finish(outcomes, now=later(60 * turn))).accepted
+        done += (await store.leases.finish(outcomes, now=later(60 * turn))).accepted
     await store.close()
     return done
 
@@ -72,7 +72,7 @@ async def test_eight_processes_share_a_file(path: str) -> None:
     await store.open()
     executed = Counter(run_id for answer in answers for run_id in answer)
     for index in range(SCHEDULES):
-        runs = await store.list_runs("default", schedule=f"s{index}", limit=10 * ROUNDS)
+        runs = await store.runs.list("default", schedule=f"s{index}", limit=10 * ROUNDS)
         assert [run.scheduled_for for run in reversed(runs)] == [later(60 * turn) for turn in range(1, ROUNDS + 1)]
         assert all(executed.pop(run.id, 0) == (run.status == "succeeded") for run in runs)
         assert all(run.status in ("succeeded", "queued") for run in runs)
@@ -83,7 +83,7 @@ async def test_eight_processes_share_a_file(path: str) -> None:
 async def test_many_may_make_the_file_at_once(path: str) -> None:
     stores = [SqliteStore(path) for _ in range(8)]
     await asyncio.gather(*(store.open() for store in stores))
-    assert [await store.list_schedules("default") for store in stores] == [[]] * 8
+    assert [await store.schedules.list("default") for store in stores] == [[]] * 8
     for store in stores:
         await store.close()
 
@@ -98,7 +98,7 @@ async def test_a_lock_held_too_long_is_said(
     shell.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailableError, match="locked for too long; end what holds"):
         await create(hurried, "late")
-    assert await hurried.list_schedules("default") == []
+    assert await hurried.schedules.list("default") == []
     shell.execute("ROLLBACK")
     await create(hurried, "late")
     await hurried.close()
@@ -108,9 +108,9 @@ async def test_a_store_is_not_carried_over_a_fork(store: SqliteStore, monkeypatc
     parent = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: parent + 1)
     with pytest.raises(StoreError, match="opened before this process was forked; open a store of its own"):
-        await store.list_schedules("default")
+        await store.schedules.list("default")
     monkeypatch.undo()
-    assert await store.list_schedules("default") == []
+    assert await store.schedules.list("default") == []
 
 
 def write_elsewhere(path: str) -> bool:
@@ -129,7 +129,7 @@ async def test_opening_a_file_once_more_drops_no_locks(path: str) -> None:
     await second.close()
     # A process that believes itself to be alone would clear the log away when it ends.
     assert write_elsewhere(path)
-    schedule = await first.get_schedule("default", "clock")
+    schedule = await first.schedules.get("default", "clock")
     assert schedule is not None
     assert schedule.app == "1"
     await first.close()

@@ -18,14 +18,14 @@ async def test_another_process_wakes(store: SqliteStore) -> None:
         maker.start()
         await asyncio.wait_for(anext(wakeups), 60)
         await asyncio.to_thread(maker.join)
-    assert len(await store.list_runs("default")) == 1
+    assert len(await store.runs.list("default")) == 1
 
 
 def enqueue_one(path: str) -> None:
     async def enqueue() -> None:
         store = SqliteStore(path)
         await store.open()
-        await store.enqueue("default", [NewRun(Target("work"), {})], "ada")
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ada")
         await store.close()
 
     asyncio.run(enqueue())
@@ -41,6 +41,6 @@ async def test_this_process_wakes_in_memory() -> None:
     store = SqliteStore(":memory:")
     await store.open()
     async with store.wakeups() as wakeups:
-        await store.enqueue("default", [NewRun(Target("work"), {})], "ada")
+        await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ada")
         await asyncio.wait_for(anext(wakeups), 60)
     await store.close()

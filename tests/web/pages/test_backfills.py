@@ -18,8 +18,8 @@ async def missed(served: Served, name: str, hours: int, **options: Any) -> datet
     last = (await served.client.now()).replace(minute=0, second=0, microsecond=0)
     definition = Definition(trigger=every(hours=1), target=Target("digest"), overlap="allow", **options)
     command = Create(actor="ana", namespace="default", definition=definition)
-    await served.store.change_schedule("default", name, command, now=last - timedelta(hours=hours, seconds=1))
-    await served.store.plan_due(now=last + timedelta(seconds=30))
+    await served.store.schedules.change("default", name, command, now=last - timedelta(hours=hours, seconds=1))
+    await served.store.planning.plan_due(now=last + timedelta(seconds=30))
     return last
 
 

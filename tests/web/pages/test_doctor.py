@@ -18,7 +18,7 @@ async def test_the_doctor_says_what_is_wrong_and_what_to_do(desk: Desk, served: 
     warnings = page.get_by_role("region", name="Warnings").or_(page.get_by_role("region", name="Problems")).first
     await expect(warnings).to_be_visible()
     await expect(page.locator("[data-copy^='tickbird worker']").first).to_be_visible()
-    await served.store.heartbeat(a_worker(standby_reason=HOSTILE), live_for=600)
+    await served.store.workers.heartbeat(a_worker(standby_reason=HOSTILE), live_for=600)
     await page.get_by_role("link", name="Look again").click()
     await expect(page.get_by_text("would wait for nobody").first).to_be_visible()
     await page.get_by_text("Show what is well").click()

@@ -59,14 +59,14 @@ async def test_a_log_of_a_hundred_thousand_lines(desk: Desk, served: Served) -> 
     [run] = await claim(served)
     at = now()
     for attempt in range(1, 11):
-        await served.store.write_logs(
+        await served.store.logs.write(
             [
                 LogLine(run_id, attempt, each, at + timedelta(milliseconds=each), 20, f"line {attempt}.{each}")
                 for each in range(1, 10_001)
             ],
             [],
         )
-    await served.store.write_logs([LogLine(run_id, 11, 1, at, 40, "x" * 1_000_000)], [])
+    await served.store.logs.write([LogLine(run_id, 11, 1, at, 40, "x" * 1_000_000)], [])
     await finish(served, run)
     page = await desk.open(f"/runs/{run_id}")
     lines = page.locator("#log .line")

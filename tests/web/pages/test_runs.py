@@ -82,7 +82,7 @@ async def test_pages_go_both_ways(desk: Desk, served: Served) -> None:
     from tickbird.domain.runs.run import NewRun
     from tickbird.domain.schedules.definition import Target
 
-    ids = await served.store.enqueue("default", [NewRun(Target("digest"), {}) for _ in range(120)], "ana")
+    ids = await served.store.runs.enqueue("default", [NewRun(Target("digest"), {}) for _ in range(120)], "ana")
     ids = sorted(ids, reverse=True)
     page = await desk.open("/runs?task=digest")
     rows = page.locator("tbody tr")

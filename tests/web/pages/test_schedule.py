@@ -57,7 +57,7 @@ async def test_what_cannot_be_read_or_is_gone_has_its_page(desk: Desk, served: S
     """Parked with its error, paused with whom and why, from code with overrides, a shadow, ended, deleted."""
     await make(served, "broken")
     await spoil(store, "broken")
-    await served.store.plan_due(now=this_hour() + HOUR)
+    await served.store.planning.plan_due(now=this_hour() + HOUR)
     page = await desk.open("/schedules/broken")
     await expect(page.locator(".state")).to_contain_text("parked")
     await expect(page.locator(".lead")).to_contain_text("cannot be read")

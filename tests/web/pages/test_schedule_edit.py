@@ -52,7 +52,7 @@ def test_times_of_one_shots_that_the_clock_leaves_out_or_repeats() -> None:
 @looked_at
 async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
     """In words, next ticks in the zone, clock changes, dates that never come, and a crowd at the same minute."""
-    await served.store.heartbeat(WORKER, live_for=600)
+    await served.store.workers.heartbeat(WORKER, live_for=600)
     for number in range(4):
         await served.client.create(f"at-three-{number}", cron("0 3 * * *", tz="Europe/Rome"), "report", actor="ana")
     page = await desk.open("/schedules/new")
@@ -198,7 +198,7 @@ async def test_over_code_and_back(desk: Desk, served: Served) -> None:
     """An operator's change of what code declares outlives it, is shown, and is taken back."""
     definition = Definition(trigger=cron("0 3 * * *"), target=Target("report"), retries=1)
     declared = Create(actor="sync", namespace="default", definition=definition, app="shop", fingerprint="f1")
-    await served.store.change_schedule("default", "declared", declared)
+    await served.store.schedules.change("default", "declared", declared)
     page = await desk.open("/schedules/declared/edit")
     await expect(page.get_by_text("Code of app shop declares this schedule")).to_be_visible()
     await page.get_by_label("Retries").fill("4")
@@ -267,7 +267,7 @@ async def test_a_new_schedule_shows_and_gets_the_settings_of_its_task(desk: Desk
     """Beside the form, in the review, and in what is saved; what is typed is kept, be it the default."""
     settings = {"queue": "reports", "retries": 5, "timeout": 600, "on_crash": "fail", "concurrency_key": "k"}
     tasks = {"report": {"schema": {}, **settings}}
-    await served.store.heartbeat(replace(WORKER, queues=("default", "reports"), tasks=tasks), live_for=600)
+    await served.store.workers.heartbeat(replace(WORKER, queues=("default", "reports"), tasks=tasks), live_for=600)
     page = await desk.open("/schedules/new")
     await page.get_by_label("Name").fill("fresh")
     await page.get_by_label("Cron, every or at").fill("every 1h")

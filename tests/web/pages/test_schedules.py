@@ -41,16 +41,16 @@ async def test_what_a_row_tells(desk: Desk, served: Served) -> None:
     page = await desk.open("/schedules")
     await expect(page.get_by_text("No schedules yet.")).to_be_visible()
     client, store = served.client, served.store
-    await store.heartbeat(WORKER, live_for=600)
+    await store.workers.heartbeat(WORKER, live_for=600)
     for name, trigger in (("prices", cron("*/10 9-17 * * mon-fri", tz="Asia/Tokyo")), ("heartbeat", every(minutes=1))):
         await client.create(name, trigger, "report", actor="ana", tags=["money", "data"])
     for number in range(7):
         await client.trigger("prices", actor="ana")
-        (run,) = (await store.claim_runs(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
+        (run,) = (await store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
         ended = Outcome(run.id, run.attempt, "succeeded")
         if number > 4:
             ended = Outcome(run.id, run.attempt, "failed", error="OSError: disk is slow", failure_kind="raised")
-        await store.finish([ended])
+        await store.leases.finish([ended])
     await client.create("moved-away", cron("0 4 * * *", tz="Europe/Rome"), "report", actor="ana", shadow=True)
     await make(served, "train", queue="gpu")
     until = (await client.now()).replace(microsecond=0) + timedelta(hours=3)

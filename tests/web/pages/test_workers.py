@@ -20,8 +20,8 @@ async def test_workers_and_what_they_serve(desk: Desk, served: Served) -> None:
     """Who is alive, who holds back, who is asked to drain; and nothing of theirs becomes part of the page."""
     page = await desk.open("/workers")
     await expect(page.get_by_text("No worker is alive.")).to_be_visible()
-    await served.store.heartbeat(a_worker(), live_for=600)
-    await served.store.heartbeat(
+    await served.store.workers.heartbeat(a_worker(), live_for=600)
+    await served.store.workers.heartbeat(
         a_worker("w2", host=HOSTILE, standby_reason="does not plan: the clock of the store has jumped"), live_for=600
     )
     await served.client.set_limit("mail", 3, actor="ana")
@@ -65,7 +65,7 @@ async def test_counts_of_queues_and_keys_lead_to_their_runs(desk: Desk, served: 
 @done
 async def test_a_worker_is_drained(desk: Desk, served: Served) -> None:
     """By a form in a dialog, with a note that the audit keeps; the page says so, and offers it no more."""
-    await served.store.heartbeat(a_worker(), live_for=600)
+    await served.store.workers.heartbeat(a_worker(), live_for=600)
     page = await desk.open("/workers")
     await page.get_by_role("link", name="Drain…").click()
     await page.get_by_label("Why, for the audit").fill("new kernel")
@@ -81,7 +81,7 @@ async def test_a_worker_is_drained(desk: Desk, served: Served) -> None:
 
 async def test_only_an_admin_drains(door: Desk, guarded: Served) -> None:
     """Others are not offered it, and are refused if they try."""
-    await guarded.store.heartbeat(a_worker(), live_for=600)
+    await guarded.store.workers.heartbeat(a_worker(), live_for=600)
     await log_in(door, await guarded.token("editor"), "/workers")
     await expect(door.page.get_by_text("0 of 10")).to_be_visible()
     await expect(door.page.get_by_role("link", name="Drain…")).to_have_count(0)

@@ -16,6 +16,8 @@ from tickbird.domain.workers import Worker
 MAX_COUNT = 1_000
 # Failures in a row that make a schedule a problem, for `doctor` and on the Now page; fewer are a warning on that page.
 FAILING: Final = 3
+# Reported by `migrate` if the schema was up to date, and only the table `meta` stated another version.
+CORRECTED_VERSION: Final = "meta"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""What happened on PostgreSQL, where transactions end in another order than they date things."""
+"""Activity on PostgreSQL, where transactions commit in another order than the instants that they write."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from tickbird.domain.ledger.activity import (
 )
 from tickbird.domain.runs.run import SkipRecord
 from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.database.database import NounStore, autocommit
 from tickbird.store.postgres.rows import numbers, texts, to_run
+from tickbird.store.protocol.activity import ActivityStore
 from tickbird.store.shared.activity import Row, ended_since, ids_of, instant, merge_activity, micros
 from tickbird.store.shared.json_columns import as_object
 
@@ -32,38 +34,53 @@ _UNSEEN: Final = 10_000
 _EPOCH: Final = 2**32
 
 
-async def settle(db: Session, before: Watermark | None, now: datetime | None) -> Watermark:
-    """Up to where nothing that is dated can still be committed, but for what is passed over."""
-    rows = await db.fetch("settled", now=now)
-    now_there, last_id, id_read_at, oldest, next_transaction = rows[0][:5]
-    clock = micros(now_there)
-    if before is not None and clock < before.clock - _SECOND:
-        # The clock was set back: what was found before says nothing about now.
-        before = None
-    at = clock if now is not None else clock - _MARGIN
-    if oldest is not None and now is None:
-        at = min(at, micros(oldest) - 1)
-    under_way: dict[str, OpenTransaction] = {}
-    passed: list[tuple[int, int]] = []
-    for *_, name, number, joined, begun in rows:
-        if name is None:
-            continue
-        one = _opened(before, name, clock, last_id, begun)
-        under_way[name] = one
-        transaction = None if number is None else _full_xid(number, next_transaction)
-        if transaction is not None and (joined or one.last_heartbeat_at < clock - _MAX_TRANSACTION):
-            passed.append((transaction, 2 * one.floor))
-        elif one.last_heartbeat_at >= clock - _MAX_TRANSACTION:
-            at = min(at, one.since - 1)
-    if before is not None:
-        at = max(at, before.at)
-    # A run that is dated after this instant gets a higher id.
-    looks = (*(before.looks if before is not None else ()), (micros(id_read_at), last_id))
-    known = [number for number, look in enumerate(looks) if look[0] <= at]
-    floor = looks[known[-1]][1] if known else before.floor if before is not None else max(0, last_id - _UNSEEN)
-    return Watermark(
-        at, floor, tuple(sorted(passed)), clock, last_id, looks[known[-1] :] if known else looks, under_way
-    )
+class PostgresActivity(NounStore, ActivityStore):
+    async def watermark(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
+        rows = await self._db.fetch("settled", now=now)
+        now_there, last_id, id_read_at, oldest, next_transaction = rows[0][:5]
+        clock = micros(now_there)
+        if before is not None and clock < before.clock - _SECOND:
+            # The clock was set back: what was found before says nothing about now.
+            before = None
+        at = clock if now is not None else clock - _MARGIN
+        if oldest is not None and now is None:
+            at = min(at, micros(oldest) - 1)
+        under_way: dict[str, OpenTransaction] = {}
+        passed: list[tuple[int, int]] = []
+        for *_, name, number, joined, begun in rows:
+            if name is None:
+                continue
+            one = _opened(before, name, clock, last_id, begun)
+            under_way[name] = one
+            transaction = None if number is None else _full_xid(number, next_transaction)
+            if transaction is not None and (joined or one.last_heartbeat_at < clock - _MAX_TRANSACTION):
+                passed.append((transaction, 2 * one.floor))
+            elif one.last_heartbeat_at >= clock - _MAX_TRANSACTION:
+                at = min(at, one.since - 1)
+        if before is not None:
+            at = max(at, before.at)
+        # A run that is dated after this instant gets a higher id.
+        looks = (*(before.looks if before is not None else ()), (micros(id_read_at), last_id))
+        known = [number for number, look in enumerate(looks) if look[0] <= at]
+        floor = looks[known[-1]][1] if known else before.floor if before is not None else max(0, last_id - _UNSEEN)
+        return Watermark(
+            at, floor, tuple(sorted(passed)), clock, last_id, looks[known[-1] :] if known else looks, under_way
+        )
+
+    @autocommit
+    async def read(
+        self, db: Session, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
+    ) -> ActivityPage:
+        names = texts(sorted(namespaces))
+        place = {"at": instant(after.at), "rank": after.rank, "id": after.id, "limit": limit, "namespaces": names}
+        late, too_late = await _late(db, ended_since(after, until), place)
+        rows = await db.fetch(
+            "read_activity", until=instant(until.at), floor=after.floor, passed=numbers(_shown(until.passed)), **place
+        )
+        if too_late or (rows and rows[0][0] < 0):
+            return ActivityPage(more=True)
+        found = [(rank, micros(at), row_id, namespace) for rank, at, row_id, namespace in rows]
+        return merge_activity(after, until, late, found, await _read(db, [*(row for *_, row in late), *found]))
 
 
 def _opened(before: Watermark | None, name: str, clock: int, last_id: int, begun: datetime | None) -> OpenTransaction:
@@ -80,22 +97,6 @@ def _full_xid(number: int, near: int) -> int:
     if whole - near > _EPOCH // 2:
         return whole - _EPOCH
     return whole + _EPOCH if near - whole > _EPOCH // 2 else whole
-
-
-async def read_activity(
-    db: Session, namespaces: Collection[str], after: ActivityCursor, until: Watermark, limit: int
-) -> ActivityPage:
-    """What happened behind a place."""
-    names = texts(sorted(namespaces))
-    place = {"at": instant(after.at), "rank": after.rank, "id": after.id, "limit": limit, "namespaces": names}
-    late, too_late = await _late(db, ended_since(after, until), place)
-    rows = await db.fetch(
-        "read_activity", until=instant(until.at), floor=after.floor, passed=numbers(_shown(until.passed)), **place
-    )
-    if too_late or (rows and rows[0][0] < 0):
-        return ActivityPage(more=True)
-    found = [(rank, micros(at), row_id, namespace) for rank, at, row_id, namespace in rows]
-    return merge_activity(after, until, late, found, await _read(db, [*(row for *_, row in late), *found]))
 
 
 def _shown(passed: OpenAtCursor) -> list[int]:

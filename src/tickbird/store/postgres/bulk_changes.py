@@ -13,12 +13,13 @@ from tickbird.domain.planning.commands.base import Change, Command
 from tickbird.domain.planning.commands.define import Create, Delete, RefreshCalendar, SyncFromCode
 from tickbird.domain.planning.plan import NO_FACTS, Facts
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.postgres import calendars, queues
+from tickbird.store.postgres.calendars import calendar_contents, put_calendar
 from tickbird.store.postgres.database.connection import Session
-from tickbird.store.postgres.planning import concurrency
+from tickbird.store.postgres.planning.concurrency import set_limit
 from tickbird.store.postgres.planning.facts import lock_facts
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys
 from tickbird.store.postgres.planning.write import write_plans
+from tickbird.store.postgres.queues import set_queue_rate
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
 from tickbird.store.postgres.schedule_changes import change, is_due, reason
 from tickbird.store.shared.planning.revision_cache import RevisionCache
@@ -43,14 +44,12 @@ async def apply_changes(
     """Make all of them, in their order."""
     if changes.limits or len(changes.commands) > _SET:
         await _lock_rows(db, namespace, changes)
-    for each in changes.calendars:
-        await calendars.put(
-            db, namespace, each.name, each.definition, each.closed, each.source, actor, each.revision, now
-        )
+    for update in changes.calendars:
+        await put_calendar(db, namespace, update, actor, now)
     for key, max_running in changes.limits.items():
-        await concurrency.change(db, known, namespace, key, max_running, actor, now)
+        await set_limit(db, known, namespace, key, max_running, actor, now)
     for queue, rate in changes.queues.items():
-        await queues.limit(db, namespace, queue, rate, actor, now)
+        await set_queue_rate(db, namespace, queue, rate, actor, now)
     if not changes.commands:
         return
     needed: set[str] = set()
@@ -119,7 +118,7 @@ async def _change_set(
     }
     stored = {name: to_schedule(detail) for name, detail in details.items()}
     names |= {each for name, command in commands for each in command.calendars(stored.get(name))}
-    closed = await calendars.contents(db, namespace, sorted(names)) if names else {}
+    closed = await calendar_contents(db, namespace, sorted(names)) if names else {}
     left: list[Named] = []
     made: list[tuple[Command, Change, int | None]] = []
     for name, command in commands:

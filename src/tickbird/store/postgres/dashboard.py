@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -30,44 +30,26 @@ from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
-from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.database.database import NounStore
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedules
+from tickbird.store.protocol.dashboard import DashboardStore
 from tickbird.store.shared.json_columns import as_object
 
-Read = Callable[[Callable[[Session], Awaitable[list[Any]]]], Awaitable[list[Any]]]
 # Of what has ended lately in all namespaces, so much is looked through for one.
 _RECENT: Final = 10_000
 
 
-class PostgresDashboard:
-    """The verbs of `DashboardStore`; `once` asks outside of any transaction, and tells errors in words."""
-
-    def __init__(self, once: Read) -> None:
-        self._once = once
-
-    async def _rows(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
-        return await self._once(lambda db: db.fetch(statement, **values))
-
-    async def _named(self, statement: str, **values: Any) -> list[dict[str, Any]]:
-        return await self._once(lambda db: db.fetch_named(statement, **values))
-
+class PostgresDashboard(NounStore, DashboardStore):
     async def schedules(
-        self,
-        namespace: str,
-        wanted: ScheduleFilter,
-        *,
-        after: str = "",
-        before: str | None = None,
-        limit: int = 100,
+        self, namespace: str, wanted: ScheduleFilter, *, after: str = "", before: str | None = None, limit: int = 100
     ) -> Sequence[ScheduleSummary]:
-        """Schedules by name: the first behind `after`, or with `before` the last in front of it."""
         bounds = {**await self._filter(namespace, wanted), "limit": limit}
         if before is None:
-            found = await self._rows("find_schedules", after=after, **bounds)
+            found = await self._db.fetch("find_schedules", after=after, **bounds)
         else:
-            found = (await self._rows("find_schedules_before", before=before, **bounds))[::-1]
+            found = (await self._db.fetch("find_schedules_before", before=before, **bounds))[::-1]
         ids = [row[0] for row in found]
-        by_id = {row["id"]: row for row in await self._named("list_these", ids=numbers(ids))} if ids else {}
+        by_id = {row["id"]: row for row in await self._db.fetch_named("list_these", ids=numbers(ids))} if ids else {}
         rows = [by_id[one] for one in ids if one in by_id]
         last = await self._these_runs([row["last_run_id"] for row in rows if row["last_run_id"] is not None])
         return [
@@ -81,20 +63,20 @@ class PostgresDashboard:
         ]
 
     async def count_schedules(self, namespace: str, wanted: ScheduleFilter, maximum: int = 10_000) -> CappedCount:
-        """How many schedules are wanted, counted up to `maximum`."""
-        [(number,)] = await self._rows("count_schedules", limit=maximum + 1, **await self._filter(namespace, wanted))
+        [(number,)] = await self._db.fetch(
+            "count_schedules", limit=maximum + 1, **await self._filter(namespace, wanted)
+        )
         return CappedCount(min(number, maximum), number > maximum)
 
     async def dependents(self, namespace: str, name: str, limit: int = 100) -> Sequence[str]:
-        """The first of the schedules that depend on this one, by name."""
-        rows = await self._rows("dependents", namespace=namespace, name=name, limit=limit)
+        rows = await self._db.fetch("dependents", namespace=namespace, name=name, limit=limit)
         return [row[0] for row in rows]
 
     async def _filter(self, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
         states = texts(list(wanted.states or LISTED_STATES))
         among = frozenset(await self._failing(namespace)) if wanted.failing else None
         if wanted.states and "active" not in wanted.states:
-            rows = await self._rows("resting_schedules", states=states, maximum=MAX_IDLE)
+            rows = await self._db.fetch("resting_schedules", states=states, maximum=MAX_IDLE)
             # Where there are more, a page of them is soon found without knowing which.
             if len(rows) < MAX_IDLE:
                 resting = frozenset(row[0] for row in rows)
@@ -110,28 +92,26 @@ class PostgresDashboard:
         }
 
     async def _failing(self, namespace: str) -> list[int]:
-        return [row[0] for row in await self._rows("failing_schedules", namespace=namespace, maximum=MAX_FAILED)]
+        return [row[0] for row in await self._db.fetch("failing_schedules", namespace=namespace, maximum=MAX_FAILED)]
 
     async def newest_points(
         self, ids: Collection[int], each: int = 60
     ) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
-        """The newest runs and skips of each of these schedules, so many of each."""
         return await self._points(ids, each)
 
     async def _points(
         self, ids: Collection[int], each: int, first: datetime | None = None, last: datetime | None = None
     ) -> tuple[list[RunPoint], list[SkipPoint]]:
         bounds = {"ids": numbers(ids), "each": each, "first": first, "last": last}
-        runs = [RunPoint(*row) for row in await self._rows("run_marks", **bounds)]
-        return runs, [SkipPoint(*row) for row in await self._rows("skip_marks", **bounds)]
+        runs = [RunPoint(*row) for row in await self._db.fetch("run_marks", **bounds)]
+        return runs, [SkipPoint(*row) for row in await self._db.fetch("skip_marks", **bounds)]
 
     async def timeline(
         self, namespace: str, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100
     ) -> Timeline:
-        """What went on in this time and what is to come, of so many schedules at most, so many runs of each."""
         bounds = {"namespace": namespace, "last": last, "maximum": _RECENT, "limit": schedules + 1}
-        lively = [row[0] for row in await self._rows("lively_schedules", first=first, **bounds)]
-        coming = [row[0] for row in await self._rows("coming_schedules", **bounds)]
+        lively = [row[0] for row in await self._db.fetch("lively_schedules", first=first, **bounds)]
+        coming = [row[0] for row in await self._db.fetch("coming_schedules", **bounds)]
         ids = list(dict.fromkeys((*lively[:schedules], *coming[:schedules])))
         marks = newest_points(*await self._points(ids, each, first, last), each)
         return Timeline(
@@ -143,19 +123,17 @@ class PostgresDashboard:
     async def timings(
         self, namespace: str, *, schedule_id: int | None = None, since: datetime, limit: int = 2_000
     ) -> Sequence[RunTiming]:
-        """The newest runs that have begun and were due since an instant, newest first; of all, those that ended."""
         bounds = {"namespace": namespace, "since": since, "limit": limit, "maximum": _RECENT}
         if schedule_id is None:
-            rows = await self._rows("timings", **bounds)
+            rows = await self._db.fetch("timings", **bounds)
         else:
-            rows = await self._rows("timings_of", schedule_id=schedule_id, **bounds)
+            rows = await self._db.fetch("timings_of", schedule_id=schedule_id, **bounds)
         return [RunTiming(*row) for row in rows]
 
     async def streaks(self, namespace: str, limit: int = 100) -> tuple[Sequence[FailureStreak], bool]:
-        """Schedules that fail now, those whose newest failure is newest first; and whether there are more."""
         ids = await self._failing(namespace)
-        rows = await self._rows("streaks", ids=numbers(ids), limit=limit + 1) if ids else []
-        errors = dict(await self._rows("errors_of", ids=numbers(row[3] for row in rows)))
+        rows = await self._db.fetch("streaks", ids=numbers(ids), limit=limit + 1) if ids else []
+        errors = dict(await self._db.fetch("errors_of", ids=numbers(row[3] for row in rows)))
         found = [
             FailureStreak(schedule=name, failures=failures, since=since, run_id=run_id, error=errors.get(run_id, ""))
             for name, failures, since, run_id in rows
@@ -163,29 +141,29 @@ class PostgresDashboard:
         return found[:limit], len(found) > limit
 
     async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[OverdueRun], bool]:
-        """Queued runs that could have begun before an instant, oldest first of those in front; and if there is more."""
-        rows = await self._named("late_runs", namespace=namespace, before=before, limit=limit + 1, maximum=_RECENT)
+        rows = await self._db.fetch_named(
+            "late_runs", namespace=namespace, before=before, limit=limit + 1, maximum=_RECENT
+        )
         return [OverdueRun(**row) for row in rows[:limit]], len(rows) > limit
 
     async def overdue(self, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
-        """Schedules that a planner should have looked at before an instant, oldest first."""
-        rows = await self._rows("coming_schedules", namespace=namespace, last=before, maximum=_RECENT, limit=limit)
+        rows = await self._db.fetch("coming_schedules", namespace=namespace, last=before, maximum=_RECENT, limit=limit)
         return await self._these_schedules([row[0] for row in rows])
 
     async def _these_schedules(self, ids: Sequence[int]) -> list[Schedule]:
-        rows = {row["id"]: row for row in await self._named("read_schedules", ids=numbers(ids))} if ids else {}
+        rows = {row["id"]: row for row in await self._db.fetch_named("read_schedules", ids=numbers(ids))} if ids else {}
         return await to_schedules([rows[one] for one in ids if one in rows])
 
     async def load(
         self, namespace: str, *, after: int = 0, limit: int = 1_000, durations: bool = True
     ) -> Sequence[LoadRow]:
-        """Active schedules by id, behind `after`, with what their load is computed from."""
-        rows = await self._named("load_page", namespace=namespace, after=after, limit=limit, durations=durations)
+        rows = await self._db.fetch_named(
+            "load_page", namespace=namespace, after=after, limit=limit, durations=durations
+        )
         return [LoadRow(**row) for row in rows]
 
     async def key_of_run(self, namespace: str, run_id: int) -> str | None:
-        """The idempotency key that a run was asked for with."""
-        rows = await self._rows("key_of_run", namespace=namespace, id=run_id)
+        rows = await self._db.fetch("key_of_run", namespace=namespace, id=run_id)
         return rows[0][0] if rows else None
 
     async def runs(
@@ -197,7 +175,6 @@ class PostgresDashboard:
         after: int | None = None,
         limit: int = 100,
     ) -> KeysetPage[RunRecord]:
-        """Runs, newest first: those below `before`, or with `after` the oldest above it."""
         statuses = set(wanted.statuses)
         bounds = {
             "namespace": namespace,
@@ -228,13 +205,13 @@ class PostgresDashboard:
         """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
         name = "pick_going" if wanted.key is None else "pick_going_of_key"
         found = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED, "limit": limit + 1}
-        [(looked, ids)] = await self._rows(name, **found)
+        [(looked, ids)] = await self._db.fetch(name, **found)
         return page_of_going(looked, ids, MAX_EXAMINED, after, limit)
 
     async def _these_runs(self, ids: Sequence[int]) -> dict[int, RunRecord]:
         if not ids:
             return {}
-        return {row["id"]: to_run(row) for row in await self._named("read_runs", ids=numbers(ids))}
+        return {row["id"]: to_run(row) for row in await self._db.fetch_named("read_runs", ids=numbers(ids))}
 
     async def audit(
         self,
@@ -245,7 +222,6 @@ class PostgresDashboard:
         after: int | None = None,
         limit: int = 100,
     ) -> KeysetPage[AuditEntry]:
-        """Who did what, newest first: entries below `before`, or with `after` the oldest above it."""
         bounds = {
             "namespace": namespace,
             "actor": wanted.actor,
@@ -261,9 +237,8 @@ class PostgresDashboard:
     async def last_lines(
         self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000
     ) -> Sequence[LogLine]:
-        """The last lines of a run, in order; with `before`, of those in front of this attempt and number."""
         attempt, number = before or END
-        rows = await self._rows("last_lines", id=run_id, attempt=attempt, number=number, limit=limit)
+        rows = await self._db.fetch("last_lines", id=run_id, attempt=attempt, number=number, limit=limit)
         return [LogLine(*row) for row in reversed(rows)]
 
     async def _find(
@@ -271,8 +246,8 @@ class PostgresDashboard:
     ) -> list[tuple[Any, ...]]:
         bounds = {**bounds, "maximum": MAX_EXAMINED, "limit": limit + 1}
         if after is None:
-            return await self._rows(name, before=before, **bounds)
-        return await self._rows(f"{name}_after", after=after, **bounds)
+            return await self._db.fetch(name, before=before, **bounds)
+        return await self._db.fetch(f"{name}_after", after=after, **bounds)
 
     @staticmethod
     def _cut(rows: list[tuple[Any, ...]], limit: int, after: int | None) -> tuple[list[tuple[Any, ...]], int | None]:

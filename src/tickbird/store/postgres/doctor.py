@@ -35,10 +35,10 @@ from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.postgres.database.connection import Connection, Connections, Session
 from tickbird.store.postgres.database.errors import translate
-from tickbird.store.postgres.database.identity import here
+from tickbird.store.postgres.database.identity import read_here
 from tickbird.store.postgres.database.schema import MIGRATIONS, missing_indexes
 from tickbird.store.postgres.rows import texts
-from tickbird.store.postgres.workers import record as worker_record
+from tickbird.store.postgres.workers import to_worker
 from tickbird.store.shared.identity import compare, same_database
 from tickbird.store.shared.migrations import read_version
 from tickbird.version import VERSION
@@ -121,7 +121,7 @@ async def examine(
             schema=schema,
             copy_reason=await _copied(looker) if known else "",
             zones=await _zones(looker) if known else None,
-            workers=[worker_record(row) for row in workers],
+            workers=[to_worker(row) for row in workers],
             planners=planners[0][0] if planners else 0,
             work=await _work(looker, {**bounds, "limit": MAX_COUNT, "format": FORMAT}) if known else None,
             server=server,
@@ -186,7 +186,7 @@ async def _schema(looker: _Looker) -> SchemaState:
 async def _copied(looker: _Looker) -> str:
     stored = await looker.rows("copy", "read_place")
     try:
-        place = await here(looker.db)
+        place = await read_here(looker.db)
     except psycopg.Error as error:
         looker.note("copy", error)
         return ""

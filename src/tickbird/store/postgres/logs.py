@@ -1,4 +1,4 @@
-"""What runs say while they execute, on PostgreSQL."""
+"""Log lines and progress of runs on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -6,11 +6,26 @@ from collections.abc import Sequence
 
 from tickbird.domain.runs.logs import LogLine, Progress
 from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.database.database import NounStore
 from tickbird.store.postgres.rows import json_text, numbers, texts
+from tickbird.store.protocol.logs import LogStore
 
 
-async def write_logs(db: Session, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
-    """Add lines, and the newest progress of each run."""
+class PostgresLogs(NounStore, LogStore):
+    async def write(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
+        await self._db.record(lambda db: _write(db, lines, progress))
+
+    async def read(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
+        attempt, number = after
+        rows = await self._db.fetch("read_lines", id=run_id, attempt=attempt, number=number, limit=limit)
+        return [LogLine(*row) for row in rows]
+
+    async def read_progress(self, run_id: int) -> Progress | None:
+        rows = await self._db.fetch("read_progress", id=run_id)
+        return Progress(*rows[0]) if rows else None
+
+
+async def _write(db: Session, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
     if lines:
         await db.execute(
             "write_lines",
@@ -24,8 +39,8 @@ async def write_logs(db: Session, lines: Sequence[LogLine], progress: Sequence[P
     if progress:
         await db.execute(
             "write_progress",
-            ids=numbers(one.run_id for one in progress),
-            attempts=numbers(one.attempt for one in progress),
-            at=numbers(one.at.timestamp() for one in progress),
-            values=texts([json_text(one.value) for one in progress]),
+            ids=numbers(report.run_id for report in progress),
+            attempts=numbers(report.attempt for report in progress),
+            at=numbers(report.at.timestamp() for report in progress),
+            values=texts([json_text(report.value) for report in progress]),
         )

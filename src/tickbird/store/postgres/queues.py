@@ -1,11 +1,12 @@
-"""Queues on PostgreSQL: what stands in them, and their rates."""
+"""Queues and their rates on PostgreSQL."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from psycopg.types.json import Json, Jsonb
+from psycopg.types.json import Json
 
 from tickbird.domain.limits.rate_limits import (
     MAX_POSITION,
@@ -20,37 +21,69 @@ from tickbird.domain.limits.rate_limits import (
     read_starts,
 )
 from tickbird.domain.time.instants import EPOCH
+from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.database.database import NounStore, transaction
+from tickbird.store.protocol.queues import QueueStore
 
 
-async def limit(
-    db: Session, namespace: str, name: str, rate: RateLimit | None, actor: str, now: datetime | None
+class PostgresQueues(NounStore, QueueStore):
+    @transaction
+    async def set_rate(
+        self,
+        db: Session,
+        namespace: str,
+        queue: str,
+        rate: RateLimit | None,
+        actor: str,
+        *,
+        now: datetime | None = None,
+    ) -> QueueStatus:
+        return await set_queue_rate(db, namespace, queue, rate, actor, now)
+
+    @transaction
+    async def list(
+        self, db: Session, namespace: str, *, queue: str | None = None, now: datetime | None = None
+    ) -> Sequence[QueueStatus]:
+        return await _read_queues(db, namespace, queue, now)
+
+    @transaction
+    async def find_position(self, db: Session, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
+        rows = await db.fetch_named("get_run", id=run_id)
+        if not rows or rows[0]["status"] != "queued":
+            return None
+        run = rows[0]
+        rate = (await _stored_rates(db, run["namespace"], run["queue"])).get(run["queue"])
+        [(at,)] = await db.fetch("clock", now=now)
+        [(deferred_until,)] = await db.fetch("deferred_until_of", id=run_id)
+        until = EPOCH + timedelta(minutes=deferred_until)
+        if rate is None and until <= at:
+            return None
+        where = {"namespace": run["namespace"], "queue": run["queue"], "id": run_id}
+        [(ahead,)] = await db.fetch("runs_ahead", now=at, limit=MAX_POSITION, **where)
+        turn = None if rate is None else max(run["available_at"], instant(rate[0].turn_at(rate[1], micros(at), ahead)))
+        return QueuePosition(None if rate is None else rate[0], ahead, turn, until if until > at else None)
+
+
+async def set_queue_rate(
+    db: Session, namespace: str, queue: str, rate: RateLimit | None, actor: str, now: datetime | None
 ) -> QueueStatus:
-    """Set or remove the rate of a queue; the queue as it stands then."""
-    before = (await stored(db, namespace, name)).get(name)
+    """Set or remove the rate of a queue; returns the queue's status after it."""
+    before = (await _stored_rates(db, namespace, queue)).get(queue)
     if rate is None:
-        await db.execute("remove_rate", namespace=namespace, queue=name)
+        await db.execute("remove_rate", namespace=namespace, queue=queue)
     else:
-        await db.execute("set_rate", namespace=namespace, queue=name, count=rate.count, seconds=rate.seconds)
-    [(now,)] = await db.fetch("clock", now=now)
-    await db.execute(
-        "write_audit",
-        now=now,
-        actor=actor,
-        action="rate",
-        namespace=namespace,
-        schedule_id=None,
-        schedule=None,
-        run_id=None,
-        detail=Jsonb({"queue": name, "before": before and str(before[0]), "after": rate and str(rate)}),
-    )
+        await db.execute("set_rate", namespace=namespace, queue=queue, count=rate.count, seconds=rate.seconds)
+    [(at,)] = await db.fetch("clock", now=now)
+    detail = {"queue": queue, "before": before and str(before[0]), "after": rate and str(rate)}
+    await write_audit(db, at, actor, "rate", namespace, detail=detail)
     await db.execute("wake")
-    return next(iter(await listed(db, namespace, name, now)), QueueStatus(name, None, None, 0, 0, 0))
+    return next(iter(await _read_queues(db, namespace, queue, at)), QueueStatus(queue, None, None, 0, 0, 0))
 
 
-async def stored(db: Session, namespace: str, name: str | None = None) -> dict[str, RateState]:
-    """The queues that have a rate, or one of them."""
-    return {queue: rate_state(*row) for queue, *row in await db.fetch("stored_rates", namespace=namespace, queue=name)}
+async def save_starts(db: Session, namespace: str, queue: str, starts: StartTimes) -> None:
+    """Store when runs of a queue started."""
+    await db.execute("save_starts", namespace=namespace, queue=queue, starts=Json(starts))
 
 
 def rate_state(count: int, seconds: int, starts: Any) -> RateState:
@@ -58,33 +91,12 @@ def rate_state(count: int, seconds: int, starts: Any) -> RateState:
     return RateLimit(count, seconds), read_starts(starts)
 
 
-async def save_starts(db: Session, namespace: str, queue: str, starts: StartTimes) -> None:
-    """Keep what has begun."""
-    await db.execute("save_starts", namespace=namespace, queue=queue, starts=Json(starts))
+async def _stored_rates(db: Session, namespace: str, queue: str | None) -> dict[str, RateState]:
+    rows = await db.fetch("stored_rates", namespace=namespace, queue=queue)
+    return {name: rate_state(*row) for name, *row in rows}
 
 
-async def listed(db: Session, namespace: str, name: str | None, now: datetime | None) -> list[QueueStatus]:
-    """The queues that have a rate or active runs, by name; or one of them."""
-    [(now,)] = await db.fetch("clock", now=now)
-    assert now is not None
-    rows = await db.fetch("count_queues", namespace=namespace, queue=name)
-    return queues(await stored(db, namespace, name), {queue: counts for queue, *counts in rows}, micros(now))
-
-
-async def turn(db: Session, run_id: int, now: datetime | None) -> QueuePosition | None:
-    """What keeps a queued run back in its queue."""
-    found = await db.fetch_named("get_run", id=run_id)
-    if not found or found[0]["status"] != "queued":
-        return None
-    run = found[0]
-    pace = (await stored(db, run["namespace"], run["queue"])).get(run["queue"])
-    [(now,)] = await db.fetch("clock", now=now)
-    [(deferred_until,)] = await db.fetch("deferred_until_of", id=run_id)
-    assert now is not None
-    until = EPOCH + timedelta(minutes=deferred_until)
-    if pace is None and until <= now:
-        return None
-    where = {"namespace": run["namespace"], "queue": run["queue"], "id": run_id}
-    [(ahead,)] = await db.fetch("runs_ahead", now=now, limit=MAX_POSITION, **where)
-    at = None if pace is None else max(run["available_at"], instant(pace[0].turn_at(pace[1], micros(now), ahead)))
-    return QueuePosition(None if pace is None else pace[0], ahead, at, until if until > now else None)
+async def _read_queues(db: Session, namespace: str, queue: str | None, now: datetime | None) -> list[QueueStatus]:
+    [(at,)] = await db.fetch("clock", now=now)
+    counts = {name: row for name, *row in await db.fetch("count_queues", namespace=namespace, queue=queue)}
+    return queues(await _stored_rates(db, namespace, queue), counts, micros(at))

@@ -19,7 +19,8 @@ from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.store.postgres.calendars import contents
+from tickbird.store.postgres.audit import write_audit
+from tickbird.store.postgres.calendars import calendar_contents
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.enqueue import finding
 from tickbird.store.postgres.planning.dependencies import dependents, read_needs, read_successes, watch
@@ -73,7 +74,7 @@ async def change(
             return ChangeResult(schedule, [run_id], to_run(detail))
     facts = replace(held.facts, repeated=repeated)
     if names := command.calendars(schedule):
-        facts = replace(facts, calendars=await contents(db, namespace, names))
+        facts = replace(facts, calendars=await calendar_contents(db, namespace, names))
     if command.ties:
         needs = await read_needs(db, namespace, command.needs(schedule))
         facts = replace(facts, needs=needs, dependents=await dependents(db, namespace, name))
@@ -103,16 +104,16 @@ async def change(
     run_ids = [run.id for run in rows.runs]
     if command.ties and after.definition is not None and after.definition.depends_on:
         await watch(db, {(namespace, each.schedule) for each in after.definition.depends_on})
-    await db.execute(
-        "write_audit",
-        now=now,
-        actor=command.actor,
-        action=changed.action,
-        namespace=namespace,
+    await write_audit(
+        db,
+        now,
+        command.actor,
+        changed.action,
+        namespace,
         schedule_id=after.id,
         schedule=name,
         run_id=run_ids[0] if len(run_ids) == 1 else None,
-        detail=Jsonb(dict(changed.detail)),
+        detail=changed.detail,
     )
     await db.execute("wake")
     [detail] = await db.fetch_named("read_schedules", ids=numbers([after.id]))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
-
-from psycopg.types.json import Jsonb
 
 from tickbird.domain.access.tokens import (
     USE_NOTED_EVERY,
@@ -20,105 +18,103 @@ from tickbird.domain.access.tokens import (
 )
 from tickbird.domain.access.tokens import state_at as token_state
 from tickbird.domain.errors import ConflictError
+from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.database.database import NounStore, transaction
 from tickbird.store.postgres.rows import texts
+from tickbird.store.protocol.tokens import TokenStore
 
-_FIELDS = frozenset(each.name for each in fields(TokenRecord))
-
-
-async def create(db: Session, namespace: str, new: NewToken, actor: str, now: datetime | None) -> TokenRecord:
-    """Insert a token."""
-    rows = await db.fetch_named(
-        "insert_token",
-        id=new.id,
-        digest=new.digest,
-        name=new.name,
-        role=new.role,
-        namespaces=None if new.namespaces is None else texts(list(new.namespaces)),
-        expires_at=new.expires_at,
-        actor=actor,
-        now=now,
-    )
-    if not rows:
-        raise ConflictError("another token has this id already;", hint="try again.")
-    record = _record(rows[0])
-    await audit(db, namespace, record.namespaces, "create_token", actor, record.created_at, audit_detail(record))
-    return record
+_FIELDS = frozenset(field.name for field in fields(TokenRecord))
 
 
-async def find(db: Session, token_id: str, now: datetime | None) -> TokenRecord | None:
-    """A token by its id."""
-    rows = await db.fetch_named("find_token", id=token_id, now=now)
-    return _record(rows[0]) if rows else None
+class PostgresTokens(NounStore, TokenStore):
+    @transaction
+    async def create(
+        self, db: Session, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        rows = await db.fetch_named(
+            "insert_token",
+            id=new.id,
+            digest=new.digest,
+            name=new.name,
+            role=new.role,
+            namespaces=None if new.namespaces is None else texts(list(new.namespaces)),
+            expires_at=new.expires_at,
+            actor=actor,
+            now=now,
+        )
+        if not rows:
+            raise ConflictError("another token has this id already;", hint="try again.")
+        token = _record(rows[0])
+        await audit_access(
+            db, namespace, token.namespaces, "create_token", actor, token.created_at, audit_detail(token)
+        )
+        return token
+
+    async def find(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
+        rows = await self._db.fetch_named("find_token", id=token_id, now=now)
+        return _record(rows[0]) if rows else None
+
+    async def list(
+        self,
+        *,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+        now: datetime | None = None,
+    ) -> Sequence[TokenRecord]:
+        names = None if within is None else texts(sorted(within))
+        bounds = {"within": names, "live": live, "after": after, "limit": limit, "now": now}
+        return [_record(row) for row in await self._db.fetch_named("list_tokens", **bounds)]
+
+    @transaction
+    async def revoke(
+        self, db: Session, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        revoked = await db.fetch_named("revoke_token", id=token_id, actor=actor, now=now)
+        rows = revoked or await db.fetch_named("find_token", id=token_id, now=now)
+        if not rows:
+            raise no_such_token(token_id)
+        token = _record(rows[0])
+        if revoked:
+            assert token.revoked_at is not None
+            await audit_access(
+                db, namespace, token.namespaces, "revoke_token", actor, token.revoked_at, audit_detail(token)
+            )
+        return token
+
+    async def filter_live(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
+        rows = await self._db.fetch("filter_live_tokens", ids=texts(sorted(ids)), now=now)
+        return frozenset(token_id for (token_id,) in rows)
+
+    async def touch(self, token_id: str, *, now: datetime | None = None) -> None:
+        await self._db.execute("touch_token", id=token_id, now=now, every=USE_NOTED_EVERY)
 
 
-async def listed(
-    db: Session, within: Collection[str] | None, live: bool, after: str, limit: int, now: datetime | None
-) -> list[TokenRecord]:
-    """Tokens by id."""
-    names = None if within is None else texts(sorted(within))
-    rows = await db.fetch_named("list_tokens", within=names, live=live, after=after, limit=limit, now=now)
-    return [_record(row) for row in rows]
-
-
-async def revoke(db: Session, namespace: str, token_id: str, actor: str, now: datetime | None) -> TokenRecord:
-    """End a token; one that was revoked stays as it is."""
-    rows = await db.fetch_named("revoke_token", id=token_id, actor=actor, now=now)
-    if rows:
-        record = _record(rows[0])
-        assert record.revoked_at is not None
-        await audit(db, namespace, record.namespaces, "revoke_token", actor, record.revoked_at, audit_detail(record))
-        return record
-    found = await find(db, token_id, now)
-    if found is None:
-        raise no_such_token(token_id)
-    return found
-
-
-async def lock(db: Session, token_id: str, now: datetime | None) -> TokenRecord:
-    """A token, which nobody else locks until the transaction ends."""
+async def lock_token(db: Session, token_id: str, now: datetime | None) -> TokenRecord:
+    """A token, locked until the transaction ends."""
     rows = await db.fetch_named("lock_token", id=token_id, now=now)
     if not rows:
         raise no_such_token(token_id)
     return _record(rows[0])
 
 
-async def note_use(db: Session, token_id: str, now: datetime | None) -> None:
-    """Write that a token was used, unless that was written just before."""
-    await db.execute("touch_token", id=token_id, now=now, every=USE_NOTED_EVERY)
-
-
-async def audit(
-    db: Session,
-    namespace: str,
-    opened: Namespaces,
-    action: str,
-    actor: str,
-    now: datetime,
-    detail: Mapping[str, Any],
+async def audit_access(
+    db: Session, namespace: str, opened: Namespaces, action: str, actor: str, now: datetime, detail: Mapping[str, Any]
 ) -> None:
-    """Record what was done to a token, or to what was opened with it, where that opens."""
-    for each in audited_in(opened, namespace):
-        await db.execute(
-            "write_audit",
-            now=now,
-            actor=actor,
-            action=action,
-            namespace=each,
-            schedule_id=None,
-            schedule=None,
-            run_id=None,
-            detail=Jsonb(dict(detail)),
-        )
+    """Record what was done to a token or one of its sessions, in each namespace that it opens."""
+    for audited in audited_in(opened, namespace):
+        await write_audit(db, now, actor, action, audited, detail=detail)
 
 
 def _record(row: dict[str, Any]) -> TokenRecord:
-    # A newer schema may have columns that this code has never heard of.
-    known = {name: value for name, value in row.items() if name in _FIELDS}
-    if known["namespaces"] is not None:
-        known["namespaces"] = tuple(known["namespaces"])
+    # A newer schema may have more columns.
+    columns = {name: value for name, value in row.items() if name in _FIELDS}
+    if columns["namespaces"] is not None:
+        columns["namespaces"] = tuple(columns["namespaces"])
     state = token_state(row["revoked_at"], row["expires_at"], row["now"])
     if state != "live":
-        # They end with it, without being closed.
-        known["sessions"] = 0
-    return TokenRecord(**known, state=state)
+        # Sessions end with their token, without being closed.
+        columns["sessions"] = 0
+    return TokenRecord(**columns, state=state)

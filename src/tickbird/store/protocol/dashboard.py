@@ -1,10 +1,10 @@
-"""What a dashboard reads of a store: every verb is bounded by what it is asked for, however much is stored."""
+"""What a dashboard reads: the cost of every verb is bounded by its arguments, however much is stored."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from tickbird.domain.dashboard_rows import (
     AuditFilter,
@@ -17,6 +17,7 @@ from tickbird.domain.dashboard_rows import (
     RunPoint,
     RunTiming,
     ScheduleFilter,
+    ScheduleSummary,
     SkipPoint,
     Timeline,
 )
@@ -25,68 +26,49 @@ from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
 
-if TYPE_CHECKING:
-    from tickbird.domain.dashboard_rows import ScheduleSummary
-
 
 class DashboardStore(Protocol):
-    """The verbs, each of one namespace."""
+    """The verbs of the dashboard, each for one namespace."""
 
     async def schedules(
-        self,
-        namespace: str,
-        wanted: ScheduleFilter,
-        *,
-        after: str = "",
-        before: str | None = None,
-        limit: int = 100,
+        self, namespace: str, wanted: ScheduleFilter, *, after: str = "", before: str | None = None, limit: int = 100
     ) -> Sequence[ScheduleSummary]:
-        """Schedules by name: the first behind `after`, or with `before` the last in front of it."""
-        ...
+        """Schedules by name: the first ones after `after`, or with `before` the last ones before it."""
 
     async def count_schedules(self, namespace: str, wanted: ScheduleFilter, maximum: int = 10_000) -> CappedCount:
-        """How many schedules are wanted, counted up to `maximum`."""
-        ...
+        """How many schedules match, counted up to `maximum`."""
 
     async def newest_points(
         self, ids: Collection[int], each: int = 60
     ) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
-        """The newest runs and skips of each of these schedules, so many of each."""
-        ...
+        """The newest runs and skips of these schedules, up to `each` of every schedule."""
 
     async def timeline(
         self, namespace: str, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100
     ) -> Timeline:
-        """What went on in this time and what is to come, of so many schedules at most, so many runs of each."""
-        ...
+        """Runs and skips of a range and upcoming schedules: up to `schedules`, and up to `each` runs of every one."""
 
     async def timings(
         self, namespace: str, *, schedule_id: int | None = None, since: datetime, limit: int = 2_000
     ) -> Sequence[RunTiming]:
-        """The newest runs that have begun and were due since an instant, newest first; of all, those that ended."""
-        ...
+        """Runs that have started and were due since an instant, newest first; without a schedule, only ended ones."""
 
     async def streaks(self, namespace: str, limit: int = 100) -> tuple[Sequence[FailureStreak], bool]:
-        """Schedules that fail now, those whose newest failure is newest first; and whether there are more."""
-        ...
+        """Schedules whose last run failed, by the newest failure, newest first; and whether there are more."""
 
     async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[OverdueRun], bool]:
-        """Queued runs that could have begun before an instant, oldest first of those in front; and if there is more."""
-        ...
+        """Queued runs that could have started before an instant, oldest first; and whether there are more."""
 
     async def overdue(self, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
-        """Schedules that a planner should have looked at before an instant, oldest first."""
-        ...
+        """Schedules whose planner pass was due before an instant, oldest first."""
 
     async def load(
         self, namespace: str, *, after: int = 0, limit: int = 1_000, durations: bool = True
     ) -> Sequence[LoadRow]:
-        """Active schedules by id, behind `after`, with what their load is computed from."""
-        ...
+        """Active schedules by id, after `after`, with the values that their load is computed from."""
 
     async def key_of_run(self, namespace: str, run_id: int) -> str | None:
-        """The idempotency key that a run was asked for with."""
-        ...
+        """The idempotency key that a run was requested with."""
 
     async def runs(
         self,
@@ -98,7 +80,6 @@ class DashboardStore(Protocol):
         limit: int = 100,
     ) -> KeysetPage[RunRecord]:
         """Runs, newest first: those below `before`, or with `after` the oldest above it."""
-        ...
 
     async def audit(
         self,
@@ -109,15 +90,12 @@ class DashboardStore(Protocol):
         after: int | None = None,
         limit: int = 100,
     ) -> KeysetPage[AuditEntry]:
-        """Who did what, newest first: entries below `before`, or with `after` the oldest above it."""
-        ...
+        """Entries of the audit log, newest first: those below `before`, or with `after` the oldest above it."""
 
     async def last_lines(
         self, run_id: int, *, before: tuple[int, int] | None = None, limit: int = 1_000
     ) -> Sequence[LogLine]:
-        """The last lines of a run, in order; with `before`, of those in front of this attempt and number."""
-        ...
+        """The last log lines of a run, in order; with `before`, of those before this attempt and number."""
 
     async def dependents(self, namespace: str, name: str, limit: int = 100) -> Sequence[str]:
         """The first of the schedules that depend on this one, by name."""
-        ...

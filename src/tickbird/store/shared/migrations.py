@@ -15,8 +15,6 @@ from typing import Any
 
 from tickbird.domain.errors import SchemaError
 
-# What migrating tells when the schema was right, and only the table `meta` stated another version.
-META = "meta"
 _FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 _MIN_COMPATIBLE = re.compile(r"^-- min_compatible: *(\d+) *$", re.MULTILINE)
 

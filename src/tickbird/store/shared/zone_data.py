@@ -1,15 +1,18 @@
-"""What all stores share of zone rules: which of two wins."""
+"""Zone data, for every store: which of two versions wins, and who may plan."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tickbird.domain.store_identity import StoreIdentity
 from tickbird.domain.time.zone_data import MovedSchedule, ZoneData, ZoneRecord, Zones
 
 # What a store goes by before it has compared: it plans nothing outside of UTC.
 UNKNOWN: Final = Zones(ZoneData("", ""), None)
+# Versions of the past that a new one is compared with.
+MAX_RECORDS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,20 @@ class PlanningPermission:
     def plan(self, mark: int | None) -> bool:
         """A schedule whose cursor has this mark; one by other zone rules is for the planners who have them."""
         return self.anything and mark in (None, self.zones.generation)
+
+
+@dataclass(slots=True)
+class PlanningSwitch:
+    """Whether commands of this process may plan; `identity` and `zones` give the last results of their checks."""
+
+    identity: Callable[[], Awaitable[StoreIdentity]]
+    zones: Callable[[], Awaitable[Zones]]
+    is_on: bool = True
+
+    async def permission(self) -> PlanningPermission:
+        """What a command may plan; nothing in a copy."""
+        is_copy = bool((await self.identity()).copy_reason)
+        return PlanningPermission(await self.zones(), self.is_on and not is_copy)
 
 
 def actor_of(zones: Zones) -> str:

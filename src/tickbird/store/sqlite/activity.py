@@ -1,45 +1,58 @@
-"""What happened on SQLite, where whoever dates something is the only writer until it is committed."""
+"""Activity on SQLite, where a writer is the only one until it commits."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.runs.run import RunRecord
+from tickbird.store.protocol.activity import ActivityStore
 from tickbird.store.shared.activity import ids_of, merge_activity
-from tickbird.store.sqlite.database.instants import clock
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import NounStore, read_transaction, write_transaction
+from tickbird.store.sqlite.database.instants import clock, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import audit_record, dump, run_record, skip_record
 
 
-def settle(db: sqlite3.Connection, now: int | None, version: int) -> Watermark:
-    """As the only writer, so that nobody else has dated anything that is not there yet."""
-    [last_id] = db.execute(SQL["last_run_id"]).fetchone()
-    # Whoever writes next may still do so within this microsecond.
-    at = clock() - 1 if now is None else now
-    # The version stands for the clock: it moves whenever there is something new.
-    return Watermark(at, last_id, clock=version)
+class SqliteActivity(NounStore, ActivityStore):
+    async def watermark(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
+        version = 0
+        if self._db.reader is not self._db.writer:
+            version = await self._db.reader.run(lambda db: db.execute(SQL["data_version"]).fetchone()[0])
+            if before is not None and before.clock == version and now is None:
+                # Nothing was written since, so that there is no writer to wait for.
+                return before
+        return await self._watermark(version, now)
 
+    @write_transaction
+    def _watermark(self, db: Session, version: int, now: datetime | None) -> Watermark:
+        """As the only writer, so that every row with an earlier instant is committed."""
+        [last_id] = db.execute(SQL["last_run_id"]).fetchone()
+        # The next writer may still write within this microsecond.
+        at = clock() - 1 if now is None else to_micros(now)
+        # The version stands for the clock: it grows whenever there is something new.
+        return Watermark(at, last_id, clock=version)
 
-def read_activity(
-    db: sqlite3.Connection, namespaces: Collection[str], after: ActivityCursor, until: Watermark, limit: int
-) -> ActivityPage:
-    """What happened behind a place."""
-    place = {"at": after.at, "rank": after.rank, "id": after.id, "floor": after.floor}
-    bounds = {**place, "until": until.at, "namespaces": dump(sorted(namespaces)), "limit": limit}
-    rows = db.execute(SQL["read_activity"], bounds).fetchall()
-    if rows and rows[0][0] < 0:
-        return ActivityPage(more=True)
-    runs, skips, audits = (dump(ids) for ids in ids_of(rows))
-    found: Any = (
-        {row[0]: _slim(run_record(row)) for row in db.execute(SQL["some_runs"], {"ids": runs})},
-        {row[1]: (row[0], skip_record(row[1:])) for row in db.execute(SQL["told_skips"], {"ids": skips})},
-        {row[0]: audit_record(row) for row in db.execute(SQL["told_audit"], {"ids": audits})},
-    )
-    return merge_activity(after, until, [], rows, found)
+    @read_transaction
+    def read(
+        self, db: Session, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
+    ) -> ActivityPage:
+        place = {"at": after.at, "rank": after.rank, "id": after.id, "floor": after.floor}
+        bounds = {**place, "until": until.at, "namespaces": dump(sorted(namespaces)), "limit": limit}
+        rows = db.execute(SQL["read_activity"], bounds).fetchall()
+        if rows and rows[0][0] < 0:
+            return ActivityPage(more=True)
+        runs, skips, audits = (dump(ids) for ids in ids_of(rows))
+        details: Any = (
+            {row[0]: _slim(run_record(row)) for row in db.execute(SQL["some_runs"], {"ids": runs})},
+            {row[1]: (row[0], skip_record(row[1:])) for row in db.execute(SQL["told_skips"], {"ids": skips})},
+            {row[0]: audit_record(row) for row in db.execute(SQL["told_audit"], {"ids": audits})},
+        )
+        return merge_activity(after, until, [], rows, details)
 
 
 def _slim(run: RunRecord) -> RunRecord:

@@ -7,8 +7,9 @@ import sqlite3
 from tickbird.domain.planning.changes import ChangeSet, Counted
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.zone_data import PlanningPermission
-from tickbird.store.sqlite import calendars, queues
-from tickbird.store.sqlite.planning import concurrency
+from tickbird.store.sqlite.calendars import put_calendar
+from tickbird.store.sqlite.planning.concurrency import set_limit
+from tickbird.store.sqlite.queues import set_queue_rate
 from tickbird.store.sqlite.schedule_changes import change
 
 
@@ -23,12 +24,12 @@ def apply_changes(
     counted: Counted | None,
 ) -> None:
     """Make all of them, in their order."""
-    for each in changes.calendars:
-        calendars.put(db, namespace, each.name, each.definition, each.closed, each.source, actor, each.revision, now)
+    for update in changes.calendars:
+        put_calendar(db, namespace, update, actor, now)
     for key, max_running in changes.limits.items():
-        concurrency.change(db, known, namespace, key, max_running, actor, now)
+        set_limit(db, known, namespace, key, max_running, actor, now)
     for queue, rate in changes.queues.items():
-        queues.limit(db, namespace, queue, rate, actor, now)
+        set_queue_rate(db, namespace, queue, rate, actor, now)
     for number, (name, command) in enumerate(changes.commands, 1):
         change(db, known, may, namespace, name, command, now)
         if counted is not None:

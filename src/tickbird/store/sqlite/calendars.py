@@ -1,83 +1,115 @@
-"""Calendars: put, list and delete, and the schedules that name one."""
+"""Calendars on SQLite."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, content_from_json, read_content
 from tickbird.domain.calendars.definition import CalendarRecord, calendar_in_use, check_revision, no_such_calendar
+from tickbird.domain.planning.changes import CalendarUpdate
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.store.protocol.calendars import CalendarStore
 from tickbird.store.shared.json_columns import as_object, decode
-from tickbird.store.sqlite.database.instants import to_instant
+from tickbird.store.sqlite.audit import write_audit
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import NounStore, read_transaction, write_transaction
+from tickbird.store.sqlite.database.instants import now_micros, to_instant
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import Row, dump, schedule_record
-from tickbird.store.sqlite.runs import write_audit
 
 _MAX_NAMED = 11
 
 
-def put(
-    db: sqlite3.Connection,
-    namespace: str,
-    name: str,
-    definition: Mapping[str, Any],
-    closed: Calendar,
-    source: Mapping[str, Any],
-    actor: str,
-    revision: int | None,
-    now: int,
-) -> CalendarRecord:
+class SqliteCalendars(NounStore, CalendarStore):
+    @write_transaction
+    def put(
+        self,
+        db: Session,
+        namespace: str,
+        name: str,
+        definition: Mapping[str, Any],
+        closed: Calendar,
+        source: Mapping[str, Any],
+        actor: str,
+        *,
+        revision: int | None = None,
+        now: datetime | None = None,
+    ) -> CalendarRecord:
+        update = CalendarUpdate(name, definition, closed, source, revision)
+        return put_calendar(db, namespace, update, actor, now_micros(now))
+
+    @write_transaction
+    def delete(
+        self,
+        db: Session,
+        namespace: str,
+        name: str,
+        actor: str,
+        *,
+        revision: int | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        deleted = db.execute(SQL["delete_calendar"], {"namespace": namespace, "name": name}).fetchall()
+        if deleted:
+            check_revision(name, deleted[0][0], revision)
+        if users := _read_schedules(db, namespace, name, "", _MAX_NAMED):
+            raise calendar_in_use(name, [schedule.name for schedule in users])
+        if not deleted:
+            calendars = _read_calendars(db, namespace, None, "", None)
+            raise no_such_calendar(name, [calendar.name for calendar in calendars])
+        write_audit(db, now_micros(now), actor, "delete_calendar", namespace, detail={"calendar": name})
+
+    @read_transaction
+    def list(
+        self, db: Session, namespace: str, *, name: str | None = None, after: str = "", limit: int | None = None
+    ) -> Sequence[CalendarRecord]:
+        return _read_calendars(db, namespace, name, after, limit)
+
+    @read_transaction
+    def list_schedules(
+        self, db: Session, namespace: str, name: str, *, after: str = "", limit: int = 100
+    ) -> Sequence[Schedule]:
+        return _read_schedules(db, namespace, name, after, limit)
+
+
+def put_calendar(db: Session, namespace: str, update: CalendarUpdate, actor: str, now: int) -> CalendarRecord:
     """Insert or replace a calendar."""
     row = {
         "namespace": namespace,
-        "name": name,
-        "definition": dump(dict(definition)),
-        "closed": dump(calendar_to_json(closed)),
-        "source": dump(dict(source)),
+        "name": update.name,
+        "definition": dump(dict(update.definition)),
+        "closed": dump(calendar_to_json(update.closed)),
+        "source": dump(dict(update.source)),
         "actor": actor,
         "now": now,
     }
     [stored] = db.execute(SQL["put_calendar"], row).fetchall()
-    record = _record(stored)
-    # What was written here is undone where it is at another one.
-    check_revision(name, record.revision - 1, revision)
-    detail = {"calendar": name, "revision": record.revision, "definition": dict(definition)}
+    calendar = _record(stored)
+    # If the revision is another one, the transaction is rolled back.
+    check_revision(update.name, calendar.revision - 1, update.revision)
+    detail = {"calendar": update.name, "revision": calendar.revision, "definition": dict(update.definition)}
     write_audit(db, now, actor, "put_calendar", namespace, detail=detail)
-    return record
+    return calendar
 
 
-def delete(db: sqlite3.Connection, namespace: str, name: str, actor: str, revision: int | None, now: int) -> None:
-    """Delete a calendar that no schedule names."""
-    gone = db.execute(SQL["delete_calendar"], {"namespace": namespace, "name": name}).fetchall()
-    if gone:
-        check_revision(name, gone[0][0], revision)
-    if users := naming(db, namespace, name, "", _MAX_NAMED):
-        raise calendar_in_use(name, [schedule.name for schedule in users])
-    if not gone:
-        raise no_such_calendar(name, (record.name for record in listed(db, namespace)))
-    write_audit(db, now, actor, "delete_calendar", namespace, detail={"calendar": name})
+def calendar_contents(db: Session, namespace: str, names: Sequence[str]) -> dict[str, Calendar | None]:
+    """The contents of these calendars; all others by name only."""
+    rows = db.execute(SQL["calendar_contents"], {"namespace": namespace, "names": dump(list(names))})
+    return {name: None if closed is None else content_from_json(decode(closed)) for name, closed in rows}
 
 
-def listed(
-    db: sqlite3.Connection, namespace: str, name: str | None = None, after: str = "", limit: int | None = None
+def _read_calendars(
+    db: Session, namespace: str, name: str | None, after: str, limit: int | None
 ) -> list[CalendarRecord]:
-    """The calendars by name."""
     bounds = {"namespace": namespace, "name": name, "after": after, "limit": -1 if limit is None else limit}
     return [_record(row) for row in db.execute(SQL["list_calendars"], bounds)]
 
 
-def naming(db: sqlite3.Connection, namespace: str, name: str, after: str, limit: int) -> list[Schedule]:
-    """Schedules that name a calendar, by name."""
+def _read_schedules(db: Session, namespace: str, name: str, after: str, limit: int) -> list[Schedule]:
     bounds = {"namespace": namespace, "name": name, "after": after, "limit": limit}
     return [schedule_record(row) for row in db.execute(SQL["schedules_with_calendar"], bounds)]
-
-
-def contents(db: sqlite3.Connection, namespace: str, names: Sequence[str]) -> dict[str, Calendar | None]:
-    """What these calendars say; all others by name only."""
-    rows = db.execute(SQL["calendar_contents"], {"namespace": namespace, "names": dump(list(names))})
-    return {name: None if closed is None else content_from_json(decode(closed)) for name, closed in rows}
 
 
 def _record(row: Row) -> CalendarRecord:

@@ -28,14 +28,14 @@ from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.shared.migrations import read_version
-from tickbird.store.sqlite import workers
-from tickbird.store.sqlite.database import identity
 from tickbird.store.sqlite.database.connection import explain, read
+from tickbird.store.sqlite.database.identity import read_here, read_identity
 from tickbird.store.sqlite.database.instants import to_instant
 from tickbird.store.sqlite.database.schema import MIGRATIONS, meta_of
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import MEMORY
-from tickbird.store.sqlite.planning.zone_data import records
+from tickbird.store.sqlite.planning.zone_data import read_records
+from tickbird.store.sqlite.workers import live_workers
 from tickbird.version import VERSION
 
 # Looking through the pages of a larger file takes too long.
@@ -63,14 +63,14 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Stor
     bounds = {"namespace": namespace, "now": now, "limit": MAX_COUNT, "format": FORMAT}
 
     def inspect() -> StoreSnapshot:
-        stored = records(db, 1)
+        stored = read_records(db, 1)
         return replace(
             seen,
-            copy_reason=identity.stored(db, identity.here(path)).copy_reason,
+            copy_reason=read_identity(db, read_here(path)).copy_reason,
             zones=ZoneDataStatus(
                 zone_source().data, stored[0].version if stored else None, stored[0].digest if stored else None
             ),
-            workers=workers.live(db, namespace, now),
+            workers=live_workers(db, namespace, now),
             planners=db.execute(SQL["examine_planners"], bounds).fetchone()[0],
             work=_work(db, bounds),
         )

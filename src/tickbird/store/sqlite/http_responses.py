@@ -1,37 +1,45 @@
-"""Answers on SQLite."""
+"""Responses to requests with an idempotency key, on SQLite."""
 
 from __future__ import annotations
 
-import sqlite3
+from datetime import datetime
 
 from tickbird.domain.access.http_responses import ABANDONED_AFTER, RESPONSE_TTL, StoredResponse
+from tickbird.store.protocol.http_responses import HttpResponseStore
 from tickbird.store.shared.json_columns import as_object, decode
-from tickbird.store.sqlite.database.instants import MICROS
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import NounStore, write_transaction
+from tickbird.store.sqlite.database.instants import MICROS, now_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
 
 
-def begin(db: sqlite3.Connection, namespace: str, key: str, request: str, now: int) -> StoredResponse | None:
-    """Take a key, or tell what is known of it."""
-    row = {
-        "namespace": namespace,
-        "key": key,
-        "request": request,
-        "now": now,
-        "kept_since": now - RESPONSE_TTL * MICROS,
-        "given_up_since": now - ABANDONED_AFTER * MICROS,
-    }
-    if db.execute(SQL["begin_request"], row).fetchall():
-        return None
-    [(asked, status, headers, body)] = db.execute(SQL["find_answer"], {"namespace": namespace, "key": key}).fetchall()
-    return StoredResponse(asked, status, as_object(decode(headers)), body or "")
+class SqliteHttpResponses(NounStore, HttpResponseStore):
+    @write_transaction
+    def begin(
+        self, db: Session, namespace: str, key: str, request: str, *, now: datetime | None = None
+    ) -> StoredResponse | None:
+        at, place = now_micros(now), {"namespace": namespace, "key": key}
+        bounds = {"kept_since": at - RESPONSE_TTL * MICROS, "given_up_since": at - ABANDONED_AFTER * MICROS}
+        if db.execute(SQL["begin_request"], {**place, **bounds, "request": request, "now": at}).fetchall():
+            return None
+        [(requested, status, headers, body)] = db.execute(SQL["find_answer"], place).fetchall()
+        return StoredResponse(requested, status, as_object(decode(headers)), body or "")
 
-
-def end(db: sqlite3.Connection, namespace: str, key: str, request: str, answer: StoredResponse | None) -> None:
-    """Keep what was answered, or forget that it was asked."""
-    row = {"namespace": namespace, "key": key, "request": request}
-    if answer is None:
-        db.execute(SQL["forget_answer"], row)
-    else:
-        kept = {"status": answer.status, "headers": dump(dict(answer.headers)), "body": answer.body}
-        db.execute(SQL["keep_answer"], {**row, **kept})
+    @write_transaction
+    def finish(
+        self,
+        db: Session,
+        namespace: str,
+        key: str,
+        request: str,
+        response: StoredResponse | None,
+        *,
+        now: datetime | None = None,
+    ) -> None:
+        place = {"namespace": namespace, "key": key, "request": request}
+        if response is None:
+            db.execute(SQL["forget_answer"], place)
+        else:
+            kept = {"status": response.status, "headers": dump(dict(response.headers)), "body": response.body}
+            db.execute(SQL["keep_answer"], {**place, **kept})

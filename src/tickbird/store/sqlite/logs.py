@@ -1,40 +1,45 @@
-"""What runs say while they execute, on SQLite."""
+"""Log lines and progress of runs on SQLite."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
-from typing import Any
 
 from tickbird.domain.runs.logs import LogLine, Progress
+from tickbird.store.protocol.logs import LogStore
 from tickbird.store.shared.json_columns import decode
+from tickbird.store.shared.unstorable_values import refusing_values
+from tickbird.store.sqlite.database.connection import Session, write
+from tickbird.store.sqlite.database.database import NounStore, read_transaction
 from tickbird.store.sqlite.database.instants import to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
 
 
-def write_logs(db: sqlite3.Connection, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
-    """Add lines, and the newest progress of each run."""
+class SqliteLogs(NounStore, LogStore):
+    async def write(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
+        with refusing_values():
+            await self._db.writer.run(lambda db: write(db, lambda: _write(db, lines, progress)))
+
+    @read_transaction
+    def read(
+        self, db: Session, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000
+    ) -> Sequence[LogLine]:
+        attempt, number = after
+        rows = db.execute(SQL["read_lines"], {"id": run_id, "attempt": attempt, "number": number, "limit": limit})
+        return [LogLine(run, tried, line, to_instant(at), level, text) for run, tried, line, at, level, text in rows]
+
+    @read_transaction
+    def read_progress(self, db: Session, run_id: int) -> Progress | None:
+        row = db.execute(SQL["read_progress"], {"id": run_id}).fetchone()
+        return None if row is None else Progress(row[0], row[1], to_instant(row[2]), decode(row[3]))
+
+
+def _write(db: Session, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
     db.executemany(
         SQL["write_line"],
         [(line.run_id, line.attempt, line.number, to_micros(line.at), line.level, line.text) for line in lines],
     )
     db.executemany(
         SQL["write_progress"],
-        [(one.run_id, one.attempt, to_micros(one.at), dump(one.value)) for one in progress],
+        [(report.run_id, report.attempt, to_micros(report.at), dump(report.value)) for report in progress],
     )
-
-
-def read_logs(db: sqlite3.Connection, bounds: dict[str, Any]) -> list[LogLine]:
-    """Lines of a run, in order."""
-    rows = db.execute(SQL["read_lines"], bounds).fetchall()
-    return [
-        LogLine(run_id, attempt, number, to_instant(at), level, text)
-        for run_id, attempt, number, at, level, text in rows
-    ]
-
-
-def read_progress(db: sqlite3.Connection, run_id: int) -> Progress | None:
-    """What a run said last of how far it is."""
-    row = db.execute(SQL["read_progress"], {"id": run_id}).fetchone()
-    return None if row is None else Progress(row[0], row[1], to_instant(row[2]), decode(row[3]))

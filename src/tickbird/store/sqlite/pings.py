@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Mapping
+from collections.abc import Sequence
 from datetime import datetime
 
 from tickbird.domain.ledger.shadow_report import MAX_PINGS
-from tickbird.store.sqlite.database.instants import to_instant
+from tickbird.store.protocol.pings import PingStore
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import NounStore, read_transaction, write_transaction
+from tickbird.store.sqlite.database.instants import now_micros, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 
 
-def add(db: sqlite3.Connection, schedule_id: int, at: int) -> None:
-    """Note a ping; the oldest make room for it where there are too many."""
-    db.execute(SQL["ping"], {"schedule_id": schedule_id, "at": at})
-    db.execute(SQL["trim_pings"], {"schedule_id": schedule_id, "maximum": MAX_PINGS})
+class SqlitePings(NounStore, PingStore):
+    @write_transaction
+    def add(
+        self, db: Session, schedule_id: int, at: datetime | None = None, *, now: datetime | None = None
+    ) -> datetime:
+        moment = now_micros(at or now)
+        db.execute(SQL["ping"], {"schedule_id": schedule_id, "at": moment})
+        db.execute(SQL["trim_pings"], {"schedule_id": schedule_id, "maximum": MAX_PINGS})
+        return to_instant(moment)
 
-
-def read(db: sqlite3.Connection, schedule_id: int, bounds: Mapping[str, int | None]) -> list[datetime]:
-    """The pings of a schedule within bounds, oldest first."""
-    return [to_instant(at) for (at,) in db.execute(SQL["list_pings"], {**bounds, "schedule_id": schedule_id})]
+    @read_transaction
+    def list(
+        self,
+        db: Session,
+        schedule_id: int,
+        first: datetime,
+        last: datetime,
+        *,
+        after: datetime | None = None,
+        limit: int = 1_000,
+    ) -> Sequence[datetime]:
+        bounds = {"first": to_micros(first), "last": to_micros(last), "after": to_micros(after), "limit": limit}
+        return [to_instant(at) for (at,) in db.execute(SQL["list_pings"], {**bounds, "schedule_id": schedule_id})]

@@ -1,50 +1,77 @@
-"""Queues on SQLite: what stands in them, and their rates."""
+"""Queues and their rates on SQLite."""
 
 from __future__ import annotations
 
-import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
 
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.limits.rate_limits import MAX_POSITION, QueuePosition, QueueStatus, RateLimit, queues
-from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
+from tickbird.store.protocol.queues import QueueStore
+from tickbird.store.sqlite.audit import write_audit
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import NounStore, read_transaction, waking_transaction
+from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.rate_limits import stored
-from tickbird.store.sqlite.runs import get_run, write_audit
+from tickbird.store.sqlite.rows import run_record
 
 
-def limit(
-    db: sqlite3.Connection, namespace: str, name: str, rate: RateLimit | None, actor: str, now: int
+class SqliteQueues(NounStore, QueueStore):
+    @waking_transaction
+    def set_rate(
+        self,
+        db: Session,
+        namespace: str,
+        queue: str,
+        rate: RateLimit | None,
+        actor: str,
+        *,
+        now: datetime | None = None,
+    ) -> QueueStatus:
+        return set_queue_rate(db, namespace, queue, rate, actor, now_micros(now))
+
+    @read_transaction
+    def list(
+        self, db: Session, namespace: str, *, queue: str | None = None, now: datetime | None = None
+    ) -> Sequence[QueueStatus]:
+        return _read_queues(db, namespace, queue, now_micros(now))
+
+    @read_transaction
+    def find_position(self, db: Session, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
+        row = db.execute(SQL["get_run"], {"id": run_id}).fetchone()
+        run = None if row is None else run_record(row)
+        if run is None or run.status != "queued":
+            return None
+        at = now_micros(now)
+        [(deferred_until,)] = db.execute(SQL["deferred_until_of"], {"id": run_id})
+        rate = stored(db, run.namespace, run.queue).get(run.queue)
+        until = deferred_until * MINUTE * MICROS
+        if rate is None and until <= at:
+            return None
+        where = {"namespace": run.namespace, "queue": run.queue, "id": run.id, "now": at, "limit": MAX_POSITION}
+        [(ahead,)] = db.execute(SQL["runs_ahead"], where)
+        turn = None if rate is None else max(to_micros(run.available_at), rate[0].turn_at(rate[1], at, ahead))
+        deferred = to_instant(until) if until > at else None
+        return QueuePosition(None if rate is None else rate[0], ahead, to_instant(turn), deferred)
+
+
+def set_queue_rate(
+    db: Session, namespace: str, queue: str, rate: RateLimit | None, actor: str, now: int
 ) -> QueueStatus:
-    """Set or remove the rate of a queue; the queue as it stands then."""
-    names = {"namespace": namespace, "queue": name}
-    before = stored(db, namespace, name).get(name)
+    """Set or remove the rate of a queue; returns the queue's status after it."""
+    names = {"namespace": namespace, "queue": queue}
+    before = stored(db, namespace, queue).get(queue)
     if rate is None:
         db.execute(SQL["remove_rate"], names)
     else:
         db.execute(SQL["set_rate"], {**names, "count": rate.count, "seconds": rate.seconds})
-    detail = {"queue": name, "before": before and str(before[0]), "after": rate and str(rate)}
+    detail = {"queue": queue, "before": before and str(before[0]), "after": rate and str(rate)}
     write_audit(db, now, actor, "rate", namespace, detail=detail)
     db.execute(SQL["wake_others"])
-    return next(iter(listed(db, namespace, name, now)), QueueStatus(name, None, None, 0, 0, 0))
+    return next(iter(_read_queues(db, namespace, queue, now)), QueueStatus(queue, None, None, 0, 0, 0))
 
 
-def listed(db: sqlite3.Connection, namespace: str, name: str | None, now: int) -> list[QueueStatus]:
-    """The queues that have a rate or active runs, by name; or one of them."""
-    rows = db.execute(SQL["count_queues"], {"namespace": namespace, "queue": name}).fetchall()
-    return queues(stored(db, namespace, name), {queue: counts for queue, *counts in rows}, now)
-
-
-def turn(db: sqlite3.Connection, run_id: int, now: int) -> QueuePosition | None:
-    """What keeps a queued run back in its queue."""
-    run = get_run(db, run_id)
-    if run is None or run.status != "queued":
-        return None
-    [(deferred_until,)] = db.execute(SQL["deferred_until_of"], {"id": run_id})
-    pace = stored(db, run.namespace, run.queue).get(run.queue)
-    until = deferred_until * MINUTE * MICROS
-    if pace is None and until <= now:
-        return None
-    where = {"namespace": run.namespace, "queue": run.queue, "id": run.id, "now": now, "limit": MAX_POSITION}
-    [(ahead,)] = db.execute(SQL["runs_ahead"], where)
-    at = None if pace is None else to_instant(max(to_micros(run.available_at), pace[0].turn_at(pace[1], now, ahead)))
-    return QueuePosition(None if pace is None else pace[0], ahead, at, to_instant(until) if until > now else None)
+def _read_queues(db: Session, namespace: str, queue: str | None, now: int) -> list[QueueStatus]:
+    rows = db.execute(SQL["count_queues"], {"namespace": namespace, "queue": queue}).fetchall()
+    return queues(stored(db, namespace, queue), {name: counts for name, *counts in rows}, now)

@@ -20,7 +20,8 @@ from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_sync
 from tickbird.store.shared.stored_definitions import newer_format
 from tickbird.store.shared.zone_data import PlanningPermission
-from tickbird.store.sqlite.calendars import contents
+from tickbird.store.sqlite.audit import write_audit
+from tickbird.store.sqlite.calendars import calendar_contents
 from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.enqueue import finding
@@ -29,7 +30,7 @@ from tickbird.store.sqlite.planning.planning import plan_schedules, read_facts
 from tickbird.store.sqlite.planning.revisions import read_revision
 from tickbird.store.sqlite.planning.write import write_plans
 from tickbird.store.sqlite.rows import Row, dump, is_due, is_newer, last_skip_id, schedule_record
-from tickbird.store.sqlite.runs import fetch, get_run, write_audit
+from tickbird.store.sqlite.runs import fetch, get_run
 
 # Plans of a thousand runs each: more than that is for the planner to catch up with first.
 MAX_PLANS = 50
@@ -56,7 +57,7 @@ def change(
             run_id = match_trigger(key, keyed, before.id, command.payload)
             return ChangeResult(before, [run_id], get_run(db, run_id))
     if names := command.calendars(before):
-        facts = replace(facts, calendars=contents(db, namespace, names))
+        facts = replace(facts, calendars=calendar_contents(db, namespace, names))
     if command.ties:
         needs = read_needs(db, namespace, command.needs(before))
         facts = replace(facts, needs=needs, dependents=dependents(db, namespace, name))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from datetime import datetime
 
 from tickbird.domain.access.sessions import (
     MAX_SESSIONS,
@@ -17,100 +17,110 @@ from tickbird.domain.access.sessions import (
 from tickbird.domain.access.tokens import USE_NOTED_EVERY, TokenRecord, holder, no_such_token
 from tickbird.domain.access.tokens import state_at as token_state
 from tickbird.domain.errors import ConflictError
+from tickbird.store.protocol.sessions import SessionStore
 from tickbird.store.shared.json_columns import as_list, decode
-from tickbird.store.sqlite import tokens
-from tickbird.store.sqlite.database.instants import to_instant
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import NounStore, read_transaction, write_transaction
+from tickbird.store.sqlite.database.instants import now_micros, to_instant
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import Row, dump
+from tickbird.store.sqlite.tokens import audit_access, find_token
 
 
-def open_one(db: sqlite3.Connection, namespace: str, new: NewSession, now: int) -> SessionRecord:
-    """Insert a session, and close the oldest where its token has too many."""
-    token = _token(db, new.token_id, now)
-    check_opens(token)
-    row = {
-        "id": new.id,
-        "digest": new.digest,
-        "token_id": new.token_id,
-        "agent": new.agent,
-        "seconds": new.seconds,
-        "now": now,
-    }
-    if not db.execute(SQL["insert_session"], row).fetchall():
-        raise ConflictError("another session has this id already;", hint="try again.")
-    actor = holder(token.name, token.id)
-    opened = _get(db, new.id, now)
-    _audit(db, namespace, opened, "open_session", actor, now)
-    over = {"token_id": token.id, "but": new.id, "newest": MAX_SESSIONS - 1, "actor": actor, "now": now}
-    for (old,) in db.execute(SQL["close_sessions"], over).fetchall():
-        _audit(db, namespace, _get(db, old, now), "close_session", actor, now)
-    return opened
+class SqliteSessions(NounStore, SessionStore):
+    @write_transaction
+    def open(self, db: Session, namespace: str, new: NewSession, *, now: datetime | None = None) -> SessionRecord:
+        at = now_micros(now)
+        token = _get_token(db, new.token_id, at)
+        check_opens(token)
+        row = {
+            "id": new.id,
+            "digest": new.digest,
+            "token_id": new.token_id,
+            "agent": new.agent,
+            "seconds": new.seconds,
+            "now": at,
+        }
+        if not db.execute(SQL["insert_session"], row).fetchall():
+            raise ConflictError("another session has this id already;", hint="try again.")
+        actor = holder(token.name, token.id)
+        opened = _get(db, new.id, at)
+        _audit(db, namespace, opened, "open_session", actor, at)
+        over = {"token_id": token.id, "but": new.id, "newest": MAX_SESSIONS - 1, "actor": actor, "now": at}
+        for (old,) in db.execute(SQL["close_sessions"], over).fetchall():
+            _audit(db, namespace, _get(db, old, at), "close_session", actor, at)
+        return opened
+
+    @read_transaction
+    def find(self, db: Session, session_id: str, *, now: datetime | None = None) -> SessionRecord | None:
+        return _find(db, session_id, now_micros(now))
+
+    @read_transaction
+    def list(
+        self,
+        db: Session,
+        *,
+        token_id: str | None = None,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+        now: datetime | None = None,
+    ) -> Sequence[SessionRecord]:
+        at, names = now_micros(now), None if within is None else dump(sorted(within))
+        bounds = {"token_id": token_id, "within": names, "live": live, "after": after, "limit": limit, "now": at}
+        return [_record(row, at) for row in db.execute(SQL["list_sessions"], bounds)]
+
+    @write_transaction
+    def close(
+        self, db: Session, namespace: str, session_id: str, actor: str, *, now: datetime | None = None
+    ) -> SessionRecord:
+        at = now_micros(now)
+        closed = db.execute(SQL["close_session"], {"id": session_id, "actor": actor, "now": at}).fetchall()
+        session = _get(db, session_id, at)
+        if closed:
+            _audit(db, namespace, session, "close_session", actor, at)
+        return session
+
+    @write_transaction
+    def close_all(self, db: Session, namespace: str, token_id: str, actor: str, *, now: datetime | None = None) -> int:
+        at = now_micros(now)
+        token = _get_token(db, token_id, at)
+        if token.state != "live":
+            return 0
+        bounds = {"token_id": token_id, "but": "", "newest": 0, "actor": actor, "now": at}
+        closed = len(db.execute(SQL["close_sessions"], bounds).fetchall())
+        if closed:
+            detail = {"token": token.id, "name": token.name, "closed": closed}
+            audit_access(db, namespace, token.namespaces, "close_sessions", actor, at, detail)
+        return closed
+
+    @write_transaction
+    def touch(self, db: Session, session_id: str, *, now: datetime | None = None) -> None:
+        db.execute(SQL["touch_session"], {"id": session_id, "now": now_micros(now), "every": USE_NOTED_EVERY})
 
 
-def find(db: sqlite3.Connection, session_id: str, now: int) -> SessionRecord | None:
-    """A session by its id."""
+def _get_token(db: Session, token_id: str, now: int) -> TokenRecord:
+    token = find_token(db, token_id, now)
+    if token is None:
+        raise no_such_token(token_id)
+    return token
+
+
+def _find(db: Session, session_id: str, now: int) -> SessionRecord | None:
     rows = db.execute(SQL["find_session"], {"id": session_id}).fetchall()
     return _record(rows[0], now) if rows else None
 
 
-def listed(
-    db: sqlite3.Connection,
-    token_id: str | None,
-    within: Collection[str] | None,
-    live: bool,
-    after: str,
-    limit: int,
-    now: int,
-) -> list[SessionRecord]:
-    """Sessions by id."""
-    names = None if within is None else dump(sorted(within))
-    bounds = {"token_id": token_id, "within": names, "live": live, "after": after, "limit": limit, "now": now}
-    return [_record(row, now) for row in db.execute(SQL["list_sessions"], bounds)]
-
-
-def close(db: sqlite3.Connection, namespace: str, session_id: str, actor: str, now: int) -> SessionRecord:
-    """End a session; one that has ended stays as it is."""
-    ended = db.execute(SQL["close_session"], {"id": session_id, "actor": actor, "now": now}).fetchall()
-    found = _get(db, session_id, now)
-    if ended:
-        _audit(db, namespace, found, "close_session", actor, now)
-    return found
-
-
-def close_all(db: sqlite3.Connection, namespace: str, token_id: str, actor: str, now: int) -> int:
-    """End all sessions of a token; how many that were."""
-    token = _token(db, token_id, now)
-    if token.state != "live":
-        return 0
-    every = {"token_id": token_id, "but": "", "newest": 0, "actor": actor, "now": now}
-    ended = len(db.execute(SQL["close_sessions"], every).fetchall())
-    if ended:
-        detail = {"token": token.id, "name": token.name, "closed": ended}
-        tokens.audit(db, namespace, token.namespaces, "close_sessions", actor, now, detail)
-    return ended
-
-
-def note_use(db: sqlite3.Connection, session_id: str, now: int) -> None:
-    """Write that a session was used, unless that was written just before."""
-    db.execute(SQL["touch_session"], {"id": session_id, "now": now, "every": USE_NOTED_EVERY})
-
-
-def _token(db: sqlite3.Connection, token_id: str, now: int) -> TokenRecord:
-    found = tokens.find(db, token_id, now)
-    if found is None:
-        raise no_such_token(token_id)
-    return found
-
-
-def _get(db: sqlite3.Connection, session_id: str, now: int) -> SessionRecord:
-    found = find(db, session_id, now)
-    if found is None:
+def _get(db: Session, session_id: str, now: int) -> SessionRecord:
+    session = _find(db, session_id, now)
+    if session is None:
         raise no_such_session(session_id)
-    return found
+    return session
 
 
-def _audit(db: sqlite3.Connection, namespace: str, record: SessionRecord, action: str, actor: str, now: int) -> None:
-    tokens.audit(db, namespace, record.namespaces, action, actor, now, session_detail(record))
+def _audit(db: Session, namespace: str, session: SessionRecord, action: str, actor: str, now: int) -> None:
+    audit_access(db, namespace, session.namespaces, action, actor, now, session_detail(session))
 
 
 def _record(row: Row, now: int) -> SessionRecord:

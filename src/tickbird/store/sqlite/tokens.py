@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from tickbird.domain.access.tokens import (
@@ -17,83 +17,93 @@ from tickbird.domain.access.tokens import (
 )
 from tickbird.domain.access.tokens import state_at as token_state
 from tickbird.domain.errors import ConflictError
+from tickbird.store.protocol.tokens import TokenStore
 from tickbird.store.shared.json_columns import as_list, decode
-from tickbird.store.sqlite.database.instants import to_instant, to_micros
+from tickbird.store.sqlite.audit import write_audit
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import NounStore, read_transaction, write_transaction
+from tickbird.store.sqlite.database.instants import now_micros, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import Row, dump
-from tickbird.store.sqlite.runs import write_audit
 
 
-def create(db: sqlite3.Connection, namespace: str, new: NewToken, actor: str, now: int) -> TokenRecord:
-    """Insert a token."""
-    row = {
-        "id": new.id,
-        "digest": new.digest,
-        "name": new.name,
-        "role": new.role,
-        "namespaces": None if new.namespaces is None else dump(list(new.namespaces)),
-        "expires_at": to_micros(new.expires_at),
-        "actor": actor,
-        "now": now,
-    }
-    rows = db.execute(SQL["insert_token"], row).fetchall()
-    if not rows:
-        raise ConflictError("another token has this id already;", hint="try again.")
-    record = _record(rows[0], now)
-    audit(db, namespace, record.namespaces, "create_token", actor, now, audit_detail(record))
-    return record
+class SqliteTokens(NounStore, TokenStore):
+    @write_transaction
+    def create(
+        self, db: Session, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        at = now_micros(now)
+        row = {
+            "id": new.id,
+            "digest": new.digest,
+            "name": new.name,
+            "role": new.role,
+            "namespaces": None if new.namespaces is None else dump(list(new.namespaces)),
+            "expires_at": to_micros(new.expires_at),
+            "actor": actor,
+            "now": at,
+        }
+        rows = db.execute(SQL["insert_token"], row).fetchall()
+        if not rows:
+            raise ConflictError("another token has this id already;", hint="try again.")
+        token = _record(rows[0], at)
+        audit_access(db, namespace, token.namespaces, "create_token", actor, at, audit_detail(token))
+        return token
+
+    @read_transaction
+    def find(self, db: Session, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
+        return find_token(db, token_id, now_micros(now))
+
+    @read_transaction
+    def list(
+        self,
+        db: Session,
+        *,
+        within: Collection[str] | None = None,
+        live: bool = False,
+        after: str = "",
+        limit: int = 100,
+        now: datetime | None = None,
+    ) -> Sequence[TokenRecord]:
+        at, names = now_micros(now), None if within is None else dump(sorted(within))
+        bounds = {"within": names, "live": live, "after": after, "limit": limit, "now": at}
+        return [_record(row, at) for row in db.execute(SQL["list_tokens"], bounds)]
+
+    @write_transaction
+    def revoke(
+        self, db: Session, namespace: str, token_id: str, actor: str, *, now: datetime | None = None
+    ) -> TokenRecord:
+        at = now_micros(now)
+        rows = db.execute(SQL["revoke_token"], {"id": token_id, "actor": actor, "now": at}).fetchall()
+        token = _record(rows[0], at) if rows else find_token(db, token_id, at)
+        if token is None:
+            raise no_such_token(token_id)
+        if rows:
+            audit_access(db, namespace, token.namespaces, "revoke_token", actor, at, audit_detail(token))
+        return token
+
+    @read_transaction
+    def filter_live(self, db: Session, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
+        bounds = {"ids": dump(sorted(ids)), "now": now_micros(now)}
+        return frozenset(row[0] for row in db.execute(SQL["filter_live_tokens"], bounds))
+
+    @write_transaction
+    def touch(self, db: Session, token_id: str, *, now: datetime | None = None) -> None:
+        db.execute(SQL["touch_token"], {"id": token_id, "now": now_micros(now), "every": USE_NOTED_EVERY})
 
 
-def find(db: sqlite3.Connection, token_id: str, now: int) -> TokenRecord | None:
+def find_token(db: Session, token_id: str, now: int) -> TokenRecord | None:
     """A token by its id."""
     rows = db.execute(SQL["find_token"], {"id": token_id, "now": now}).fetchall()
     return _record(rows[0], now) if rows else None
 
 
-def listed(
-    db: sqlite3.Connection, within: Collection[str] | None, live: bool, after: str, limit: int, now: int
-) -> list[TokenRecord]:
-    """Tokens by id."""
-    names = None if within is None else dump(sorted(within))
-    bounds = {"within": names, "live": live, "after": after, "limit": limit, "now": now}
-    return [_record(row, now) for row in db.execute(SQL["list_tokens"], bounds)]
-
-
-def revoke(db: sqlite3.Connection, namespace: str, token_id: str, actor: str, now: int) -> TokenRecord:
-    """End a token; one that was revoked stays as it is."""
-    rows = db.execute(SQL["revoke_token"], {"id": token_id, "actor": actor, "now": now}).fetchall()
-    if rows:
-        record = _record(rows[0], now)
-        audit(db, namespace, record.namespaces, "revoke_token", actor, now, audit_detail(record))
-        return record
-    found = find(db, token_id, now)
-    if found is None:
-        raise no_such_token(token_id)
-    return found
-
-
-def live(db: sqlite3.Connection, ids: Collection[str], now: int) -> frozenset[str]:
-    """Those that can be used."""
-    return frozenset(row[0] for row in db.execute(SQL["filter_live_tokens"], {"ids": dump(sorted(ids)), "now": now}))
-
-
-def note_use(db: sqlite3.Connection, token_id: str, now: int) -> None:
-    """Write that a token was used, unless that was written just before."""
-    db.execute(SQL["touch_token"], {"id": token_id, "now": now, "every": USE_NOTED_EVERY})
-
-
-def audit(
-    db: sqlite3.Connection,
-    namespace: str,
-    opened: Namespaces,
-    action: str,
-    actor: str,
-    now: int,
-    detail: Mapping[str, Any],
+def audit_access(
+    db: Session, namespace: str, opened: Namespaces, action: str, actor: str, now: int, detail: Mapping[str, Any]
 ) -> None:
-    """Record what was done to a token, or to what was opened with it, where that opens."""
-    for each in audited_in(opened, namespace):
-        write_audit(db, now, actor, action, each, detail=detail)
+    """Record what was done to a token or one of its sessions, in each namespace that it opens."""
+    for audited in audited_in(opened, namespace):
+        write_audit(db, now, actor, action, audited, detail=detail)
 
 
 def _record(row: Row, now: int) -> TokenRecord:
@@ -113,6 +123,6 @@ def _record(row: Row, now: int) -> TokenRecord:
         revoked_by=revoked_by,
         last_used_at=to_instant(used_at),
         state=state,
-        # They end with it, without being closed.
+        # Sessions end with their token, without being closed.
         sessions=sessions if state == "live" else 0,
     )

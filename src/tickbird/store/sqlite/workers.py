@@ -1,66 +1,102 @@
-"""Workers: who is alive, and what they declare."""
+"""Workers on SQLite."""
 
 from __future__ import annotations
 
-import sqlite3
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
-from tickbird.domain.workers import Worker, check_drainable, no_such_worker
-from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
+from tickbird.domain.workers import HeartbeatResult, Worker, check_drainable, no_such_worker
+from tickbird.store.protocol.workers import WorkerStore
+from tickbird.store.sqlite.audit import write_audit
+from tickbird.store.sqlite.database import schema
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction, write_transaction
+from tickbird.store.sqlite.database.identity import SqliteIdentity
+from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
-from tickbird.store.sqlite.planning.zone_data import current
 from tickbird.store.sqlite.rows import dump, worker_record
 
-# A worker that vanished without a word is remembered for a day.
+# The row of a lost worker is kept for a day.
 WORKER_RETENTION = 86_400 * MICROS
 
 
-def report(db: sqlite3.Connection, worker: Worker, live_for: float, now: int) -> tuple[frozenset[str], int, str]:
-    """Insert or refresh a worker's row.
+class SqliteWorkers(NounStore, WorkerStore):
+    def __init__(self, database: Database, identity: SqliteIdentity) -> None:
+        super().__init__(database)
+        self._identity = identity
 
-    The ids of the other live workers of its app, which zone rules hold, and who wants it to drain.
-    """
-    row = {
-        "id": worker.id,
-        "namespace": worker.namespace,
-        "app": worker.app,
-        "kind": worker.kind,
-        "host": worker.host,
-        "pid": worker.pid,
-        "version": worker.version,
-        "queues": dump(list(worker.queues)),
-        "slots": worker.slots,
-        "tasks": dump(dict(worker.tasks)),
-        "declares": dump(dict(worker.declares)),
-        "draining": worker.draining,
-        "standby_reason": worker.standby_reason,
-        "health": dump(dict(worker.health)),
-        "started_at": to_micros(worker.started_at),
-        "now": now,
-        "live_until": now + round(live_for * MICROS),
-    }
-    [(drained_by,)] = db.execute(SQL["heartbeat"], row).fetchall()
-    db.execute(SQL["forget_workers"], {"cutoff": now - WORKER_RETENTION})
-    return frozenset(peer for (peer,) in db.execute(SQL["list_peers"], row)), current(db), drained_by
+    async def heartbeat(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
+        here = (await self._identity.cached()).here
+        return await self._heartbeat(worker, live_for, here, now)
 
+    @write_transaction
+    def _heartbeat(
+        self, db: Session, worker: Worker, live_for: float, here: Mapping[str, str], now: datetime | None
+    ) -> HeartbeatResult:
+        at = now_micros(now)
+        if too_new := schema.changed(db):
+            # This code may not be able to write its rows.
+            return HeartbeatResult(to_instant(at), outdated=too_new)
+        row = {
+            "id": worker.id,
+            "namespace": worker.namespace,
+            "app": worker.app,
+            "kind": worker.kind,
+            "host": worker.host,
+            "pid": worker.pid,
+            "version": worker.version,
+            "queues": dump(list(worker.queues)),
+            "slots": worker.slots,
+            "tasks": dump(dict(worker.tasks)),
+            "declares": dump(dict(worker.declares)),
+            "draining": worker.draining,
+            "standby_reason": worker.standby_reason,
+            "health": dump(dict(worker.health)),
+            "started_at": to_micros(worker.started_at),
+            "now": at,
+            "live_until": at + round(live_for * MICROS),
+        }
+        [(drained_by,)] = db.execute(SQL["heartbeat"], row).fetchall()
+        db.execute(SQL["forget_workers"], {"cutoff": at - WORKER_RETENTION})
+        peers = frozenset(peer for (peer,) in db.execute(SQL["list_peers"], row))
+        [generation] = db.execute(SQL["current_zones"]).fetchone()
+        copied = self._identity.update(db, here).copy_reason
+        return HeartbeatResult(to_instant(at), peers, int(generation), copied, drained_by=drained_by)
 
-def drain(db: sqlite3.Connection, namespace: str, worker_id: str, actor: str, note: str, now: int) -> Worker:
-    """Ask a worker to drain; one that was asked before stays as it is."""
-    row = db.execute(SQL["find_worker"], {"id": worker_id, "namespace": namespace, "now": now}).fetchone()
-    if row is None:
-        raise no_such_worker(worker_id)
-    worker = worker_record(row)
-    check_drainable(worker)
-    if worker.drain_requested_at is not None:
+    async def drain(
+        self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None
+    ) -> Worker:
+        worker = await self._drain(namespace, worker_id, actor, note, now)
+        self._db.signal(heartbeats=True)
         return worker
-    db.execute(SQL["drain_worker"], {"id": worker_id, "actor": actor, "now": now})
-    told = {"now": now, "actor": actor, "action": "drain_worker", "namespace": namespace, "run_id": None}
-    detail = dump({"worker": worker_id, "note": note})
-    db.execute(SQL["write_audit"], {**told, "schedule_id": None, "schedule": None, "detail": detail})
-    db.execute(SQL["call_for_heartbeats"])
-    return replace(worker, drain_requested_at=to_instant(now), drain_requested_by=actor)
+
+    @write_transaction
+    def _drain(
+        self, db: Session, namespace: str, worker_id: str, actor: str, note: str, now: datetime | None
+    ) -> Worker:
+        at = now_micros(now)
+        row = db.execute(SQL["find_worker"], {"id": worker_id, "namespace": namespace, "now": at}).fetchone()
+        if row is None:
+            raise no_such_worker(worker_id)
+        worker = worker_record(row)
+        check_drainable(worker)
+        if worker.drain_requested_at is not None:
+            return worker
+        db.execute(SQL["drain_worker"], {"id": worker_id, "actor": actor, "now": at})
+        write_audit(db, at, actor, "drain_worker", namespace, detail={"worker": worker_id, "note": note})
+        db.execute(SQL["call_for_heartbeats"])
+        return replace(worker, drain_requested_at=to_instant(at), drain_requested_by=actor)
+
+    @write_transaction
+    def remove(self, db: Session, worker_id: str) -> None:
+        db.execute(SQL["remove_worker"], {"id": worker_id})
+
+    @read_transaction
+    def list(self, db: Session, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
+        return live_workers(db, namespace, now_micros(now))
 
 
-def live(db: sqlite3.Connection, namespace: str, now: int) -> list[Worker]:
+def live_workers(db: Session, namespace: str, now: int) -> list[Worker]:
     """The live workers."""
     return [worker_record(row) for row in db.execute(SQL["list_workers"], {"namespace": namespace, "now": now})]

@@ -33,11 +33,11 @@ def shadows(cli: Cli, *names: str, **policies: Any) -> None:
         for name in names:
             target = command_target(command(["/bin/backup", "-a"])) if name == "backup" else Target(f"shop.{name}")
             made = Definition(trigger=cron("0 * * * *"), target=target, **{"shadow": True, **policies})
-            await store.change_schedule(
+            await store.schedules.change(
                 "default", name, Create(actor="ada", namespace="default", definition=made), now=BEGIN
             )
         for tick in TICKS:
-            await store.plan_due(100, now=tick)
+            await store.planning.plan_due(100, now=tick)
 
     cli.store(work)
 
@@ -86,10 +86,10 @@ def test_only_the_time_as_a_shadow_counts(cli: Cli) -> None:
     shadows(cli, "backup")
 
     async def cut_over(_: Client, store: Store) -> None:
-        await store.change_schedule(
+        await store.schedules.change(
             "default", "backup", Update(actor="ada", fields={"shadow": False}), now=TICKS[-1] + timedelta(minutes=5)
         )
-        await store.plan_due(10, now=TICKS[-1] + timedelta(hours=1))
+        await store.planning.plan_due(10, now=TICKS[-1] + timedelta(hours=1))
 
     cli.store(cut_over)
     before, after = BEGIN - timedelta(hours=2), TICKS[-1] + timedelta(hours=2)

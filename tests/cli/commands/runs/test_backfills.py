@@ -37,8 +37,8 @@ def bill(cli: Cli) -> Cli:
 
     async def make(client: Client, store: Store) -> None:
         then = (await client.now()).replace(minute=30) - timedelta(hours=1)
-        await store.change_schedule("default", "bill", command, now=then - timedelta(hours=10))
-        await store.plan_due(now=then)
+        await store.schedules.change("default", "bill", command, now=then - timedelta(hours=10))
+        await store.planning.plan_due(now=then)
 
     cli.store(make)
     return cli
@@ -49,8 +49,8 @@ def run_next(cli: Cli, count: int, status: Any = "succeeded") -> None:
 
     async def work(_: Client, store: Store) -> None:
         for _number in range(count):
-            [run] = (await store.claim_runs(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
-            await store.finish([Outcome(run.id, run.attempt, status)])
+            [run] = (await store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
+            await store.leases.finish([Outcome(run.id, run.attempt, status)])
 
     cli.store(work)
 
@@ -63,7 +63,7 @@ def test_ticks_whose_run_may_have_been_pruned_do_not_run_again(report: Cli) -> N
     run_next(report, 4)
 
     async def prune(_: Client, store: Store) -> None:
-        await store.prune(older_than=0, keep=0)
+        await store.runs.prune(older_than=0, keep=0)
 
     report.store(prune)
     said = report.ok("backfill", "report", *RANGE, "--dry-run")

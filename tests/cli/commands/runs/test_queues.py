@@ -16,7 +16,7 @@ def begin(cli: Cli, count: int) -> None:
     async def work(client: Client, store: Store) -> None:
         for _ in range(count):
             await client.enqueue("report", actor="ana", queue="mail", unknown_task_ok=True)
-        await store.claim_runs(WORKER, 9, 60, queues=["mail"], tasks=["report"])
+        await store.leases.claim(WORKER, 9, 60, queues=["mail"], tasks=["report"])
 
     cli.store(work)
 
@@ -41,7 +41,7 @@ def test_queues_are_listed_and_given_rates(cli: Cli) -> None:
 
 def test_a_queue_that_nobody_serves_is_said_so(cli: Cli) -> None:
     async def live(_: Client, store: Store) -> None:
-        await store.heartbeat(WORKER, 600)
+        await store.workers.heartbeat(WORKER, 600)
 
     cli.store(live)
     said = cli("queue", "mail", "--rate", "1/s")

@@ -19,8 +19,8 @@ def execute(cli: Cli, **outcome: Any) -> int:
 
     async def work(_: Client, store: Store) -> int:
         queues, tasks = ["default", "gpu"], ["digest", "etl"]
-        [run] = (await store.claim_runs(worker, 1, 30, queues=queues, tasks=tasks)).runs
-        await store.finish([Outcome(run.id, run.attempt, **outcome)])
+        [run] = (await store.leases.claim(worker, 1, 30, queues=queues, tasks=tasks)).runs
+        await store.leases.finish([Outcome(run.id, run.attempt, **outcome)])
         return run.id
 
     found: int = cli.store(work)

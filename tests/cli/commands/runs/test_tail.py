@@ -46,7 +46,7 @@ def test_what_happened_since(shop: Cli) -> None:
 
 def test_skips_and_catch_up_in_a_tail(cli: Cli) -> None:
     cli.create_yesterday("hourly")
-    cli.store(lambda _, store: store.plan_due())
+    cli.store(lambda _, store: store.planning.plan_due())
     planned, skipped = cli.ok("tail", "--since", "-1h", "--no-follow").out.splitlines()
     assert "hourly  run 1 planned for 2" in planned
     assert planned.endswith("(catch_up, covers 24 ticks)")

@@ -135,7 +135,7 @@ def test_why_of_the_next_tick_by_default(shop: Cli) -> None:
 
 def test_why_explains_the_last_tick_too(cli: Cli) -> None:
     cli.create_yesterday("hourly")
-    cli.store(lambda _, store: store.plan_due())
+    cli.store(lambda _, store: store.planning.plan_due())
     last, following = cli.ok("why", "hourly", "--json").json["explanations"]
     assert (last["verdict"], following["verdict"]) == ("skipped", "will run")
     assert last["at"] < following["at"]

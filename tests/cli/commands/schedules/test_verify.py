@@ -27,7 +27,7 @@ def tamper(cli: Cli, statement: str) -> None:
 def hourly(cli: Cli) -> Cli:
     """A schedule of yesterday, whose late ticks are one run and one skip."""
     cli.create_yesterday("hourly")
-    cli.store(lambda _, store: store.plan_due())
+    cli.store(lambda _, store: store.planning.plan_due())
     return cli
 
 
@@ -69,7 +69,7 @@ def test_an_audit_reads_every_page(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("tickbird.cli.commands.schedules.verify._PAGE", 2)
     for number in range(5):
         cli.create_yesterday(f"s{number}")
-    cli.store(lambda _, store: store.plan_due())
+    cli.store(lambda _, store: store.planning.plan_due())
     found = [each["schedule"] for each in cli.ok("verify", "--json").json["reports"]]
     assert found == ["s0", "s1", "s2", "s3", "s4"]
 

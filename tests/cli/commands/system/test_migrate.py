@@ -227,7 +227,7 @@ def test_a_live_worker_keeps_what_it_declares(shop: Cli) -> None:
     shop.ok("sync", "newer")
     [declared] = shop.store(lambda client, _: client.workers())
     live = replace(declared, id="w1", kind="worker")
-    shop.store(lambda _, store: store.heartbeat(live, 60))
+    shop.store(lambda _, store: store.workers.heartbeat(live, 60))
     out = shop.ok("sync", "shop").out
     assert out == "digest: kept as stored, since a live worker still declares that\n"
 

@@ -16,7 +16,7 @@ def report(cli: Cli, name: str, **fields: Any) -> None:
     """A worker that says how it is."""
 
     async def work(_: Client, store: Store) -> None:
-        await store.heartbeat(a_worker(name, queues=("default", "mail"), slots=4, **fields), 600)
+        await store.workers.heartbeat(a_worker(name, queues=("default", "mail"), slots=4, **fields), 600)
 
     cli.store(work)
 

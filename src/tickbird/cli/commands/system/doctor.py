@@ -10,7 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from tickbird.cli.connection import connect, must_exist, run_async
+from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED, STORE
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, print_result
@@ -18,7 +18,7 @@ from tickbird.client import Client
 from tickbird.domain.doctor.finding import Finding, Severity, to_json, unusable
 from tickbird.domain.errors import StoreError
 from tickbird.domain.messages import count
-from tickbird.stores import open_store
+from tickbird.stores import must_exist, open_store
 
 # What is shown first, and how.
 _SYMBOLS: dict[Severity, Cell] = {

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import click
 
-from tickbird.app import Tickbird
 from tickbird.cli.app_loading import app_argument, find_app
 from tickbird.cli.connection import run_async
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Printer, print_result, warn
+from tickbird.domain.doctor.snapshot import CORRECTED_VERSION
 from tickbird.domain.messages import count
-from tickbird.domain.schedules.codec import fingerprint
-from tickbird.domain.workers import Worker
-from tickbird.engine.code_sync import sync as write_declarations
-from tickbird.store.protocol.store import Store
-from tickbird.store.shared.migrations import META
 from tickbird.stores import open_store
-
-# Long enough for a deploy to start its workers, which then declare the same themselves.
-_DECLARED_FOR = 600.0
 
 
 @click.command(cls=Command)
@@ -34,7 +25,7 @@ def migrate(settings: GlobalOptions) -> None:
         try:
             done = list(await store.migrate())
             await store.open()
-            return store.url, done, (await store.check_identity()).copy_reason
+            return store.url, done, (await store.identity.check()).copy_reason
         finally:
             await store.close()
 
@@ -44,7 +35,9 @@ def migrate(settings: GlobalOptions) -> None:
 
     def show_applied(screen: Printer) -> None:
         for name in applied:
-            screen.line(f"applied {name}" if name != META else "set the version right that the table meta states")
+            screen.line(
+                f"applied {name}" if name != CORRECTED_VERSION else "set the version right that the table meta states"
+            )
         screen.line(f"{url} is up to date." if applied else f"{url} was up to date already.")
 
     print_result(settings, lambda: {"url": url, "applied": list(applied), "copy": bool(copied)}, show_applied)
@@ -61,15 +54,9 @@ def sync(settings: GlobalOptions, app: str | None, app_option: str | None) -> No
     """
     bird = find_app(settings, app, app_option)
 
-    async def work() -> tuple[list[str], list[str]]:
-        store = open_store(bird.url)
-        await store.open()
-        try:
-            return await _declare(store, bird)
-        finally:
-            await store.close()
+    from tickbird.worker import publish_declarations
 
-    changes, kept = run_async(work(), settings)
+    changes, kept = run_async(publish_declarations(bird), settings)
 
     def show_changes(screen: Printer) -> None:
         for change in changes:
@@ -84,25 +71,3 @@ def sync(settings: GlobalOptions, app: str | None, app_option: str | None) -> No
     print_result(
         settings, lambda: {"app": bird.app, "namespace": bird.namespace, "changes": done, "kept": kept}, show_changes
     )
-
-
-async def _declare(store: Store, bird: Tickbird) -> tuple[list[str], list[str]]:
-    """Publish, then write; the changes, and the schedules that a live worker's definition keeps as they are."""
-    from tickbird.worker import describe_worker
-
-    worker: Worker = replace(describe_worker(bird), kind="sync", queues=(), slots=0, tasks={})
-    await store.heartbeat(worker, _DECLARED_FOR)
-    try:
-        for other in await store.list_workers(bird.namespace):
-            # An earlier sync is superseded; left alone, it would keep a rollback from winning.
-            if other.kind == "sync" and other.app == bird.app and other.id != worker.id:
-                await store.remove_worker(other.id)
-        changes = await write_declarations(store, bird.declarations, worker)
-    except BaseException:
-        # What was not written must not count as declared.
-        await store.remove_worker(worker.id)
-        raise
-    stored = await store.list_app_schedules(bird.namespace, bird.app, list(bird.declarations.schedules))
-    declared = bird.declarations.schedules.items()
-    kept = [name for name, each in declared if stored[name].schedule.fingerprint != fingerprint(each)]
-    return changes, kept

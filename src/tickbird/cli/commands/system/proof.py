@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tickbird.cli.connection import must_exist, run_async
+from tickbird.cli.connection import run_async
 from tickbird.cli.errors import FAILED
 from tickbird.cli.options import GlobalOptions
 from tickbird.cli.output import Cell, Printer, print_result, warn
@@ -24,7 +24,7 @@ def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | N
     """Run the proof, print it, and give the exit code."""
     # Imported here, because it needs everything that a worker does.
     from tickbird.proof import Proof
-    from tickbird.stores import open_store
+    from tickbird.stores import must_exist, open_store
 
     url = settings.store_url
     store = open_store(url)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from tickbird.cli.connection import must_exist
 from tickbird.cli.errors import Failed
 from tickbird.cli.logging import LEVELS, log_to_stderr
 from tickbird.cli.options import Command, GlobalOptions
@@ -49,4 +48,4 @@ def server(
     from tickbird.server import Address, main
 
     log_to_stderr("debug" if settings.debug else log_level)
-    main(settings.store_url, Address(host, port, certfile, keyfile, trust_proxy), must_exist)
+    main(settings.store_url, Address(host, port, certfile, keyfile, trust_proxy))

@@ -6,7 +6,7 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from math import inf
 from typing import Any, Final, NamedTuple, TypeVar
@@ -168,16 +168,16 @@ class Connections:
         register(connection)
         return connection
 
-    async def transact(self, work: Callable[[Session], Awaitable[T]], *, patient: bool = True) -> T:
+    def transact(self, work: Callable[[Session], Awaitable[T]], *, patient: bool = True) -> Coroutine[Any, Any, T]:
         """Do the work in one transaction; again if it was surely rolled back for a passing reason.
 
         Without patience, not again after a lock that was not available in time.
         """
-        return await self._attempt(work, whole=True, patient=patient)
+        return self._attempt(work, whole=True, patient=patient)
 
-    async def statement(self, work: Callable[[Session], Awaitable[T]]) -> T:
+    def statement(self, work: Callable[[Session], Awaitable[T]]) -> Coroutine[Any, Any, T]:
         """Do work that is a single statement, and so a whole transaction."""
-        return await self._attempt(work, whole=False)
+        return self._attempt(work, whole=False)
 
     async def _attempt(self, work: Callable[[Session], Awaitable[T]], *, whole: bool, patient: bool = True) -> T:
         pauses = iter((*_PAUSES, None))

@@ -1,4 +1,4 @@
-"""Where the store is: a database of a server, by what each says of itself."""
+"""Which database the store is: by the names that the database and its server have."""
 
 from __future__ import annotations
 
@@ -6,44 +6,58 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from psycopg import errors
-from psycopg.types.json import Jsonb
 
 from tickbird.domain.store_identity import StoreIdentity
+from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.database.database import Database, NounStore, autocommit, transaction
+from tickbird.store.protocol.identity import IdentityStore
 from tickbird.store.shared.identity import compare, encode, same_database
 
 
-async def here(db: Session) -> Mapping[str, str]:
-    """The database and, where this role may read it, the identity of its server."""
+class PostgresIdentity(NounStore, IdentityStore):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._checked: StoreIdentity | None = None
+
+    @autocommit
+    async def check(self, db: Session) -> StoreIdentity:
+        here = await read_here(db)
+        rows = await db.fetch("read_place")
+        if not rows:
+            # A store that has recorded nothing yet belongs here.
+            await db.execute("record_place", place=encode(here))
+        self._checked = compare(here, rows[0][0] if rows else None, same_database)
+        return self._checked
+
+    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
+        self._checked = await self._accept(await self.check(), namespace, actor, now)
+        return self._checked
+
+    @transaction
+    async def _accept(
+        self, db: Session, copy: StoreIdentity, namespace: str, actor: str, now: datetime | None
+    ) -> StoreIdentity:
+        [(at,)] = await db.fetch("clock", now=now)
+        await db.execute("accept_place", place=encode(copy.here))
+        detail = {"from": dict(copy.stored), "to": dict(copy.here)}
+        await write_audit(db, at, actor, "accept_copy", namespace, detail=detail)
+        return StoreIdentity(copy.here, copy.here)
+
+    async def cached(self) -> StoreIdentity:
+        """The last result of a check."""
+        return await self.check() if self._checked is None else self._checked
+
+    def update(self, here: Mapping[str, str], stored: str | None) -> StoreIdentity:
+        """The result of a check, from a value that another verb has read."""
+        self._checked = compare(here, stored, same_database)
+        return self._checked
+
+
+async def read_here(db: Session) -> Mapping[str, str]:
+    """The database and, if this role may read it, the identity of its server."""
     try:
-        [found] = await db.fetch_named("read_here")
+        [row] = await db.fetch_named("read_here")
     except errors.InsufficientPrivilege:
-        [found] = await db.fetch_named("read_here_plainly")
-    return found
-
-
-async def check(db: Session) -> StoreIdentity:
-    """Compare with what the store says; a store that says nothing yet belongs here."""
-    place = await here(db)
-    rows = await db.fetch("read_place")
-    if not rows:
-        await db.execute("record_place", place=encode(place))
-    return compare(place, rows[0][0] if rows else None, same_database)
-
-
-async def accept(db: Session, place: StoreIdentity, namespace: str, actor: str, now: datetime | None) -> StoreIdentity:
-    """From now on the store belongs here."""
-    [(at,)] = await db.fetch("clock", now=now)
-    await db.execute("accept_place", place=encode(place.here))
-    await db.execute(
-        "write_audit",
-        now=at,
-        actor=actor,
-        action="accept_copy",
-        namespace=namespace,
-        schedule_id=None,
-        schedule=None,
-        run_id=None,
-        detail=Jsonb({"from": dict(place.stored), "to": dict(place.here)}),
-    )
-    return StoreIdentity(place.here, place.here)
+        [row] = await db.fetch_named("read_here_plainly")
+    return row

@@ -5,11 +5,11 @@ from __future__ import annotations
 import psycopg
 from psycopg import errors
 
+from tickbird.domain.doctor.snapshot import CORRECTED_VERSION
 from tickbird.domain.errors import StoreError
 from tickbird.store.postgres.database.connection import Connection, Session
 from tickbird.store.postgres.database.schema_name import in_schema
 from tickbird.store.shared.migrations import (
-    META,
     Migration,
     check_version,
     is_stale,
@@ -51,7 +51,7 @@ async def migrate(connection: Connection, schema: str) -> list[str]:
             done.append(f"{migration.number:04}_{migration.name}")
         if not done and is_stale(dict(await db.fetch("read_meta")), len(MIGRATIONS)):
             await _write_version(db, MIGRATIONS[-1])
-            done.append(META)
+            done.append(CORRECTED_VERSION)
         if done:
             await db.execute("tell_migrated")
         return done

@@ -19,7 +19,7 @@ from tickbird.store.postgres.planning.due import read_due_schedules
 from tickbird.store.postgres.planning.facts import decide_batch, read_facts
 from tickbird.store.postgres.planning.revisions import learn
 from tickbird.store.postgres.planning.write import write_on_time, write_plans
-from tickbird.store.postgres.planning.zone_data import audit, stamp
+from tickbird.store.postgres.planning.zone_cursors import audit, stamp
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.shared.planning.decide import tally
 from tickbird.store.shared.planning.due import DueCursor

@@ -1,55 +1,84 @@
-"""Zone rules on PostgreSQL: which the store goes by, and what cursors are marked with."""
+"""Zone data on PostgreSQL."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
 
-from tickbird.domain.time.zone_data import MovedSchedule, ZoneData, ZoneRecord, Zones
+from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRecord, Zones, zone_source
 from tickbird.store.postgres.database.connection import Session
-from tickbird.store.postgres.rows import json_text, numbers, texts
-from tickbird.store.shared.zone_data import actor_of, detail_of, is_adopted
-
-_MAX_RECORDS: Final = 1_000
-
-
-async def records(db: Session, limit: int = _MAX_RECORDS) -> list[ZoneRecord]:
-    """The rules that the store has gone by, newest first."""
-    return [ZoneRecord(*row) for row in await db.fetch("list_zone_data", limit=limit)]
+from tickbird.store.postgres.database.database import Database, NounStore, autocommit, transaction
+from tickbird.store.postgres.planning.due import read_due_schedules
+from tickbird.store.postgres.planning.write import write_plans
+from tickbird.store.postgres.planning.zone_cursors import audit, stamp
+from tickbird.store.protocol.zone_data import ZoneDataStore
+from tickbird.store.shared.planning.decide import recompute_for_zone_data
+from tickbird.store.shared.zone_data import MAX_RECORDS, UNKNOWN, is_adopted
 
 
-async def check(db: Session, here: ZoneData, adopt: bool, actor: str, now: datetime | None) -> Zones:
-    """Compare these rules with the store's, and let it take them over if they win."""
-    known = await records(db)
-    if not is_adopted(here, known, adopt=adopt, by_hand=bool(actor)):
-        return Zones(here, known[0])
-    made = await db.execute(
-        "adopt_zone_data",
-        generation=known[0].generation + 1 if known else 1,
-        version=here.version,
-        digest=here.digest,
-        actor=actor or "worker",
-        now=now,
-    )
-    [stored] = await records(db, 1)
-    return Zones(here, stored, adopted=bool(made))
+class PostgresZoneData(NounStore, ZoneDataStore):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._checked = UNKNOWN
 
+    async def check(
+        self, here: ZoneData | None = None, *, adopt: bool = False, actor: str = "", now: datetime | None = None
+    ) -> Zones:
+        self._checked = await self._compare(here or zone_source().data, adopt, actor, now)
+        return self._checked
 
-async def stamp(db: Session, zones: Zones, ids: Sequence[int]) -> None:
-    """These cursors go by these rules."""
-    await db.execute("stamp_zones", zones=zones.generation, ids=numbers(ids))
-
-
-async def audit(db: Session, zones: Zones, moved: Sequence[MovedSchedule], now: datetime) -> None:
-    """A row for each schedule whose next look moved; its revision is the same."""
-    if moved:
-        await db.execute(
-            "audit_zones",
+    @autocommit
+    async def _compare(self, db: Session, here: ZoneData, adopt: bool, actor: str, now: datetime | None) -> Zones:
+        records = [ZoneRecord(*row) for row in await db.fetch("list_zone_data", limit=MAX_RECORDS)]
+        if not is_adopted(here, records, adopt=adopt, by_hand=bool(actor)):
+            return Zones(here, records[0])
+        adopted = await db.execute(
+            "adopt_zone_data",
+            generation=records[0].generation + 1 if records else 1,
+            version=here.version,
+            digest=here.digest,
+            actor=actor or "worker",
             now=now,
-            actor=actor_of(zones),
-            namespaces=texts([each.namespace for each in moved]),
-            ids=numbers(each.schedule_id for each in moved),
-            schedules=texts([each.schedule for each in moved]),
-            details=texts([json_text(detail_of(zones, each)) for each in moved]),
         )
+        [stored] = await db.fetch("list_zone_data", limit=1)
+        return Zones(here, ZoneRecord(*stored), adopted=bool(adopted))
+
+    async def cached(self, *, adopt: bool = True) -> Zones:
+        """The last result of a check, which tells what this process may plan."""
+        return await self.check(adopt=adopt) if self._checked is UNKNOWN else self._checked
+
+    async def recompute(self, after: int = 0, limit: int = 500, *, now: datetime | None = None) -> ZoneRecomputeResult:
+        zones = await self.cached()
+        return await self._recompute(zones, after, limit, now) if zones.same else ZoneRecomputeResult()
+
+    @transaction
+    async def _recompute(
+        self, db: Session, zones: Zones, after: int, limit: int, now: datetime | None
+    ) -> ZoneRecomputeResult:
+        locked = await db.fetch(
+            "lock_other_zones", after=after, zones=zones.generation, format=FORMAT, limit=limit, now=now
+        )
+        if not locked:
+            await db.execute("end_follow", zones=zones.generation, now=now)
+            return ZoneRecomputeResult()
+        ids, at = [row[0] for row in locked], locked[0][1]
+        # An edit by plain SQL is for the planner, which uses the new zone data as well.
+        due = [
+            schedule for schedule in await read_due_schedules(db, self._db.revisions, ids) if schedule.edited is None
+        ]
+        recomputed = [
+            decision
+            for schedule in due
+            if (decision := recompute_for_zone_data(schedule.schedule, schedule.last_skip_id)) is not None
+        ]
+        await write_plans(db, self._db.revisions, recomputed, at)
+        moved = [decision.moved for decision in recomputed if decision.moved is not None]
+        await audit(db, zones, moved, at)
+        await stamp(db, zones, ids)
+        if moved:
+            await db.execute("wake")
+        return ZoneRecomputeResult(moved, ids[-1])
+
+    async def list(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
+        return [ZoneRecord(*row) for row in await self._db.fetch("list_zone_data", limit=limit)]

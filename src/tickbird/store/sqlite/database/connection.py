@@ -21,6 +21,8 @@ from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import MEMORY, SqliteUrl
 
 T = TypeVar("T")
+# What verbs work on, named as in the other driver: a connection within one transaction.
+Session = sqlite3.Connection
 
 # SQLite waits this long for another process by itself; then we try again until the patience is used up.
 BUSY_TIMEOUT = 5.0

@@ -1,45 +1,66 @@
-"""Where the store is: a file, by its path and by its number on the disk."""
+"""Which database the store is: a file, by its path and by its number on the disk."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 
 from tickbird.domain.store_identity import StoreIdentity
+from tickbird.store.protocol.identity import IdentityStore
 from tickbird.store.shared.identity import compare, encode, same_file
+from tickbird.store.sqlite.audit import write_audit
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import Database, NounStore, write_transaction
+from tickbird.store.sqlite.database.instants import now_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import MEMORY
-from tickbird.store.sqlite.runs import write_audit
 
 
-def here(path: str) -> Mapping[str, str]:
+class SqliteIdentity(NounStore, IdentityStore):
+    def __init__(self, database: Database, path: str) -> None:
+        super().__init__(database)
+        self._path = path
+        self._checked: StoreIdentity | None = None
+
+    @write_transaction
+    def check(self, db: Session) -> StoreIdentity:
+        self._checked = read_identity(db, read_here(self._path))
+        here, stored = self._checked.here, self._checked.stored
+        # A store that has recorded nothing yet belongs here, and so does a file that was moved.
+        if here and not self._checked.copy_reason and here != stored:
+            db.execute(SQL["accept_place"], {"place": encode(here)})
+        return self._checked
+
+    @write_transaction
+    def accept_copy(self, db: Session, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
+        copy = read_identity(db, read_here(self._path))
+        db.execute(SQL["accept_place"], {"place": encode(copy.here)})
+        detail = {"from": dict(copy.stored), "to": dict(copy.here)}
+        write_audit(db, now_micros(now), actor, "accept_copy", namespace, detail=detail)
+        self._checked = StoreIdentity(copy.here, copy.here)
+        return self._checked
+
+    async def cached(self) -> StoreIdentity:
+        """The last result of a check."""
+        return await self.check() if self._checked is None else self._checked
+
+    def update(self, db: Session, here: Mapping[str, str]) -> StoreIdentity:
+        """The result of a check, as part of another verb."""
+        self._checked = read_identity(db, here)
+        return self._checked
+
+
+def read_here(path: str) -> Mapping[str, str]:
     """The file behind a path; nothing for a database in memory."""
     if path == MEMORY:
         return {}
-    found = Path(path).resolve()
-    status = found.stat()
-    return {"path": str(found), "file": f"{status.st_dev}:{status.st_ino}"}
+    file = Path(path).resolve()
+    status = file.stat()
+    return {"path": str(file), "file": f"{status.st_dev}:{status.st_ino}"}
 
 
-def stored(db: sqlite3.Connection, place: Mapping[str, str]) -> StoreIdentity:
-    """Compare with what the store says."""
+def read_identity(db: Session, here: Mapping[str, str]) -> StoreIdentity:
+    """Compare a file with the one that the store recorded."""
     row = db.execute(SQL["read_place"]).fetchone()
-    return compare(place, row[0] if row else None, same_file)
-
-
-def check(db: sqlite3.Connection, path: str) -> StoreIdentity:
-    """Compare with what the store says; a store that says nothing yet belongs here, and so does one that was moved."""
-    place = stored(db, here(path))
-    if place.here and not place.copy_reason and place.here != place.stored:
-        db.execute(SQL["accept_place"], {"place": encode(place.here)})
-    return place
-
-
-def accept(db: sqlite3.Connection, path: str, namespace: str, actor: str, now: int) -> StoreIdentity:
-    """From now on the store belongs here."""
-    place = stored(db, here(path))
-    db.execute(SQL["accept_place"], {"place": encode(place.here)})
-    detail = {"from": dict(place.stored), "to": dict(place.here)}
-    write_audit(db, now, actor, "accept_copy", namespace, detail=detail)
-    return StoreIdentity(place.here, place.here)
+    return compare(here, row[0] if row else None, same_file)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
+from tickbird.domain.doctor.snapshot import CORRECTED_VERSION
 from tickbird.domain.errors import SchemaError
 from tickbird.store.shared.migrations import (
-    META,
     Migration,
     check_version,
     is_stale,
@@ -69,7 +69,7 @@ def _migrate(db: sqlite3.Connection) -> list[str]:
         _record_version(db, migration)
     if not todo and is_stale(meta or {}, len(MIGRATIONS)):
         _record_version(db, MIGRATIONS[-1])
-        return [META]
+        return [CORRECTED_VERSION]
     return [f"{migration.number:04}_{migration.name}" for migration in todo]
 
 

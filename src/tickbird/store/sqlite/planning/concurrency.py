@@ -2,56 +2,68 @@
 
 from __future__ import annotations
 
-import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
 
 from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, ConcurrencyLimit
 from tickbird.domain.runs.run import RunRecord
+from tickbird.store.protocol.concurrency import LimitStore
 from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.sqlite.audit import write_audit
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import NounStore, read_transaction
+from tickbird.store.sqlite.database.instants import now_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.waiting_runs import release
 from tickbird.store.sqlite.rows import run_record
-from tickbird.store.sqlite.runs import write_audit
 
 
-def change(
-    db: sqlite3.Connection,
-    known: RevisionCache,
-    namespace: str,
-    key: str,
-    max_running: int | None,
-    actor: str,
-    now: int,
+class SqliteLimits(NounStore, LimitStore):
+    async def set(
+        self, namespace: str, key: str, max_running: int | None, actor: str, *, now: datetime | None = None
+    ) -> ConcurrencyLimit:
+        limit, released = await self._db.write(
+            lambda db: set_limit(db, self._db.revisions, namespace, key, max_running, actor, now_micros(now))
+        )
+        if released:
+            self._db.signal()
+        return limit
+
+    @read_transaction
+    def list(
+        self, db: Session, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
+    ) -> Sequence[ConcurrencyLimit]:
+        return _read_limits(db, namespace, key, after, limit)
+
+    @read_transaction
+    def list_runs(self, db: Session, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
+        rows = db.execute(SQL["list_runs_of_key"], {"namespace": namespace, "key": key, "limit": limit})
+        return [run_record(row) for row in rows]
+
+
+def set_limit(
+    db: Session, revisions: RevisionCache, namespace: str, key: str, max_running: int | None, actor: str, now: int
 ) -> tuple[ConcurrencyLimit, list[int]]:
-    """Set or remove a limit; it as it stands then, and which runs were released."""
+    """Set or remove a limit; returns it with its counts, and the runs that were released."""
     names = {"namespace": namespace, "key": key}
     before = db.execute(SQL["stored_limit"], names).fetchone()
     if max_running is None:
         db.execute(SQL["remove_limit"], names)
     else:
         db.execute(SQL["set_limit"], {**names, "max_running": max_running})
-    released = release(db, known, [], now, keys=[(namespace, key)])
+    released = release(db, revisions, [], now, keys=[(namespace, key)])
     detail = {"key": key, "before": before[0] if before else None, "after": max_running}
     write_audit(db, now, actor, "limit", namespace, detail=detail)
     if released:
         db.execute(SQL["wake_others"])
-    found = read(db, namespace, key)
-    return found[0] if found else ConcurrencyLimit(key, DEFAULT_LIMIT, False, 0, 0), released
+    limits = _read_limits(db, namespace, key, "", None)
+    return limits[0] if limits else ConcurrencyLimit(key, DEFAULT_LIMIT, False, 0, 0), released
 
 
-def read(
-    db: sqlite3.Connection, namespace: str, key: str | None, after: str = "", limit: int | None = None
-) -> list[ConcurrencyLimit]:
-    """The keys that have a limit or active runs."""
-    rows_limit = -1 if limit is None else limit
-    bounds = {"namespace": namespace, "key": key, "after": after, "limit": rows_limit, "default": DEFAULT_LIMIT}
-    rows = db.execute(SQL["list_limits"], bounds)
+def _read_limits(db: Session, namespace: str, key: str | None, after: str, limit: int | None) -> list[ConcurrencyLimit]:
+    maximum = -1 if limit is None else limit
+    bounds = {"namespace": namespace, "key": key, "after": after, "limit": maximum, "default": DEFAULT_LIMIT}
     return [
         ConcurrencyLimit(name, max_running, bool(is_explicit), active, waiting)
-        for name, max_running, is_explicit, active, waiting in rows
+        for name, max_running, is_explicit, active, waiting in db.execute(SQL["list_limits"], bounds)
     ]
-
-
-def list_runs_of_key(db: sqlite3.Connection, namespace: str, key: str, limit: int) -> list[RunRecord]:
-    """The runs that have a place of a key, oldest first."""
-    rows = db.execute(SQL["list_runs_of_key"], {"namespace": namespace, "key": key, "limit": limit})
-    return [run_record(row) for row in rows]

@@ -22,7 +22,7 @@ from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.dependencies import watch
 from tickbird.store.sqlite.planning.due import learn, leave_out_large, read_due_schedules
 from tickbird.store.sqlite.planning.write import write_on_time, write_plans
-from tickbird.store.sqlite.planning.zone_data import audit, stamp
+from tickbird.store.sqlite.planning.zone_cursors import audit, stamp
 from tickbird.store.sqlite.rows import all_facts, dump
 
 # A batch that makes more runs than this leaves its other schedules to the next step, so that memory stays small.

@@ -15,12 +15,13 @@ from tickbird.domain.workers import HandOff
 from tickbird.store.shared.planning.handoff import leased, pick_handoff
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.planning.rows import LastSkip, Rows, ids_needed, last_skips_needed, to_rows
+from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL, fetch_as
 from tickbird.store.sqlite.planning.rate_limits import stored
 from tickbird.store.sqlite.planning.waiting_runs import release, room
 from tickbird.store.sqlite.rows import dump
-from tickbird.store.sqlite.runs import reserve_ids, write_audit
+from tickbird.store.sqlite.runs import reserve_ids
 
 REPLACED = "replaced"
 PLANNER = "planner"

@@ -1,67 +1,97 @@
-"""Zone rules: which the store goes by, and what cursors are marked with."""
+"""Zone data on SQLite."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
-from typing import Final
+from datetime import datetime
 
-from tickbird.domain.time.zone_data import MovedSchedule, ZoneData, ZoneRecord, Zones
-from tickbird.store.shared.zone_data import actor_of, detail_of, is_adopted
-from tickbird.store.sqlite.database.instants import to_instant
+from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRecord, Zones, zone_source
+from tickbird.store.protocol.zone_data import ZoneDataStore
+from tickbird.store.shared.planning.decide import recompute_for_zone_data
+from tickbird.store.shared.zone_data import MAX_RECORDS, UNKNOWN, is_adopted
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction, write_transaction
+from tickbird.store.sqlite.database.instants import now_micros, to_instant
 from tickbird.store.sqlite.database.statements import SQL
-from tickbird.store.sqlite.rows import dump
-from tickbird.store.sqlite.runs import write_audit
+from tickbird.store.sqlite.planning.due import read_due_schedules
+from tickbird.store.sqlite.planning.write import write_plans
+from tickbird.store.sqlite.planning.zone_cursors import audit, stamp
 
-_MAX_RECORDS: Final = 1_000
+
+class SqliteZoneData(NounStore, ZoneDataStore):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._checked = UNKNOWN
+
+    async def check(
+        self, here: ZoneData | None = None, *, adopt: bool = False, actor: str = "", now: datetime | None = None
+    ) -> Zones:
+        self._checked = await self._compare(here or zone_source().data, adopt, actor, now)
+        return self._checked
+
+    @write_transaction
+    def _compare(self, db: Session, here: ZoneData, adopt: bool, actor: str, now: datetime | None) -> Zones:
+        records = read_records(db, MAX_RECORDS)
+        if not is_adopted(here, records, adopt=adopt, by_hand=bool(actor)):
+            return Zones(here, records[0])
+        row = {
+            "generation": records[0].generation + 1 if records else 1,
+            "version": here.version,
+            "digest": here.digest,
+            "actor": actor or "worker",
+            "now": now_micros(now),
+        }
+        db.execute(SQL["adopt_zone_data"], row)
+        return Zones(here, read_records(db, 1)[0], adopted=True)
+
+    async def cached(self, *, adopt: bool = True) -> Zones:
+        """The last result of a check, which tells what this process may plan."""
+        return await self.check(adopt=adopt) if self._checked is UNKNOWN else self._checked
+
+    async def recompute(self, after: int = 0, limit: int = 500, *, now: datetime | None = None) -> ZoneRecomputeResult:
+        zones = await self.cached()
+        if not zones.same:
+            return ZoneRecomputeResult()
+        recomputed = await self._recompute(zones, after, limit, now)
+        if recomputed.moved:
+            self._db.signal()
+        return recomputed
+
+    @write_transaction
+    def _recompute(
+        self, db: Session, zones: Zones, after: int, limit: int, now: datetime | None
+    ) -> ZoneRecomputeResult:
+        at = now_micros(now)
+        bounds = {"after": after, "zones": zones.generation, "format": FORMAT, "limit": limit, "now": at}
+        ids = [schedule_id for (schedule_id,) in db.execute(SQL["other_zones"], bounds)]
+        if not ids:
+            db.execute(SQL["end_follow"], bounds)
+            return ZoneRecomputeResult()
+        # An edit by plain SQL is for the planner, which uses the new zone data as well.
+        due = [schedule for schedule in read_due_schedules(db, self._db.revisions, ids) if schedule.edited is None]
+        recomputed = [
+            decision
+            for schedule in due
+            if (decision := recompute_for_zone_data(schedule.schedule, schedule.last_skip_id)) is not None
+        ]
+        write_plans(db, self._db.revisions, recomputed, at)
+        moved = [decision.moved for decision in recomputed if decision.moved is not None]
+        audit(db, zones, moved, at)
+        stamp(db, zones, ids)
+        db.execute(SQL["wake_others"])
+        return ZoneRecomputeResult(moved, ids[-1])
+
+    @read_transaction
+    def list(self, db: Session, *, limit: int = 100) -> Sequence[ZoneRecord]:
+        return read_records(db, limit)
 
 
-def records(db: sqlite3.Connection, limit: int = _MAX_RECORDS) -> list[ZoneRecord]:
-    """The rules that the store has gone by, newest first."""
+def read_records(db: Session, limit: int) -> list[ZoneRecord]:
+    """The zone data that the store has had, newest first."""
     return [
-        ZoneRecord(generation, version, digest, to_instant(adopted_at), by, to_instant(followed_at))
-        for generation, version, digest, adopted_at, by, followed_at in db.execute(
+        ZoneRecord(generation, version, digest, to_instant(adopted_at), actor, to_instant(followed_at))
+        for generation, version, digest, adopted_at, actor, followed_at in db.execute(
             SQL["list_zone_data"], {"limit": limit}
         )
     ]
-
-
-def check(db: sqlite3.Connection, here: ZoneData, adopt: bool, actor: str, now: int) -> Zones:
-    """Compare these rules with the store's, and let it take them over if they win."""
-    known = records(db)
-    if not is_adopted(here, known, adopt=adopt, by_hand=bool(actor)):
-        return Zones(here, known[0])
-    row = {
-        "generation": known[0].generation + 1 if known else 1,
-        "version": here.version,
-        "digest": here.digest,
-        "actor": actor or "worker",
-        "now": now,
-    }
-    db.execute(SQL["adopt_zone_data"], row)
-    return Zones(here, records(db, 1)[0], adopted=True)
-
-
-def current(db: sqlite3.Connection) -> int:
-    """The generation of the rules that the store goes by."""
-    return int(db.execute(SQL["current_zones"]).fetchone()[0])
-
-
-def stamp(db: sqlite3.Connection, zones: Zones, ids: Sequence[int]) -> None:
-    """These cursors go by these rules."""
-    db.execute(SQL["stamp_zones"], {"zones": zones.generation, "ids": dump(list(ids))})
-
-
-def audit(db: sqlite3.Connection, zones: Zones, moved: Sequence[MovedSchedule], now: int) -> None:
-    """A row for each schedule whose next look moved; its revision is the same."""
-    for each in moved:
-        write_audit(
-            db,
-            now,
-            actor_of(zones),
-            "zones",
-            each.namespace,
-            schedule_id=each.schedule_id,
-            schedule=each.schedule,
-            detail=detail_of(zones, each),
-        )

@@ -1,0 +1,104 @@
+"""The database as verbs use it: statements and transactions whose errors are errors of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import psycopg
+
+from tickbird.domain.errors import StoreError
+from tickbird.store.postgres.database.connection import Connections, Session
+from tickbird.store.postgres.database.errors import is_data_error, translate
+from tickbird.store.postgres.database.notifications import Notifier
+from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.shared.unstorable_values import refused_value, refusing_values
+
+T = TypeVar("T")
+P = ParamSpec("P")
+N = TypeVar("N", bound="NounStore")
+Work = Callable[[Session], Awaitable[T]]
+
+
+class Database:
+    """One database: work on its connections, without errors of the driver; and what this process keeps of it."""
+
+    def __init__(self, connections: Connections) -> None:
+        self.connections = connections
+        self.notifier = Notifier(connections)
+        self.revisions = RevisionCache()
+
+    def translate(self, error: psycopg.Error) -> StoreError:
+        """The error of the store for one of the driver."""
+        return translate(error, self.connections.display_name)
+
+    @contextmanager
+    def translating(self) -> Iterator[None]:
+        """Raise errors of the driver as errors of the store."""
+        try:
+            yield
+        except psycopg.Error as error:
+            raise self.translate(error) from None
+
+    async def fetch(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
+        """All rows of one statement."""
+        return await self.statement(lambda db: db.fetch(name, **values))
+
+    async def fetch_named(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
+        """All rows of one statement, as column → value."""
+        return await self.statement(lambda db: db.fetch_named(name, **values))
+
+    async def execute(self, name: str, /, **values: Any) -> int:
+        """How many rows one statement wrote."""
+        return await self.statement(lambda db: db.execute(name, **values))
+
+    async def statement(self, work: Work[T]) -> T:
+        """Work on one connection, on which each statement is a transaction."""
+        with self.translating():
+            return await self.connections.statement(work)
+
+    async def transact(self, work: Work[T]) -> T:
+        """Work in one transaction."""
+        with self.translating():
+            return await self.connections.transact(work)
+
+    async def record(self, work: Work[T], *, one_statement: bool = False) -> T:
+        """Write values of runs; raises InvalidError if one of them can never be stored."""
+        try:
+            with refusing_values():
+                return await (self.connections.statement if one_statement else self.connections.transact)(work)
+        except psycopg.Error as error:
+            raise (refused_value(error) if is_data_error(error) else self.translate(error)) from None
+
+
+class NounStore:
+    """The verbs of one noun."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+
+def transaction(
+    verb: Callable[Concatenate[N, Session, P], Awaitable[T]],
+) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
+    """A verb that is one transaction."""
+
+    @wraps(verb)
+    async def transact(self: N, /, *args: P.args, **options: P.kwargs) -> T:
+        return await self._db.transact(lambda db: verb(self, db, *args, **options))
+
+    return transact
+
+
+def autocommit(
+    verb: Callable[Concatenate[N, Session, P], Awaitable[T]],
+) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
+    """A verb on one connection, on which each statement is a transaction."""
+
+    @wraps(verb)
+    async def statement(self: N, /, *args: P.args, **options: P.kwargs) -> T:
+        return await self._db.statement(lambda db: verb(self, db, *args, **options))
+
+    return statement

@@ -1,0 +1,154 @@
+"""Leases on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from operator import attrgetter
+from typing import Any
+
+from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
+from tickbird.domain.runs.run import FINAL, Outcome
+from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.workers import Worker
+from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.database.database import Database, NounStore, transaction
+from tickbird.store.postgres.planning.claims import ClaimRequest, Claims
+from tickbird.store.postgres.planning.dependencies import cancel_unmet, note_successes
+from tickbird.store.postgres.planning.waiting_runs import release
+from tickbird.store.postgres.rows import clean, json_text, numbers, texts
+from tickbird.store.protocol.leases import LeaseStore
+from tickbird.store.shared.planning.revision_cache import RevisionCache
+
+
+class PostgresLeases(NounStore, LeaseStore):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._claims = Claims(database.revisions, database.statement, database.transact)
+
+    async def claim(
+        self,
+        worker: Worker,
+        limit: int,
+        lease: float,
+        *,
+        queues: Collection[str],
+        tasks: Collection[str],
+        at_once: int | None = None,
+        expected: ClockBounds | None = None,
+        now: datetime | None = None,
+    ) -> ClaimResult:
+        start = limit if at_once is None else at_once
+        return await self._claims.claim(ClaimRequest(worker, limit, lease, queues, tasks, start, now, expected))
+
+    async def renew(
+        self, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None
+    ) -> RenewResult:
+        rows = await self._db.fetch(
+            "renew_runs",
+            worker=worker.id,
+            ids=numbers(ref.run_id for ref in held),
+            attempts=numbers(ref.attempt for ref in held),
+            lease=lease,
+            now=now,
+        )
+        return RenewResult(
+            rows[0][0],
+            frozenset(run_id for _, run_id, _ in rows if run_id is not None),
+            frozenset(run_id for _, run_id, asked_to_stop in rows if asked_to_stop),
+        )
+
+    async def finish(
+        self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
+    ) -> FinishResult:
+        holder = None if worker is None else worker.id
+        # If no run can be waiting for these, one statement is the complete transaction.
+        alone = all(outcome.alone for outcome in outcomes)
+        finished = await self._db.record(
+            lambda db: _finish(db, self._db.revisions, holder, outcomes, now), one_statement=alone
+        )
+        if finished.released:
+            self._db.notifier.notify()
+        return finished
+
+    async def rescue(
+        self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
+    ) -> RescueResult:
+        [(at, next_at, waiting)] = await self._db.fetch("next_rescue", now=now)
+        if not waiting and (next_at is None or next_at >= at):
+            return RescueResult(at, next_at=next_at)
+        if expected is not None and not expected[0] <= at <= expected[1]:
+            return RescueResult(at)
+        rescued = await self._rescue(limit, at)
+        if rescued.requeued or rescued.released:
+            self._db.notifier.notify()
+        return rescued
+
+    @transaction
+    async def _rescue(self, db: Session, limit: int, now: datetime) -> RescueResult:
+        lost = await db.fetch("rescue_runs", limit=limit, now=now)
+        # Locked before any waiting run is cancelled, so that no two transactions wait for each other.
+        waiting = await db.fetch("waiting_schedules", limit=limit)
+        await db.fetch("lock_waiters", ids=numbers(row[0] for row in waiting))
+        late = await db.fetch("cancel_misfired", limit=limit, now=now)
+        unmet = await cancel_unmet(db, limit, now)
+        await db.execute("join_lines", limit=limit, now=now)
+        ended = {
+            (namespace, key) for *_, status, namespace, key in (*lost, *late) if key is not None and status in FINAL
+        }
+        # No run should be waiting for nothing; if it ever happens, it ends here.
+        keys = ended.union(await db.fetch("waiting_keys", limit=limit))
+        released = await release(db, self._db.revisions, {row[0] for row in waiting}, now, keys=keys)
+        [(_, next_at, _)] = await db.fetch("next_rescue", now=now)
+        return RescueResult(
+            now,
+            requeued=[run_id for run_id, _, status, *_ in lost if status == "queued"],
+            failed=[run_id for run_id, _, status, *_ in lost if status == "failed"],
+            misfired=[run_id for run_id, *_ in late],
+            unmet=unmet,
+            released=released,
+            next_at=next_at,
+        )
+
+
+async def _finish(
+    db: Session, revisions: RevisionCache, worker: str | None, outcomes: Sequence[Outcome], now: datetime | None
+) -> FinishResult:
+    """Record how attempts ended, then release waiting runs in a later statement, which sees those that came since."""
+    # By id, so that two transactions that finish or renew the same runs never wait for each other.
+    outcomes = sorted(outcomes, key=_run_id)
+    values: dict[str, Any] = {
+        "ids": numbers([outcome.run_id for outcome in outcomes]),
+        "attempts": numbers([outcome.attempt for outcome in outcomes]),
+        "worker": worker,
+        "results": _results(outcomes),
+        "now": now,
+    }
+    if all(outcome.status == "succeeded" and outcome.reason is None for outcome in outcomes):
+        [(at, ended, freed, watched, *keys)] = await db.fetch("succeed_runs", **values)
+    else:
+        [(at, ended, freed, watched, *keys)] = await db.fetch(
+            "finish_runs",
+            statuses=texts([outcome.status for outcome in outcomes]),
+            delays=numbers([outcome.delay for outcome in outcomes]),
+            failures=numbers([outcome.failures for outcome in outcomes]),
+            errors=texts([clean(outcome.error) for outcome in outcomes]),
+            kinds=texts([outcome.failure_kind for outcome in outcomes]),
+            reasons=texts([clean(outcome.reason) for outcome in outcomes]),
+            started=numbers([outcome.started for outcome in outcomes]),
+            **values,
+        )
+    if watched:
+        freed = await note_successes(db, watched, freed, at)
+    released = await release(db, revisions, freed, at, keys=set(zip(*keys, strict=True)))
+    return FinishResult(at, frozenset(ended), len(released))
+
+
+_run_id = attrgetter("run_id")
+
+
+def _results(outcomes: Sequence[Outcome]) -> str:
+    """The results as JSON texts; if there are none, an empty array, which gives as many NULLs."""
+    if all(outcome.result is None for outcome in outcomes):
+        return "{}"
+    return texts([None if outcome.result is None else json_text(outcome.result) for outcome in outcomes])

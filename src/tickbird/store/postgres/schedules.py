@@ -1,0 +1,121 @@
+"""Schedules on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import TypeVar
+
+import psycopg
+from psycopg import errors
+
+from tickbird.domain.dashboard_rows import ScheduleFilter, ScheduleSummary
+from tickbird.domain.planning.changes import ChangeResult, ChangeSet, Counted
+from tickbird.domain.planning.code_sync import AppSchedule
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
+from tickbird.domain.schedules.dependencies import LastSuccess
+from tickbird.domain.schedules.revision import RevisionRecord
+from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.store.postgres import bulk_changes, schedule_changes
+from tickbird.store.postgres.dashboard import PostgresDashboard
+from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.database.database import Database, NounStore, Work, autocommit
+from tickbird.store.postgres.planning.dependencies import read_successes, watch
+from tickbird.store.postgres.rows import texts, to_schedule, to_schedules
+from tickbird.store.protocol.schedules import ScheduleStore
+from tickbird.store.shared.json_columns import as_object
+from tickbird.store.shared.planning.revision_cache import UncommittedRevisions
+from tickbird.store.shared.zone_data import PlanningSwitch
+
+T = TypeVar("T")
+
+
+class PostgresSchedules(NounStore, ScheduleStore):
+    def __init__(self, database: Database, switch: PlanningSwitch, dashboard: PostgresDashboard) -> None:
+        super().__init__(database)
+        self._switch = switch
+        self._dashboard = dashboard
+
+    async def get(self, namespace: str, name: str) -> Schedule | None:
+        rows = await self._db.fetch_named("get_schedule", namespace=namespace, name=name)
+        return to_schedule(rows[0]) if rows else None
+
+    async def list(
+        self,
+        namespace: str,
+        *,
+        contains: str = "",
+        state: State | None = None,
+        tag: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[ScheduleSummary]:
+        wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
+        return await self._dashboard.schedules(namespace, wanted, after=after, limit=limit)
+
+    async def list_of_app(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
+        rows = await self._db.fetch_named("list_app_schedules", namespace=namespace, app=app, names=texts(list(names)))
+        fingerprints = [frozenset(row["seen"]) for row in rows]
+        schedules = await to_schedules(rows)
+        return {
+            schedule.name: AppSchedule(schedule, seen) for schedule, seen in zip(schedules, fingerprints, strict=True)
+        }
+
+    async def change(self, namespace: str, name: str, command: Command, *, now: datetime | None = None) -> ChangeResult:
+        permission = await self._switch.permission()
+        await self._watch(namespace, [command])
+
+        async def work(db: Session) -> ChangeResult:
+            revisions = UncommittedRevisions(self._db.revisions)
+            return await schedule_changes.change(db, revisions, permission, namespace, name, command, now)
+
+        return await self._transact(work)
+
+    async def apply_changes(
+        self,
+        namespace: str,
+        changes: ChangeSet,
+        actor: str,
+        *,
+        counted: Counted | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        permission = await self._switch.permission()
+        await self._watch(namespace, [command for _, command in changes.commands])
+
+        async def work(db: Session) -> None:
+            revisions = UncommittedRevisions(self._db.revisions)
+            await bulk_changes.apply_changes(db, revisions, permission, namespace, changes, actor, now, counted)
+
+        await self._transact(work)
+
+    async def _watch(self, namespace: str, commands: Sequence[Command]) -> None:
+        # In a transaction of its own: waiting for runs of other schedules while this one is locked could deadlock.
+        if names := {(namespace, name) for command in commands for name in command.needs(None)}:
+            await self._db.transact(lambda db: watch(db, names))
+
+    async def _transact(self, work: Work[T]) -> T:
+        try:
+            return await self._db.connections.transact(work)
+        except errors.UniqueViolation:
+            # Another transaction created a schedule of this name at the same moment; now the commands see it.
+            return await self._db.transact(work)
+        except psycopg.Error as error:
+            raise self._db.translate(error) from None
+
+    async def list_revisions(
+        self, schedule_id: int, *, before: int | None = None, made_before: datetime | None = None, limit: int = 100
+    ) -> Sequence[RevisionRecord]:
+        bounds = {"before": before, "made_before": made_before, "limit": limit}
+        rows = await self._db.fetch_named("list_revisions", schedule_id=schedule_id, **bounds)
+        objects = ("definition", "detail")
+        return [RevisionRecord(**{**row, **{name: as_object(row[name]) for name in objects}}) for row in rows]
+
+    async def duration_stats(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
+        rows = await self._db.fetch_named("durations", namespace=namespace, names=sorted(names), looked_at=LOOKED_AT)
+        return {row["name"]: run_length(row["seconds"]) for row in rows}
+
+    @autocommit
+    async def last_successes(self, db: Session, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:
+        return (await read_successes(db, {(namespace, name) for name in names})).get(namespace, {})

@@ -1,0 +1,27 @@
+"""Limits of concurrency keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from tickbird.domain.limits.concurrency import ConcurrencyLimit
+from tickbird.domain.runs.run import RunRecord
+
+
+class LimitStore(Protocol):
+    """The verbs of limits."""
+
+    async def set(
+        self, namespace: str, key: str, max_running: int | None, actor: str, *, now: datetime | None = None
+    ) -> ConcurrencyLimit:
+        """Set how many runs of a key may be active at once, None for the default; releases runs that fit now."""
+
+    async def list(
+        self, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
+    ) -> Sequence[ConcurrencyLimit]:
+        """The keys that have a limit or active runs, by name, after `after`; or one of them."""
+
+    async def list_runs(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
+        """The runs that have a slot of a key, oldest first."""

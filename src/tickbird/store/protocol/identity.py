@@ -1,0 +1,18 @@
+"""Identity: which database a store is, so that a copy is noticed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+from tickbird.domain.store_identity import StoreIdentity
+
+
+class IdentityStore(Protocol):
+    """The verbs of the store's identity."""
+
+    async def check(self) -> StoreIdentity:
+        """Compare the database with the one that the store recorded. In a copy, commands plan nothing."""
+
+    async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
+        """Record this database as the store's own: the copy is a store from now on."""

@@ -1,0 +1,59 @@
+"""Leases: the right of one worker to execute a run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.workers import Worker
+
+
+class LeaseStore(Protocol):
+    """The verbs of leases."""
+
+    async def claim(
+        self,
+        worker: Worker,
+        limit: int,
+        lease: float,
+        *,
+        queues: Collection[str],
+        tasks: Collection[str],
+        at_once: int | None = None,
+        expected: ClockBounds | None = None,
+        now: datetime | None = None,
+    ) -> ClaimResult:
+        """Lease up to `limit` available runs of these queues and tasks for `lease` seconds: by priority, then oldest.
+
+        `at_once` of them start at once, by default all: of a queue with a rate, nothing is leased that starts later.
+        If the store's clock is ahead of `expected`, runs that waited for it are not leased, see `believed_now`.
+        A run whose revision or payload this process cannot read is not leased.
+        """
+
+    async def renew(
+        self, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None
+    ) -> RenewResult:
+        """Extend the leases that this worker still holds under the attempt it names."""
+
+    async def finish(
+        self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
+    ) -> FinishResult:
+        """Record how attempts ended, if the attempt is still current; release the next waiting runs.
+
+        A worker names itself, and finishes only runs that it holds: a store that was restored to an earlier point gives
+        out the same ids and attempts again.
+
+        Raises InvalidError, and records nothing, if a value can never be stored.
+        """
+
+    async def rescue(
+        self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
+    ) -> RescueResult:
+        """Requeue or fail runs whose lease has expired; cancel runs that have waited too long.
+
+        If the store's clock is outside of `expected`, nothing is rescued.
+        """

@@ -1,0 +1,19 @@
+"""Pings: messages of the old scheduler that it ran a job, for a shadow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+
+class PingStore(Protocol):
+    """The verbs of pings."""
+
+    async def add(self, schedule_id: int, at: datetime | None = None, *, now: datetime | None = None) -> datetime:
+        """Record a ping, now or at an instant; the newest 100,000 of a schedule stay."""
+
+    async def list(
+        self, schedule_id: int, first: datetime, last: datetime, *, after: datetime | None = None, limit: int = 1_000
+    ) -> Sequence[datetime]:
+        """The pings of a schedule from `first` to `last`, oldest first; only those after `after`."""

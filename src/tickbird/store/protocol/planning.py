@@ -1,0 +1,28 @@
+"""Planning: decisions about due ticks."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+from tickbird.domain.planning.plan_result import PlanResult
+from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.workers import HandOff
+
+
+class PlanningStore(Protocol):
+    """The verb of planning."""
+
+    async def plan_due(
+        self,
+        limit: int = 500,
+        *,
+        hand_off: HandOff | None = None,
+        expected: ClockBounds | None = None,
+        now: datetime | None = None,
+    ) -> PlanResult:
+        """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all.
+
+        With `hand_off`, runs of ticks that are on time may be leased to the worker that plans, instead of queued. If
+        the store's clock is outside of `expected`, nothing is planned.
+        """

@@ -1,0 +1,30 @@
+"""Workers: which are live, and what they declare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from tickbird.domain.workers import HeartbeatResult, Worker
+
+
+class WorkerStore(Protocol):
+    """The verbs of workers."""
+
+    async def heartbeat(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
+        """Insert or refresh a worker's row; it counts as live for `live_for` seconds.
+
+        If the schema is too new for this code, nothing is written, and the result says so.
+        """
+
+    async def drain(
+        self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None
+    ) -> Worker:
+        """Ask a live worker to drain, which cannot be undone; no effect if that was done before."""
+
+    async def remove(self, worker_id: str) -> None:
+        """Delete a worker's row."""
+
+    async def list(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
+        """The live workers."""

@@ -1,0 +1,27 @@
+"""The audit log on SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.rows import dump
+
+
+def write_audit(
+    db: Session,
+    now: int,
+    actor: str,
+    action: str,
+    namespace: str,
+    *,
+    schedule_id: int | None = None,
+    schedule: str | None = None,
+    run_id: int | None = None,
+    detail: Mapping[str, Any],
+) -> None:
+    """Record who did what."""
+    row = {"now": now, "actor": actor, "action": action, "namespace": namespace, "detail": dump(dict(detail))}
+    db.execute(SQL["write_audit"], {**row, "schedule_id": schedule_id, "schedule": schedule, "run_id": run_id})

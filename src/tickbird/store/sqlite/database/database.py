@@ -1,0 +1,151 @@
+"""The database as verbs use it: one writer, one reader, and wake-ups of those who wait for work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from tickbird.domain.errors import InvalidError, TickbirdError
+from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.sqlite.database.connection import Connection, Session, read, write
+from tickbird.store.sqlite.database.statements import SQL
+
+T = TypeVar("T")
+P = ParamSpec("P")
+N = TypeVar("N", bound="NounStore")
+Work = Callable[[Session], T]
+ChangeCounters = tuple[int, int, int]
+
+# How often another process's commits are looked for.
+POLL_SECONDS = 0.1
+
+
+class Database:
+    """One database: read and write transactions, each on its connection's thread; and what this process keeps of it."""
+
+    def __init__(self, writer: Connection, reader: Connection) -> None:
+        self.writer = writer
+        self.reader = reader
+        self.revisions = RevisionCache()
+        self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+        # How often this process called for heartbeats: a connection does not notice its own commits.
+        self._heartbeat_calls = 0
+
+    async def fetch(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
+        """All rows of one statement that reads."""
+        return await self.read(lambda db: db.execute(SQL[name], values).fetchall())
+
+    async def read(self, work: Work[T]) -> T:
+        """Work that sees one state of the database."""
+        return await self.reader.run(lambda db: read(db, lambda: work(db)))
+
+    async def write(self, work: Work[T]) -> T:
+        """Work as the only writer."""
+        return await self.writer.run(partial(self._write, work))
+
+    def _write(self, work: Work[T], db: Session) -> T:
+        try:
+            return write(db, lambda: work(db))
+        except TickbirdError:
+            raise
+        except BaseException as error:
+            self.revisions.clear()
+            if isinstance(error, UnicodeError | OverflowError):
+                raise InvalidError(f"what was given cannot be stored: {error}.") from None
+            raise
+
+    def signal(self, *, heartbeats: bool = False) -> None:
+        """Wake those in this process who wait for work, after it was committed."""
+        self._heartbeat_calls += heartbeats
+        for loop, event in tuple(self._listeners):
+            # A loop that has ended needs no signal.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(event.set)
+
+    @asynccontextmanager
+    async def wakeups(self) -> AsyncIterator[AsyncIterator[bool]]:
+        """Yields when this process signals, or when another one's commit has made work."""
+        listener = (asyncio.get_running_loop(), asyncio.Event())
+        self._listeners.add(listener)
+        signals = self._signals(listener[1], await self.writer.run(_change_counters), self._heartbeat_calls)
+        try:
+            yield signals
+        finally:
+            self._listeners.discard(listener)
+            await signals.aclose()
+
+    async def _signals(self, event: asyncio.Event, seen: ChangeCounters, calls: int) -> AsyncGenerator[bool, None]:
+        while True:
+            before = seen
+            try:
+                async with asyncio.timeout(POLL_SECONDS):
+                    await event.wait()
+            except TimeoutError:
+                seen = await self.writer.run(partial(_change_counters, before=seen))
+                if seen[1:] == before[1:]:
+                    continue
+            event.clear()
+            calls_before, calls = calls, self._heartbeat_calls
+            yield seen[2] != before[2] or calls != calls_before
+
+
+def _change_counters(db: Session, before: ChangeCounters = (-1, -1, -1)) -> ChangeCounters:
+    """The data version, which grows when another connection commits; how often work was made for others.
+
+    And a number that grows when the schema changes, or heartbeats are called for.
+    """
+    [version] = db.execute(SQL["data_version"]).fetchone()
+    if version == before[0]:
+        return before
+    [(woken,), (called,)] = db.execute(SQL["wake_counts"]).fetchall()
+    [shape] = db.execute(SQL["schema_version"]).fetchone()
+    return version, woken, shape + called
+
+
+class NounStore:
+    """The verbs of one noun."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+
+def read_transaction(
+    verb: Callable[Concatenate[N, Session, P], T],
+) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
+    """A verb that sees one state of the database."""
+
+    @wraps(verb)
+    async def read(self: N, /, *args: P.args, **options: P.kwargs) -> T:
+        return await self._db.read(lambda db: verb(self, db, *args, **options))
+
+    return read
+
+
+def write_transaction(
+    verb: Callable[Concatenate[N, Session, P], T],
+) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
+    """A verb that is the only writer from its first statement on."""
+
+    @wraps(verb)
+    async def write(self: N, /, *args: P.args, **options: P.kwargs) -> T:
+        return await self._db.write(lambda db: verb(self, db, *args, **options))
+
+    return write
+
+
+def waking_transaction(
+    verb: Callable[Concatenate[N, Session, P], T],
+) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
+    """As a write transaction; its commit wakes those in this process who wait for work."""
+    write = write_transaction(verb)
+
+    @wraps(verb)
+    async def write_and_signal(self: N, /, *args: P.args, **options: P.kwargs) -> T:
+        result = await write(self, *args, **options)
+        self._db.signal()
+        return result
+
+    return write_and_signal

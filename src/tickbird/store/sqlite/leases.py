@@ -1,0 +1,193 @@
+"""Leases on SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from tickbird.domain.limits.concurrency import Key
+from tickbird.domain.limits.fairness import MINUTE
+from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
+from tickbird.domain.runs.run import Outcome
+from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.workers import Worker
+from tickbird.store.protocol.leases import LeaseStore
+from tickbird.store.shared.fairness import Turns
+from tickbird.store.shared.json_columns import clean
+from tickbird.store.shared.unreadable_runs import UnreadableRuns
+from tickbird.store.shared.unstorable_values import refusing_values
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import Database, NounStore, write_transaction
+from tickbird.store.sqlite.database.instants import MICROS, has_jumped, now_micros, to_instant
+from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.planning.claims import claim
+from tickbird.store.sqlite.planning.dependencies import cancel_unmet, note_successes
+from tickbird.store.sqlite.planning.waiting_runs import release
+from tickbird.store.sqlite.rows import dump
+
+
+@dataclass(slots=True)
+class _Running:
+    """A running run as finish finds it."""
+
+    id: int
+    attempt: int
+    schedule_id: int | None
+    asked_to_stop: int
+    worker: str | None
+    started_at: int | None
+    reason: str | None
+    namespace: str
+    concurrency_key: str | None
+
+
+class SqliteLeases(NounStore, LeaseStore):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._unread = UnreadableRuns()
+        self._turns = Turns()
+
+    @write_transaction
+    def claim(
+        self,
+        db: Session,
+        worker: Worker,
+        limit: int,
+        lease: float,
+        *,
+        queues: Collection[str],
+        tasks: Collection[str],
+        at_once: int | None = None,
+        expected: ClockBounds | None = None,
+        now: datetime | None = None,
+    ) -> ClaimResult:
+        return claim(
+            db,
+            self._db.revisions,
+            self._unread,
+            self._turns,
+            worker,
+            limit,
+            lease,
+            queues,
+            tasks,
+            now_micros(now),
+            limit if at_once is None else at_once,
+            expected,
+        )
+
+    @write_transaction
+    def renew(
+        self, db: Session, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None
+    ) -> RenewResult:
+        at = now_micros(now)
+        attempts = {(ref.run_id, ref.attempt) for ref in held}
+        ids = dump([ref.run_id for ref in held])
+        rows = db.execute(SQL["held_runs"], {"ids": ids, "worker": worker.id}).fetchall()
+        kept = {run_id: asked for run_id, attempt, asked in rows if (run_id, attempt) in attempts}
+        db.execute(SQL["renew_leases"], {"ids": dump(list(kept)), "until": at + round(lease * MICROS)})
+        cancelled = frozenset(run_id for run_id, asked in kept.items() if asked)
+        return RenewResult(to_instant(at), frozenset(kept), cancelled)
+
+    async def finish(
+        self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
+    ) -> FinishResult:
+        with refusing_values():
+            finished = await self._finish(None if worker is None else worker.id, outcomes, now)
+        if finished.released or any(outcome.status == "queued" for outcome in outcomes):
+            self._db.signal()
+        return finished
+
+    @write_transaction
+    def _finish(
+        self, db: Session, worker: str | None, outcomes: Sequence[Outcome], now: datetime | None
+    ) -> FinishResult:
+        at = now_micros(now)
+        ids = dump([outcome.run_id for outcome in outcomes])
+        found = db.execute(SQL["running_runs"], {"ids": ids, "worker": worker})
+        running = {run.id: run for run in (_Running(*row) for row in found)}
+        ended, requeued, attempts, schedules, succeeded = [], [], [], set(), set()
+        keys: set[Key] = set()
+        accepted: set[int] = set()
+        for outcome in outcomes:
+            run = running.get(outcome.run_id)
+            if run is None or run.attempt != outcome.attempt or run.id in accepted:
+                continue
+            accepted.add(run.id)
+            error = None if outcome.error is None else clean(outcome.error)
+            if outcome.status == "queued" and not run.asked_to_stop:
+                available_at = at + round(outcome.delay * MICROS)
+                counts = (outcome.failures, 0, outcome.started)
+                requeued.append((run.id, available_at, error, outcome.failure_kind, outcome.reason, *counts))
+                ending = "retried" if outcome.failures else "drained"
+            else:
+                status = "cancelled" if outcome.status == "queued" else outcome.status
+                reason = outcome.reason or (run.reason if status == "cancelled" else None)
+                result = None if outcome.result is None else dump(outcome.result)
+                ended.append((run.id, status, at, result, error, outcome.failure_kind, reason, outcome.failures))
+                ending = status
+                if run.schedule_id is not None:
+                    schedules.add(run.schedule_id)
+                    if status == "succeeded":
+                        succeeded.add(run.schedule_id)
+                if run.concurrency_key is not None:
+                    keys.add((run.namespace, run.concurrency_key))
+            if ending != "succeeded":
+                attempts.append((run.id, run.attempt, run.worker, run.started_at, at, ending, error))
+        if ended:
+            db.executemany(SQL["end_run"], ended)
+        if requeued:
+            db.executemany(SQL["requeue_run"], requeued)
+        if attempts:
+            db.executemany(SQL["insert_attempt"], attempts)
+        schedules |= note_successes(db, succeeded, at)
+        released = release(db, self._db.revisions, schedules, at, keys=keys)
+        if released or requeued:
+            db.execute(SQL["wake_others"])
+        return FinishResult(to_instant(at), frozenset(accepted), len(released))
+
+    async def rescue(
+        self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
+    ) -> RescueResult:
+        rescued = await self._rescue(limit, expected, now)
+        if rescued.requeued or rescued.released:
+            self._db.signal()
+        return rescued
+
+    @write_transaction
+    def _rescue(self, db: Session, limit: int, expected: ClockBounds | None, now: datetime | None) -> RescueResult:
+        at = now_micros(now)
+        if has_jumped(at, expected):
+            return RescueResult(to_instant(at))
+        requeued, failed, lost, attempts = [], [], [], []
+        for row in db.execute(SQL["expired_runs"], {"now": at, "limit": limit}).fetchall():
+            run_id, attempt, crashes, crash_limit, worker, started_at, asked_to_stop, reason = row
+            error = f"worker {worker} was lost while it ran this"
+            attempts.append((run_id, attempt, worker, started_at, at, "lost", error))
+            if not asked_to_stop and crashes + 1 <= crash_limit:
+                requeued.append((run_id, at, error, "lost", reason, 0, 1, True))
+                continue
+            lost.append((run_id, "cancelled" if asked_to_stop else "failed", at, error, "lost"))
+            if not asked_to_stop:
+                failed.append(run_id)
+        db.executemany(SQL["requeue_run"], requeued)
+        db.executemany(SQL["lose_run"], lost)
+        db.executemany(SQL["insert_attempt"], attempts)
+        misfired = db.execute(SQL["misfired_runs"], {"now": at, "limit": limit}).fetchall()
+        unmet = cancel_unmet(db, limit, at)
+        db.execute(SQL["join_lines"], {"minute": -(-at // (MINUTE * MICROS))})
+        waiting = [row[0] for row in db.execute(SQL["all_with_waiters"]).fetchall()]
+        released = release(db, self._db.revisions, waiting, at, keys=db.execute(SQL["waiting_keys"]).fetchall())
+        if requeued or released:
+            db.execute(SQL["wake_others"])
+        ends = [end for end in db.execute(SQL["next_rescue"]).fetchone() if end is not None]
+        return RescueResult(
+            to_instant(at),
+            requeued=[row[0] for row in requeued],
+            failed=failed,
+            misfired=sorted(row[0] for row in misfired),
+            unmet=unmet,
+            released=released,
+            next_at=to_instant(min(ends, default=None)),
+        )

@@ -1,0 +1,109 @@
+"""Schedules on SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+from tickbird.domain.dashboard_rows import ScheduleFilter, ScheduleSummary
+from tickbird.domain.planning.changes import ChangeResult, ChangeSet, Counted
+from tickbird.domain.planning.code_sync import AppSchedule
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
+from tickbird.domain.schedules.dependencies import LastSuccess
+from tickbird.domain.schedules.revision import RevisionRecord
+from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.store.protocol.schedules import ScheduleStore
+from tickbird.store.shared.json_columns import as_list, decode
+from tickbird.store.shared.zone_data import PlanningSwitch
+from tickbird.store.sqlite import bulk_changes, schedule_changes
+from tickbird.store.sqlite.dashboard import SqliteDashboard
+from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction
+from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_micros
+from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.planning.dependencies import read_successes
+from tickbird.store.sqlite.rows import dump, revision_record, schedule_record
+
+
+class SqliteSchedules(NounStore, ScheduleStore):
+    def __init__(self, database: Database, switch: PlanningSwitch, dashboard: SqliteDashboard) -> None:
+        super().__init__(database)
+        self._switch = switch
+        self._dashboard = dashboard
+
+    @read_transaction
+    def get(self, db: Session, namespace: str, name: str) -> Schedule | None:
+        row = db.execute(SQL["schedule_by_name"], {"namespace": namespace, "name": name}).fetchone()
+        return None if row is None else schedule_record(row)
+
+    async def list(
+        self,
+        namespace: str,
+        *,
+        contains: str = "",
+        state: State | None = None,
+        tag: str | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> Sequence[ScheduleSummary]:
+        wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
+        return await self._dashboard.schedules(namespace, wanted, after=after, limit=limit)
+
+    @read_transaction
+    def list_of_app(self, db: Session, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
+        bounds = {"namespace": namespace, "app": app, "names": dump(list(names))}
+        rows = db.execute(SQL["list_app_schedules"], bounds)
+        return {row[2]: AppSchedule(schedule_record(row), frozenset(as_list(decode(row[-1])))) for row in rows}
+
+    async def change(self, namespace: str, name: str, command: Command, *, now: datetime | None = None) -> ChangeResult:
+        permission = await self._switch.permission()
+        changed = await self._db.write(
+            lambda db: schedule_changes.change(
+                db, self._db.revisions, permission, namespace, name, command, now_micros(now)
+            )
+        )
+        self._db.signal()
+        return changed
+
+    async def apply_changes(
+        self,
+        namespace: str,
+        changes: ChangeSet,
+        actor: str,
+        *,
+        counted: Counted | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        permission = await self._switch.permission()
+        await self._db.write(
+            lambda db: bulk_changes.apply_changes(
+                db, self._db.revisions, permission, namespace, changes, actor, now_micros(now), counted
+            )
+        )
+        self._db.signal()
+
+    @read_transaction
+    def list_revisions(
+        self,
+        db: Session,
+        schedule_id: int,
+        *,
+        before: int | None = None,
+        made_before: datetime | None = None,
+        limit: int = 100,
+    ) -> Sequence[RevisionRecord]:
+        bounds = {"schedule_id": schedule_id, "before": before, "made_before": to_micros(made_before), "limit": limit}
+        return [revision_record(row) for row in db.execute(SQL["list_revisions"], bounds)]
+
+    @read_transaction
+    def duration_stats(self, db: Session, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
+        bounds = {"namespace": namespace, "names": dump(sorted(names)), "looked_at": LOOKED_AT}
+        durations: dict[str, list[float]] = {}
+        for name, micros in db.execute(SQL["durations"], bounds):
+            durations.setdefault(name, []).append(micros / MICROS)
+        return {name: run_length(seconds) for name, seconds in durations.items()}
+
+    @read_transaction
+    def last_successes(self, db: Session, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:
+        return read_successes(db, namespace, names)
