@@ -343,6 +343,17 @@ async def test_a_planner_that_is_never_done_does_not_keep_claims_waiting(store: 
     assert len(rooms) == 3
 
 
+async def test_a_planner_is_offered_slots_again_once_nobody_is_turned_away(store: Store) -> None:
+    execution = executing(store, Tasks(), slots=2)
+    offer = execution.offer()
+    await execution.claim()
+    execution.accept(offer, [])
+    assert execution.offer().hand_off.room == 0
+    # It finds nothing, but it was its turn.
+    await execution.claim()
+    assert execution.offer().hand_off.room == 2
+
+
 async def test_a_schedule_whose_runs_may_overlap_is_planned_on_time_whatever_is_active(store: Store) -> None:
     definition = Definition(trigger=every(seconds=1), target=Target("note"), overlap="allow")
     await store.schedules.change(

@@ -181,9 +181,9 @@ class Dispatcher:
             wanted = 0
         at_once = self.room
         room = self._reserve(wanted)
+        # What a planner has reserved and then not used is free again.
+        self._turned_away = not room and self._reserved > 0
         if not room:
-            # What a planner has reserved and then not used is free again.
-            self._turned_away = self._reserved > 0
             return None
         began, expected = self._clock.monotonic(), self._watch.expected()
         try:
