@@ -40,6 +40,7 @@ from conformance.planning.zones import Zones
 from conformance.runs.durations import Durations
 from conformance.runs.held import HeldRuns
 from conformance.runs.idempotency import IdempotencyKeys
+from conformance.runs.incarnations import Incarnations
 from conformance.runs.logs import Logs
 from conformance.runs.prune import Prune
 from conformance.runs.rescue import Rescue
@@ -78,6 +79,7 @@ class StoreConformance(
     UnreadableRuns,
     ClockAlarms,
     IdempotencyKeys,
+    Incarnations,
     Logs,
     Overlap,
     Backfills,

@@ -26,18 +26,18 @@ NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def renew(commit: str) -> str:
-    """The commit that the fixture is now of."""
-    found = _git("rev-parse", "--verify", f"{commit}^{{commit}}").decode().strip()
+    """The tree of the package that the fixture is now of."""
+    found = _git("rev-parse", "--verify", f"{commit}:src/tickbird").decode().strip()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        with tarfile.open(fileobj=io.BytesIO(_git("archive", found, "src/tickbird"))) as packed:
+        with tarfile.open(fileobj=io.BytesIO(_git("archive", commit, "src/tickbird"))) as packed:
             packed.extractall(folder, filter="data")
         code = Code("previous", folder / "src")
         PREVIOUS.mkdir(exist_ok=True)
         _fill_sqlite(code, folder / "tickbird.db")
         _fill_postgres(code)
         _pack(code.path / "tickbird")
-    (PREVIOUS / "commit.txt").write_text(f"{found}\n")
+    (PREVIOUS / "tree.txt").write_text(f"{found}\n")
     return found
 
 

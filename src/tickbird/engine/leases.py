@@ -58,7 +58,7 @@ class LeaseRenewer:
             # Woken for a cancellation, perhaps of many: one look serves them all.
             return _MIN_RENEWAL_INTERVAL - (began - self._renewed_at)
         self._renewed_at = began
-        held = [LeaseRef(*key) for key in self._holder.held]
+        held = [LeaseRef(*key, attempt.claimed.incarnation) for key, attempt in self._holder.held.items()]
         asking = asyncio.ensure_future(
             self._store.leases.renew(self._holder.worker, held, self._lease, now=self._clock.now())
         )

@@ -10,7 +10,7 @@ import pytest
 
 from tests.store.contenders import PATIENCE
 from tests.store.postgres.database import Database
-from tests.store.postgres.steps import MINUTELY, create, create_many
+from tests.store.postgres.steps import MINUTELY, T0, create, create_many, later
 from tickbird.domain.schedules.codec import definition_text, encode_definition
 from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import PostgresStore
@@ -56,3 +56,37 @@ class TestPlainSql:
         await create(store)
         with pytest.raises(psycopg.errors.ForeignKeyViolation):
             await database.execute("DELETE FROM tickbird.schedules")
+
+
+FORGET = """
+DELETE FROM tickbird.revisions; DELETE FROM tickbird.cursors; DELETE FROM tickbird.schedules;
+"""
+
+
+async def test_a_schedule_that_is_created_once_more_has_the_ticks_of_its_name(
+    store: PostgresStore, database: Database
+) -> None:
+    schedule_id, other = await create(store, "clock"), await create(store, "other")
+    assert (await store.planning.plan_due(now=later(60))).runs == 2
+    async with await psycopg.AsyncConnection.connect(database.url) as connection:
+        await connection.execute(FORGET)
+    # Whatever order and id they come with.
+    await database.execute(
+        "INSERT INTO tickbird.schedules (id, name, definition) VALUES (%s, 'new', %s)",
+        schedule_id,
+        definition_text(encode_definition(MINUTELY)),
+    )
+    assert (await create(store, "other"), await create(store, "clock")) == (other, schedule_id)
+    await database.execute("UPDATE tickbird.cursors SET planned_until = %s, next_run_at = %s", T0, later(60))
+    assert (await store.planning.plan_due(now=later(60))).schedules == 3
+    ran = [run.schedule for run in await store.runs.list("default") if run.scheduled_for == later(60)]
+    assert sorted(name for name in ran if name) == ["clock", "new", "other"]
+
+
+async def test_a_renamed_schedule_takes_its_id_with_it(store: PostgresStore, database: Database) -> None:
+    schedule_id = await create(store, "before")
+    await database.execute("UPDATE tickbird.schedules SET name = 'after' WHERE name = 'before'")
+    assert await create(store, "before") != schedule_id
+    renamed = await store.schedules.get("default", "after")
+    assert renamed is not None
+    assert renamed.id == schedule_id

@@ -23,6 +23,6 @@ def a_worker(name: str = "w") -> Worker:
     return Worker(id=name, namespace="default", app="app", host="host", pid=1, version="0")
 
 
-async def create(store: Store, name: str, definition: Definition = DEFINITION) -> None:
+async def create(store: Store, name: str, definition: Definition = DEFINITION) -> int:
     command = Create(actor="ada", namespace="default", definition=definition)
-    await store.schedules.change("default", name, command, now=T0)
+    return (await store.schedules.change("default", name, command, now=T0)).schedule.id

@@ -20,7 +20,7 @@ from tickbird.store.sqlite.database import schema
 async def test_migrations_come_with_the_package(path: str) -> None:
     store = SqliteStore(path)
     names = [f"{migration.number:04}_{migration.name}" for migration in schema.MIGRATIONS]
-    assert names[0] == "0001_core"
+    assert names[0] == "0001_schema"
     assert await store.migrate() == names
     assert await store.migrate() == []
     await store.open()
@@ -78,6 +78,27 @@ async def test_a_version_behind_its_migrations_is_set_right(
     shell.execute(edit)
     await store.open()
     assert shell.execute("SELECT * FROM meta ORDER BY key").fetchall() == before
+
+
+async def test_another_generation_is_refused_whatever_its_version(
+    store: SqliteStore, shell: sqlite3.Connection
+) -> None:
+    await store.close()
+    shell.execute("UPDATE meta SET value = '2' WHERE key = 'generation'")
+    for use in (store.open, store.migrate):
+        with pytest.raises(SchemaError, match="is of generation 2, and this tickbird knows only 1; upgrade tickbird"):
+            await use()
+
+
+async def test_a_generation_that_was_deleted_by_hand_is_set_right(
+    store: SqliteStore, shell: sqlite3.Connection
+) -> None:
+    await store.close()
+    shell.execute("DELETE FROM meta WHERE key = 'generation'")
+    with pytest.raises(SchemaError, match="created by a pre-release"):
+        await store.open()
+    assert await store.migrate() == ["meta"]
+    await store.open()
 
 
 async def test_an_edited_migration_is_refused(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 
-from tests.store.sqlite.steps import TEXT, create
+from tests.store.sqlite.steps import TEXT, create, later
 from tickbird.store.sqlite import SqliteStore
 
 
@@ -48,3 +48,30 @@ async def test_plain_sql_that_would_do_harm_is_refused(
     with pytest.raises(sqlite3.IntegrityError):
         shell.execute(statement)
     assert len(await store.schedules.list("default")) == 1
+
+
+async def test_a_schedule_that_is_created_once_more_has_the_ticks_of_its_name(
+    store: SqliteStore, shell: sqlite3.Connection
+) -> None:
+    schedule_id, other = await create(store, "clock"), await create(store, "other")
+    assert (await store.planning.plan_due(now=later(60))).runs == 2
+    shell.executescript("DROP TRIGGER schedule_deleted; PRAGMA foreign_keys = off;")
+    for table in ("revisions", "cursors", "schedules"):
+        shell.execute(f"DELETE FROM {table}")
+    # Whatever order and id they come with.
+    shell.execute("INSERT INTO schedules (id, name, definition) VALUES (?, 'new', ?)", (schedule_id, TEXT))
+    assert (await create(store, "other"), await create(store, "clock")) == (other, schedule_id)
+    start, due = (round(later(seconds).timestamp() * 1_000_000) for seconds in (0, 60))
+    shell.execute("UPDATE cursors SET planned_until = ?, next_run_at = ?", (start, due))
+    assert (await store.planning.plan_due(now=later(60))).schedules == 3
+    ran = [run.schedule for run in await store.runs.list("default") if run.scheduled_for == later(60)]
+    assert sorted(name for name in ran if name) == ["clock", "new", "other"]
+
+
+async def test_a_renamed_schedule_takes_its_id_with_it(store: SqliteStore, shell: sqlite3.Connection) -> None:
+    before = await create(store, "before")
+    shell.execute("UPDATE schedules SET name = 'after' WHERE name = 'before'")
+    assert await create(store, "before") != before
+    renamed = await store.schedules.get("default", "after")
+    assert renamed is not None
+    assert renamed.id == before

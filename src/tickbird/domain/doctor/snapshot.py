@@ -27,8 +27,9 @@ class SchemaState:
     version: int | None
     min_compatible: int
     newest: int
-    # Why it cannot be used, where the numbers alone do not tell.
+    # Why it cannot be used, where the numbers alone do not tell; and the next step.
     error: str = ""
+    fix: str = "tickbird migrate"
 
 
 @dataclass(frozen=True, slots=True)

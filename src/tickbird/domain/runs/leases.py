@@ -16,6 +16,8 @@ class LeaseRef:
 
     run_id: int
     attempt: int
+    # Of the store that leased it; 0: whichever it was.
+    incarnation: int = 0
 
 
 @dataclass(frozen=True, slots=True)

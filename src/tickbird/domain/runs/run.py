@@ -146,6 +146,8 @@ class ClaimedRun:
     schedule: str | None = None
     definition: Definition | None = None
     concurrency_key: str | None = None
+    # Of the store that leased it.
+    incarnation: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,3 +227,5 @@ class Outcome:
     started: bool = True
     # It belongs to no schedule and has no concurrency key, so nobody can be waiting for its end.
     alone: bool = False
+    # Of the store that leased the run; 0: whichever it was.
+    incarnation: int = 0

@@ -40,7 +40,7 @@ from tickbird.store.postgres.database.schema import MIGRATIONS, missing_indexes
 from tickbird.store.postgres.rows import texts
 from tickbird.store.postgres.workers import to_worker
 from tickbird.store.shared.identity import compare, same_database
-from tickbird.store.shared.migrations import read_version
+from tickbird.store.shared.migrations import check_generation, read_version, unusable_schema
 from tickbird.version import VERSION
 
 T = TypeVar("T")
@@ -172,11 +172,12 @@ async def _schema(looker: _Looker) -> SchemaState:
     newest = len(MIGRATIONS)
     try:
         meta = dict(await looker.db.fetch("read_meta"))
+        check_generation(meta)
         version, min_compatible = read_version(meta)
     except (errors.UndefinedTable, errors.InvalidSchemaName):
         return SchemaState(version=None, min_compatible=0, newest=newest)
     except SchemaError as error:
-        return SchemaState(version=None, min_compatible=0, newest=newest, error=str(error))
+        return unusable_schema(error, newest)
     except errors.InsufficientPrivilege as error:
         looker.unseen["schema"] = f"It could not be looked at: {error.diag.message_primary}."
         return SchemaState(version=None, min_compatible=0, newest=newest)

@@ -49,6 +49,7 @@ class PostgresLeases(NounStore, LeaseStore):
             worker=worker.id,
             ids=numbers(ref.run_id for ref in held),
             attempts=numbers(ref.attempt for ref in held),
+            incarnations=numbers(ref.incarnation for ref in held),
             lease=lease,
             now=now,
         )
@@ -120,6 +121,7 @@ async def _finish(
     values: dict[str, Any] = {
         "ids": numbers([outcome.run_id for outcome in outcomes]),
         "attempts": numbers([outcome.attempt for outcome in outcomes]),
+        "incarnations": numbers([outcome.incarnation for outcome in outcomes]),
         "worker": worker,
         "results": _results(outcomes),
         "now": now,

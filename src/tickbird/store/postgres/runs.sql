@@ -1,6 +1,10 @@
 -- Runs: from queued to a final status.
 -- `{name}` stands for the text below `-- fragment: name`.
 
+-- fragment: same_incarnation
+-- With the attempt, the fencing token of a lease.
+(u.incarnation = 0 OR r.incarnation = u.incarnation)
+
 -- fragment: now
 coalesce(%(now)s::timestamptz, statement_timestamp())
 
@@ -105,14 +109,14 @@ UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s
 -- An expired lease may still be renewed if nobody rescued the run: the attempt is the fencing token.
 -- Rows are locked by id and only then looked at: a condition on their status would tempt the index of running ones.
 WITH locked AS MATERIALIZED (
-    SELECT r.id, r.status, r.worker, r.attempt, u.attempt AS claimed_attempt
-    FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[]) AS u(id, attempt)
+    SELECT r.id, r.status, r.worker, r.attempt = u.attempt AND {same_incarnation} AS is_current
+    FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[], %(incarnations)s::integer[]) AS u(id, attempt, incarnation)
     JOIN tickbird.runs AS r ON r.id = u.id
     ORDER BY r.id
     FOR UPDATE OF r
 ),
 held AS (
-    SELECT id FROM locked WHERE status = 'running' AND attempt = claimed_attempt AND worker = %(worker)s
+    SELECT id FROM locked WHERE status = 'running' AND is_current AND worker = %(worker)s
 ),
 renewed AS (
     UPDATE tickbird.runs AS r
@@ -136,8 +140,9 @@ WITH done AS (
         error = NULL,
         failure_kind = NULL,
         reason = NULL
-    FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[], %(results)s::text[]) AS u(id, attempt, result)
-    WHERE r.id = u.id AND r.attempt = u.attempt AND r.worker = coalesce(%(worker)s, r.worker) AND r.status || '' = 'running'
+    FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[], %(incarnations)s::integer[], %(results)s::text[])
+        AS u(id, attempt, incarnation, result)
+    WHERE r.id = u.id AND r.attempt = u.attempt AND {same_incarnation} AND r.worker = coalesce(%(worker)s, r.worker) AND r.status || '' = 'running'
     RETURNING r.id, r.schedule_id, r.namespace, r.concurrency_key
 )
 SELECT
@@ -152,13 +157,14 @@ SELECT
 -- Locked by id and only then looked at, as in renew_runs.
 WITH u AS MATERIALIZED (
     SELECT * FROM unnest(
-        %(ids)s::bigint[], %(attempts)s::integer[], %(statuses)s::text[], %(delays)s::float8[], %(failures)s::integer[],
-        %(results)s::text[], %(errors)s::text[], %(kinds)s::text[], %(reasons)s::text[], %(started)s::boolean[]
-    ) AS u(id, attempt, status, delay, failures, result, error, kind, reason, started)
+        %(ids)s::bigint[], %(attempts)s::integer[], %(incarnations)s::integer[], %(statuses)s::text[], %(delays)s::float8[],
+        %(failures)s::integer[], %(results)s::text[], %(errors)s::text[], %(kinds)s::text[], %(reasons)s::text[],
+        %(started)s::boolean[]
+    ) AS u(id, attempt, incarnation, status, delay, failures, result, error, kind, reason, started)
 ),
 locked AS MATERIALIZED (
     SELECT
-        r.id, r.status AS found, r.attempt AS current, r.worker, r.started_at,
+        r.id, r.status AS found, r.attempt = u.attempt AND {same_incarnation} AS is_current, r.worker, r.started_at,
         r.cancel_requested_at IS NOT NULL AS asked_to_stop,
         u.attempt, u.status, u.delay, u.failures, u.result, u.error, u.kind, u.reason, u.started
     FROM u
@@ -177,7 +183,7 @@ held AS MATERIALIZED (
             ELSE 'drained'
         END AS outcome
     FROM locked
-    WHERE found = 'running' AND current = attempt AND worker = coalesce(%(worker)s, worker)
+    WHERE found = 'running' AND is_current AND worker = coalesce(%(worker)s, worker)
 ),
 ended AS (
     INSERT INTO tickbird.attempts (run_id, attempt, worker, started_at, ended_at, outcome, error)

@@ -2,6 +2,7 @@
 
 The schema's version is the number of its newest migration. `min_compatible` is the oldest code, by the newest
 migration that it knows, which may still run on this schema; each file states it in a line `-- min_compatible: 1`.
+Before any number comes the generation: migrations of another one have nothing to do with these.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
+from tickbird.domain.doctor.snapshot import SchemaState
 from tickbird.domain.errors import SchemaError
 
+# Written by the first migration. Stores of pre-releases have none.
+GENERATION: Final = "1"
 _FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 _MIN_COMPATIBLE = re.compile(r"^-- min_compatible: *(\d+) *$", re.MULTILINE)
 
@@ -70,8 +74,41 @@ def pending(known: Sequence[Migration], applied: Mapping[int, str]) -> Sequence[
     return known[newest:]
 
 
+def check_generation(
+    meta: Mapping[str, Any], known: Sequence[Migration] = (), applied: Mapping[int, str] | None = None
+) -> None:
+    """Raise SchemaError where the schema is of another generation, whatever its version.
+
+    Where its table `meta` was changed by hand, what was applied tells.
+    """
+    generation = meta.get("generation")
+    if generation is None and applied and known and applied.get(1) == known[0].checksum:
+        return
+    if generation is None and (meta or applied):
+        raise SchemaError(
+            "the store was created by a pre-release of Tickbird, and is left as it is;",
+            hint="export it with that version (`tickbird export`), and `tickbird apply` the file to a new store with"
+            " this one.",
+        )
+    if generation not in (None, GENERATION):
+        raise SchemaError(
+            f"the store is of generation {str(generation)[:40]}, and this tickbird knows only {GENERATION};",
+            hint="upgrade tickbird.",
+        )
+
+
+def unusable_schema(error: SchemaError, newest: int) -> SchemaState:
+    """What `doctor` sees of a schema that cannot be read."""
+    fix = "tickbird migrate" if "`tickbird migrate`" in error.hint else f"{error.hint[:1].upper()}{error.hint[1:]}"
+    text = f"{error.message[:1].upper()}{error.message[1:].rstrip(';')}."
+    return SchemaState(version=None, min_compatible=0, newest=newest, error=text, fix=fix)
+
+
 def read_version(meta: Mapping[str, Any]) -> tuple[int | None, int]:
-    """The version and min_compatible that a schema's table `meta` states; None where it states no version."""
+    """The version and min_compatible that a schema's table `meta` states; None where it states no version.
+
+    Only after check_generation do they mean anything.
+    """
     for key in ("version", "min_compatible"):
         text = str(meta.get(key, 0))
         if not (text.isascii() and text.isdigit() and len(text) <= 9):
@@ -89,7 +126,7 @@ def is_stale(meta: Mapping[str, Any], newest: int) -> bool:
         version, _ = read_version(meta)
     except SchemaError:
         return True
-    return version is None or version < newest
+    return version is None or version < newest or meta.get("generation") != GENERATION
 
 
 def check_version(known: Sequence[Migration], version: int | None, min_compatible: int) -> None:

@@ -9,7 +9,7 @@ LIMIT :limit;
 
 -- name: skipped_since
 SELECT
-    n.name, s.id, s.schedule_id, s.revision, s.reason, s.first_at, s.last_at, s.count, s.run_id, s.actor, s.note,
+    n.name AS schedule, s.id, s.schedule_id, s.revision, s.reason, s.first_at, s.last_at, s.count, s.run_id, s.actor, s.note,
     s.decided_at
 FROM skips AS s
 JOIN schedules AS n ON n.id = s.schedule_id
@@ -82,7 +82,7 @@ ORDER BY at, rank, id;
 
 -- name: told_skips
 SELECT
-    n.name, s.id, s.schedule_id, s.revision, s.reason, s.first_at, s.last_at, s.count, s.run_id, s.actor, s.note,
+    n.name AS schedule, s.id, s.schedule_id, s.revision, s.reason, s.first_at, s.last_at, s.count, s.run_id, s.actor, s.note,
     s.decided_at
 FROM skips AS s
 JOIN schedules AS n ON n.id = s.schedule_id

@@ -35,8 +35,8 @@ from tickbird.store.protocol.dashboard import DashboardStore
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction
 from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
-from tickbird.store.sqlite.database.statements import SQL
-from tickbird.store.sqlite.rows import Row, audit_record, dump, run_record, schedule_record
+from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
+from tickbird.store.sqlite.rows import audit_record, dump, run_record, schedule_record
 
 # Of what has ended lately in all namespaces, so much is looked through for one.
 _RECENT: Final = 10_000
@@ -57,12 +57,15 @@ class SqliteDashboard(NounStore, DashboardStore):
         bounds = {**_filter(db, namespace, wanted), "after": after, "before": before, "limit": limit}
         name = "find_schedules" if before is None else "find_schedules_before"
         ids = [row[0] for row in db.execute(SQL[name], bounds)]
-        rows = {row[0]: row for row in db.execute(SQL["list_these"], {"ids": dump(ids)})}
-        runs = _these_runs(db, [row[-3] for row in rows.values() if row[-3] is not None])
+        rows = {row["id"]: row for row in fetch_named(db, "list_these", {"ids": dump(ids)})}
+        runs = _these_runs(db, [row["last_run_id"] for row in rows.values() if row["last_run_id"] is not None])
         listed = [rows[schedule_id] for schedule_id in (ids if before is None else ids[::-1]) if schedule_id in rows]
         return [
             ScheduleSummary(
-                schedule=schedule_record(row), last_run=runs.get(row[-3]), failure_streak=row[-2], held=row[-1]
+                schedule=schedule_record(row),
+                last_run=runs.get(row["last_run_id"]),
+                failure_streak=row["failure_streak"],
+                held=row["held"],
             )
             for row in listed
         ]
@@ -214,7 +217,7 @@ class SqliteDashboard(NounStore, DashboardStore):
         }
         name = "find_audit" if wanted.schedule is None else "find_audit_of"
         rows, reached = _find(db, name, bounds, before, after, limit)
-        return KeysetPage([audit_record(row[:-1]) for row in rows], reached)
+        return KeysetPage([audit_record(row) for row in rows], reached)
 
     @read_transaction
     def last_lines(
@@ -274,12 +277,12 @@ def _points(
 
 
 def _these_schedules(db: Session, ids: Sequence[int]) -> list[Schedule]:
-    rows = {row[0]: row for row in db.execute(SQL["read_schedules"], {"ids": dump(ids)})}
+    rows = {row["id"]: row for row in fetch_named(db, "read_schedules", {"ids": dump(ids)})}
     return [schedule_record(rows[one]) for one in ids if one in rows]
 
 
 def _these_runs(db: Session, ids: Sequence[int]) -> dict[int, RunRecord]:
-    return {row[0]: run_record(row) for row in db.execute(SQL["some_runs"], {"ids": dump(ids)})} if ids else {}
+    return {row["id"]: run_record(row) for row in fetch_named(db, "some_runs", {"ids": dump(ids)})} if ids else {}
 
 
 def _median(db: Session, schedule_id: int) -> float | None:
@@ -299,12 +302,15 @@ def _going(
 
 def _find(
     db: Session, name: str, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
-) -> tuple[list[Row], int | None]:
+) -> tuple[list[NamedRow], int | None]:
     """The page, newest first, and where the next begins; the last column tells if a row is wanted."""
     bounds = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED}
-    found: list[Row] = []
+    found: list[NamedRow] = []
     reached = None
-    for looked, row in enumerate(db.execute(SQL[name if after is None else f"{name}_after"], bounds), 1):
+    # One after the other: most of them need not be read.
+    cursor = db.cursor()
+    cursor.row_factory = NamedRow
+    for looked, row in enumerate(cursor.execute(SQL[name if after is None else f"{name}_after"], bounds), 1):
         if row[-1]:
             if len(found) == limit:
                 reached = found[-1][0]

@@ -27,7 +27,7 @@ from tickbird.domain.errors import SchemaError, StoreError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import zone_source
-from tickbird.store.shared.migrations import read_version
+from tickbird.store.shared.migrations import check_generation, read_version, unusable_schema
 from tickbird.store.sqlite.database.connection import explain, read
 from tickbird.store.sqlite.database.identity import read_here, read_identity
 from tickbird.store.sqlite.database.instants import to_instant
@@ -87,9 +87,11 @@ def must_exist(path: str) -> None:
 def _schema(db: sqlite3.Connection) -> SchemaState:
     newest = len(MIGRATIONS)
     try:
-        version, min_compatible = read_version(read(db, lambda: meta_of(db) or {}))
+        meta = read(db, lambda: meta_of(db) or {})
+        check_generation(meta)
+        version, min_compatible = read_version(meta)
     except SchemaError as error:
-        return SchemaState(version=None, min_compatible=0, newest=newest, error=str(error))
+        return unusable_schema(error, newest)
     return SchemaState(version=version, min_compatible=min_compatible, newest=newest)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.limits.fairness import MINUTE
@@ -20,19 +20,19 @@ from tickbird.store.shared.unstorable_values import refusing_values
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, write_transaction
 from tickbird.store.sqlite.database.instants import MICROS, has_jumped, now_micros, to_instant
-from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.statements import SQL, fetch_as
 from tickbird.store.sqlite.planning.claims import claim
 from tickbird.store.sqlite.planning.dependencies import cancel_unmet, note_successes
 from tickbird.store.sqlite.planning.waiting_runs import release
 from tickbird.store.sqlite.rows import dump
 
 
-@dataclass(slots=True)
-class _Running:
+class _Running(NamedTuple):
     """A running run as finish finds it."""
 
     id: int
     attempt: int
+    incarnation: int | None
     schedule_id: int | None
     asked_to_stop: int
     worker: str | None
@@ -40,6 +40,11 @@ class _Running:
     reason: str | None
     namespace: str
     concurrency_key: str | None
+
+
+def _is_of(told: LeaseRef | Outcome, attempt: int, incarnation: int | None) -> bool:
+    """Does this have the fencing token of the current lease?"""
+    return told.attempt == attempt and told.incarnation in (0, incarnation)
 
 
 class SqliteLeases(NounStore, LeaseStore):
@@ -82,10 +87,13 @@ class SqliteLeases(NounStore, LeaseStore):
         self, db: Session, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None
     ) -> RenewResult:
         at = now_micros(now)
-        attempts = {(ref.run_id, ref.attempt) for ref in held}
-        ids = dump([ref.run_id for ref in held])
-        rows = db.execute(SQL["held_runs"], {"ids": ids, "worker": worker.id}).fetchall()
-        kept = {run_id: asked for run_id, attempt, asked in rows if (run_id, attempt) in attempts}
+        leases = {ref.run_id: ref for ref in held}
+        rows = db.execute(SQL["held_runs"], {"ids": dump(list(leases)), "worker": worker.id}).fetchall()
+        kept = {
+            run_id: asked
+            for run_id, attempt, incarnation, asked in rows
+            if _is_of(leases[run_id], attempt, incarnation)
+        }
         db.execute(SQL["renew_leases"], {"ids": dump(list(kept)), "until": at + round(lease * MICROS)})
         cancelled = frozenset(run_id for run_id, asked in kept.items() if asked)
         return RenewResult(to_instant(at), frozenset(kept), cancelled)
@@ -105,14 +113,13 @@ class SqliteLeases(NounStore, LeaseStore):
     ) -> FinishResult:
         at = now_micros(now)
         ids = dump([outcome.run_id for outcome in outcomes])
-        found = db.execute(SQL["running_runs"], {"ids": ids, "worker": worker})
-        running = {run.id: run for run in (_Running(*row) for row in found)}
+        running = {run.id: run for run in fetch_as(db, _Running, "running_runs", {"ids": ids, "worker": worker})}
         ended, requeued, attempts, schedules, succeeded = [], [], [], set(), set()
         keys: set[Key] = set()
         accepted: set[int] = set()
         for outcome in outcomes:
             run = running.get(outcome.run_id)
-            if run is None or run.attempt != outcome.attempt or run.id in accepted:
+            if run is None or not _is_of(outcome, run.attempt, run.incarnation) or run.id in accepted:
                 continue
             accepted.add(run.id)
             error = None if outcome.error is None else clean(outcome.error)

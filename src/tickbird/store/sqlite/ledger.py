@@ -12,7 +12,7 @@ from tickbird.store.protocol.ledger import LedgerStore
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction
 from tickbird.store.sqlite.database.instants import to_micros
-from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.rows import audit_record, run_record, skip_record
 
 
@@ -23,15 +23,15 @@ class SqliteLedger(NounStore, LedgerStore):
     ) -> TickDecisions:
         bounds = {"schedule_id": schedule_id, "first": to_micros(first), "last": to_micros(last), "limit": limit}
         return TickDecisions(
-            runs=[run_record(row) for row in db.execute(SQL["runs_of_ticks"], bounds)],
-            skips=[skip_record(row) for row in db.execute(SQL["list_skips"], bounds)],
+            runs=[run_record(row) for row in fetch_named(db, "runs_of_ticks", bounds)],
+            skips=[skip_record(row) for row in fetch_named(db, "list_skips", bounds)],
         )
 
     @read_transaction
     def recent_outcomes(self, db: Session, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
         bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit}
-        runs = [run_record(row) for row in db.execute(SQL["ended_since"], bounds)]
-        skips = [(name, skip_record(row)) for name, *row in db.execute(SQL["skipped_since"], bounds)]
+        runs = [run_record(row) for row in fetch_named(db, "ended_since", bounds)]
+        skips = [(row["schedule"], skip_record(row)) for row in fetch_named(db, "skipped_since", bounds)]
         return RecentOutcomes(runs, skips)
 
     @read_transaction
@@ -61,5 +61,5 @@ class SqliteLedger(NounStore, LedgerStore):
         self, db: Session, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100
     ) -> Sequence[AuditEntry]:
         bounds = {"namespace": namespace, "schedule": schedule, "before": before, "limit": limit}
-        statement = SQL["list_audit" if schedule is None else "list_schedule_audit"]
-        return [audit_record(row) for row in db.execute(statement, bounds)]
+        statement = "list_audit" if schedule is None else "list_schedule_audit"
+        return [audit_record(row) for row in fetch_named(db, statement, bounds)]

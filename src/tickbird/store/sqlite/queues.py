@@ -14,7 +14,7 @@ from tickbird.store.sqlite.database.database import NounStore, read_transaction,
 from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.rate_limits import stored
-from tickbird.store.sqlite.rows import run_record
+from tickbird.store.sqlite.runs import get_run
 
 
 class SqliteQueues(NounStore, QueueStore):
@@ -39,8 +39,7 @@ class SqliteQueues(NounStore, QueueStore):
 
     @read_transaction
     def find_position(self, db: Session, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
-        row = db.execute(SQL["get_run"], {"id": run_id}).fetchone()
-        run = None if row is None else run_record(row)
+        run = get_run(db, run_id)
         if run is None or run.status != "queued":
             return None
         at = now_micros(now)

@@ -19,9 +19,9 @@ from tickbird.domain.workers import Worker
 from tickbird.store.shared.json_columns import as_list, as_object, decode
 from tickbird.store.shared.stored_definitions import decoded_definition
 from tickbird.store.sqlite.database.instants import MICROS, to_instant
+from tickbird.store.sqlite.database.statements import NamedRow
 
 Row = tuple[Any, ...]
-
 
 # Made once: with any setting of its own, json.dumps makes an encoder for every value.
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
@@ -32,102 +32,106 @@ def dump(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
-def run_record(row: Row) -> RunRecord:
+def run_record(row: NamedRow) -> RunRecord:
     """A row of the view `run_records`."""
     return RunRecord(
-        id=row[0],
-        namespace=row[1],
-        schedule_id=row[2],
-        revision=row[3],
-        target=Target(row[5], row[4]),
-        queue=row[6],
-        priority=row[7],
-        origin=row[8],
-        status=row[9],
-        scheduled_for=to_instant(row[10]),
-        due_at=to_instant(row[11]),
-        available_at=to_instant(row[12]),
-        start_by=to_instant(row[13]),
-        covers=None if row[14] is None else Covers(to_instant(row[14]), to_instant(row[15]), row[16]),
-        attempt=row[17],
-        failures=row[18],
-        crashes=row[19],
-        created_at=to_instant(row[20]),
-        started_at=to_instant(row[21]),
-        finished_at=to_instant(row[22]),
-        lease_until=to_instant(row[23]),
-        worker=row[24],
-        retry_of=row[25],
-        actor=row[26],
-        reason=row[27],
-        cancel_requested_at=to_instant(row[28]),
-        cancel_requested_by=row[29],
-        result=decode(row[30]),
-        error=row[31],
-        failure_kind=row[32],
-        schedule=row[33],
-        payload=as_object(decode(row[34])),
-        backfill_id=row[35],
-        held=row[36] == HELD_LANE,
-        released_at=to_instant(row[37]),
-        released_by=row[38],
-        concurrency_key=row[39],
-        waiting_for_dependency=row[36] == AWAITING_LANE,
-        applied_override=read_applied_override(row[40]),
-        first_started_at=to_instant(row[41]),
+        id=row["id"],
+        namespace=row["namespace"],
+        schedule_id=row["schedule_id"],
+        revision=row["revision"],
+        target=Target(row["target"], row["target_kind"]),
+        queue=row["queue"],
+        priority=row["priority"],
+        origin=row["origin"],
+        status=row["status"],
+        scheduled_for=to_instant(row["scheduled_for"]),
+        due_at=to_instant(row["due_at"]),
+        available_at=to_instant(row["available_at"]),
+        start_by=to_instant(row["start_by"]),
+        covers=None
+        if row["covers_first"] is None
+        else Covers(to_instant(row["covers_first"]), to_instant(row["covers_last"]), row["covers_count"]),
+        attempt=row["attempt"],
+        failures=row["failures"],
+        crashes=row["crashes"],
+        created_at=to_instant(row["created_at"]),
+        started_at=to_instant(row["started_at"]),
+        finished_at=to_instant(row["finished_at"]),
+        lease_until=to_instant(row["lease_until"]),
+        worker=row["worker"],
+        retry_of=row["retry_of"],
+        actor=row["actor"],
+        reason=row["reason"],
+        cancel_requested_at=to_instant(row["cancel_requested_at"]),
+        cancel_requested_by=row["cancel_requested_by"],
+        result=decode(row["result"]),
+        error=row["error"],
+        failure_kind=row["failure_kind"],
+        schedule=row["schedule"],
+        payload=as_object(decode(row["payload"])),
+        backfill_id=row["backfill_id"],
+        held=row["lane"] == HELD_LANE,
+        released_at=to_instant(row["released_at"]),
+        released_by=row["released_by"],
+        concurrency_key=row["concurrency_key"],
+        waiting_for_dependency=row["lane"] == AWAITING_LANE,
+        applied_override=read_applied_override(row["applied_override"]),
+        first_started_at=to_instant(row["first_started_at"]),
     )
 
 
-def schedule_record(row: Row) -> Schedule:
+def schedule_record(row: NamedRow) -> Schedule:
     """A row of the view `schedule_records`."""
-    raw = decode(row[4])
+    raw = decode(row["definition"])
     definition, _ = decoded_definition(raw)
     return Schedule(
-        id=row[0],
-        namespace=row[1],
-        name=row[2],
-        revision=row[5],
-        state=row[14],
+        id=row["id"],
+        namespace=row["namespace"],
+        name=row["name"],
+        revision=row["revision"],
+        state=row["state"],
         definition=definition,
         cursor=Cursor(
-            planned_until=_seconds(row[17]),
-            next_run_at=_seconds(row[16]),
-            runs_planned=row[18],
-            skip_until=_seconds(row[21]),
-            skip_by=row[22],
-            skip_note=row[23],
-            tick_overrides=read_overrides(row[27]),
+            planned_until=_seconds(row["planned_until"]),
+            next_run_at=_seconds(row["next_run_at"]),
+            runs_planned=row["runs_planned"],
+            skip_until=_seconds(row["skip_until"]),
+            skip_by=row["skip_by"],
+            skip_note=row["skip_note"],
+            tick_overrides=read_overrides(row["tick_overrides"]),
         ),
-        pause=None if row[8] is None else PauseState(row[8], row[9] or "", _seconds(row[10])),
-        error=row[11],
-        app=row[3],
-        fingerprint=row[6],
+        pause=None
+        if row["paused_by"] is None
+        else PauseState(row["paused_by"], row["pause_note"] or "", _seconds(row["paused_until"])),
+        error=row["error"],
+        app=row["app"],
+        fingerprint=row["fingerprint"],
         definition_json=as_object(raw),
-        field_overrides=as_object(decode(row[7])),
-        created_at=to_instant(row[12]),
-        changed_at=to_instant(row[13]),
+        field_overrides=as_object(decode(row["field_overrides"])),
+        created_at=to_instant(row["created_at"]),
+        changed_at=to_instant(row["changed_at"]),
     )
 
 
-def is_newer(row: Row) -> bool:
+def is_newer(row: NamedRow) -> bool:
     """Is this row of `schedule_records` in a format that this code does not know?"""
-    return bool(row[15] > FORMAT)
+    return bool(row["format"] > FORMAT)
 
 
-def is_due(row: Row, now: int) -> bool:
+def is_due(row: NamedRow, now: int) -> bool:
     """Must the planner look at this row of `schedule_records`: due, never planned, or edited by plain SQL?"""
-    state, next_run_at, prior_revision = row[14], row[16], row[25]
+    state, next_run_at, prior_revision = row["state"], row["next_run_at"], row["prior_revision"]
     if next_run_at is None:
         return bool(state == "active")
     return bool(next_run_at <= now or prior_revision is not None)
 
 
-def last_skip_id(row: Row | None) -> int | None:
+def last_skip_id(row: NamedRow | None) -> int | None:
     """The skip that a row of `schedule_records` may extend."""
-    return None if row is None or row[24] is None else int(row[24])
+    return None if row is None or row["last_skip_id"] is None else int(row["last_skip_id"])
 
 
-def all_facts(rows: Iterable[Row]) -> dict[int, Facts]:
+def all_facts(rows: Iterable[tuple[Any, ...]]) -> dict[int, Facts]:
     """The active runs by schedule."""
     active: dict[int, list[ActiveRun]] = {}
     for schedule_id, run_id, status, origin, key, awaits in rows:
@@ -135,66 +139,83 @@ def all_facts(rows: Iterable[Row]) -> dict[int, Facts]:
     return {schedule_id: Facts(tuple(runs)) for schedule_id, runs in active.items()}
 
 
-def skip_record(row: Row) -> SkipRecord:
+def skip_record(row: NamedRow) -> SkipRecord:
     """A row of `skips`."""
-    skip_id, schedule_id, revision, reason, first, last, count, run_id, actor, note, decided_at = row
     return SkipRecord(
-        skip_id,
-        schedule_id,
-        revision,
-        reason,
-        to_instant(first),
-        to_instant(last),
-        count,
-        run_id,
-        actor,
-        note,
-        to_instant(decided_at),
+        id=row["id"],
+        schedule_id=row["schedule_id"],
+        revision=row["revision"],
+        reason=row["reason"],
+        first=to_instant(row["first_at"]),
+        last=to_instant(row["last_at"]),
+        count=row["count"],
+        run_id=row["run_id"],
+        actor=row["actor"],
+        note=row["note"],
+        decided_at=to_instant(row["decided_at"]),
     )
 
 
-def attempt_record(row: Row) -> AttemptRecord:
+def attempt_record(row: NamedRow) -> AttemptRecord:
     """A row of `attempts`."""
-    attempt, worker, started_at, ended_at, outcome, error = row
-    return AttemptRecord(attempt, worker, to_instant(started_at), to_instant(ended_at), outcome, error)
-
-
-def revision_record(row: Row) -> RevisionRecord:
-    """A row of `revisions`."""
-    revision, action, actor, at, definition, fingerprint, detail = row
-    return RevisionRecord(
-        revision, action, actor, to_instant(at), as_object(decode(definition)), fingerprint, as_object(decode(detail))
+    return AttemptRecord(
+        row["attempt"],
+        row["worker"],
+        to_instant(row["started_at"]),
+        to_instant(row["ended_at"]),
+        row["outcome"],
+        row["error"],
     )
 
 
-def audit_record(row: Row) -> AuditEntry:
+def revision_record(row: NamedRow) -> RevisionRecord:
+    """A row of `revisions`."""
+    return RevisionRecord(
+        row["revision"],
+        row["action"],
+        row["actor"],
+        to_instant(row["at"]),
+        as_object(decode(row["definition"])),
+        row["fingerprint"],
+        as_object(decode(row["detail"])),
+    )
+
+
+def audit_record(row: NamedRow) -> AuditEntry:
     """A row of `audit`."""
-    audit_id, at, actor, action, schedule, run_id, detail = row
-    return AuditEntry(audit_id, to_instant(at), actor, action, schedule, run_id, as_object(decode(detail)))
+    return AuditEntry(
+        row["id"],
+        to_instant(row["at"]),
+        row["actor"],
+        row["action"],
+        row["schedule"],
+        row["run_id"],
+        as_object(decode(row["detail"])),
+    )
 
 
-def worker_record(row: Row) -> Worker:
+def worker_record(row: NamedRow) -> Worker:
     """A row of `workers`."""
     return Worker(
-        id=row[0],
-        namespace=row[1],
-        app=row[2],
-        kind=row[3],
-        host=row[4],
-        pid=row[5],
-        version=row[6],
-        queues=tuple(as_list(decode(row[7]))),
-        slots=row[8],
-        tasks=as_object(decode(row[9]), dict),
-        declares=as_object(decode(row[10]), str),
-        draining=bool(row[11]),
-        started_at=to_instant(row[12]),
-        last_heartbeat_at=to_instant(row[13]),
-        live_until=to_instant(row[14]),
-        standby_reason=row[15],
-        health=as_object(decode(row[16])),
-        drain_requested_at=to_instant(row[17]),
-        drain_requested_by=row[18],
+        id=row["id"],
+        namespace=row["namespace"],
+        app=row["app"],
+        kind=row["kind"],
+        host=row["host"],
+        pid=row["pid"],
+        version=row["version"],
+        queues=tuple(as_list(decode(row["queues"]))),
+        slots=row["slots"],
+        tasks=as_object(decode(row["tasks"]), dict),
+        declares=as_object(decode(row["declares"]), str),
+        draining=bool(row["draining"]),
+        started_at=to_instant(row["started_at"]),
+        last_heartbeat_at=to_instant(row["last_heartbeat_at"]),
+        live_until=to_instant(row["live_until"]),
+        standby_reason=row["standby_reason"],
+        health=as_object(decode(row["health"])),
+        drain_requested_at=to_instant(row["drain_requested_at"]),
+        drain_requested_by=row["drain_requested_by"],
     )
 
 

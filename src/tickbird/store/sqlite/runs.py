@@ -25,7 +25,7 @@ from tickbird.store.sqlite.database.database import (
     write_transaction,
 )
 from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_instant
-from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.enqueue import audit_row, enqueueing, run_row
 from tickbird.store.sqlite.planning.waiting_runs import release, room
 from tickbird.store.sqlite.rows import Row, attempt_record, dump, run_record
@@ -68,16 +68,16 @@ class SqliteRuns(NounStore, RunStore):
     ) -> Sequence[RunRecord]:
         bounds = {"namespace": namespace, "schedule": schedule, "status": status, "before": before, "limit": limit}
         statement = _page_statement(status)
-        rows = db.execute(SQL[statement if schedule is None else f"{statement}_of"], bounds)
+        rows = fetch_named(db, statement if schedule is None else f"{statement}_of", bounds)
         return [run_record(row) for row in rows]
 
     @read_transaction
     def list_attempts(self, db: Session, run_id: int) -> Sequence[AttemptRecord]:
-        return [attempt_record(row) for row in db.execute(SQL["list_attempts"], {"run_id": run_id})]
+        return [attempt_record(row) for row in fetch_named(db, "list_attempts", {"run_id": run_id})]
 
     @read_transaction
     def list_active(self, db: Session, schedule_id: int) -> Sequence[RunRecord]:
-        return [run_record(row) for row in db.execute(SQL["active_runs"], {"schedule_id": schedule_id})]
+        return [run_record(row) for row in fetch_named(db, "active_runs", {"schedule_id": schedule_id})]
 
     async def cancel(self, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None) -> RunRecord:
         run, wakes = await self._cancel(run_id, actor, reason, now)
@@ -166,8 +166,8 @@ def fetch(db: Session, name: str, values: Mapping[str, Any]) -> list[Row]:
 
 def get_run(db: Session, run_id: int) -> RunRecord | None:
     """A run by id."""
-    row = db.execute(SQL["get_run"], {"id": run_id}).fetchone()
-    return None if row is None else run_record(row)
+    rows = fetch_named(db, "get_run", {"id": run_id})
+    return run_record(rows[0]) if rows else None
 
 
 def _prune_revisions(db: Session, cutoff: int, limit: int) -> int:

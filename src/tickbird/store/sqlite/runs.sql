@@ -31,11 +31,11 @@ VALUES (
 -- As insert_on_time, already running at the worker that plans.
 INSERT INTO runs (
     id, created_at, schedule_id, revision, scheduled_for, due_at, available_at, start_by, namespace, target_kind, target,
-    queue, priority, crash_limit, status, origin, attempt, worker, started_at, lease_until
+    queue, priority, crash_limit, status, origin, attempt, incarnation, worker, started_at, lease_until
 )
 VALUES (
     ?1, ?2, ?3, ?4, ?5 * 1000000, ?6 * 1000000, ?6 * 1000000, ?7 * 1000000, ?8, ?9, ?10, ?11, ?12, ?13, 'running',
-    'schedule', 1, ?14, ?2, ?15
+    'schedule', 1, ?14, ?15, ?2, ?16
 )
 {unless_planned};
 
@@ -197,11 +197,12 @@ LIMIT 1;
 
 -- name: lease_runs
 UPDATE runs
-SET status = 'running', attempt = attempt + 1, worker = :worker, lease_until = :until, started_at = :started
+SET status = 'running', attempt = attempt + 1, incarnation = :incarnation, worker = :worker, lease_until = :until,
+    started_at = :started
 WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: held_runs
-SELECT id, attempt, cancel_requested_at IS NOT NULL
+SELECT id, attempt, incarnation, cancel_requested_at IS NOT NULL
 FROM runs
 WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 'running' AND worker = :worker;
 
@@ -209,7 +210,9 @@ WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 'running' AND worke
 UPDATE runs SET lease_until = :until WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: running_runs
-SELECT id, attempt, schedule_id, cancel_requested_at IS NOT NULL, worker, started_at, reason, namespace, concurrency_key
+SELECT
+    id, attempt, incarnation, schedule_id, cancel_requested_at IS NOT NULL AS asked_to_stop, worker, started_at, reason,
+    namespace, concurrency_key
 FROM runs
 WHERE id IN (SELECT value FROM json_each(:ids)) AND status = 'running' AND worker = ifnull(:worker, worker);
 

@@ -23,13 +23,13 @@ from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.calendars import calendar_contents
 from tickbird.store.sqlite.database.instants import MICROS
-from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
 from tickbird.store.sqlite.enqueue import finding
 from tickbird.store.sqlite.planning.dependencies import dependents, read_needs, watch
 from tickbird.store.sqlite.planning.planning import plan_schedules, read_facts
 from tickbird.store.sqlite.planning.revisions import read_revision
 from tickbird.store.sqlite.planning.write import write_plans
-from tickbird.store.sqlite.rows import Row, dump, is_due, is_newer, last_skip_id, schedule_record
+from tickbird.store.sqlite.rows import dump, is_due, is_newer, last_skip_id, schedule_record
 from tickbird.store.sqlite.runs import fetch, get_run
 
 # Plans of a thousand runs each: more than that is for the planner to catch up with first.
@@ -108,7 +108,7 @@ def _repeated(db: sqlite3.Connection, known: RevisionCache, schedule_id: int, ru
 
 def up_to_date(
     db: sqlite3.Connection, known: RevisionCache, may: PlanningPermission, namespace: str, name: str, now: int
-) -> Row | None:
+) -> NamedRow | None:
     """The schedule's row once nothing of it is due any more."""
     for _ in range(MAX_PLANS):
         row = _read(db, namespace, name)
@@ -117,9 +117,9 @@ def up_to_date(
         if is_newer(row):
             raise newer_format(name)
         # A cursor by other zone rules than ours is for the planners who have them.
-        if not is_due(row, now) or not _may_plan(db, may, row[0]):
+        if not is_due(row, now) or not _may_plan(db, may, row["id"]):
             return row
-        plan_schedules(db, known, [row[0]], read_facts(db, [row[0]]), now, may.zones)
+        plan_schedules(db, known, [row["id"]], read_facts(db, [row["id"]]), now, may.zones)
     raise ConflictError(f"schedule {name!r} is still catching up with its ticks;", hint="try again in a moment.")
 
 
@@ -128,9 +128,9 @@ def _may_plan(db: sqlite3.Connection, may: PlanningPermission, schedule_id: int)
     return may.plan(generation)
 
 
-def _read(db: sqlite3.Connection, namespace: str, name: str) -> Row | None:
-    row: Row | None = db.execute(SQL["schedule_by_name"], {"namespace": namespace, "name": name}).fetchone()
-    return row
+def _read(db: sqlite3.Connection, namespace: str, name: str) -> NamedRow | None:
+    rows = fetch_named(db, "schedule_by_name", {"namespace": namespace, "name": name})
+    return rows[0] if rows else None
 
 
 def _insert(db: sqlite3.Connection, schedule: Schedule, now: int) -> int:
@@ -144,7 +144,8 @@ def _insert(db: sqlite3.Connection, schedule: Schedule, now: int) -> int:
         "fingerprint": schedule.fingerprint,
         "now": now,
     }
-    [(schedule_id,)] = db.execute(SQL["insert_schedule"], row).fetchall()
+    db.execute(SQL["insert_schedule"], row)
+    [(schedule_id,)] = db.execute(SQL["id_of_schedule"], row).fetchall()
     return int(schedule_id)
 
 

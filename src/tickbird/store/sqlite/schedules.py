@@ -21,7 +21,7 @@ from tickbird.store.sqlite.dashboard import SqliteDashboard
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction
 from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_micros
-from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.planning.dependencies import read_successes
 from tickbird.store.sqlite.rows import dump, revision_record, schedule_record
 
@@ -34,8 +34,8 @@ class SqliteSchedules(NounStore, ScheduleStore):
 
     @read_transaction
     def get(self, db: Session, namespace: str, name: str) -> Schedule | None:
-        row = db.execute(SQL["schedule_by_name"], {"namespace": namespace, "name": name}).fetchone()
-        return None if row is None else schedule_record(row)
+        rows = fetch_named(db, "schedule_by_name", {"namespace": namespace, "name": name})
+        return schedule_record(rows[0]) if rows else None
 
     async def list(
         self,
@@ -53,8 +53,10 @@ class SqliteSchedules(NounStore, ScheduleStore):
     @read_transaction
     def list_of_app(self, db: Session, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         bounds = {"namespace": namespace, "app": app, "names": dump(list(names))}
-        rows = db.execute(SQL["list_app_schedules"], bounds)
-        return {row[2]: AppSchedule(schedule_record(row), frozenset(as_list(decode(row[-1])))) for row in rows}
+        return {
+            row["name"]: AppSchedule(schedule_record(row), frozenset(as_list(decode(row["seen"]))))
+            for row in fetch_named(db, "list_app_schedules", bounds)
+        }
 
     async def change(self, namespace: str, name: str, command: Command, *, now: datetime | None = None) -> ChangeResult:
         permission = await self._switch.permission()
@@ -94,7 +96,7 @@ class SqliteSchedules(NounStore, ScheduleStore):
         limit: int = 100,
     ) -> Sequence[RevisionRecord]:
         bounds = {"schedule_id": schedule_id, "before": before, "made_before": to_micros(made_before), "limit": limit}
-        return [revision_record(row) for row in db.execute(SQL["list_revisions"], bounds)]
+        return [revision_record(row) for row in fetch_named(db, "list_revisions", bounds)]
 
     @read_transaction
     def duration_stats(self, db: Session, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:

@@ -21,8 +21,10 @@ WHERE s.namespace = :namespace
 
 -- name: insert_schedule
 INSERT INTO schedules (namespace, name, app, definition, revision, fingerprint, created_at, changed_at)
-VALUES (:namespace, :name, :app, :definition, :revision, :fingerprint, :now, :now)
-RETURNING id;
+VALUES (:namespace, :name, :app, :definition, :revision, :fingerprint, :now, :now);
+
+-- name: id_of_schedule
+SELECT id FROM schedule_ids WHERE namespace = :namespace AND name = :name;
 
 -- name: update_schedule
 UPDATE schedules

@@ -14,7 +14,7 @@ from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction, write_transaction
 from tickbird.store.sqlite.database.identity import SqliteIdentity
 from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_instant, to_micros
-from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.rows import dump, worker_record
 
 # The row of a lost worker is kept for a day.
@@ -68,7 +68,7 @@ class SqliteWorkers(NounStore, WorkerStore):
         self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None
     ) -> Worker:
         worker = await self._drain(namespace, worker_id, actor, note, now)
-        self._db.signal(heartbeats=True)
+        self._db.call_for_heartbeats()
         return worker
 
     @write_transaction
@@ -76,10 +76,10 @@ class SqliteWorkers(NounStore, WorkerStore):
         self, db: Session, namespace: str, worker_id: str, actor: str, note: str, now: datetime | None
     ) -> Worker:
         at = now_micros(now)
-        row = db.execute(SQL["find_worker"], {"id": worker_id, "namespace": namespace, "now": at}).fetchone()
-        if row is None:
+        rows = fetch_named(db, "find_worker", {"id": worker_id, "namespace": namespace, "now": at})
+        if not rows:
             raise no_such_worker(worker_id)
-        worker = worker_record(row)
+        worker = worker_record(rows[0])
         check_drainable(worker)
         if worker.drain_requested_at is not None:
             return worker
@@ -99,4 +99,4 @@ class SqliteWorkers(NounStore, WorkerStore):
 
 def live_workers(db: Session, namespace: str, now: int) -> list[Worker]:
     """The live workers."""
-    return [worker_record(row) for row in db.execute(SQL["list_workers"], {"namespace": namespace, "now": now})]
+    return [worker_record(row) for row in fetch_named(db, "list_workers", {"namespace": namespace, "now": now})]

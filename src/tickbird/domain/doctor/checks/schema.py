@@ -12,7 +12,7 @@ def schema(condition: StoreSnapshot) -> Iterator[Finding]:
     seen = condition.schema
     figures = {"version": seen.version, "min_compatible": seen.min_compatible, "newest_known": seen.newest}
     if seen.error:
-        yield problem("schema", seen.error, "tickbird migrate", **figures)
+        yield problem("schema", seen.error, seen.fix, **figures)
     elif seen.version is None:
         yield problem("schema", "There is no Tickbird schema here yet.", "tickbird migrate", **figures)
     elif seen.min_compatible > seen.newest:

@@ -21,5 +21,7 @@ SELECT value FROM tickbird.meta WHERE key = 'place';
 INSERT INTO tickbird.meta (key, value) VALUES ('place', %(place)s) ON CONFLICT (key) DO NOTHING;
 
 -- name: accept_place
-INSERT INTO tickbird.meta (key, value) VALUES ('place', %(place)s)
+-- It is another store than the one that it was copied from, and knows nothing of leases that this one gave since.
+INSERT INTO tickbird.meta (key, value)
+VALUES ('place', %(place)s), ('incarnation', (floor(random() * 2147483646) + 1)::integer::text)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value;

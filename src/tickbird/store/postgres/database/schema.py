@@ -10,7 +10,9 @@ from tickbird.domain.errors import StoreError
 from tickbird.store.postgres.database.connection import Connection, Session
 from tickbird.store.postgres.database.schema_name import in_schema
 from tickbird.store.shared.migrations import (
+    GENERATION,
     Migration,
+    check_generation,
     check_version,
     is_stale,
     pending,
@@ -29,6 +31,7 @@ async def check(connection: Connection, schema: str) -> None:
         meta = dict(await Session(connection, schema).fetch("read_meta"))
     except (errors.UndefinedTable, errors.InvalidSchemaName):
         meta = {}
+    check_generation(meta)
     check_version(MIGRATIONS, *read_version(meta))
 
 
@@ -43,13 +46,15 @@ async def migrate(connection: Connection, schema: str) -> list[str]:
         await connection.execute("SET LOCAL lock_timeout = '5s'")
         [(exists,)] = await db.fetch("schema_exists")
         applied = dict(await db.fetch("read_applied")) if exists else {}
+        meta = dict(await db.fetch("read_meta")) if exists else {}
+        check_generation(meta, MIGRATIONS, applied)
         done = []
         for migration in pending(MIGRATIONS, applied):
             await _apply(connection, in_schema(migration.text, schema))
             await db.execute("write_applied", number=migration.number, name=migration.name, checksum=migration.checksum)
             await _write_version(db, migration)
             done.append(f"{migration.number:04}_{migration.name}")
-        if not done and is_stale(dict(await db.fetch("read_meta")), len(MIGRATIONS)):
+        if not done and is_stale(meta, len(MIGRATIONS)):
             await _write_version(db, MIGRATIONS[-1])
             done.append(CORRECTED_VERSION)
         if done:
@@ -86,7 +91,12 @@ async def missing_indexes(db: Session) -> dict[str, bool]:
 
 
 async def _write_version(db: Session, migration: Migration) -> None:
-    await db.execute("write_meta", version=str(migration.number), min_compatible=str(migration.min_compatible))
+    await db.execute(
+        "write_meta",
+        generation=GENERATION,
+        version=str(migration.number),
+        min_compatible=str(migration.min_compatible),
+    )
 
 
 async def _apply(connection: Connection, text: str) -> None:

@@ -19,7 +19,7 @@ INSERT INTO tickbird.migrations (number, name, checksum) VALUES (%(number)s, %(n
 -- name: write_meta
 INSERT INTO tickbird.meta (key, value)
 VALUES
-    ('version', %(version)s), ('min_compatible', %(min_compatible)s),
+    ('generation', %(generation)s), ('version', %(version)s), ('min_compatible', %(min_compatible)s),
     ('created_at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
 ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE meta.key <> 'created_at';
 

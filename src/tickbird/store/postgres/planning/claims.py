@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 from tickbird.domain.limits.rate_limits import RateState, instant, micros
 from tickbird.domain.planning.fast_path import RevisionInfo
@@ -33,6 +33,32 @@ class Doing(Protocol):
     """Does work on a connection, as a transaction or as a statement."""
 
     async def __call__(self, work: Callable[[Session], Awaitable[T]], /) -> T: ...
+
+
+class _ClaimRow(NamedTuple):
+    """A row of claim_runs: the clock, and a queue that has a rate, a run, or neither."""
+
+    now: datetime
+    next_at: datetime | None
+    queue: Any
+    count_: int
+    seconds: int
+    starts: Any
+    id: Any
+    schedule_id: Any
+    revision: Any
+    attempt: int
+    failures: int
+    target: str
+    origin: Origin
+    due_at: datetime
+    scheduled_for: datetime | None
+    covers_first: datetime | None
+    covers_last: Any
+    covers_count: Any
+    payload: str | None
+    concurrency_key: str | None
+    incarnation: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +188,8 @@ async def claim(
     The queues in `maximum` are asked for as well, whatever their rate: at most so many of their runs are leased.
     """
     values, budgets = free.values(), sorted((maximum or {}).items())
-    rows = await db.fetch(
+    rows = await db.fetch_as(
+        _ClaimRow,
         "claim_runs",
         **{**values, "queues": texts([*(queue for queue, _ in budgets), *sorted(set(free.queues))])},
         worker=free.worker.id,
@@ -172,30 +199,32 @@ async def claim(
         maximum=numbers(number for _, number in budgets),
         served=texts(free.turns.served),
     )
-    now, next_at, queue = rows[0][:3]
-    if queue is not None:
-        rates = {row[2]: rate_state(*row[3:6]) for row in rows}
-        return LimitedQueues(now, rates, {row[2]: None if row[1] is None else micros(row[1]) for row in rows})
-    runs = [row[6:] for row in rows if row[6] is not None]
+    now, next_at = rows[0].now, rows[0].next_at
+    if rows[0].queue is not None:
+        rates = {row.queue: rate_state(row.count_, row.seconds, row.starts) for row in rows}
+        return LimitedQueues(
+            now, rates, {row.queue: None if row.next_at is None else micros(row.next_at) for row in rows}
+        )
+    runs = [row for row in rows if row.id is not None]
     if not runs:
         return ClaimResult(now, next_at=next_at)
     return ClaimResult(now, await _read(db, known, free, now, runs), now)
 
 
 async def _read(
-    db: Session, known: RevisionCache, free: ClaimRequest, now: datetime, rows: Sequence[Row]
+    db: Session, known: RevisionCache, free: ClaimRequest, now: datetime, rows: Sequence[_ClaimRow]
 ) -> list[ClaimedRun]:
     """The runs that were claimed, without those that this process cannot read: they are returned."""
-    free.turns.serve((row[1], row[5]) for row in rows)
-    learnt = await learn(db, known, {(row[1], row[2]) for row in rows if row[1] is not None})
+    free.turns.serve((row.schedule_id, row.target) for row in rows)
+    learnt = await learn(db, known, {(row.schedule_id, row.revision) for row in rows if row.schedule_id is not None})
     runs: list[ClaimedRun] = []
-    unread: list[Row] = []
+    unread: list[_ClaimRow] = []
     for row in rows:
-        run_id, schedule_id, revision, text = *row[:3], row[12]
+        run_id, text = row.id, row.payload
         payload, error = (None, None) if text is None else decode_payload(text)
-        if (key := (schedule_id, revision)) in learnt.errors:
+        if (key := (row.schedule_id, row.revision)) in learnt.errors:
             name, error = learnt.errors[key]
-            if revision is None:
+            if row.revision is None:
                 free.unread.add_run(run_id, error, now)
             else:
                 free.unread.add_revision(*key, name, error, now)
@@ -204,9 +233,9 @@ async def _read(
             free.unread.add_run(run_id, error, now)
             unread.append(row)
         else:
-            runs.append(_claimed(learnt.found.get(key), *(*row[:12], payload, row[13])))
+            runs.append(_claimed(learnt.found.get(key), row, payload))
     if unread:
-        ids, attempts = numbers(row[0] for row in unread), numbers(row[3] for row in unread)
+        ids, attempts = numbers(row.id for row in unread), numbers(row.attempt for row in unread)
         await db.fetch("return_runs", ids=ids, attempts=attempts, worker=free.worker.id)
     return runs
 
@@ -220,30 +249,26 @@ async def recheck(db: Session, known: RevisionCache, unread: UnreadableRuns, now
     unread.keep((await learn(db, known, queued)).errors, undecodable, now)
 
 
-def _claimed(
-    revised: RevisionInfo | None,
-    run_id: int,
-    schedule_id: int | None,
-    _revision: int,
-    attempt: int,
-    failures: int,
-    target: str,
-    origin: Origin,
-    due_at: datetime,
-    scheduled_for: datetime | None,
-    covers_first: datetime | None,
-    covers_last: datetime,
-    covers_count: int,
-    payload: Any,
-    concurrency_key: str | None,
-) -> ClaimedRun:
-    # In the order of the statement claim_runs.
-    covers = None if covers_first is None else Covers(covers_first, covers_last, covers_count)
-    assert (revised is None) == (schedule_id is None)
+def _claimed(revised: RevisionInfo | None, row: _ClaimRow, payload: Any) -> ClaimedRun:
+    assert (revised is None) == (row.schedule_id is None)
     if payload is None:
         payload = {} if revised is None else revised.definition.payload
-    run = ClaimedRun(run_id, attempt, failures, target, origin, due_at, payload, scheduled_for, covers, schedule_id)
-    run.concurrency_key = concurrency_key
-    if revised is not None:
-        run.schedule, run.definition = revised.name, revised.definition
-    return run
+    covers = None
+    if row.covers_first is not None:
+        covers = Covers(row.covers_first, row.covers_last, row.covers_count)
+    return ClaimedRun(
+        row.id,
+        row.attempt,
+        row.failures,
+        row.target,
+        row.origin,
+        row.due_at,
+        payload,
+        row.scheduled_for,
+        covers,
+        row.schedule_id,
+        None if revised is None else revised.name,
+        None if revised is None else revised.definition,
+        row.concurrency_key,
+        row.incarnation,
+    )

@@ -148,13 +148,14 @@ taken AS (
     UPDATE tickbird.runs AS r
     SET status = 'running',
         attempt = r.attempt + 1,
+        incarnation = (SELECT m.value::integer FROM tickbird.meta AS m WHERE m.key = 'incarnation'),
         worker = %(worker)s,
         started_at = (SELECT clock.believed FROM clock),
         lease_until = (SELECT clock.now FROM clock) + make_interval(secs => %(lease)s)
     WHERE r.id = ANY(ARRAY(SELECT picked.id FROM picked))
     RETURNING
         r.id, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at, r.scheduled_for,
-        r.covers_first, r.covers_last, r.covers_count, r.concurrency_key
+        r.covers_first, r.covers_last, r.covers_count, r.concurrency_key, r.incarnation
 )
 SELECT
     clock.now,
@@ -166,11 +167,11 @@ SELECT
         )
         FROM offers AS o
         WHERE o.queue = coalesce(rates.queue, o.queue)
-    ) END,
-    rates.queue, rates.count, rates.seconds, rates.starts,
+    ) END AS next_at,
+    rates.queue, rates.count AS count_, rates.seconds, rates.starts,
     taken.id, taken.schedule_id, taken.revision, taken.attempt, taken.failures, taken.target, taken.origin,
     taken.due_at, taken.scheduled_for, taken.covers_first, taken.covers_last, taken.covers_count,
-    p.payload::text, taken.concurrency_key
+    p.payload::text, taken.concurrency_key, taken.incarnation
 FROM clock
 LEFT JOIN rates ON true
 LEFT JOIN taken ON true

@@ -238,7 +238,7 @@ made AS (
     INSERT INTO tickbird.runs (
         namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin,
         scheduled_for, due_at, available_at, start_by, crash_limit, created_at,
-        attempt, worker, started_at, lease_until
+        attempt, incarnation, worker, started_at, lease_until
     )
     SELECT
         t.namespace, u.schedule_id, u.revision, t.target_kind, t.target, t.queue, t.priority,
@@ -246,15 +246,16 @@ made AS (
         to_timestamp(u.tick), to_timestamp(u.due_at), to_timestamp(u.due_at), to_timestamp(u.start_by), t.crash_limit,
         %(now)s,
         CASE WHEN u.leased AND NOT t.limited THEN 1 ELSE 0 END,
+        CASE WHEN u.leased AND NOT t.limited THEN (SELECT m.value::integer FROM tickbird.meta AS m WHERE m.key = 'incarnation') END,
         CASE WHEN u.leased AND NOT t.limited THEN %(worker)s END,
         CASE WHEN u.leased AND NOT t.limited THEN %(now)s END,
         CASE WHEN u.leased AND NOT t.limited THEN %(now)s + make_interval(secs => %(lease)s) END
     FROM u
     JOIN t ON t.number = u.template
     ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING
-    RETURNING id, schedule_id, status
+    RETURNING id, schedule_id, status, incarnation
 )
-SELECT schedule_id, id FROM made WHERE status = 'running';
+SELECT schedule_id, id, incarnation FROM made WHERE status = 'running';
 
 -- name: write_plans
 -- Whatever else was decided: cursors that moved, and their runs.

@@ -44,7 +44,7 @@ async def write_on_time(
     if not made:
         return []
     by_schedule = {run.schedule_id: run for run in runs}
-    return [leased(by_schedule[schedule_id], run_id) for schedule_id, run_id in made]
+    return [leased(by_schedule[schedule_id], run_id, incarnation) for schedule_id, run_id, incarnation in made]
 
 
 async def write_plans(

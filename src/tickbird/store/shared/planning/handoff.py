@@ -32,7 +32,7 @@ def pick_handoff(rows: Sequence[OnTimeRun], hand_off: HandOff | None, limited: C
     return frozenset(row.schedule_id for row in mine)
 
 
-def leased(row: OnTimeRun, run_id: int) -> ClaimedRun:
+def leased(row: OnTimeRun, run_id: int, incarnation: int) -> ClaimedRun:
     """A run that was leased as it was made."""
     one = row.known
     return ClaimedRun(
@@ -47,4 +47,5 @@ def leased(row: OnTimeRun, run_id: int) -> ClaimedRun:
         schedule_id=row.schedule_id,
         schedule=one.name,
         definition=one.definition,
+        incarnation=incarnation,
     )

@@ -57,9 +57,13 @@ class Database:
                 raise InvalidError(f"what was given cannot be stored: {error}.") from None
             raise
 
-    def signal(self, *, heartbeats: bool = False) -> None:
+    def call_for_heartbeats(self) -> None:
+        """Signal that the workers of this process are to send a heartbeat."""
+        self._heartbeat_calls += 1
+        self.signal()
+
+    def signal(self) -> None:
         """Wake those in this process who wait for work, after it was committed."""
-        self._heartbeat_calls += heartbeats
         for loop, event in tuple(self._listeners):
             # A loop that has ended needs no signal.
             with suppress(RuntimeError):

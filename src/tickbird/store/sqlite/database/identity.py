@@ -36,6 +36,7 @@ class SqliteIdentity(NounStore, IdentityStore):
     def accept_copy(self, db: Session, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
         copy = read_identity(db, read_here(self._path))
         db.execute(SQL["accept_place"], {"place": encode(copy.here)})
+        db.execute(SQL["renew_incarnation"])
         detail = {"from": dict(copy.stored), "to": dict(copy.here)}
         write_audit(db, now_micros(now), actor, "accept_copy", namespace, detail=detail)
         self._checked = StoreIdentity(copy.here, copy.here)

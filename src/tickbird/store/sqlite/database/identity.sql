@@ -5,3 +5,11 @@ SELECT value FROM meta WHERE key = 'place';
 
 -- name: accept_place
 INSERT INTO meta (key, value) VALUES ('place', :place) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+
+-- name: read_incarnation
+SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'incarnation';
+
+-- name: renew_incarnation
+-- An accepted copy is another store than the one that it was copied from, and knows nothing of leases given since.
+INSERT INTO meta (key, value) VALUES ('incarnation', abs(random() % 2147483646) + 1)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value;

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from tickbird.domain.doctor.snapshot import CORRECTED_VERSION
 from tickbird.domain.errors import SchemaError
 from tickbird.store.shared.migrations import (
+    GENERATION,
     Migration,
+    check_generation,
     check_version,
     is_stale,
     outdated,
@@ -25,7 +27,9 @@ MIGRATIONS = read_migrations("tickbird.store.sqlite")
 
 def prepare(db: sqlite3.Connection) -> None:
     """Migrate a database that is older than this code; refuse one that is too new for it."""
-    version, min_compatible = read_version(read(db, lambda: meta_of(db) or {}))
+    meta = read(db, lambda: meta_of(db) or {})
+    check_generation(meta)
+    version, min_compatible = read_version(meta)
     if version is None or version < len(MIGRATIONS):
         migrate(db)
     else:
@@ -52,6 +56,7 @@ def meta_of(db: sqlite3.Connection) -> dict[str, str] | None:
 def _migrate(db: sqlite3.Connection) -> list[str]:
     meta = meta_of(db)
     applied: dict[int, str] = {} if meta is None else dict(db.execute(SQL["applied_migrations"]))
+    check_generation(meta or {}, MIGRATIONS, applied)
     todo = pending(MIGRATIONS, applied)
     for migration in todo:
         for statement in _statements(migration):
@@ -75,7 +80,7 @@ def _migrate(db: sqlite3.Connection) -> list[str]:
 
 def _record_version(db: sqlite3.Connection, migration: Migration) -> None:
     version = {"version": str(migration.number), "min_compatible": str(migration.min_compatible), "now": str(clock())}
-    db.execute(SQL["record_version"], version)
+    db.execute(SQL["record_version"], {**version, "generation": GENERATION})
 
 
 def _statements(migration: Migration) -> Iterator[str]:

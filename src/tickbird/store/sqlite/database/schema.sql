@@ -25,7 +25,8 @@ INSERT INTO migrations (number, name, checksum, applied_at) VALUES (:number, :na
 
 -- name: record_version
 INSERT INTO meta (key, value)
-VALUES ('version', :version), ('min_compatible', :min_compatible), ('created_at', :now)
+VALUES
+    ('generation', :generation), ('version', :version), ('min_compatible', :min_compatible), ('created_at', :now)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE key <> 'created_at';
 
 -- name: wake_others

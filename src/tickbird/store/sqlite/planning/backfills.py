@@ -25,9 +25,9 @@ from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction, waking_transaction
 from tickbird.store.sqlite.database.instants import now_micros, to_instant
-from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
 from tickbird.store.sqlite.planning.waiting_runs import release
-from tickbird.store.sqlite.rows import Row, dump, schedule_record
+from tickbird.store.sqlite.rows import dump, schedule_record
 from tickbird.store.sqlite.runs import reserve_ids
 from tickbird.store.sqlite.schedule_changes import up_to_date
 
@@ -42,7 +42,8 @@ class SqliteBackfills(NounStore, BackfillStore):
     ) -> BackfillPlan:
         if not dry_run:
             return await self._create(await self._switch.permission(), namespace, name, new, now)
-        rows = await self._db.fetch("schedule_by_name", namespace=namespace, name=name)
+        bounds = {"namespace": namespace, "name": name}
+        rows = await self._db.read(lambda db: fetch_named(db, "schedule_by_name", bounds))
         schedule = schedule_record(rows[0]) if rows else None
         # Not in the thread of the connection, in which all others wait.
         selection, ticks = await choose_ticks(self._db.fetch, schedule, name, new)
@@ -142,10 +143,19 @@ class SqliteBackfills(NounStore, BackfillStore):
         if stop_running:
             db.execute(SQL["stop_runs"], {**change, "ids": dump(running)})
         db.execute(SQL["end_backfill"], {"id": backfill_id, "actor": actor, "now": at})
-        release(db, self._db.revisions, [row[-1]], at, keys=keys)
+        release(db, self._db.revisions, [row["schedule_id"]], at, keys=keys)
         stopped = len(running) if stop_running else 0
         detail = {"backfill": backfill_id, "cancelled": len(waiting), "asked_to_stop": stopped, "note": note}
-        write_audit(db, at, actor, "cancel_backfill", namespace, schedule_id=row[-1], schedule=row[2], detail=detail)
+        write_audit(
+            db,
+            at,
+            actor,
+            "cancel_backfill",
+            namespace,
+            schedule_id=row["schedule_id"],
+            schedule=row["schedule"],
+            detail=detail,
+        )
         db.execute(SQL["wake_others"])
         return _record(_row(db, namespace, backfill_id))
 
@@ -158,7 +168,7 @@ class SqliteBackfills(NounStore, BackfillStore):
         self, db: Session, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 20
     ) -> Sequence[BackfillRecord]:
         bounds = {"namespace": namespace, "schedule": schedule, "before": before, "limit": limit}
-        return [_record(row) for row in db.execute(SQL["list_backfills"], bounds)]
+        return [_record(row) for row in fetch_named(db, "list_backfills", bounds)]
 
 
 def _selection(db: Session, schedule: Schedule | None, name: str, new: NewBackfill) -> BackfillSelection:
@@ -177,29 +187,29 @@ def _ticks(db: Session, selection: BackfillSelection) -> list[int]:
     return selection.ticks({row[0] for row in db.execute(SQL["taken_ticks"], bounds)})
 
 
-def _row(db: Session, namespace: str, backfill_id: int) -> Row:
-    row: Row | None = db.execute(SQL["backfill_by_id"], {"id": backfill_id, "namespace": namespace}).fetchone()
-    if row is None:
+def _row(db: Session, namespace: str, backfill_id: int) -> NamedRow:
+    rows = fetch_named(db, "backfill_by_id", {"id": backfill_id, "namespace": namespace})
+    if not rows:
         raise no_such_backfill(backfill_id)
-    return row
+    return rows[0]
 
 
-def _record(row: Row) -> BackfillRecord:
+def _record(row: NamedRow) -> BackfillRecord:
     return BackfillRecord(
-        id=row[0],
-        namespace=row[1],
-        schedule=row[2],
-        revision=row[3],
-        first=to_instant(row[4]),
-        last=to_instant(row[5]),
-        total=row[6],
-        order="newest" if row[7] else "oldest",
-        concurrency=row[8],
-        payload=decode(row[9]),
-        actor=row[10],
-        note=row[11],
-        created_at=to_instant(row[12]),
-        cancelled_at=to_instant(row[13]),
-        cancelled_by=row[14],
-        counts=json.loads(row[15]),
+        id=row["id"],
+        namespace=row["namespace"],
+        schedule=row["schedule"],
+        revision=row["revision"],
+        first=to_instant(row["first_at"]),
+        last=to_instant(row["last_at"]),
+        total=row["total"],
+        order="newest" if row["newest_first"] else "oldest",
+        concurrency=row["concurrency"],
+        payload=decode(row["payload"]),
+        actor=row["actor"],
+        note=row["note"],
+        created_at=to_instant(row["created_at"]),
+        cancelled_at=to_instant(row["cancelled_at"]),
+        cancelled_by=row["cancelled_by"],
+        counts=json.loads(row["counts"]),
     )

@@ -61,12 +61,12 @@ GROUP BY backfill_id;
 
 -- name: backfill_by_id
 SELECT
-    b.id, b.namespace, s.name, b.revision, b.first_at, b.last_at, b.total, b.newest_first, b.concurrency, b.payload,
+    b.id, b.namespace, s.name AS schedule, b.revision, b.first_at, b.last_at, b.total, b.newest_first, b.concurrency, b.payload,
     b.actor, b.note, b.created_at, b.cancelled_at, b.cancelled_by,
     (
         SELECT json_group_object(status, runs)
         FROM (SELECT status, count(*) AS runs FROM runs WHERE backfill_id = b.id GROUP BY status)
-    ),
+    ) AS counts,
     b.schedule_id
 FROM backfills AS b
 JOIN schedules AS s ON s.id = b.schedule_id
@@ -74,12 +74,12 @@ WHERE b.id = :id AND b.namespace = :namespace;
 
 -- name: list_backfills
 SELECT
-    b.id, b.namespace, s.name, b.revision, b.first_at, b.last_at, b.total, b.newest_first, b.concurrency, b.payload,
+    b.id, b.namespace, s.name AS schedule, b.revision, b.first_at, b.last_at, b.total, b.newest_first, b.concurrency, b.payload,
     b.actor, b.note, b.created_at, b.cancelled_at, b.cancelled_by,
     (
         SELECT json_group_object(status, runs)
         FROM (SELECT status, count(*) AS runs FROM runs WHERE backfill_id = b.id GROUP BY status)
-    ),
+    ) AS counts,
     b.schedule_id
 FROM backfills AS b
 JOIN schedules AS s ON s.id = b.schedule_id

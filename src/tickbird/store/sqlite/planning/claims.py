@@ -68,7 +68,11 @@ def claim(
         save_starts(db, worker.namespace, queue, starts)
     if taken:
         ids, until = dump([run.id for run in taken]), now + round(lease * MICROS)
-        db.execute(SQL["lease_runs"], {"ids": ids, "worker": worker.id, "until": until, "started": believed})
+        [incarnation] = db.execute(SQL["read_incarnation"]).fetchone()
+        leased = {"ids": ids, "worker": worker.id, "until": until, "started": believed, "incarnation": incarnation}
+        db.execute(SQL["lease_runs"], leased)
+        for run in taken:
+            run.incarnation = incarnation
         return ClaimResult(to_instant(now), taken, to_instant(now), unread.snapshot())
     later = [
         (line[0], row[0])

@@ -14,7 +14,7 @@ from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction, waking_transaction
 from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_instant
-from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.planning.waiting_runs import release
 from tickbird.store.sqlite.rows import dump, run_record
 
@@ -33,7 +33,7 @@ class SqliteHeld(NounStore, HeldStore):
         self, db: Session, namespace: str, schedule: str, *, after: int = 0, limit: int = 100
     ) -> Sequence[RunRecord]:
         bounds = {"namespace": namespace, "schedule": schedule, "after": after, "limit": limit}
-        return [run_record(row) for row in db.execute(SQL["list_held_runs"], bounds)]
+        return [run_record(row) for row in fetch_named(db, "list_held_runs", bounds)]
 
     @waking_transaction
     def resolve(

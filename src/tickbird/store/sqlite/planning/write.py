@@ -43,12 +43,13 @@ def write_on_time(
         db.execute(SQL["wake_others"])
     if hand_off is None or not running:
         return []
-    lease = hand_off.worker.id, now + round(hand_off.lease * MICROS)
+    [incarnation] = db.execute(SQL["read_incarnation"]).fetchone()
+    lease = incarnation, hand_off.worker.id, now + round(hand_off.lease * MICROS)
     made = []
     for run_id, run in running:
         # One by one, to learn where the tick has a run already.
         if db.execute(SQL["insert_leased"], (*_values(run_id, run, now), *lease)).rowcount:
-            made.append(leased(run, run_id))
+            made.append(leased(run, run_id, incarnation))
     return made
 
 

@@ -1,5 +1,0 @@
--- min_compatible: 15
--- When the database last refused to plan a schedule, for a cause outside of its row; null once it is planned. Meanwhile the
--- schedule stays active, and has the error.
-
-ALTER TABLE tickbird.cursors ADD COLUMN refused_at timestamptz;

@@ -1,0 +1,635 @@
+-- min_compatible: 1
+-- Instants are microseconds since the epoch, in UTC.
+
+-- What the schema says of itself. `generation` comes before any version: another one is another schema altogether.
+-- `incarnation` is new whenever the store becomes another one than it was, so that no lease of the one counts for the
+-- other.
+CREATE TABLE meta (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO meta (key, value) VALUES ('generation', '1'), ('incarnation', abs(random() % 2147483646) + 1);
+
+CREATE TABLE migrations (
+    number INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    checksum TEXT NOT NULL,
+    applied_at INTEGER NOT NULL
+) STRICT;
+
+-- The last id of runs and of skips; and how often others were to wake, or to report.
+CREATE TABLE counters (
+    name TEXT PRIMARY KEY,
+    last INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO counters (name, last) VALUES ('run', 0), ('skip', 0), ('wake', 0), ('heartbeat', 0);
+
+-- Zone rules that the store goes by, or went by.
+CREATE TABLE zone_data (
+    generation INTEGER PRIMARY KEY,
+    version TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    adopted_at INTEGER NOT NULL,
+    adopted_by TEXT NOT NULL,
+    -- When every cursor had been computed anew.
+    followed_at INTEGER
+) STRICT;
+
+-- Schedules
+
+-- The id of a schedule stands for its name, and for no other one ever: a schedule that is created once more, or that no
+-- row defines, has the runs that its name has, so that none of its ticks runs twice.
+CREATE TABLE schedule_ids (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    namespace TEXT NOT NULL,
+    name TEXT NOT NULL,
+    UNIQUE (namespace, name)
+) STRICT;
+
+-- A deleted schedule leaves its row, so that its name goes on from its revision and cursor.
+CREATE TABLE schedules (
+    -- Given by a trigger, from schedule_ids.
+    id INTEGER PRIMARY KEY,
+    namespace TEXT NOT NULL DEFAULT 'default',
+    name TEXT NOT NULL,
+    app TEXT,
+    definition TEXT NOT NULL CHECK (json_valid(definition)),
+    revision INTEGER NOT NULL DEFAULT 1,
+    fingerprint TEXT,
+    field_overrides TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(field_overrides)),
+    paused_by TEXT,
+    pause_note TEXT,
+    paused_until INTEGER,
+    error TEXT,
+    created_at INTEGER NOT NULL DEFAULT (
+        CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+    ),
+    changed_at INTEGER NOT NULL DEFAULT (
+        CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+    ),
+    UNIQUE (namespace, name)
+) STRICT;
+CREATE INDEX schedules_by_app ON schedules (namespace, app) WHERE app IS NOT NULL;
+-- Only schedules that name a calendar, or depend on others, are in these.
+CREATE INDEX schedules_with_calendars ON schedules (namespace, name)
+    WHERE json_type(definition, '$.calendars') = 'array';
+CREATE INDEX schedules_with_dependencies ON schedules (namespace, name)
+    WHERE json_type(definition, '$.depends_on') = 'array';
+CREATE INDEX schedules_edited ON schedules (id) WHERE revision > 100;
+
+-- The only row of a schedule that planning writes.
+CREATE TABLE cursors (
+    schedule_id INTEGER PRIMARY KEY REFERENCES schedules (id),
+    revision INTEGER NOT NULL,
+    -- The format of the definition: planners that do not know it leave the schedule to others.
+    format INTEGER NOT NULL,
+    -- By which generation of zone rules it was computed; null: all is in UTC.
+    zone_generation INTEGER,
+    state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'paused', 'parked', 'ended', 'deleted')),
+    next_run_at INTEGER,
+    planned_until INTEGER,
+    runs_planned INTEGER NOT NULL DEFAULT 0,
+    -- Minutes since the epoch, up to which its newest runs are deferred in their queue.
+    deferred_until INTEGER,
+    last_skip_id INTEGER,
+    skip_until INTEGER,
+    skip_by TEXT,
+    skip_note TEXT NOT NULL DEFAULT '',
+    -- Ticks that a person skipped or moved, in their order; null where there are none.
+    tick_overrides TEXT,
+    -- Set while the planner has not yet seen an edit by plain SQL: the revision before it, and when it was made.
+    prior_revision INTEGER,
+    changed_at INTEGER,
+    -- When the database last refused to plan it.
+    refused_at INTEGER
+) STRICT;
+CREATE INDEX cursors_due ON cursors (next_run_at) WHERE next_run_at IS NOT NULL;
+CREATE INDEX cursors_new ON cursors (schedule_id) WHERE next_run_at IS NULL AND state = 'active';
+CREATE INDEX cursors_at_rest ON cursors (state, schedule_id) WHERE state <> 'active';
+CREATE INDEX cursors_last_skip ON cursors (last_skip_id) WHERE last_skip_id IS NOT NULL;
+
+CREATE TABLE revisions (
+    schedule_id INTEGER NOT NULL REFERENCES schedules (id),
+    revision INTEGER NOT NULL,
+    definition TEXT NOT NULL,
+    fingerprint TEXT,
+    action TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    detail TEXT NOT NULL DEFAULT '{}',
+    at INTEGER NOT NULL,
+    PRIMARY KEY (schedule_id, revision)
+) STRICT, WITHOUT ROWID;
+
+-- What schedules are looked for by, without reading every definition.
+CREATE TABLE schedule_search (
+    namespace TEXT NOT NULL,
+    name TEXT NOT NULL,
+    schedule_id INTEGER NOT NULL,
+    app TEXT,
+    queue TEXT NOT NULL,
+    search_text TEXT NOT NULL,
+    PRIMARY KEY (namespace, name)
+) STRICT, WITHOUT ROWID;
+
+-- Runs and skips
+
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    schedule_id INTEGER,
+    revision INTEGER,
+    target_kind TEXT NOT NULL,
+    target TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    priority INTEGER NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('waiting', 'queued', 'running', 'succeeded', 'failed', 'cancelled')),
+    origin TEXT NOT NULL,
+    scheduled_for INTEGER,
+    due_at INTEGER NOT NULL,
+    available_at INTEGER NOT NULL,
+    start_by INTEGER,
+    covers_first INTEGER,
+    covers_last INTEGER,
+    covers_count INTEGER,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    -- Of the store that leased it last: with the attempt, the fencing token of the lease.
+    incarnation INTEGER,
+    failures INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0,
+    crash_limit INTEGER NOT NULL,
+    -- Where it waits: for another schedule (-1), in line (0), aside as part of a backfill (1), until released (2).
+    lane INTEGER NOT NULL DEFAULT 0,
+    -- Minutes since the epoch, up to which others of its queue may pass it.
+    deferred_until INTEGER NOT NULL DEFAULT 0,
+    concurrency_key TEXT,
+    idempotency_key TEXT,
+    backfill_id INTEGER,
+    retry_of INTEGER,
+    lease_until INTEGER,
+    worker TEXT,
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    finished_at INTEGER,
+    actor TEXT,
+    reason TEXT,
+    cancel_requested_at INTEGER,
+    cancel_requested_by TEXT,
+    released_at INTEGER,
+    released_by TEXT,
+    applied_override TEXT,
+    result TEXT,
+    error TEXT,
+    failure_kind TEXT
+) STRICT;
+-- At most one run per tick, whatever else goes wrong.
+CREATE UNIQUE INDEX runs_tick ON runs (schedule_id, scheduled_for)
+    WHERE origin IN ('schedule', 'catch_up', 'backfill');
+CREATE UNIQUE INDEX runs_keyed ON runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
+-- A claim serves tasks in turn, and scheduled runs before enqueued ones.
+CREATE INDEX runs_queued ON runs (
+    namespace, queue, target, schedule_id IS NULL, priority, deferred_until, available_at, id
+) WHERE status = 'queued';
+CREATE INDEX runs_deferred ON runs (deferred_until) WHERE status = 'queued' AND deferred_until > 0;
+CREATE INDEX runs_running ON runs (lease_until) WHERE status = 'running';
+CREATE INDEX runs_active ON runs (schedule_id, lane, status, id, origin)
+    WHERE status IN ('waiting', 'queued', 'running');
+CREATE INDEX runs_waiting ON runs (schedule_id, lane, id) WHERE status = 'waiting';
+CREATE INDEX runs_awaiting ON runs (id) WHERE status = 'waiting' AND lane = -1;
+CREATE INDEX runs_start_by ON runs (start_by) WHERE start_by IS NOT NULL AND status IN ('waiting', 'queued');
+CREATE INDEX runs_of_namespace ON runs (namespace, id);
+CREATE INDEX runs_of_schedule ON runs (schedule_id, id);
+CREATE INDEX runs_of_backfill ON runs (backfill_id, lane, id) WHERE backfill_id IS NOT NULL;
+CREATE INDEX runs_of_key ON runs (namespace, concurrency_key, status, schedule_id)
+    WHERE concurrency_key IS NOT NULL AND finished_at IS NULL;
+CREATE INDEX runs_covering ON runs (schedule_id, covers_last) WHERE covers_last IS NOT NULL;
+CREATE INDEX runs_retried ON runs (schedule_id, revision) WHERE retry_of IS NOT NULL;
+CREATE INDEX runs_final ON runs (finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX runs_ended ON runs (namespace, finished_at, id) WHERE finished_at IS NOT NULL;
+CREATE INDEX runs_unwell ON runs (namespace, status, id) WHERE status IN ('failed', 'cancelled');
+CREATE INDEX runs_unwell_of_schedule ON runs (schedule_id, status, id) WHERE status IN ('failed', 'cancelled');
+
+-- Only of runs whose payload is their own and not their revision's.
+CREATE TABLE run_payloads (
+    run_id INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    payload TEXT NOT NULL
+) STRICT;
+
+-- Only of attempts that did not end their run well.
+CREATE TABLE attempts (
+    run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    attempt INTEGER NOT NULL,
+    worker TEXT,
+    started_at INTEGER,
+    ended_at INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    error TEXT,
+    PRIMARY KEY (run_id, attempt)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX attempts_by_age ON attempts (ended_at);
+
+-- What runs said.
+CREATE TABLE run_logs (
+    run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    attempt INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    level INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    PRIMARY KEY (run_id, attempt, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE run_progress (
+    run_id INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
+    attempt INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    value TEXT
+) STRICT;
+
+CREATE TABLE skips (
+    id INTEGER PRIMARY KEY,
+    schedule_id INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    run_id INTEGER,
+    actor TEXT,
+    note TEXT NOT NULL DEFAULT '',
+    decided_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX skips_of_schedule ON skips (schedule_id, last_at);
+CREATE INDEX skips_by_age ON skips (decided_at);
+
+-- Up to where runs of a schedule may have been pruned.
+CREATE TABLE prune_horizons (
+    schedule_id INTEGER PRIMARY KEY,
+    until INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE backfills (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    namespace TEXT NOT NULL,
+    schedule_id INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    first_at INTEGER NOT NULL,
+    last_at INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    newest_first INTEGER NOT NULL,
+    concurrency INTEGER NOT NULL,
+    payload TEXT,
+    actor TEXT NOT NULL,
+    note TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    cancelled_at INTEGER,
+    cancelled_by TEXT
+) STRICT;
+CREATE INDEX backfills_of_schedule ON backfills (schedule_id, id);
+
+-- Of schedules that others depend on, and only of those: when a run of theirs last succeeded.
+CREATE TABLE last_success (
+    schedule_id INTEGER PRIMARY KEY,
+    finished_at INTEGER
+) STRICT;
+
+-- What waiting runs wait for: that a schedule succeeds between two instants. They stand in lane -1 until then.
+CREATE TABLE dependency_waits (
+    run_id INTEGER NOT NULL,
+    schedule_id INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    PRIMARY KEY (run_id, schedule_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX dependency_waits_of_schedule ON dependency_waits (schedule_id);
+CREATE INDEX dependency_waits_until ON dependency_waits (until);
+
+-- When other systems really ran what a schedule in shadow mode is to do.
+CREATE TABLE pings (
+    schedule_id INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (schedule_id, at)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pings_by_age ON pings (at);
+
+-- Limits and calendars
+
+CREATE TABLE concurrency_limits (
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    max_running INTEGER NOT NULL CHECK (max_running > 0),
+    PRIMARY KEY (namespace, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE queue_rates (
+    namespace TEXT NOT NULL,
+    queue TEXT NOT NULL,
+    count INTEGER NOT NULL CHECK (count > 0),
+    seconds INTEGER NOT NULL CHECK (seconds > 0),
+    -- Pairs of an instant and how many runs began then.
+    starts TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(starts)),
+    PRIMARY KEY (namespace, queue)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE calendars (
+    namespace TEXT NOT NULL,
+    name TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    closed TEXT NOT NULL,
+    source TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    changed_by TEXT NOT NULL,
+    PRIMARY KEY (namespace, name)
+) STRICT, WITHOUT ROWID;
+
+-- Workers, people and what they did
+
+CREATE TABLE workers (
+    id TEXT PRIMARY KEY,
+    namespace TEXT NOT NULL,
+    app TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    host TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    version TEXT NOT NULL,
+    queues TEXT NOT NULL,
+    slots INTEGER NOT NULL,
+    tasks TEXT NOT NULL,
+    declares TEXT NOT NULL,
+    draining INTEGER NOT NULL,
+    started_at INTEGER NOT NULL,
+    last_heartbeat_at INTEGER NOT NULL,
+    live_until INTEGER NOT NULL,
+    standby_reason TEXT NOT NULL DEFAULT '',
+    health TEXT NOT NULL DEFAULT '{}',
+    drain_requested_at INTEGER,
+    drain_requested_by TEXT
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tokens (
+    id TEXT NOT NULL PRIMARY KEY,
+    digest TEXT NOT NULL,
+    name TEXT NOT NULL,
+    role TEXT NOT NULL CONSTRAINT token_role CHECK (role IN ('viewer', 'operator', 'editor', 'admin')),
+    -- A JSON array of names.
+    namespaces TEXT,
+    created_at INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    expires_at INTEGER,
+    revoked_at INTEGER,
+    revoked_by TEXT,
+    last_used_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sessions (
+    id TEXT NOT NULL PRIMARY KEY,
+    digest TEXT NOT NULL,
+    token_id TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    opened_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    closed_at INTEGER,
+    closed_by TEXT,
+    last_used_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_by_token ON sessions (token_id, id);
+CREATE INDEX sessions_open ON sessions (token_id, expires_at) WHERE closed_at IS NULL;
+CREATE INDEX sessions_by_end ON sessions (coalesce(closed_at, expires_at));
+
+-- What requests with an idempotency key were answered.
+CREATE TABLE http_responses (
+    namespace TEXT NOT NULL,
+    -- The caller's, behind the id of its token.
+    key TEXT NOT NULL,
+    -- A digest of what was asked.
+    request TEXT NOT NULL,
+    begun_at INTEGER NOT NULL,
+    -- None of these while somebody is at it.
+    status INTEGER,
+    headers TEXT,
+    body TEXT,
+    PRIMARY KEY (namespace, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX http_responses_by_age ON http_responses (begun_at);
+
+CREATE TABLE audit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    namespace TEXT NOT NULL,
+    schedule_id INTEGER,
+    schedule TEXT,
+    run_id INTEGER,
+    detail TEXT NOT NULL
+) STRICT;
+CREATE INDEX audit_of_namespace ON audit (namespace, id);
+CREATE INDEX audit_of_schedule ON audit (namespace, schedule, id);
+CREATE INDEX audit_by_age ON audit (at);
+
+-- Views
+
+-- A run with its schedule's name and its payload.
+CREATE VIEW run_records AS
+SELECT
+    r.id,
+    r.namespace,
+    r.schedule_id,
+    r.revision,
+    r.target_kind,
+    r.target,
+    r.queue,
+    r.priority,
+    r.origin,
+    r.status,
+    r.scheduled_for,
+    r.due_at,
+    r.available_at,
+    r.start_by,
+    r.covers_first,
+    r.covers_last,
+    r.covers_count,
+    r.attempt,
+    r.failures,
+    r.crashes,
+    r.created_at,
+    r.started_at,
+    r.finished_at,
+    r.lease_until,
+    r.worker,
+    r.retry_of,
+    r.actor,
+    r.reason,
+    r.cancel_requested_at,
+    r.cancel_requested_by,
+    r.result,
+    r.error,
+    r.failure_kind,
+    i.name AS schedule,
+    coalesce(p.payload, iif(json_valid(v.definition), json_extract(v.definition, '$.payload'), NULL), '{}') AS payload,
+    r.backfill_id,
+    r.lane,
+    r.released_at,
+    r.released_by,
+    r.concurrency_key,
+    r.applied_override,
+    -- Lateness and duration count from the first attempt.
+    CASE
+        WHEN r.attempt > 1
+            THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = r.id), r.started_at)
+        ELSE r.started_at
+    END AS first_started_at
+FROM runs AS r
+LEFT JOIN schedule_ids AS i ON i.id = r.schedule_id
+LEFT JOIN revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.revision
+LEFT JOIN run_payloads AS p ON p.run_id = r.id;
+
+-- A schedule with its cursor.
+CREATE VIEW schedule_records AS
+SELECT
+    s.id,
+    s.namespace,
+    s.name,
+    s.app,
+    s.definition,
+    s.revision,
+    s.fingerprint,
+    s.field_overrides,
+    s.paused_by,
+    s.pause_note,
+    s.paused_until,
+    s.error,
+    s.created_at,
+    s.changed_at,
+    c.state,
+    c.format,
+    c.next_run_at,
+    c.planned_until,
+    c.runs_planned,
+    c.skip_until,
+    c.skip_by,
+    c.skip_note,
+    c.last_skip_id,
+    c.prior_revision,
+    c.changed_at AS edited_at,
+    c.tick_overrides
+FROM schedules AS s
+JOIN cursors AS c ON c.schedule_id = s.id;
+
+-- Name, target and tags, each between two line ends. What is no proper definition has its name alone.
+CREATE VIEW schedule_search_rows AS
+SELECT
+    s.namespace,
+    s.name,
+    s.id AS schedule_id,
+    s.app,
+    coalesce(CAST(json_extract(s.definition, '$.queue') AS TEXT), 'default') AS queue,
+    char(10) || s.name || char(10)
+        || coalesce(
+            coalesce(
+                CAST(json_extract(s.definition, '$.target.task') AS TEXT),
+                CAST(json_extract(s.definition, '$.target.command.program') AS TEXT)
+            ) || char(10),
+            ''
+        )
+        || coalesce(
+            (
+                SELECT group_concat(t.value || char(10), '')
+                FROM json_each(s.definition, '$.tags') AS t
+                WHERE json_type(s.definition, '$.tags') = 'array'
+            ),
+            ''
+        ) AS search_text
+FROM schedules AS s;
+
+-- Schedules by plain SQL
+
+-- A plain INSERT defines a schedule: its cursor has no next_run_at, so the planner gives it one and does not fire.
+-- Whatever id the row was inserted with, it gets that of its name.
+CREATE TRIGGER schedule_inserted AFTER INSERT ON schedules
+BEGIN
+    INSERT OR IGNORE INTO schedule_ids (namespace, name) VALUES (NEW.namespace, NEW.name);
+    UPDATE schedules
+    SET id = (SELECT i.id FROM schedule_ids AS i WHERE i.namespace = NEW.namespace AND i.name = NEW.name)
+    WHERE namespace = NEW.namespace AND name = NEW.name;
+    INSERT INTO cursors (schedule_id, revision, format)
+    SELECT
+        i.id,
+        NEW.revision,
+        iif(json_type(NEW.definition, '$.v') = 'integer', json_extract(NEW.definition, '$.v'), 0)
+    FROM schedule_ids AS i
+    WHERE i.namespace = NEW.namespace AND i.name = NEW.name;
+    INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, at)
+    SELECT i.id, NEW.revision, NEW.definition, NEW.fingerprint, 'create', 'sql', NEW.created_at
+    FROM schedule_ids AS i
+    WHERE i.namespace = NEW.namespace AND i.name = NEW.name;
+    INSERT OR REPLACE INTO schedule_search
+    SELECT * FROM schedule_search_rows WHERE namespace = NEW.namespace AND name = NEW.name;
+    UPDATE counters SET last = last + 1 WHERE name = 'wake';
+END;
+
+-- A plain UPDATE of the definition is an edit: the planner first decides what was due until now as it stood before.
+CREATE TRIGGER schedule_edited AFTER UPDATE OF definition ON schedules
+WHEN NEW.revision = OLD.revision AND NEW.definition IS NOT OLD.definition
+BEGIN
+    UPDATE schedules
+    SET revision = OLD.revision + 1,
+        changed_at = CAST(strftime('%s', 'now') AS INTEGER) * 1000000
+            + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
+    WHERE id = NEW.id;
+    INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, at)
+    SELECT id, revision, definition, fingerprint, 'edit', 'sql', changed_at FROM schedules WHERE id = NEW.id;
+    UPDATE cursors
+    SET prior_revision = coalesce(prior_revision, OLD.revision),
+        revision = OLD.revision + 1,
+        format = iif(json_type(NEW.definition, '$.v') = 'integer', json_extract(NEW.definition, '$.v'), 0),
+        changed_at = (SELECT changed_at FROM schedules WHERE id = NEW.id),
+        next_run_at = (SELECT changed_at FROM schedules WHERE id = NEW.id)
+    WHERE schedule_id = NEW.id;
+    UPDATE counters SET last = last + 1 WHERE name = 'wake';
+END;
+
+CREATE TRIGGER schedule_renamed AFTER UPDATE OF namespace, name ON schedules
+WHEN NEW.name <> OLD.name OR NEW.namespace <> OLD.namespace
+BEGIN
+    UPDATE schedule_ids SET namespace = NEW.namespace, name = NEW.name WHERE id = NEW.id;
+END;
+
+CREATE TRIGGER schedule_searchable_again AFTER UPDATE OF namespace, name, app, definition ON schedules
+WHEN NEW.definition IS NOT OLD.definition OR NEW.app IS NOT OLD.app OR NEW.name <> OLD.name
+    OR NEW.namespace <> OLD.namespace
+BEGIN
+    DELETE FROM schedule_search WHERE namespace = OLD.namespace AND name = OLD.name;
+    INSERT OR REPLACE INTO schedule_search SELECT * FROM schedule_search_rows WHERE schedule_id = NEW.id;
+END;
+
+CREATE TRIGGER schedule_deleted BEFORE DELETE ON schedules
+BEGIN
+    SELECT raise(ABORT, 'a schedule leaves a tombstone, so that its ticks never run again: use `tickbird rm`');
+END;
+
+-- By which zone rules a new cursor counts as computed: the store's newest; null where all is in UTC.
+CREATE TRIGGER cursor_inserted AFTER INSERT ON cursors
+BEGIN
+    UPDATE cursors
+    SET zone_generation = (
+        SELECT coalesce((SELECT max(generation) FROM zone_data), 0)
+        FROM schedules AS s
+        WHERE s.id = NEW.schedule_id
+            AND EXISTS (SELECT 1 FROM json_tree(s.definition, '$.trigger') AS t WHERE t.key = 'tz' AND t.atom <> 'UTC')
+    )
+    WHERE schedule_id = NEW.schedule_id;
+END;
+
+CREATE TRIGGER cursor_redefined AFTER UPDATE OF format ON cursors
+BEGIN
+    UPDATE cursors
+    SET zone_generation = (
+        SELECT coalesce((SELECT max(generation) FROM zone_data), 0)
+        FROM schedules AS s
+        WHERE s.id = NEW.schedule_id
+            AND EXISTS (SELECT 1 FROM json_tree(s.definition, '$.trigger') AS t WHERE t.key = 'tz' AND t.atom <> 'UTC')
+    )
+    WHERE schedule_id = NEW.schedule_id;
+END;

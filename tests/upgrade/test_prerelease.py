@@ -1,0 +1,82 @@
+"""Stores of pre-releases have another schema: they are told from ours before any number counts, and left alone."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from lab.servers import postgres_programs
+from tests.upgrade.codes import current
+
+PRERELEASE = Path(__file__).parent / "prerelease"
+SENTENCE = (
+    "the store was created by a pre-release of Tickbird, and is left as it is; export it with that version"
+    " (`tickbird export`), and `tickbird apply` the file to a new store with this one."
+)
+
+
+def read(name: str) -> str:
+    return gzip.decompress((PRERELEASE / f"{name}.sql.gz").read_bytes()).decode()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A store that a pre-release has filled."""
+    if request.param == "sqlite":
+        file = tmp_path / "tickbird.db"
+        with closing(sqlite3.connect(file)) as db:
+            db.executescript(read("sqlite"))
+        return f"sqlite:///{file}"
+    address: str = request.getfixturevalue("postgres_url")
+    with psycopg.connect(address) as connection:
+        connection.execute(read("postgres").encode())
+    return address
+
+
+def content(url: str) -> str:
+    """All that a store holds."""
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as db:
+            return "\n".join(db.iterdump())
+    dump = subprocess.run([postgres_programs() / "pg_dump", "-d", url], capture_output=True, text=True, check=True)
+    # A dump of today has a line with a random word.
+    return "\n".join(line for line in dump.stdout.splitlines() if "restrict" not in line)
+
+
+@pytest.mark.parametrize("version", [None, "1", "999"])
+def test_it_is_refused_with_one_sentence_and_not_touched(url: str, version: str | None) -> None:
+    if version is not None:
+        # Whatever number it states.
+        statement = f"UPDATE {{}}meta SET value = '{version}' WHERE key IN ('version', 'min_compatible')"
+        if url.startswith("sqlite"):
+            with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as db, db:
+                db.execute(statement.format(""))
+        else:
+            with psycopg.connect(url) as connection:
+                connection.execute(statement.format("tickbird.").encode())
+    before = content(url)
+    for words in (["ls"], ["migrate"], ["worker", "upgrade_app:bird"], ["export", "--all"]):
+        done = current().tickbird(url, *words)
+        assert (done.returncode, done.stdout) == (5, ""), done.stderr
+        assert done.stderr.strip().endswith(SENTENCE)
+    checks = json.loads(current().tickbird(url, "doctor", "--json").stdout)["checks"]
+    [found] = [check for check in checks if check["check"] == "schema"]
+    assert found["text"] == "The store was created by a pre-release of Tickbird, and is left as it is."
+    assert found["fix"].startswith("Export it with that version (`tickbird export`)")
+    assert content(url) == before
+
+
+def test_what_it_exported_is_applied_to_a_new_store(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/new.db"
+    current().ok(url, "migrate")
+    current().ok(url, "apply", "--file", str(PRERELEASE / "export.toml"))
+    schedules = json.loads(current().ok(url, "ls", "--json"))["schedules"]
+    assert "berlin" in {schedule["name"] for schedule in schedules}
+    assert len(schedules) > 10
