@@ -23,7 +23,7 @@ from tickbird.store.postgres.planning.zone_cursors import audit, stamp
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.shared.planning.decide import tally
 from tickbird.store.shared.planning.due import DueCursor
-from tickbird.store.shared.planning.fast_path import heeding, plan_on_time
+from tickbird.store.shared.planning.fast_path import find_revisions, heeding, plan_on_time
 from tickbird.store.shared.planning.revision_cache import RevisionCache, leave_large
 
 
@@ -36,13 +36,12 @@ async def plan_locked(
     hand_off: HandOff | None = None,
 ) -> PlanResult:
     """Plan the schedules of these locked cursors: nearly all are on time."""
-    left = await _leave_large(db, known, locked)
-    due = [cursor for cursor in locked if cursor.schedule_id not in left] if left else locked
-    await learn(db, known, ((cursor.schedule_id, cursor.revision) for cursor in due if cursor.is_plain))
-    busy = heeding(due, known)
+    due = await _learn(db, known, locked)
+    revisions = find_revisions(due, known)
+    busy = heeding(due, revisions)
     facts = await read_facts(db, busy) if busy else {}
-    runs, others = plan_on_time(due, known, facts, now.timestamp())
-    planned = PlanResult(now, more=bool(left))
+    runs, others = plan_on_time(due, revisions, facts, now.timestamp())
+    planned = PlanResult(now, more=len(due) < len(locked))
     if runs:
         planned = planned.plus(await _plan_on_time(db, runs, hand_off, now))
     if others:
@@ -64,13 +63,17 @@ async def park_locked(
     return tally(batch, now)
 
 
-async def _leave_large(db: Session, known: RevisionCache, locked: Sequence[DueCursor]) -> set[int]:
-    """The schedules that are left to the next step, since definitions of this one would take too much memory."""
-    missing = [schedule_id for schedule_id, _ in known.missing((row.schedule_id, row.revision) for row in locked)]
+async def _learn(db: Session, known: RevisionCache, locked: Sequence[DueCursor]) -> Sequence[DueCursor]:
+    """Read the revisions that are not cached; those cursors whose definitions fit into memory together."""
+    missing = dict(known.missing((cursor.schedule_id, cursor.revision) for cursor in locked))
     if not missing:
-        return set()
+        return locked
     sizes = dict(await db.fetch("definition_sizes", ids=numbers(missing)))
-    return leave_large((schedule_id, sizes.get(schedule_id, 0)) for schedule_id in missing)
+    left = leave_large((schedule_id, sizes.get(schedule_id, 0)) for schedule_id in missing)
+    due = [cursor for cursor in locked if cursor.schedule_id not in left]
+    plain = (cursor.schedule_id for cursor in due if cursor.is_plain)
+    await learn(db, known, [(schedule_id, missing[schedule_id]) for schedule_id in plain if schedule_id in missing])
+    return due
 
 
 async def _plan_on_time(db: Session, runs: Sequence[OnTimeRun], hand_off: HandOff | None, now: datetime) -> PlanResult:

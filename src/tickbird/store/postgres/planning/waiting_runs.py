@@ -55,6 +55,8 @@ async def release(
     schedules: set[int] = set()
     if schedule_ids:
         schedules = {row[0] for row in await db.fetch("lock_waiters", ids=numbers(schedule_ids))}
+    if not schedules and not keys:
+        return []
     waiting = await _waiters(db, schedules)
     keys = {*keys, *_keys(waiting)}
     room = await hold_keys(db, keys)

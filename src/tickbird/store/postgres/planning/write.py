@@ -15,7 +15,7 @@ from tickbird.domain.workers import HandOff
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.waiting_runs import hold_keys, release
 from tickbird.store.postgres.rows import columns, json_text, numbers, texts
-from tickbird.store.shared.planning.handoff import leased, pick_handoff
+from tickbird.store.shared.planning.fast_path import leased, pick_handoff
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.planning.rows import LastSkip, Rows, ids_needed, last_skips_needed, to_rows
 

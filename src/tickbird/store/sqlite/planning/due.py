@@ -48,23 +48,21 @@ def read_due_of(db: sqlite3.Connection, ids: Sequence[int], bounds: dict[str, An
     return fetch_as(db, DueCursor, "still_due", {**bounds, "ids": dump(ids)})
 
 
-def leave_out_large(db: sqlite3.Connection, known: RevisionCache, due: Sequence[DueCursor]) -> Sequence[DueCursor]:
-    """Cursors whose definitions do not take too much memory together; the next step plans the others."""
-    missing = [schedule_id for schedule_id, _ in known.missing((row.schedule_id, row.revision) for row in due)]
+def learn(db: sqlite3.Connection, known: RevisionCache, due: Sequence[DueCursor]) -> Sequence[DueCursor]:
+    """Read the revisions that are not cached; those cursors whose definitions fit into memory together.
+
+    What cannot be read stays unknown.
+    """
+    missing = dict(known.missing((cursor.schedule_id, cursor.revision) for cursor in due))
     if not missing:
         return due
-    sizes = dict(db.execute(SQL["definition_sizes"], {"ids": dump(missing)}))
+    sizes = dict(db.execute(SQL["definition_sizes"], {"ids": dump(list(missing))}))
     left = leave_large((schedule_id, sizes.get(schedule_id, 0)) for schedule_id in missing)
-    return [cursor for cursor in due if cursor.schedule_id not in left]
-
-
-def learn(db: sqlite3.Connection, known: RevisionCache, due: Iterable[DueCursor]) -> None:
-    """Read and decode what is not known yet of the revisions in force; what cannot be read stays unknown."""
-    revisions = dict(known.missing((cursor.schedule_id, cursor.revision) for cursor in due))
-    for row in _read_schedules(db, revisions):
+    for row in _read_schedules(db, missing.keys() - left):
         definition, _ = read_definition(row.definition)
         if definition is not None:
-            known.add(row.id, revisions[row.id], RevisionInfo(row.namespace, row.name, definition))
+            known.add(row.id, missing[row.id], RevisionInfo(row.namespace, row.name, definition))
+    return [cursor for cursor in due if cursor.schedule_id not in left]
 
 
 def read_due_schedules(db: sqlite3.Connection, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:

@@ -15,12 +15,12 @@ from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
 from tickbird.store.shared.planning.decide import decide, depended_on, needs_held_flag, tally
 from tickbird.store.shared.planning.due import DueCursor, DueSchedule
-from tickbird.store.shared.planning.fast_path import heeding, plan_on_time
+from tickbird.store.shared.planning.fast_path import find_revisions, heeding, plan_on_time
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.sqlite.database.instants import MICROS, to_instant
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.dependencies import watch
-from tickbird.store.sqlite.planning.due import learn, leave_out_large, read_due_schedules
+from tickbird.store.sqlite.planning.due import learn, read_due_schedules
 from tickbird.store.sqlite.planning.write import write_on_time, write_plans
 from tickbird.store.sqlite.planning.zone_cursors import audit, stamp
 from tickbird.store.sqlite.rows import all_facts, dump
@@ -38,10 +38,10 @@ def plan_due_cursors(
     hand_off: HandOff | None = None,
 ) -> PlanResult:
     """Plan the schedules of these cursors: nearly all are on time."""
-    due = leave_out_large(db, known, due)
-    learn(db, known, due)
-    facts = read_facts(db, heeding(due, known))
-    runs, others = plan_on_time(due, known, facts, now / MICROS)
+    due = learn(db, known, due)
+    revisions = find_revisions(due, known)
+    facts = read_facts(db, heeding(due, revisions))
+    runs, others = plan_on_time(due, revisions, facts, now / MICROS)
     planned = PlanResult(to_instant(now))
     if runs:
         mine = write_on_time(db, runs, hand_off, now)

@@ -12,7 +12,7 @@ from tickbird.domain.planning.fast_path import OnTimeRun
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.domain.workers import HandOff
-from tickbird.store.shared.planning.handoff import leased, pick_handoff
+from tickbird.store.shared.planning.fast_path import leased, pick_handoff
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.planning.rows import LastSkip, Rows, ids_needed, last_skips_needed, to_rows
 from tickbird.store.sqlite.audit import write_audit
