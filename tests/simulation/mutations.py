@@ -32,8 +32,7 @@ from tickbird.store.shared.planning.backoff import PlanBackoff
 from tickbird.store.sqlite import leases, runs
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.leases import SqliteLeases
-from tickbird.store.sqlite.planning import backfills, step, waiting_runs, write
-from tickbird.store.sqlite.planning import planner as planning_verb
+from tickbird.store.sqlite.planning import backfills, planner, waiting_runs, write
 from tickbird.store.sqlite.planning.waiting_runs import release
 
 Patch = pytest.MonkeyPatch
@@ -244,7 +243,7 @@ def jumps_are_believed_too_late(patch: Patch) -> None:
 
 def the_store_ignores_what_is_expected(patch: Patch) -> None:
     """Planning and rescue go on at any instant."""
-    for module in (leases, planning_verb):
+    for module in (leases, planner):
         patch.setattr(module, "has_jumped", lambda at, expected: False)
 
 
@@ -320,7 +319,7 @@ def a_refused_schedule_is_never_tried_again(patch: Patch) -> None:
 
 def a_refused_schedule_is_parked(patch: Patch) -> None:
     """A trigger that raises counts as an error of the row."""
-    patch.setattr(step, "_ROW_ERRORS", (Exception,))
+    patch.setattr(planner, "_ROW_ERRORS", (Exception,))
 
 
 PLANNER = (

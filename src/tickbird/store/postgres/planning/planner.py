@@ -1,18 +1,200 @@
-"""The planning verb on PostgreSQL."""
+"""Planning on PostgreSQL, step by step: a batch, and the search for the schedule that makes a batch fail."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any, Final
 
-from tickbird.domain.planning.plan_result import PlanResult
+import psycopg
+
+from tickbird.domain.errors import StoreError
+from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan, earliest
+from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
+from tickbird.store.postgres.database.connection import Connections, Session
 from tickbird.store.postgres.database.database import Database, NounStore
-from tickbird.store.postgres.planning.step import Step
+from tickbird.store.postgres.database.errors import is_of_row, refusal_text, translate
+from tickbird.store.postgres.planning import planning
+from tickbird.store.postgres.planning.due import DueLook, lock_due, lock_these
 from tickbird.store.postgres.planning.zone_data import PostgresZoneData
+from tickbird.store.postgres.rows import numbers
 from tickbird.store.protocol.planning import PlanningStore
 from tickbird.store.shared.planning.backoff import PlanBackoff
 from tickbird.store.shared.planning.next_due import NextDue
+from tickbird.store.shared.planning.revision_cache import RevisionCache
+
+# A schedule that is due may be locked by another planner, which may never commit.
+_RECHECK_AFTER: Final = timedelta(seconds=1)
+_MAX_RETRIES: Final = 20
+# Seconds after which a step leaves the rest of a search, or of the schedules to be tried again, to the next one.
+_MAX_SEARCH: Final = 5.0
+_MAX_RETRY_TIME: Final = 1.0
+
+
+@dataclass(slots=True)
+class Step:
+    """One planning step of a process."""
+
+    connections: Connections
+    known: RevisionCache
+    backoff: PlanBackoff
+    next_due: NextDue
+    zones: Zones
+    expected: ClockBounds | None
+    now: datetime | None
+
+    async def plan(self, limit: int, hand_off: HandOff | None, wake: Callable[[], None]) -> PlanResult:
+        """Plan up to `limit` due schedules, then refused ones whose backoff is over."""
+        if self.next_due.has_come(self.now):
+            planned = await self._plan_due(limit, hand_off)
+        else:
+            planned = await self._peek()
+            if planned.more and self._is_expected(planned.now):
+                planned = await self._plan_due(limit, hand_off)
+        if not self._is_expected(planned.now):
+            return PlanResult(planned.now)
+        began = time.monotonic()
+        for schedule_id in self.backoff.due(planned.now, _MAX_RETRIES):
+            planned = planned.plus(await self._retry(schedule_id, planned.now))
+            if time.monotonic() - began > _MAX_RETRY_TIME:
+                break
+        if planned.runs > len(planned.leased):
+            wake()
+        planned = replace(planned, next_at=self.backoff.next_at(planned.next_at))
+        self.next_due.note(planned)
+        return planned
+
+    def _bounds(self) -> dict[str, Any]:
+        return {"now": self.now, "format": FORMAT, "zones": self.zones.generation}
+
+    def _is_expected(self, now: datetime) -> bool:
+        return self.expected is None or self.expected[0] <= now <= self.expected[1]
+
+    async def _peek(self) -> PlanResult:
+        """The store's clock, the next instant at which a schedule is due, and whether one is due already."""
+        bounds = {**self._bounds(), "refused": numbers(self.backoff.ids)}
+        try:
+            [row] = await self.connections.statement(lambda db: db.fetch_named("peek_due", **bounds))
+        except psycopg.Error as error:
+            raise translate(error, self.connections.display_name) from None
+        return PlanResult(row["now"], next_at=row["next_at"], more=row["due"])
+
+    async def _plan_due(self, limit: int, hand_off: HandOff | None) -> PlanResult:
+        """Plan a batch; where the database refuses it, all of it that it does not refuse."""
+        bounds = {**self._bounds(), "refused": numbers(self.backoff.ids)}
+        look: DueLook | None = None
+        ids: list[int] = []
+
+        async def work(db: Session) -> PlanResult:
+            nonlocal look
+            look, due = await lock_due(db, limit, bounds)
+            ids[:] = [cursor.schedule_id for cursor in due]
+            if not due or not self._is_expected(look.now):
+                return PlanResult(look.now)
+            return await planning.plan_locked(db, self.known, due, look.now, self.zones, hand_off)
+
+        planned = await self._try(work)
+        if isinstance(planned, Exception):
+            if look is None:
+                raise (
+                    translate(planned, self.connections.display_name) if isinstance(planned, psycopg.Error) else planned
+                )
+            planned = await self._search(ids, planned, look.now)
+        assert look is not None
+        found = PlanResult(look.now, next_at=_next_look(look), more=len(ids) >= limit)
+        return found.plus(planned)
+
+    async def _plan_these(self, ids: Sequence[int], error: str | None = None) -> PlanResult | Exception:
+        """Plan these schedules, or with an error park them; returns the error if the database refuses them."""
+
+        async def work(db: Session) -> PlanResult:
+            await db.execute("limit_search")
+            look, due = await lock_these(db, ids, self._bounds())
+            planned = PlanResult(look.now, next_at=_next_look(look))
+            if not due or not self._is_expected(look.now):
+                return planned
+            if error is not None:
+                return planned.plus(await planning.park_locked(db, self.known, due, look.now, error))
+            return planned.plus(await planning.plan_locked(db, self.known, due, look.now, self.zones))
+
+        return await self._try(work)
+
+    async def _try(self, work: Callable[[Session], Awaitable[PlanResult]]) -> PlanResult | Exception:
+        """What one transaction plans; returns the error of a refusal, and raises if the store is unreachable."""
+        try:
+            # A lock that is not available in time may be the fault of one schedule.
+            return await self.connections.transact(work, patient=False)
+        except psycopg.Error as error:
+            if error.sqlstate is None and not isinstance(error, psycopg.DataError):
+                raise translate(error, self.connections.display_name) from None
+            return error
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - an error that one row causes must not concern another
+            return error
+
+    async def _search(self, ids: Sequence[int], error: Exception, now: datetime) -> PlanResult:
+        """Try halves of a refused batch until each refused schedule is alone."""
+        began = time.monotonic()
+        total = PlanResult(now)
+        refused = [(ids, error)]
+        while refused:
+            ids, error = refused.pop()
+            if len(ids) == 1:
+                total = total.plus(await self._refuse(ids[0], error, total.now))
+                if time.monotonic() - began > _MAX_SEARCH:
+                    return replace(total, more=total.more or bool(refused))
+                continue
+            middle = len(ids) // 2
+            for half in (ids[:middle], ids[middle:]):
+                planned = await self._plan_these(half)
+                if isinstance(planned, Exception):
+                    refused.append((half, planned))
+                else:
+                    total = total.plus(planned)
+        return total
+
+    async def _retry(self, schedule_id: int, now: datetime) -> PlanResult:
+        planned = await self._plan_these([schedule_id])
+        if isinstance(planned, Exception):
+            return await self._refuse(schedule_id, planned, now)
+        self.backoff.remove(schedule_id, planned.now)
+        return planned
+
+    async def _refuse(self, schedule_id: int, error: Exception, now: datetime) -> PlanResult:
+        """Park a schedule whose row is the cause; try it again later if it is not, or if parking is refused too."""
+        text = refusal_text(error)
+        if is_of_row(error):
+            parked = await self._plan_these([schedule_id], error=text)
+            if not isinstance(parked, Exception):
+                self.backoff.remove(schedule_id, parked.now)
+                return parked
+            text = f"{text} (and it could not be parked: {refusal_text(parked)})"
+        retry_at = self.backoff.add(schedule_id, text, now)
+        return PlanResult(now, refused=(RefusedPlan(await self._show(schedule_id, text, now), text, retry_at),))
+
+    async def _show(self, schedule_id: int, error: str, now: datetime) -> str:
+        """Store the error with its schedule, if the database accepts that; returns the schedule's name."""
+
+        async def work(db: Session) -> str:
+            await db.execute("limit_search")
+            [(name,)] = await db.fetch("store_refusal", id=schedule_id, error=error)
+            await db.execute("mark_refused", id=schedule_id, now=now)
+            return str(name)
+
+        try:
+            return await self.connections.transact(work, patient=False)
+        except Exception:  # noqa: BLE001 - it is logged and tried again in any case
+            return f"with id {schedule_id}"
+
+
+def _next_look(look: DueLook) -> datetime | None:
+    return earliest((look.next_at, look.now + _RECHECK_AFTER)) if look.others_due else look.next_at
 
 
 class PostgresPlanning(NounStore, PlanningStore):

@@ -1,20 +1,183 @@
-"""The planning verb on SQLite."""
+"""Planning on SQLite, step by step: a batch, and the search for the schedule that makes a batch fail."""
 
 from __future__ import annotations
 
+import sqlite3
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
-from tickbird.domain.planning.plan_result import PlanResult
+from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan
+from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
 from tickbird.store.protocol.planning import PlanningStore
+from tickbird.store.shared.json_columns import error_text
 from tickbird.store.shared.planning.backoff import PlanBackoff
-from tickbird.store.sqlite.database.connection import Session
+from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.shared.unstorable_values import VALUE_ERRORS
+from tickbird.store.sqlite.database.connection import Session, read, write
 from tickbird.store.sqlite.database.database import Database, NounStore
 from tickbird.store.sqlite.database.instants import has_jumped, now_micros, to_instant
-from tickbird.store.sqlite.planning.step import Step
+from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.planning.due import read_due, read_due_of
+from tickbird.store.sqlite.planning.planning import park_schedules, plan_due_cursors
 from tickbird.store.sqlite.planning.zone_data import SqliteZoneData
+from tickbird.store.sqlite.rows import dump
+
+# No row is the cause of these: the file cannot be read or written, or another process holds a lock.
+_FILE_ERRORS = frozenset(
+    (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_NOMEM,
+    )
+)
+# Only a change of the row can remove the cause of these: a value that does not fit.
+_ROW_ERRORS = (*VALUE_ERRORS, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
+_MAX_RETRIES = 20
+# Seconds after which a step leaves the rest of a search for refused schedules to the next one.
+_MAX_SEARCH = 5.0
+
+
+@dataclass(slots=True)
+class Step:
+    """One planning step."""
+
+    db: sqlite3.Connection
+    known: RevisionCache
+    backoff: PlanBackoff
+    zones: Zones
+    clock: Callable[[], int]
+    now: int = 0
+
+    def plan(self, limit: int, hand_off: HandOff | None) -> PlanResult:
+        """Plan up to `limit` due schedules, then refused ones whose backoff is over."""
+        self.now = self.clock()
+        planned = read(self.db, self._peek)
+        # Where nothing is due nobody has to wait for a writer that has nothing to write.
+        if planned.more:
+            planned = self._plan_due(limit, hand_off)
+        for schedule_id in self.backoff.due(to_instant(self.now), _MAX_RETRIES):
+            planned = planned.plus(self._retry(schedule_id))
+        return replace(planned, next_at=self.backoff.next_at(planned.next_at))
+
+    def _bounds(self) -> dict[str, Any]:
+        refused = dump(list(self.backoff.ids))
+        return {"now": self.now, "format": FORMAT, "zones": self.zones.generation, "refused": refused}
+
+    def _peek(self) -> PlanResult:
+        """When the next schedule is due, and whether any is by now."""
+        next_at, is_new = self.db.execute(SQL["next_due"], self._bounds()).fetchone()
+        due = bool(is_new) or (next_at is not None and next_at <= self.now)
+        return PlanResult(to_instant(self.now), next_at=to_instant(next_at), more=due)
+
+    def _plan_due(self, limit: int, hand_off: HandOff | None) -> PlanResult:
+        """Plan a batch; where the database refuses it, all of it that it does not refuse."""
+        ids: list[int] = []
+
+        def work() -> PlanResult:
+            # Dated once nobody else can write any more, so that what is dated later is written later.
+            self.now = self.clock()
+            due = read_due(self.db, limit, self._bounds())
+            ids[:] = [cursor.schedule_id for cursor in due]
+            planned = plan_due_cursors(self.db, self.known, due, self.now, self.zones, hand_off)
+            # What is still due is seen here, with what was just written.
+            return planned.plus(self._peek())
+
+        planned = self._try(work)
+        if not isinstance(planned, Exception):
+            return planned
+        if not ids:
+            raise planned
+        return self._search(ids, planned).plus(read(self.db, self._peek))
+
+    def _plan_these(self, ids: Sequence[int]) -> PlanResult | Exception:
+        """Plan these schedules; returns the error if they are refused."""
+
+        def work() -> PlanResult:
+            due = read_due_of(self.db, ids, self._bounds())
+            return plan_due_cursors(self.db, self.known, due, self.now, self.zones)
+
+        return self._try(work)
+
+    def _try(self, work: Callable[[], PlanResult]) -> PlanResult | Exception:
+        """What one transaction plans; returns the error of a refusal, and raises if the file cannot be used."""
+        try:
+            return write(self.db, work)
+        except Exception as error:
+            # An error that one row causes must not concern another.
+            self.known.clear()
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FILE_ERRORS:
+                raise
+            return error
+
+    def _search(self, ids: Sequence[int], error: Exception) -> PlanResult:
+        """Try halves of a refused batch until each refused schedule is alone."""
+        began = time.monotonic()
+        total = PlanResult(to_instant(self.now))
+        refused = [(ids, error)]
+        while refused:
+            ids, error = refused.pop()
+            if len(ids) == 1:
+                total = total.plus(self._refuse(ids[0], error))
+                if time.monotonic() - began > _MAX_SEARCH:
+                    break
+                continue
+            middle = len(ids) // 2
+            for half in (ids[:middle], ids[middle:]):
+                planned = self._plan_these(half)
+                if isinstance(planned, Exception):
+                    refused.append((half, planned))
+                else:
+                    total = total.plus(planned)
+        return total
+
+    def _retry(self, schedule_id: int) -> PlanResult:
+        planned = self._plan_these([schedule_id])
+        if isinstance(planned, Exception):
+            return self._refuse(schedule_id, planned)
+        self.backoff.remove(schedule_id, to_instant(self.now))
+        return planned
+
+    def _refuse(self, schedule_id: int, error: Exception) -> PlanResult:
+        """Park a schedule whose row is the cause; try it again later if it is not, or if parking is refused too."""
+        text = error_text(error)
+        if isinstance(error, _ROW_ERRORS):
+            parked = self._try(lambda: self._park(schedule_id, text))
+            if not isinstance(parked, Exception):
+                self.backoff.remove(schedule_id, to_instant(self.now))
+                return parked
+            text = f"{text} (and it could not be parked: {error_text(parked)})"
+        now = to_instant(self.now)
+        retry_at = self.backoff.add(schedule_id, text, now)
+        return PlanResult(now, refused=(RefusedPlan(self._show(schedule_id, text), text, retry_at),))
+
+    def _park(self, schedule_id: int, error: str) -> PlanResult:
+        due = read_due_of(self.db, [schedule_id], self._bounds())
+        return park_schedules(self.db, self.known, [cursor.schedule_id for cursor in due], self.now, error)
+
+    def _show(self, schedule_id: int, error: str) -> str:
+        """Store the error with its schedule, if the database accepts that; returns the schedule's name."""
+
+        def work() -> str:
+            [(name,)] = self.db.execute(SQL["store_refusal"], {"id": schedule_id, "error": error}).fetchall()
+            self.db.execute(SQL["mark_refused"], {"id": schedule_id, "now": self.now})
+            return str(name)
+
+        try:
+            return write(self.db, work)
+        except Exception:  # noqa: BLE001 - it is logged and tried again in any case
+            return f"with id {schedule_id}"
 
 
 class SqlitePlanning(NounStore, PlanningStore):
