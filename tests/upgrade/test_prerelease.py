@@ -17,8 +17,8 @@ from tests.upgrade.codes import current
 
 PRERELEASE = Path(__file__).parent / "prerelease"
 SENTENCE = (
-    "the store was created by a pre-release of Tickbird, and is left as it is; export it with that version"
-    " (`tickbird export`), and `tickbird apply` the file to a new store with this one."
+    "the store was created by a pre-release of Tickbird, and is left as it is; run `tickbird export --all` with that"
+    " version, then `tickbird apply` the file with this one, to a new store."
 )
 
 
@@ -69,7 +69,7 @@ def test_it_is_refused_with_one_sentence_and_not_touched(url: str, version: str 
     checks = json.loads(current().tickbird(url, "doctor", "--json").stdout)["checks"]
     [found] = [check for check in checks if check["check"] == "schema"]
     assert found["text"] == "The store was created by a pre-release of Tickbird, and is left as it is."
-    assert found["fix"].startswith("Export it with that version (`tickbird export`)")
+    assert found["fix"].startswith("Run `tickbird export --all` with that version")
     assert content(url) == before
 
 

@@ -1,4 +1,4 @@
-"""A cache that is limited in bytes, not in entries: a value may be a thousand times as large as another."""
+"""A least-recently-used cache with a limit in bytes and, if wanted, in entries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the ledger holds of a range of ticks."""
+"""Results of reading the ledger."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tickbird.domain.runs.run import RunRecord, SkipRecord
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TickDecisions:
-    """What the ledger holds of an instant or range: revisions in force, runs and skips, oldest first."""
+    """The runs and skips whose ticks are in a range, oldest first."""
 
     runs: Sequence[RunRecord] = ()
     skips: Sequence[SkipRecord] = ()

@@ -42,7 +42,7 @@ class RenewResult:
 
 @dataclass(frozen=True, slots=True)
 class FinishResult:
-    """Which outcomes counted; the others came too late, under an attempt that is no longer current."""
+    """Which outcomes counted; the others came too late, under a lease that is no longer current."""
 
     now: datetime
     accepted: frozenset[int] = frozenset()

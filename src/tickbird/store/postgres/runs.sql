@@ -106,7 +106,7 @@ WHERE r.namespace = CAST(%(namespace)s AS text) AND r.idempotency_key = CAST(%(i
 UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s;
 
 -- name: renew_runs
--- An expired lease may still be renewed if nobody rescued the run: the attempt is the fencing token.
+-- An expired lease may still be renewed if nobody rescued the run: attempt and incarnation are the fencing token.
 -- Rows are locked by id and only then looked at: a condition on their status would tempt the index of running ones.
 WITH locked AS MATERIALIZED (
     SELECT r.id, r.status, r.worker, r.attempt = u.attempt AND {same_incarnation} AS is_current

@@ -37,15 +37,15 @@ class LeaseStore(Protocol):
     async def renew(
         self, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None
     ) -> RenewResult:
-        """Extend the leases that this worker still holds under the attempt it names."""
+        """Extend the leases that this worker still holds, under the attempt and incarnation that it names."""
 
     async def finish(
         self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
     ) -> FinishResult:
         """Record how attempts ended, if the attempt is still current; release the next waiting runs.
 
-        A worker names itself, and finishes only runs that it holds: a store that was restored to an earlier point gives
-        out the same ids and attempts again.
+        A worker names itself, and finishes only runs that it holds, under the attempt and incarnation of its lease: a
+        store that was restored to an earlier point gives out the same ids and attempts again.
 
         Raises InvalidError, and records nothing, if a value can never be stored.
         """

@@ -87,8 +87,8 @@ def check_generation(
     if generation is None and (meta or applied):
         raise SchemaError(
             "the store was created by a pre-release of Tickbird, and is left as it is;",
-            hint="export it with that version (`tickbird export`), and `tickbird apply` the file to a new store with"
-            " this one.",
+            hint="run `tickbird export --all` with that version, then `tickbird apply` the file with this one, to a new"
+            " store.",
         )
     if generation not in (None, GENERATION):
         raise SchemaError(

@@ -3,9 +3,9 @@
 
 CREATE SCHEMA IF NOT EXISTS tickbird;
 
--- What the schema says of itself. `generation` comes before any version: another one is another schema altogether.
--- `incarnation` is new whenever the store becomes another one than it was, so that no lease of the one counts for the
--- other.
+-- About the store itself. `generation`: versions of the schema are comparable only within one generation.
+-- `incarnation`: a random number that is replaced when a copy is accepted. Every lease has the incarnation that it was
+-- given under, so a worker of the original cannot finish a run that the copy has leased since.
 CREATE TABLE tickbird.meta (
     key text PRIMARY KEY,
     value text NOT NULL
@@ -72,7 +72,8 @@ CREATE INDEX schedules_by_app ON tickbird.schedules (namespace, app) WHERE app I
 CREATE INDEX schedules_with_calendars ON tickbird.schedules (namespace, name) WHERE definition ? 'calendars';
 CREATE INDEX schedules_with_dependencies ON tickbird.schedules (namespace, name) WHERE definition ? 'depends_on';
 
--- The only row of a schedule that planning locks and writes.
+-- The row that planning locks and writes with every tick. It writes `schedules` only where a pause ends, or where it parks a
+-- schedule or is refused.
 CREATE TABLE tickbird.cursors (
     schedule_id bigint PRIMARY KEY REFERENCES tickbird.schedules (id),
     revision integer NOT NULL,
@@ -135,7 +136,7 @@ CREATE TABLE tickbird.schedule_search (
 
 -- Runs and skips
 
--- Runs and skips share it: a planner takes one id for each schedule it locks, whichever it then makes.
+-- Runs and skips share one sequence, so that a batch takes all of its ids with one statement.
 CREATE SEQUENCE tickbird.ids AS bigint;
 
 CREATE TABLE tickbird.runs (
@@ -155,7 +156,7 @@ CREATE TABLE tickbird.runs (
     released_at timestamptz,
     retry_of bigint,
     backfill_id bigint,
-    -- The transaction that inserted it, once another one has changed it.
+    -- The transaction that inserted it, which may be a caller's long one; null for runs that the store itself inserts.
     created_xid bigint,
     revision integer,
     priority integer NOT NULL DEFAULT 0,
@@ -202,7 +203,8 @@ CREATE TABLE tickbird.runs (
 CREATE UNIQUE INDEX runs_tick ON tickbird.runs (schedule_id, scheduled_for)
     WHERE origin IN ('schedule', 'catch_up', 'backfill');
 CREATE UNIQUE INDEX runs_keyed ON tickbird.runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
--- A claim serves tasks in turn, and scheduled runs before enqueued ones.
+-- In the order in which claims read it: by queue, task, scheduled or not, and priority. Within these, deferred runs come
+-- last.
 CREATE INDEX runs_queued ON tickbird.runs (
     namespace, queue, target, (((schedule_id IS NULL))::integer), priority, deferred_until, available_at, id
 ) WHERE status = 'queued';

@@ -20,8 +20,8 @@ from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.row_types import as_rows
 
 
-class DueLook(NamedTuple):
-    """What was seen when cursors were locked: the clock, the next one that is not due yet, and those of others."""
+class LockResult(NamedTuple):
+    """The clock when cursors were locked, when the next schedule becomes due, and whether another holds a due one."""
 
     now: datetime
     next_at: datetime | None
@@ -29,19 +29,19 @@ class DueLook(NamedTuple):
     others_due: bool
 
 
-async def lock_due(db: Session, limit: int, bounds: dict[str, Any]) -> tuple[DueLook, list[DueCursor]]:
+async def lock_due(db: Session, limit: int, bounds: dict[str, Any]) -> tuple[LockResult, list[DueCursor]]:
     """Lock up to `limit` due cursors that nobody else has locked."""
     return _locked(*await db.fetch_table("lock_due", limit=limit, **bounds))
 
 
-async def lock_these(db: Session, ids: Sequence[int], bounds: dict[str, Any]) -> tuple[DueLook, list[DueCursor]]:
+async def lock_these(db: Session, ids: Sequence[int], bounds: dict[str, Any]) -> tuple[LockResult, list[DueCursor]]:
     """Lock those of these cursors that are still due, and that nobody else has locked."""
     return _locked(*await db.fetch_table("lock_these", ids=numbers(ids), **bounds))
 
 
-def _locked(columns: list[str], rows: list[tuple[Any, ...]]) -> tuple[DueLook, list[DueCursor]]:
-    [look] = as_rows(DueLook, columns, rows[:1])
-    return look, as_rows(DueCursor, columns, rows[1:])
+def _locked(columns: list[str], rows: list[tuple[Any, ...]]) -> tuple[LockResult, list[DueCursor]]:
+    [locked] = as_rows(LockResult, columns, rows[:1])
+    return locked, as_rows(DueCursor, columns, rows[1:])
 
 
 async def read_due_schedules(db: Session, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:
@@ -50,7 +50,7 @@ async def read_due_schedules(db: Session, known: RevisionCache, ids: Iterable[in
     prior = [(row.schedule_id, row.prior_revision) for row in rows if row.prior_revision is not None]
     before = (await learn(db, known, prior)).found
     # Kept here, since reading the others may push them out of the cache.
-    ready = {row.schedule_id: known.get(row.schedule_id, row.revision) for row in rows if row.tells_all}
+    ready = {row.schedule_id: known.get(row.schedule_id, row.revision) for row in rows if row.is_complete}
     details: dict[int, dict[str, Any]] = {}
     if others := [row.schedule_id for row in rows if ready.get(row.schedule_id) is None]:
         details = {row["id"]: row for row in await db.fetch_named("read_schedules", ids=numbers(others))}

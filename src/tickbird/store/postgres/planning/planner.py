@@ -20,7 +20,7 @@ from tickbird.store.postgres.database.connection import Connections, Session
 from tickbird.store.postgres.database.database import Database, NounStore
 from tickbird.store.postgres.database.errors import is_of_row, refusal_text, translate
 from tickbird.store.postgres.planning import planning
-from tickbird.store.postgres.planning.due import DueLook, lock_due, lock_these
+from tickbird.store.postgres.planning.due import LockResult, lock_due, lock_these
 from tickbird.store.postgres.planning.zone_data import PostgresZoneData
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.protocol.planning import PlanningStore
@@ -87,26 +87,26 @@ class Step:
     async def _plan_due(self, limit: int, hand_off: HandOff | None) -> PlanResult:
         """Plan a batch; where the database refuses it, all of it that it does not refuse."""
         bounds = {**self._bounds(), "refused": numbers(self.backoff.ids)}
-        look: DueLook | None = None
+        locked: LockResult | None = None
         ids: list[int] = []
 
         async def work(db: Session) -> PlanResult:
-            nonlocal look
-            look, due = await lock_due(db, limit, bounds)
+            nonlocal locked
+            locked, due = await lock_due(db, limit, bounds)
             ids[:] = [cursor.schedule_id for cursor in due]
-            if not due or not self._is_expected(look.now):
-                return PlanResult(look.now)
-            return await planning.plan_locked(db, self.known, due, look.now, self.zones, hand_off)
+            if not due or not self._is_expected(locked.now):
+                return PlanResult(locked.now)
+            return await planning.plan_locked(db, self.known, due, locked.now, self.zones, hand_off)
 
         planned = await self._try(work)
         if isinstance(planned, Exception):
-            if look is None:
+            if locked is None:
                 raise (
                     translate(planned, self.connections.display_name) if isinstance(planned, psycopg.Error) else planned
                 )
-            planned = await self._search(ids, planned, look.now)
-        assert look is not None
-        found = PlanResult(look.now, next_at=_next_look(look), more=len(ids) >= limit)
+            planned = await self._search(ids, planned, locked.now)
+        assert locked is not None
+        found = PlanResult(locked.now, next_at=_next_at(locked), more=len(ids) >= limit)
         return found.plus(planned)
 
     async def _plan_these(self, ids: Sequence[int], error: str | None = None) -> PlanResult | Exception:
@@ -114,13 +114,13 @@ class Step:
 
         async def work(db: Session) -> PlanResult:
             await db.execute("limit_search")
-            look, due = await lock_these(db, ids, self._bounds())
-            planned = PlanResult(look.now, next_at=_next_look(look))
-            if not due or not self._is_expected(look.now):
+            locked, due = await lock_these(db, ids, self._bounds())
+            planned = PlanResult(locked.now, next_at=_next_at(locked))
+            if not due or not self._is_expected(locked.now):
                 return planned
             if error is not None:
-                return planned.plus(await planning.park_locked(db, self.known, due, look.now, error))
-            return planned.plus(await planning.plan_locked(db, self.known, due, look.now, self.zones))
+                return planned.plus(await planning.park_locked(db, self.known, due, locked.now, error))
+            return planned.plus(await planning.plan_locked(db, self.known, due, locked.now, self.zones))
 
         return await self._try(work)
 
@@ -193,8 +193,8 @@ class Step:
             return f"with id {schedule_id}"
 
 
-def _next_look(look: DueLook) -> datetime | None:
-    return earliest((look.next_at, look.now + _RECHECK_AFTER)) if look.others_due else look.next_at
+def _next_at(locked: LockResult) -> datetime | None:
+    return earliest((locked.next_at, locked.now + _RECHECK_AFTER)) if locked.others_due else locked.next_at
 
 
 class PostgresPlanning(NounStore, PlanningStore):

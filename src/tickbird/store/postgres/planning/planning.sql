@@ -19,8 +19,8 @@ AND (deferred_until IS NULL OR to_timestamp(60.0 * deferred_until) <= {now})
 AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS is_plain
 
 -- fragment: locked_cursors
--- The look comes first.
-SELECT look.*, locked.* FROM look FULL JOIN locked ON false ORDER BY look.now
+-- The row of the clock comes first; the planner reads it apart from the others.
+SELECT clock.*, locked.* FROM clock FULL JOIN locked ON false ORDER BY clock.now
 
 -- name: peek_due
 -- The clock; when the next schedule becomes due that is not due yet; and is anything due now?
@@ -69,7 +69,7 @@ locked AS MATERIALIZED (
         {due_cursor}
     FROM (SELECT * FROM oldest UNION ALL SELECT * FROM newest UNION ALL SELECT * FROM fresh) AS taken
 ),
-look AS MATERIALIZED (
+clock AS MATERIALIZED (
     SELECT
         {now} AS now,
         (
@@ -113,7 +113,7 @@ locked AS MATERIALIZED (
         {due_cursor}
     FROM taken
 ),
-look AS MATERIALIZED (
+clock AS MATERIALIZED (
     SELECT {now} AS now, NULL::timestamptz AS next_at, count(*) < cardinality(%(ids)s::bigint[]) AS others_due FROM locked
 )
 {locked_cursors};

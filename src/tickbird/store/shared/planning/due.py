@@ -54,8 +54,8 @@ class LockedCursor(NamedTuple):
         )
 
     @property
-    def tells_all(self) -> bool:
-        """Need nothing be read of the schedule's own row? The error of one that was refused is cleared."""
+    def is_complete(self) -> bool:
+        """Is the cursor enough to plan the schedule? If not, the schedule's own row is read: pause, edit, error."""
         return self.state == "active" and self.prior_revision is None and not self.is_refused
 
 

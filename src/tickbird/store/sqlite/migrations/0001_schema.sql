@@ -1,9 +1,9 @@
 -- min_compatible: 1
 -- Instants are microseconds since the epoch, in UTC.
 
--- What the schema says of itself. `generation` comes before any version: another one is another schema altogether.
--- `incarnation` is new whenever the store becomes another one than it was, so that no lease of the one counts for the
--- other.
+-- About the store itself. `generation`: versions of the schema are comparable only within one generation.
+-- `incarnation`: a random number that is replaced when a copy is accepted. Every lease has the incarnation that it was
+-- given under, so a worker of the original cannot finish a run that the copy has leased since.
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -77,7 +77,8 @@ CREATE INDEX schedules_with_dependencies ON schedules (namespace, name)
     WHERE json_type(definition, '$.depends_on') = 'array';
 CREATE INDEX schedules_edited ON schedules (id) WHERE revision > 100;
 
--- The only row of a schedule that planning writes.
+-- The row that planning writes with every tick. It writes `schedules` only where a pause ends, or where it parks a
+-- schedule or is refused.
 CREATE TABLE cursors (
     schedule_id INTEGER PRIMARY KEY REFERENCES schedules (id),
     revision INTEGER NOT NULL,
@@ -185,7 +186,8 @@ CREATE TABLE runs (
 CREATE UNIQUE INDEX runs_tick ON runs (schedule_id, scheduled_for)
     WHERE origin IN ('schedule', 'catch_up', 'backfill');
 CREATE UNIQUE INDEX runs_keyed ON runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
--- A claim serves tasks in turn, and scheduled runs before enqueued ones.
+-- In the order in which claims read it: by queue, task, scheduled or not, and priority. Within these, deferred runs come
+-- last.
 CREATE INDEX runs_queued ON runs (
     namespace, queue, target, schedule_id IS NULL, priority, deferred_until, available_at, id
 ) WHERE status = 'queued';

@@ -69,7 +69,7 @@ def read_due_schedules(db: sqlite3.Connection, known: RevisionCache, ids: Iterab
     """The schedules of these cursors; where the revision is known and the state plain nothing more is read."""
     rows = fetch_as(db, LockedCursor, "some_cursors", {"ids": dump(list(ids))})
     # Kept here, since reading the others may push them out of the cache.
-    ready = {row.schedule_id: known.get(row.schedule_id, row.revision) for row in rows if row.tells_all}
+    ready = {row.schedule_id: known.get(row.schedule_id, row.revision) for row in rows if row.is_complete}
     others = [row.schedule_id for row in rows if ready.get(row.schedule_id) is None]
     details = {detail.id: detail for detail in _read_schedules(db, others)}
     looks = []
