@@ -75,3 +75,18 @@ async def test_a_renamed_schedule_takes_its_id_with_it(store: SqliteStore, shell
     renamed = await store.schedules.get("default", "after")
     assert renamed is not None
     assert renamed.id == before
+
+
+async def test_a_replaced_row_keeps_the_id_of_its_name(store: SqliteStore, shell: sqlite3.Connection) -> None:
+    schedule_id, other = await create(store, "clock"), await create(store, "other")
+    assert (await store.planning.plan_due(now=later(60))).runs == 2
+    shell.execute("INSERT OR REPLACE INTO schedules (name, definition) VALUES ('clock', ?)", (TEXT,))
+    assert shell.execute("SELECT id, name FROM schedules ORDER BY name").fetchall() == [
+        (schedule_id, "clock"),
+        (other, "other"),
+    ]
+    assert shell.execute("SELECT schedule_id FROM cursors ORDER BY 1").fetchall() == [(schedule_id,), (other,)]
+    start, due = (round(later(seconds).timestamp() * 1_000_000) for seconds in (0, 60))
+    shell.execute("UPDATE cursors SET planned_until = ?, next_run_at = ?", (start, due))
+    await store.planning.plan_due(now=later(60))
+    assert len([run for run in await store.runs.list("default") if run.scheduled_for == later(60)]) == 2

@@ -551,7 +551,10 @@ FROM schedules AS s;
 -- Whatever id the row was inserted with, it gets that of its name.
 CREATE TRIGGER schedule_inserted AFTER INSERT ON schedules
 BEGIN
-    INSERT OR IGNORE INTO schedule_ids (namespace, name) VALUES (NEW.namespace, NEW.name);
+    -- Not OR IGNORE: a statement that says OR REPLACE would have its way here as well.
+    INSERT INTO schedule_ids (namespace, name)
+    SELECT NEW.namespace, NEW.name
+    WHERE NOT EXISTS (SELECT 1 FROM schedule_ids AS i WHERE i.namespace = NEW.namespace AND i.name = NEW.name);
     UPDATE schedules
     SET id = (SELECT i.id FROM schedule_ids AS i WHERE i.namespace = NEW.namespace AND i.name = NEW.name)
     WHERE namespace = NEW.namespace AND name = NEW.name;
