@@ -120,4 +120,4 @@ class Schedules:
 def warm(revisions: RevisionCache, count: int, definitions: tuple[Definition, ...] = DEFINITIONS) -> None:
     """Add what a planner knows that has planned all of these schedules before."""
     for number in range(1, count + 1):
-        revisions.add(number, 1, RevisionInfo("default", f"s{number}", definitions[number % len(definitions)]))
+        revisions.add((number, 1), RevisionInfo("default", f"s{number}", definitions[number % len(definitions)]))

@@ -169,7 +169,10 @@ async def _plan(url: str, crowd: Crowd, gate: Any) -> Worked:
 
     attempts: list[float] = []
 
-    async def timed(work: Callable[..., Awaitable[T]], *, patient: bool = True) -> T:
+    async def timed(work: Callable[..., Awaitable[T]], *, begin: bool = True, patient: bool = True) -> T:
+        if not begin:
+            return await transact(work, begin=False, patient=patient)
+
         def counted(db: Any) -> Awaitable[T]:
             attempts.append(time.perf_counter())
             return work(db)

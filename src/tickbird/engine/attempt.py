@@ -58,6 +58,7 @@ class Attempt:
         "_timer",
         "claimed",
         "executable",
+        "key",
         "lease_ends",
         "run",
         "stop_reason",
@@ -75,6 +76,8 @@ class Attempt:
         monotonic: Callable[[], float] = steady,
     ) -> None:
         self.claimed = claimed
+        # Run and attempt: the fencing token.
+        self.key = claimed.id, claimed.attempt
         self.run = Run(claimed, sink)
         self.executable = executable
         # The policies that the run was planned with; without a schedule, those of its task.

@@ -98,22 +98,19 @@ class Dispatcher:
     @property
     def room(self) -> int:
         """How many more runs could be started now."""
-        return max(0, self._free(self.slots))
+        return self._free()
 
     @property
     def stuck(self) -> int:
         """How many slots are kept by functions whose attempts are over: they did not stop when asked to."""
         return max(0, self.busy - len(self.held))
 
-    def _free(self, places: int) -> int:
-        return places - self.busy - self._reserved if self._claiming and self._executables else 0
+    def _free(self, ahead: int = 0) -> int:
+        return max(0, self.slots + ahead - self.busy - self._reserved) if self._claiming and self._executables else 0
 
-    def reserve(self, maximum: int) -> int:
-        """Keep up to so many slots for runs that are about to be leased to this worker; how many, for `take`."""
-        return self._reserve(min(maximum, self.room))
-
-    def _reserve(self, count: int) -> int:
-        reserved = max(0, count)
+    def reserve(self, maximum: int, ahead: int = 0) -> int:
+        """Reserve slots, and up to `ahead` places behind them, for runs about to be leased; `take` ends it."""
+        reserved = min(maximum, self._free(ahead))
         self._reserved += reserved
         if reserved:
             # What is about to be leased must be waited for when this worker drains.
@@ -139,9 +136,20 @@ class Dispatcher:
             log.error("%d runs are left to others: the answer to their claim came too late", len(runs))
             self._settle()
             return False
-        attempts = [self._attempt(run, began + self._lease) for run in runs]
+        attempts = [
+            Attempt(
+                run,
+                self._executables[run.target],
+                self._on_crash.get(run.target, "retry"),
+                began + self._lease,
+                self._sink,
+                margin=self._margin,
+                monotonic=self._clock.monotonic,
+            )
+            for run in runs
+        ]
         if attempts:
-            self.held.update((_key(attempt), attempt) for attempt in attempts)
+            self.held.update((attempt.key, attempt) for attempt in attempts)
             self.busy += len(attempts)
             self._idle.clear()
             self._work_loop.call_soon_threadsafe(self._workplace.start, attempts)
@@ -161,26 +169,14 @@ class Dispatcher:
         if self._turned_away and self.room:
             self.on_room()
 
-    def _attempt(self, run: ClaimedRun, lease_ends: float) -> Attempt:
-        on_crash = self._on_crash.get(run.target, "retry")
-        return Attempt(
-            run,
-            self._executables[run.target],
-            on_crash,
-            lease_ends,
-            self._sink,
-            margin=self._margin,
-            monotonic=self._clock.monotonic,
-        )
-
     async def claim(self) -> float | None:
         """Claim as many runs as there is room for, and start them."""
-        wanted = self._free(self.slots + self._prefetch())
-        if not self.room and wanted < self.slots:
+        at_once, ahead = self.room, self._prefetch()
+        wanted = self._free(ahead)
+        if not at_once and wanted < self.slots:
             # All slots are taken, and a larger claim a moment later costs less.
             wanted = 0
-        at_once = self.room
-        room = self._reserve(wanted)
+        room = self.reserve(wanted, ahead)
         # What a planner has reserved and then not used is free again.
         self._turned_away = not room and self._reserved > 0
         if not room:
@@ -230,7 +226,7 @@ class Dispatcher:
         for attempt, outcome in endings:
             if outcome is None:
                 # The lease is lost or about to be: another worker takes the run over.
-                self._let_go(_key(attempt))
+                self._let_go(attempt.key)
             else:
                 if outcome.error is not None:
                     _log_failure(attempt, outcome.error, outcome)
@@ -304,10 +300,6 @@ class Dispatcher:
         except TimeoutError:
             return False
         return True
-
-
-def _key(attempt: Attempt) -> tuple[int, int]:
-    return attempt.claimed.id, attempt.claimed.attempt
 
 
 def _without_content(outcome: Outcome, note: str) -> Outcome:

@@ -13,7 +13,7 @@ from tickbird.domain.workers import Worker
 from tickbird.engine.clock import Clock, ClockGuard, StoreClock
 from tickbird.engine.code_sync import Declarations
 from tickbird.engine.dispatcher import Dispatcher
-from tickbird.engine.loop import Step, StepLoop
+from tickbird.engine.loop import StepLoop
 from tickbird.engine.maintenance import PRUNE_PAUSE, Maintenance, Retention
 from tickbird.engine.planner_step import PlannerStep
 from tickbird.engine.processes.pool import ProcessPool
@@ -97,13 +97,13 @@ class Engine:
             health=WorkerHealth(lambda: self.execution.stuck, wall, lambda: self.execution.unreadable),
         )
         poll = options.safety_poll
-        self._claim = StepLoop("claim", self._unless_copied(self.execution.claim), poll)
+        self._claim = StepLoop("claim", self.execution.claim, poll, self._may_work)
         self._finish = StepLoop("finish", self.execution.finish, poll)
         self._renew = StepLoop("renew", self.execution.leases.renew, options.lease / 3)
-        self._plan = StepLoop("plan", self._unless_copied(self.planning.step), poll)
-        self._rescue = StepLoop("rescue", self._unless_copied(self.upkeep.rescue), 2 * options.lease)
+        self._plan = StepLoop("plan", self.planning.step, poll, self._may_work)
+        self._rescue = StepLoop("rescue", self.upkeep.rescue, 2 * options.lease, self._may_work)
         self._heartbeat = StepLoop("heartbeat", self.upkeep.heartbeat, options.heartbeat)
-        self._prune = StepLoop("prune", self._unless_copied(self.upkeep.prune), PRUNE_PAUSE)
+        self._prune = StepLoop("prune", self.upkeep.prune, PRUNE_PAUSE, self._may_work)
         self._zones = StepLoop("zones", self.standing.step, PRUNE_PAUSE)
         self.standing.on_change = self._wake_readiness
         watch.on_alarm = self._wake_alarmed
@@ -132,13 +132,9 @@ class Engine:
         self._heartbeat.wake()
         self._claim.wake()
 
-    def _unless_copied(self, step: Step) -> Step:
-        """Do nothing in a copy of a store until somebody accepts it."""
-
-        async def held() -> float | None:
-            return await step() if self.standing.may_work else None
-
-        return held
+    def _may_work(self) -> bool:
+        """False in a copy of a store until somebody accepts it."""
+        return self.standing.may_work
 
     def drain(self) -> None:
         """Take nothing new, finish what is executing, then end."""

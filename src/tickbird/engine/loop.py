@@ -12,15 +12,22 @@ from tickbird.domain.errors import StoreError
 log = logging.getLogger("tickbird.engine")
 
 Step = Callable[[], Awaitable[float | None]]
+
+
+def _always() -> bool:
+    return True
+
+
 _MAX_BACKOFF = 10.0
 
 
 class StepLoop:
     """Keeps calling one step; a step returns the seconds it wants to sleep, or None for as long as allowed."""
 
-    def __init__(self, name: str, step: Step, safety_poll: float) -> None:
+    def __init__(self, name: str, step: Step, safety_poll: float, may_step: Callable[[], bool] = _always) -> None:
         self.name = name
         self._step = step
+        self._may_step = may_step
         self._safety_poll = safety_poll
         self._wake = asyncio.Event()
         self._stopping = False
@@ -50,7 +57,7 @@ class StepLoop:
 
     async def _try(self) -> float:
         try:
-            wanted = await self._step()
+            wanted = await self._step() if self._may_step() else None
         except StoreError as error:
             self.failures += 1
             log.warning("%s: %s; trying again", self.name, error)

@@ -56,10 +56,11 @@ def test_the_short_way_plans_as_the_long_one(trigger: Any, policies: dict[str, A
     one = schedule(trigger=trigger, **policies)
     assert one.definition is not None
     assert one.cursor.planned_until is not None
-    known = fast_path.RevisionInfo(one.namespace, one.name, one.definition)
-    short = fast_path.on_time(one.id, one.revision, known, one.cursor.planned_until, BASE + elapsed)
+    info = fast_path.RevisionInfo(one.namespace, one.name, one.definition)
+    cursor = fast_path.DueCursor(one.id, one.revision, one.cursor.planned_until, is_plain=True)
+    short = fast_path.plan_one(cursor, info, BASE + elapsed)
     if short is not None:
         long = plan(one, Facts(), BASE + elapsed)
         assert long.runs == (PlannedRun(short.tick, short.due_at, "schedule", "queued", short.start_by),)
-        cursor = Cursor(short.tick, short.next_run_at, one.cursor.runs_planned + 1)
-        assert long == Plan(cursor, "active", one.revision, runs=long.runs)
+        moved = Cursor(short.tick, short.next_run_at, one.cursor.runs_planned + 1)
+        assert long == Plan(moved, "active", one.revision, runs=long.runs)

@@ -1,11 +1,15 @@
-"""The tick on time: the decision of nearly every look, without the whole planner."""
+"""Ticks on time: planned without the whole planner, and handed off to the worker that plans."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container, Iterable, Sequence
 from typing import NamedTuple
 
+from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.sized_cache import size_of
+from tickbird.domain.time.instants import to_datetime
+from tickbird.domain.workers import HandOff
 
 _ORDINARY_BYTES = 1_500
 
@@ -24,7 +28,7 @@ class RunTemplate(NamedTuple):
 class RevisionInfo:
     """What never changes about one revision of a schedule."""
 
-    __slots__ = ("definition", "heeds_runs", "name", "namespace", "offset", "size", "template")
+    __slots__ = ("checks_overlap", "definition", "name", "namespace", "offset", "size", "template")
 
     def __init__(self, namespace: str, name: str, definition: Definition) -> None:
         self.namespace = namespace
@@ -33,12 +37,26 @@ class RevisionInfo:
         self.offset = spread_offset(namespace, name, definition.spread)
         # Bytes in memory.
         self.size = _ORDINARY_BYTES + size_of(definition.payload) + size_of(definition.closed)
-        # Does it matter for the next tick which runs are active?
-        self.heeds_runs = definition.overlap != "allow"
+        # If not, active runs do not matter for the next tick.
+        self.checks_overlap = definition.overlap != "allow"
         target = definition.target
         self.template = RunTemplate(
             namespace, target.kind, target.name, definition.queue, definition.priority, definition.crash_limit
         )
+
+
+class DueCursor(NamedTuple):
+    """The cursor of a due schedule, as far as a tick on time needs it."""
+
+    schedule_id: int
+    revision: int
+    planned_until: int | None
+    # Active, with nothing moved, skipped, deferred, refused or just edited.
+    is_plain: bool
+
+
+# A due cursor with its revision; None: it takes the whole planner.
+Due = tuple[DueCursor, RevisionInfo | None]
 
 
 class OnTimeRun(NamedTuple):
@@ -49,26 +67,65 @@ class OnTimeRun(NamedTuple):
     tick: int
     due_at: int
     start_by: int | None
-    # When to look again.
+    # When to plan the schedule again.
     next_run_at: int
-    known: RevisionInfo
+    info: RevisionInfo
 
-    @property
-    def template(self) -> RunTemplate:
-        """What all runs of its revision have in common."""
-        return self.known.template
+    def to_claimed(self, run_id: int, incarnation: int) -> ClaimedRun:
+        """The first attempt, leased when the run was inserted."""
+        info = self.info
+        return ClaimedRun(
+            run_id,
+            1,
+            0,
+            info.template.target,
+            "schedule",
+            to_datetime(self.due_at),
+            info.definition.payload,
+            to_datetime(self.tick),
+            schedule_id=self.schedule_id,
+            schedule=info.name,
+            definition=info.definition,
+            incarnation=incarnation,
+        )
 
 
-def on_time(schedule_id: int, revision: int, known: RevisionInfo, planned_until: int, now: float) -> OnTimeRun | None:
-    """What `plan` decides for nearly every look, told without ceremony; None where it takes the long way.
+def need_facts(due: Iterable[Due]) -> list[int]:
+    """Ids of the schedules whose active runs matter."""
+    return [cursor.schedule_id for cursor, revision in due if revision is None or revision.checks_overlap]
 
-    For an active schedule with nothing moved, skipped or running: one tick, on time, and another one to come.
+
+def plan_on_time(due: Iterable[Due], busy: Container[int], now: float) -> tuple[list[OnTimeRun], list[int]]:
+    """Plan ticks on time; returns their runs, and the ids of the schedules that take the whole planner.
+
+    `busy` has the ids of schedules with active runs.
     """
-    definition, offset = known.definition, known.offset
-    if not definition.is_plain:
+    runs: list[OnTimeRun] = []
+    others: list[int] = []
+    for cursor, revision in due:
+        run = None
+        if revision is not None and not (revision.checks_overlap and cursor.schedule_id in busy):
+            try:
+                run = plan_one(cursor, revision, now)
+            except Exception:  # noqa: BLE001 - the whole planner reports the error and parks this schedule alone
+                run = None
+        if run is None:
+            others.append(cursor.schedule_id)
+        else:
+            runs.append(run)
+    return runs, others
+
+
+def plan_one(cursor: DueCursor, revision: RevisionInfo, now: float) -> OnTimeRun | None:
+    """Decide as `plan` does if exactly one tick is due, on time, and another follows; else None.
+
+    For an active schedule with nothing moved, skipped or running.
+    """
+    definition, offset = revision.definition, revision.offset
+    if cursor.planned_until is None or not definition.is_plain:
         return None
     grid = definition.grid
-    tick = grid.next(planned_until)
+    tick = grid.next(cursor.planned_until)
     if tick is None:
         return None
     due_at, limit = tick + offset, definition.start_limit
@@ -78,4 +135,26 @@ def on_time(schedule_id: int, revision: int, known: RevisionInfo, planned_until:
     if following is None or following + offset <= now:
         return None
     start_by = None if limit is None else due_at + limit
-    return OnTimeRun(schedule_id, revision, tick, due_at, start_by, following + offset, known)
+    return OnTimeRun(cursor.schedule_id, cursor.revision, tick, due_at, start_by, following + offset, revision)
+
+
+def pick_handoff(runs: Sequence[OnTimeRun], hand_off: HandOff | None, limited: Collection[str] = ()) -> frozenset[int]:
+    """Ids of the schedules whose run the planning worker starts itself: at most `room`, by priority.
+
+    Runs of `limited` queues are left out: only a claim counts starts against a rate limit.
+    """
+    if hand_off is None or hand_off.room <= 0:
+        return frozenset()
+    templates = {
+        template
+        for template in {run.info.template for run in runs}
+        if template.namespace == hand_off.worker.namespace
+        and template.queue in hand_off.queues
+        and template.queue not in limited
+        and template.target in hand_off.tasks
+    }
+    mine = [run for run in runs if run.info.template in templates]
+    if len(mine) > hand_off.room:
+        mine.sort(key=lambda run: -run.info.template.priority)
+        del mine[hand_off.room :]
+    return frozenset(run.schedule_id for run in mine)

@@ -24,7 +24,7 @@ from tickbird.store.postgres.calendars import calendar_contents
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.enqueue import finding
 from tickbird.store.postgres.planning.dependencies import dependents, read_needs, read_successes, watch
-from tickbird.store.postgres.planning.revisions import learn
+from tickbird.store.postgres.planning.revisions import load_revisions
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys, release
 from tickbird.store.postgres.planning.write import defer_runs, write_plans
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
@@ -126,7 +126,7 @@ async def _repeated(db: Session, known: RevisionCache, schedule_id: int, run_id:
     run = to_run(rows[0]) if rows else None
     if run is None or run.schedule_id != schedule_id or run.revision is None:
         return None
-    revision = (await learn(db, known, [(schedule_id, run.revision)])).found.get((schedule_id, run.revision))
+    revision = (await load_revisions(db, known, [(schedule_id, run.revision)])).found.get((schedule_id, run.revision))
     return Repeated(run, None if revision is None else revision.definition)
 
 
@@ -185,7 +185,7 @@ async def settle(db: Session, known: RevisionCache, held: LockedSchedule) -> Loc
             break
         schedule, edited = to_schedule(held.row, explain=True), None
         if (prior := held.row["prior_revision"]) is not None:
-            before = (await learn(db, known, [(schedule.id, prior)])).found.get((schedule.id, prior))
+            before = (await load_revisions(db, known, [(schedule.id, prior)])).found.get((schedule.id, prior))
             edited = edited_by_sql(before, schedule, prior, held.row["edited_at"])
         facts = held.facts
         if names := {(schedule.namespace, name) for name in depended_on(schedule, edited)}:

@@ -168,18 +168,15 @@ class Connections:
         register(connection)
         return connection
 
-    def transact(self, work: Callable[[Session], Awaitable[T]], *, patient: bool = True) -> Coroutine[Any, Any, T]:
-        """Do the work in one transaction; again if it was surely rolled back for a passing reason.
-
-        Without patience, not again after a lock that was not available in time.
-        """
-        return self._attempt(work, whole=True, patient=patient)
-
     def statement(self, work: Callable[[Session], Awaitable[T]]) -> Coroutine[Any, Any, T]:
         """Do work that is a single statement, and so a whole transaction."""
-        return self._attempt(work, whole=False)
+        return self.transact(work, begin=False)
 
-    async def _attempt(self, work: Callable[[Session], Awaitable[T]], *, whole: bool, patient: bool = True) -> T:
+    async def transact(self, work: Callable[[Session], Awaitable[T]], *, begin: bool = True, patient: bool = True) -> T:
+        """Do the work in one transaction; retry it if it was certainly rolled back for a transient reason.
+
+        Without `begin`, each statement of the work is a transaction. Without patience, a lock timeout is not retried.
+        """
         pauses = iter((*_PAUSES, None))
         stale, began = 0, time.monotonic()
         while True:
@@ -189,7 +186,7 @@ class Connections:
                     session = Session(connection, self.schema)
                     watch = StatementWatchdog(session, self._patience)
                     try:
-                        if not whole:
+                        if not begin:
                             return await work(session)
                         async with connection.transaction():
                             result = await work(session)

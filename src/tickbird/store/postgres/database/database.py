@@ -68,7 +68,7 @@ class Database:
         """Write values of runs; raises InvalidError if one of them can never be stored."""
         try:
             with refusing_values():
-                return await (self.connections.statement if one_statement else self.connections.transact)(work)
+                return await self.connections.transact(work, begin=not one_statement)
         except psycopg.Error as error:
             raise (refused_value(error) if is_data_error(error) else self.translate(error)) from None
 

@@ -15,7 +15,7 @@ from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
 from tickbird.domain.time.clock_bounds import ClockBounds, middle
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres.database.connection import Session
-from tickbird.store.postgres.planning.revisions import learn
+from tickbird.store.postgres.planning.revisions import load_revisions
 from tickbird.store.postgres.queues import rate_state, save_starts
 from tickbird.store.postgres.rows import numbers, texts
 from tickbird.store.shared.fairness import Turns
@@ -216,14 +216,16 @@ async def _read(
 ) -> list[ClaimedRun]:
     """The runs that were claimed, without those that this process cannot read: they are returned."""
     free.turns.serve((row.schedule_id, row.target) for row in rows)
-    learnt = await learn(db, known, {(row.schedule_id, row.revision) for row in rows if row.schedule_id is not None})
+    loaded = await load_revisions(
+        db, known, {(row.schedule_id, row.revision) for row in rows if row.schedule_id is not None}
+    )
     runs: list[ClaimedRun] = []
     unread: list[_ClaimRow] = []
     for row in rows:
         run_id, text = row.id, row.payload
         payload, error = (None, None) if text is None else decode_payload(text)
-        if (key := (row.schedule_id, row.revision)) in learnt.errors:
-            name, error = learnt.errors[key]
+        if (key := (row.schedule_id, row.revision)) in loaded.errors:
+            name, error = loaded.errors[key]
             if row.revision is None:
                 free.unread.add_run(run_id, error, now)
             else:
@@ -233,7 +235,7 @@ async def _read(
             free.unread.add_run(run_id, error, now)
             unread.append(row)
         else:
-            runs.append(_claimed(learnt.found.get(key), row, payload))
+            runs.append(_claimed(loaded.found.get(key), row, payload))
     if unread:
         ids, attempts = numbers(row.id for row in unread), numbers(row.attempt for row in unread)
         await db.fetch("return_runs", ids=ids, attempts=attempts, worker=free.worker.id)
@@ -246,7 +248,7 @@ async def recheck(db: Session, known: RevisionCache, unread: UnreadableRuns, now
     queued = [(row[0], row[1]) for row in await db.fetch("queued_revisions", ids=ids, revisions=revisions)]
     payloads = await db.fetch("queued_payloads", ids=numbers(unread.runs))
     undecodable = {run_id for run_id, text in payloads if decode_payload(text)[1] is not None}
-    unread.keep((await learn(db, known, queued)).errors, undecodable, now)
+    unread.keep((await load_revisions(db, known, queued)).errors, undecodable, now)
 
 
 def _claimed(revised: RevisionInfo | None, row: _ClaimRow, payload: Any) -> ClaimedRun:

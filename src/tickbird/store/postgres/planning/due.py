@@ -6,17 +6,17 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from tickbird.domain.planning.fast_path import Due, DueCursor
 from tickbird.store.postgres.database.connection import Session
-from tickbird.store.postgres.planning.revisions import learn
+from tickbird.store.postgres.planning.revisions import load_revisions
 from tickbird.store.postgres.rows import numbers, to_schedule
 from tickbird.store.shared.planning.due import (
-    DueCursor,
     DueSchedule,
     LockedCursor,
     edited_by_sql,
     plain_schedule,
 )
-from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.shared.planning.revision_cache import RevisionCache, leave_large
 from tickbird.store.shared.row_types import as_rows
 
 
@@ -44,13 +44,28 @@ def _locked(columns: list[str], rows: list[tuple[Any, ...]]) -> tuple[LockResult
     return locked, as_rows(DueCursor, columns, rows[1:])
 
 
+async def load_due_revisions(db: Session, known: RevisionCache, locked: Sequence[DueCursor]) -> list[Due]:
+    """Pair due cursors with their revisions; leaves out cursors whose definitions do not fit into memory together."""
+    due: list[Due] = [(cursor, known.get(cursor[:2])) for cursor in locked]
+    missing = {cursor.schedule_id: cursor for cursor, revision in due if revision is None}
+    if missing:
+        sizes = dict(await db.fetch("definition_sizes", ids=numbers(missing)))
+        left = leave_large((schedule_id, sizes.get(schedule_id, 0)) for schedule_id in missing)
+        keys = [cursor[:2] for cursor in missing.values() if cursor.is_plain and cursor.schedule_id not in left]
+        found = (await load_revisions(db, known, keys)).found
+        due = [
+            (cursor, revision or found.get(cursor[:2])) for cursor, revision in due if cursor.schedule_id not in left
+        ]
+    return [(cursor, revision if cursor.is_plain else None) for cursor, revision in due]
+
+
 async def read_due_schedules(db: Session, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:
     """The schedules of locked cursors; where the revision is known and the state plain nothing more is read."""
     rows = await db.fetch_as(LockedCursor, "read_cursors", ids=numbers(ids))
     prior = [(row.schedule_id, row.prior_revision) for row in rows if row.prior_revision is not None]
-    before = (await learn(db, known, prior)).found
+    before = (await load_revisions(db, known, prior)).found
     # Kept here, since reading the others may push them out of the cache.
-    ready = {row.schedule_id: known.get(row.schedule_id, row.revision) for row in rows if row.is_complete}
+    ready = {row.schedule_id: known.get((row.schedule_id, row.revision)) for row in rows if row.is_complete}
     details: dict[int, dict[str, Any]] = {}
     if others := [row.schedule_id for row in rows if ready.get(row.schedule_id) is None]:
         details = {row["id"]: row for row in await db.fetch_named("read_schedules", ids=numbers(others))}

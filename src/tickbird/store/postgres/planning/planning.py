@@ -8,23 +8,20 @@ from datetime import datetime
 
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.edits import park
-from tickbird.domain.planning.fast_path import OnTimeRun
+from tickbird.domain.planning.fast_path import DueCursor, need_facts, plan_on_time
 from tickbird.domain.planning.plan import Facts
 from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
 from tickbird.store.postgres.database.connection import Session
-from tickbird.store.postgres.planning.due import read_due_schedules
+from tickbird.store.postgres.planning.due import load_due_revisions, read_due_schedules
 from tickbird.store.postgres.planning.facts import decide_batch, read_facts
-from tickbird.store.postgres.planning.revisions import learn
 from tickbird.store.postgres.planning.write import write_on_time, write_plans
 from tickbird.store.postgres.planning.zone_cursors import audit, stamp
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.shared.planning.decide import tally
-from tickbird.store.shared.planning.due import DueCursor
-from tickbird.store.shared.planning.fast_path import find_revisions, heeding, plan_on_time
-from tickbird.store.shared.planning.revision_cache import RevisionCache, leave_large
+from tickbird.store.shared.planning.revision_cache import RevisionCache
 
 
 async def plan_locked(
@@ -36,14 +33,15 @@ async def plan_locked(
     hand_off: HandOff | None = None,
 ) -> PlanResult:
     """Plan the schedules of these locked cursors: nearly all are on time."""
-    due = await _learn(db, known, locked)
-    revisions = find_revisions(due, known)
-    busy = heeding(due, revisions)
-    facts = await read_facts(db, busy) if busy else {}
-    runs, others = plan_on_time(due, revisions, facts, now.timestamp())
+    due = await load_due_revisions(db, known, locked)
+    ids = need_facts(due)
+    facts = await read_facts(db, ids) if ids else {}
+    runs, others = plan_on_time(due, facts, now.timestamp())
     planned = PlanResult(now, more=len(due) < len(locked))
     if runs:
-        planned = planned.plus(await _plan_on_time(db, runs, hand_off, now))
+        leased = await write_on_time(db, runs, hand_off, now)
+        next_at = to_datetime(min(run.next_run_at for run in runs))
+        planned = replace(planned, schedules=len(runs), runs=len(runs), next_at=next_at, leased=leased)
     if others:
         planned = planned.plus(await _plan_others(db, known, others, facts, now, zones))
     return planned
@@ -61,25 +59,6 @@ async def park_locked(
     batch = await _undisputed(db, batch)
     await write_plans(db, known, batch, now)
     return tally(batch, now)
-
-
-async def _learn(db: Session, known: RevisionCache, locked: Sequence[DueCursor]) -> Sequence[DueCursor]:
-    """Read the revisions that are not cached; those cursors whose definitions fit into memory together."""
-    missing = dict(known.missing((cursor.schedule_id, cursor.revision) for cursor in locked))
-    if not missing:
-        return locked
-    sizes = dict(await db.fetch("definition_sizes", ids=numbers(missing)))
-    left = leave_large((schedule_id, sizes.get(schedule_id, 0)) for schedule_id in missing)
-    due = [cursor for cursor in locked if cursor.schedule_id not in left]
-    plain = (cursor.schedule_id for cursor in due if cursor.is_plain)
-    await learn(db, known, [(schedule_id, missing[schedule_id]) for schedule_id in plain if schedule_id in missing])
-    return due
-
-
-async def _plan_on_time(db: Session, runs: Sequence[OnTimeRun], hand_off: HandOff | None, now: datetime) -> PlanResult:
-    mine = await write_on_time(db, runs, hand_off, now)
-    next_at = to_datetime(min(run.next_run_at for run in runs))
-    return PlanResult(now, schedules=len(runs), runs=len(runs), next_at=next_at, leased=mine)
 
 
 async def _plan_others(

@@ -11,7 +11,7 @@ from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, WaitingRun, p
 from tickbird.domain.limits.fairness import MINUTE, defer_released
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.concurrency_keys import key_columns, stripes
-from tickbird.store.postgres.planning.revisions import Learnt, learn
+from tickbird.store.postgres.planning.revisions import LoadedRevisions, load_revisions
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.planning.waiting_runs import waiter
@@ -70,13 +70,13 @@ async def release(
         waiting += await db.fetch("loose_waiters", **key_columns(free), room=numbers(room[key] for key in free))
     if not waiting:
         return []
-    learnt = await learn(db, known, {(row[1], row[2]) for row in waiting if row[1] is not None})
+    loaded = await load_revisions(db, known, {(row[1], row[2]) for row in waiting if row[1] is not None})
     busy: Counter[int] = Counter()
     own: dict[int, int] = {}
     for schedule_id, backfill_id, going in await db.fetch("read_busy", ids=numbers(schedules)) if schedules else ():
         busy[schedule_id] += going
         own[backfill_id] = going
-    waiters = {row[0]: _waiter(learnt, row) for row in waiting}
+    waiters = {row[0]: _waiter(loaded, row) for row in waiting}
     chosen = pick_releasable(waiters.values(), busy, room, own)
     if not chosen:
         return []
@@ -91,9 +91,9 @@ async def _waiters(db: Session, schedules: Collection[int]) -> list[tuple[Any, .
     return await db.fetch("read_waiters", ids=numbers(schedules), limit=_MAX_WAITERS)
 
 
-def _waiter(learnt: Learnt, row: Sequence[Any]) -> WaitingRun:
+def _waiter(loaded: LoadedRevisions, row: Sequence[Any]) -> WaitingRun:
     run_id, schedule_id, revision, priority, _, _, backfill_id, concurrency = row
-    one = learnt.found.get((schedule_id, revision))
+    one = loaded.found.get((schedule_id, revision))
     return waiter(one, run_id, schedule_id, priority, _key(row), backfill_id, concurrency)
 
 

@@ -8,14 +8,13 @@ from typing import Final
 
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.planning.admission import ScheduleDecision, admit, defer, deferrable, keys_needed
-from tickbird.domain.planning.fast_path import OnTimeRun
+from tickbird.domain.planning.fast_path import OnTimeRun, pick_handoff
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.domain.workers import HandOff
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.waiting_runs import hold_keys, release
 from tickbird.store.postgres.rows import columns, json_text, numbers, texts
-from tickbird.store.shared.planning.fast_path import leased, pick_handoff
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.planning.rows import LastSkip, Rows, ids_needed, last_skips_needed, to_rows
 
@@ -26,10 +25,10 @@ PLANNER: Final = "planner"
 async def write_on_time(
     db: Session, runs: Sequence[OnTimeRun], hand_off: HandOff | None, now: datetime
 ) -> list[ClaimedRun]:
-    """Write ticks as runs; those that were leased to the worker that plans."""
+    """Insert runs of ticks on time; returns those leased to the worker that plans."""
     mine = pick_handoff(runs, hand_off)
     # Many schedules, few kinds of runs: what a kind has in common is sent once.
-    templates = [run.template for run in runs]
+    templates = [run.info.template for run in runs]
     kinds = {template: number for number, template in enumerate(dict.fromkeys(templates), 1)}
     made = await db.fetch(
         "write_on_time",
@@ -44,7 +43,7 @@ async def write_on_time(
     if not made:
         return []
     by_schedule = {run.schedule_id: run for run in runs}
-    return [leased(by_schedule[schedule_id], run_id, incarnation) for schedule_id, run_id, incarnation in made]
+    return [by_schedule[schedule_id].to_claimed(run_id, incarnation) for schedule_id, run_id, incarnation in made]
 
 
 async def write_plans(

@@ -10,16 +10,6 @@ from tickbird.domain.schedules.schedule import Cursor, Schedule, SqlEdit, State
 from tickbird.domain.schedules.tick_overrides import read_overrides
 
 
-class DueCursor(NamedTuple):
-    """As much of the cursor of a due schedule as most need."""
-
-    schedule_id: int
-    revision: int
-    planned_until: int | None
-    # Active, with nothing moved, skipped, deferred, refused or just edited.
-    is_plain: bool
-
-
 class LockedCursor(NamedTuple):
     """All of a cursor."""
 

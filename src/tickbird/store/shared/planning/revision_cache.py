@@ -7,56 +7,38 @@ from collections.abc import Iterable
 from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.domain.sized_cache import SizedCache
 
+Key = tuple[int, int]
+
 # Bytes of decoded definitions that a process keeps. An ordinary one takes 1.5 kB, one with a large payload megabytes.
 MAX_CACHE = 100_000_000
-
-
 # Characters of stored definitions that one planning step reads. Decoded, they may take 25 times as many bytes.
 MAX_READ = 8_000_000
 
 
-class RevisionCache:
+class RevisionCache(SizedCache[Key, RevisionInfo]):
     """Decoded definitions by (schedule id, revision), the most recently used ones; for one thread or loop.
 
-    Any of them may be forgotten when another one is added: a caller that needs several keeps them itself.
+    Any entry may be evicted when another one is added: a caller that needs several keeps them itself.
     """
 
-    def __init__(self, maximum: int = MAX_CACHE) -> None:
-        self._known: SizedCache[tuple[int, int], RevisionInfo] = SizedCache(maximum)
+    def __init__(self, max_bytes: int = MAX_CACHE) -> None:
+        super().__init__(max_bytes)
 
-    @property
-    def size(self) -> int:
-        """Bytes of all that is known."""
-        return self._known.size
-
-    def get(self, schedule_id: int, revision: int) -> RevisionInfo | None:
-        """What is known of a revision; None when it must be read."""
-        return self._known.get((schedule_id, revision))
-
-    def missing(self, revisions: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Those of these revisions that must be read."""
-        return [key for key in revisions if key not in self._known]
-
-    def add(self, schedule_id: int, revision: int, known: RevisionInfo) -> RevisionInfo:
-        """Remember a revision that was read; the longest unused ones make room for it."""
-        self._known.put((schedule_id, revision), known, known.size)
-        return known
-
-    def clear(self) -> None:
-        """Forget everything: after a rollback, what was read in that transaction may never have been."""
-        self._known.clear()
+    def add(self, key: Key, revision: RevisionInfo) -> RevisionInfo:
+        """Add a revision that was read."""
+        self.put(key, revision, revision.size)
+        return revision
 
 
 class UncommittedRevisions(RevisionCache):
-    """For one transaction that writes revisions: revisions that it reads are forgotten, since it may be rolled back."""
+    """For one transaction that writes revisions: its own ones are dropped with it, since it may be rolled back."""
 
     def __init__(self, committed: RevisionCache) -> None:
         super().__init__()
         self._committed = committed
 
-    def get(self, schedule_id: int, revision: int) -> RevisionInfo | None:
-        """As of the committed revisions, or of this transaction."""
-        return super().get(schedule_id, revision) or self._committed.get(schedule_id, revision)
+    def get(self, key: Key) -> RevisionInfo | None:
+        return super().get(key) or self._committed.get(key)
 
 
 def leave_large(sizes: Iterable[tuple[int, int]]) -> set[int]:

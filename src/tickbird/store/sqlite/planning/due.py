@@ -6,10 +6,9 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tickbird.domain.planning.fast_path import RevisionInfo
+from tickbird.domain.planning.fast_path import Due, DueCursor, RevisionInfo
 from tickbird.domain.schedules.schedule import PauseState, Schedule
 from tickbird.store.shared.planning.due import (
-    DueCursor,
     DueSchedule,
     LockedCursor,
     edited_by_sql,
@@ -48,28 +47,34 @@ def read_due_of(db: sqlite3.Connection, ids: Sequence[int], bounds: dict[str, An
     return fetch_as(db, DueCursor, "still_due", {**bounds, "ids": dump(ids)})
 
 
-def learn(db: sqlite3.Connection, known: RevisionCache, due: Sequence[DueCursor]) -> Sequence[DueCursor]:
-    """Read the revisions that are not cached; those cursors whose definitions fit into memory together.
+def load_due_revisions(db: sqlite3.Connection, known: RevisionCache, cursors: Sequence[DueCursor]) -> list[Due]:
+    """Pair due cursors with their revisions; leaves out cursors whose definitions do not fit into memory together.
 
-    What cannot be read stays unknown.
+    A definition that cannot be decoded counts as none.
     """
-    missing = dict(known.missing((cursor.schedule_id, cursor.revision) for cursor in due))
-    if not missing:
-        return due
-    sizes = dict(db.execute(SQL["definition_sizes"], {"ids": dump(list(missing))}))
-    left = leave_large((schedule_id, sizes.get(schedule_id, 0)) for schedule_id in missing)
-    for row in _read_schedules(db, missing.keys() - left):
-        definition, _ = read_definition(row.definition)
-        if definition is not None:
-            known.add(row.id, missing[row.id], RevisionInfo(row.namespace, row.name, definition))
-    return [cursor for cursor in due if cursor.schedule_id not in left]
+    due: list[Due] = [(cursor, known.get(cursor[:2])) for cursor in cursors]
+    missing = {cursor.schedule_id: cursor[:2] for cursor, revision in due if revision is None}
+    if missing:
+        sizes = dict(db.execute(SQL["definition_sizes"], {"ids": dump(list(missing))}))
+        left = leave_large((schedule_id, sizes.get(schedule_id, 0)) for schedule_id in missing)
+        found: dict[int, RevisionInfo] = {}
+        for row in _read_schedules(db, missing.keys() - left):
+            definition, _ = read_definition(row.definition)
+            if definition is not None:
+                found[row.id] = known.add(missing[row.id], RevisionInfo(row.namespace, row.name, definition))
+        due = [
+            (cursor, revision or found.get(cursor.schedule_id))
+            for cursor, revision in due
+            if cursor.schedule_id not in left
+        ]
+    return [(cursor, revision if cursor.is_plain else None) for cursor, revision in due]
 
 
 def read_due_schedules(db: sqlite3.Connection, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:
     """The schedules of these cursors; where the revision is known and the state plain nothing more is read."""
     rows = fetch_as(db, LockedCursor, "some_cursors", {"ids": dump(list(ids))})
     # Kept here, since reading the others may push them out of the cache.
-    ready = {row.schedule_id: known.get(row.schedule_id, row.revision) for row in rows if row.is_complete}
+    ready = {row.schedule_id: known.get((row.schedule_id, row.revision)) for row in rows if row.is_complete}
     others = [row.schedule_id for row in rows if ready.get(row.schedule_id) is None]
     details = {detail.id: detail for detail in _read_schedules(db, others)}
     looks = []

@@ -8,19 +8,19 @@ from dataclasses import replace
 
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.edits import park
+from tickbird.domain.planning.fast_path import DueCursor, need_facts, plan_on_time
 from tickbird.domain.planning.plan import NO_FACTS, Facts
 from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
 from tickbird.store.shared.planning.decide import decide, depended_on, needs_held_flag, tally
-from tickbird.store.shared.planning.due import DueCursor, DueSchedule
-from tickbird.store.shared.planning.fast_path import find_revisions, heeding, plan_on_time
+from tickbird.store.shared.planning.due import DueSchedule
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.sqlite.database.instants import MICROS, to_instant
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.dependencies import watch
-from tickbird.store.sqlite.planning.due import learn, read_due_schedules
+from tickbird.store.sqlite.planning.due import load_due_revisions, read_due_schedules
 from tickbird.store.sqlite.planning.write import write_on_time, write_plans
 from tickbird.store.sqlite.planning.zone_cursors import audit, stamp
 from tickbird.store.sqlite.rows import all_facts, dump
@@ -32,16 +32,15 @@ MAX_RUNS = 10_000
 def plan_due_cursors(
     db: sqlite3.Connection,
     known: RevisionCache,
-    due: Sequence[DueCursor],
+    cursors: Sequence[DueCursor],
     now: int,
     zones: Zones,
     hand_off: HandOff | None = None,
 ) -> PlanResult:
     """Plan the schedules of these cursors: nearly all are on time."""
-    due = learn(db, known, due)
-    revisions = find_revisions(due, known)
-    facts = read_facts(db, heeding(due, revisions))
-    runs, others = plan_on_time(due, revisions, facts, now / MICROS)
+    due = load_due_revisions(db, known, cursors)
+    facts = read_facts(db, need_facts(due))
+    runs, others = plan_on_time(due, facts, now / MICROS)
     planned = PlanResult(to_instant(now))
     if runs:
         mine = write_on_time(db, runs, hand_off, now)

@@ -19,7 +19,7 @@ def try_revision(
     db: sqlite3.Connection, known: RevisionCache, schedule_id: int, revision: int
 ) -> tuple[RevisionInfo | None, str, str]:
     """A revision of a schedule; or None, the schedule's name, and why the revision cannot be read."""
-    if (one := known.get(schedule_id, revision)) is not None:
+    if (one := known.get((schedule_id, revision))) is not None:
         return one, one.name, ""
     row = db.execute(SQL["read_revision"], (revision, schedule_id)).fetchone()
     if row is None:
@@ -28,4 +28,4 @@ def try_revision(
     definition, error = read_definition(stored)
     if definition is None:
         return None, name, error or "it cannot be read"
-    return known.add(schedule_id, revision, RevisionInfo(namespace, name, definition)), name, ""
+    return known.add((schedule_id, revision), RevisionInfo(namespace, name, definition)), name, ""

@@ -8,11 +8,10 @@ from typing import Any
 
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.planning.admission import ScheduleDecision, admit, defer, deferrable, keys_needed
-from tickbird.domain.planning.fast_path import OnTimeRun
+from tickbird.domain.planning.fast_path import OnTimeRun, pick_handoff
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.domain.workers import HandOff
-from tickbird.store.shared.planning.fast_path import leased, pick_handoff
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.planning.rows import LastSkip, Rows, ids_needed, last_skips_needed, to_rows
 from tickbird.store.sqlite.audit import write_audit
@@ -30,7 +29,7 @@ PLANNER = "planner"
 def write_on_time(
     db: sqlite3.Connection, runs: Sequence[OnTimeRun], hand_off: HandOff | None, now: int
 ) -> list[ClaimedRun]:
-    """Write ticks as runs; those that were leased to the worker that plans."""
+    """Insert runs of ticks on time; returns those leased to the worker that plans."""
     ids = reserve_ids(db, "run", len(runs))
     db.executemany(SQL["move_on_time"], [(run.schedule_id, run.tick, run.next_run_at) for run in runs])
     mine = pick_handoff(runs, hand_off, _limited(db, hand_off))
@@ -49,12 +48,12 @@ def write_on_time(
     for run_id, run in running:
         # One by one, to learn where the tick has a run already.
         if db.execute(SQL["insert_leased"], (*_values(run_id, run, now), *lease)).rowcount:
-            made.append(leased(run, run_id, incarnation))
+            made.append(run.to_claimed(run_id, incarnation))
     return made
 
 
 def _values(run_id: int, run: OnTimeRun, now: int) -> tuple[Any, ...]:
-    return run_id, now, run.schedule_id, run.revision, run.tick, run.due_at, run.start_by, *run.template
+    return run_id, now, run.schedule_id, run.revision, run.tick, run.due_at, run.start_by, *run.info.template
 
 
 def _limited(db: sqlite3.Connection, hand_off: HandOff | None) -> Collection[str]:
