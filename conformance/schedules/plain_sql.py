@@ -24,6 +24,7 @@ from conformance.steps import (
     skips_of,
     ticks,
 )
+from tickbird.client import Client
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.commands.define import Delete, Update
 from tickbird.domain.planning.commands.pause import Pause, Resume
@@ -33,7 +34,7 @@ from tickbird.domain.triggers.every import Every, every
 from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol.store import Store
 
-DAY = 86_400
+HOUR, DAY = 3_600, 86_400
 BROKEN: dict[str, Mapping[str, Any]] = {
     "bad-cron": {"trigger": {"cron": "61 * * * *"}},
     "never": {"trigger": {"cron": "0 0 30 2 *"}},
@@ -58,6 +59,10 @@ class Plain(Protocol):
 
     async def redefine(self, schedule_id: int, definition: Mapping[str, Any] | str) -> None:
         """UPDATE a schedule's definition and nothing else."""
+        ...
+
+    async def replace(self, namespace: str, name: str, definition: Mapping[str, Any]) -> None:
+        """Put another row in the place of a schedule's, by DELETE and INSERT or by REPLACE."""
         ...
 
     async def rewrite_revision(self, schedule_id: int, revision: int, definition: str) -> None:
@@ -244,6 +249,58 @@ class PlainEdits:
         await plan(store, next_at)
         [run] = await runs_of(store)
         assert (run.revision, run.priority) == (2, 9)
+
+    async def test_an_edit_is_told_from_one_by_a_person(self, store: Store, plain: Plain) -> None:
+        await plain.insert(NAMESPACE, NAME, raw())
+        await plan(store, await seconds(store))
+        await change(store, Update(actor="ada", fields={"priority": 3}), await seconds(store))
+        await plain.redefine((await get(store)).id, raw(priority=9))
+        history = await Client(store, NAMESPACE).history(NAME)
+        assert [(entry.revision.action, entry.origin) for entry in history] == [
+            ("update", "sql"),
+            ("update", "person"),
+            ("create", "sql"),
+        ]
+
+    async def test_an_inserted_row_misses_no_tick_before_a_planner_sees_it(self, store: Store, plain: Plain) -> None:
+        await plain.insert(NAMESPACE, NAME, raw(trigger=every(hours=1).to_json()))
+        now = await seconds(store)
+        await plan(store, now + 5 * HOUR)
+        await plan(store, now + 6 * HOUR)
+        assert len(await ticks(store)) == 1
+        report = await Client(store, NAMESPACE).verify_ledger(NAME)
+        assert (report.findings, report.runs, report.expected) == ((), 1, 1)
+
+    async def test_edits_leave_a_complete_ledger(self, store: Store, plain: Plain) -> None:
+        now = await seconds(store)
+        schedule = await create(store, NAME, every(hours=1), at=now - DAY)
+        await plan(store, now - DAY // 2)
+        for trigger in (every(seconds=1), every(minutes=30), every(hours=7)):
+            await plain.redefine(schedule.id, raw(trigger=trigger.to_json()))
+        await plan_all(store, await seconds(store) + DAY)
+        report = await Client(store, NAMESPACE).verify_ledger(NAME)
+        assert (report.findings, report.expected > 24) == ((), True)
+
+    async def test_a_replaced_row_keeps_the_decisions_of_its_name(self, store: Store, plain: Plain) -> None:
+        now = await seconds(store)
+        await create(store, NAME, every(hours=1), at=now - DAY)
+        await change(store, Update(actor="ada", fields={"priority": 3}), now - DAY)
+        for hours in (20, 10, 5):
+            await plan(store, now - hours * HOUR)
+        await plain.replace(NAMESPACE, NAME, raw(trigger=every(hours=2).to_json()))
+        before = await ticks(store)
+        now = await seconds(store)
+        for hours in (0, 2, 4):
+            await plan(store, now + hours * HOUR)
+        assert len(await ticks(store)) == len(before)
+        assert [skip.reason for skip in await skips_of(store)][-1:] == ["overlap"]
+        report = await Client(store, NAMESPACE).verify_ledger(NAME)
+        assert (report.findings, report.skipped >= 2) == ((), True)
+        # It can be edited, by either way.
+        replaced = await get(store)
+        await plain.redefine(replaced.id, raw(trigger=every(hours=3).to_json()))
+        await change(store, Update(actor="ada", fields={"priority": 5}), now + 5 * HOUR)
+        assert (await get(store)).revision == replaced.revision + 2
 
     async def test_an_edit_of_a_paused_row_leaves_it_paused(self, store: Store, plain: Plain) -> None:
         now = await seconds(store)

@@ -24,6 +24,7 @@ INSERT = "INSERT INTO schedules (namespace, name, definition) VALUES ({0}, {0}, 
 UPDATE = "UPDATE schedules SET definition = {0} WHERE id = {0}"
 REWRITE_REVISION = "UPDATE revisions SET definition = {0} WHERE schedule_id = {0} AND revision = {0}"
 DELETE_REVISION = "DELETE FROM revisions WHERE schedule_id = {0} AND revision = {0}"
+DELETE_OF_NAME = "DELETE FROM {0} WHERE {1} = (SELECT id FROM schedule_ids WHERE namespace = {2} AND name = {2})"
 REWRITE_PAYLOAD = "UPDATE run_payloads SET payload = {0} WHERE run_id = {0}"
 REFUSE = """
 DROP FUNCTION IF EXISTS refuse() CASCADE;
@@ -45,6 +46,10 @@ class PlainRows:
     async def redefine(self, schedule_id: int, definition: Mapping[str, Any] | str) -> None:
         """UPDATE a schedule's definition and nothing else."""
         await self.execute(UPDATE, (_text(definition), schedule_id))
+
+    async def replace(self, namespace: str, name: str, definition: Mapping[str, Any]) -> None:
+        """Put another row in the place of a schedule's."""
+        raise NotImplementedError
 
     async def rewrite_revision(self, schedule_id: int, revision: int, definition: str) -> None:
         """UPDATE the stored definition of a revision."""
@@ -106,6 +111,10 @@ class PlainSqlite(PlainRows):
         """DROP that trigger."""
         await self.execute("DROP TRIGGER refuse")
 
+    async def replace(self, namespace: str, name: str, definition: Mapping[str, Any]) -> None:
+        """INSERT OR REPLACE, since a DELETE is refused."""
+        await self.execute(INSERT.replace("INSERT", "INSERT OR REPLACE"), (namespace, name, _text(definition)))
+
 
 class PlainPostgres(PlainRows):
     """A person with psql."""
@@ -127,6 +136,12 @@ class PlainPostgres(PlainRows):
     async def accept_rows(self) -> None:
         """DROP that trigger."""
         await self._script("DROP FUNCTION IF EXISTS refuse() CASCADE")
+
+    async def replace(self, namespace: str, name: str, definition: Mapping[str, Any]) -> None:
+        """DELETE a schedule with the rows that refer to it, and INSERT it again."""
+        for table, column in (("revisions", "schedule_id"), ("cursors", "schedule_id"), ("schedules", "id")):
+            await self.execute(DELETE_OF_NAME.format(table, column, "{0}"), (namespace, name))
+        await self.insert(namespace, name, definition)
 
     async def _script(self, text: str) -> None:
         connect = psycopg.AsyncConnection.connect(self.url, options="-c search_path=tickbird")

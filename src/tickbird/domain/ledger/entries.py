@@ -15,18 +15,21 @@ class LedgerEntry:
     revision: int
     # The origin of a run, the reason of a skip.
     cause: str
+    decided_at: int
     run_id: int | None = None
     skip_id: int | None = None
 
     @classmethod
-    def run(cls, tick: int, revision: int, origin: str, run_id: int) -> LedgerEntry:
+    def run(cls, tick: int, revision: int, origin: str, decided_at: int, run_id: int) -> LedgerEntry:
         """The run of a tick."""
-        return cls(tick, tick, 1, revision, origin, run_id)
+        return cls(tick, tick, 1, revision, origin, decided_at, run_id)
 
     @classmethod
-    def skip(cls, first: int, last: int, count: int, revision: int, reason: str, skip_id: int) -> LedgerEntry:
+    def skip(
+        cls, first: int, last: int, count: int, revision: int, reason: str, decided_at: int, skip_id: int
+    ) -> LedgerEntry:
         """A skip."""
-        return cls(first, last, count, revision, reason, None, skip_id)
+        return cls(first, last, count, revision, reason, decided_at, None, skip_id)
 
     @property
     def name(self) -> str:

@@ -121,9 +121,7 @@ class LedgerVerifier:
 class _Fold:
     """Walks through eras and decisions at once."""
 
-    def __init__(
-        self, found: Sequence[GridEra], revisions: Mapping[int, RevisionRecord], lowest: int, cap: int
-    ) -> None:
+    def __init__(self, found: list[GridEra], revisions: Mapping[int, RevisionRecord], lowest: int, cap: int) -> None:
         self._eras = found
         self._revisions = revisions
         self._place = 0
@@ -133,7 +131,6 @@ class _Fold:
         self.findings: list[LedgerError] = []
         # Everything up to here has been compared.
         self._reached = max(lowest, found[0].start) if found else lowest
-        self._decided_in_era = False
         self._moves = _moves(revisions.values())
         # Ticks that were backfilled and may have no other decision.
         self._backfilled: deque[int] = deque()
@@ -146,7 +143,7 @@ class _Fold:
 
     def take(self, decision: LedgerEntry) -> None:
         """One decision; everything before it that is expected and was not seen is missing."""
-        if decision.last <= self._lowest:
+        if decision.last <= self._lowest or self._is_of_earlier_row(decision):
             return
         if decision.cause == "backfill":
             self._take_backfill(decision)
@@ -157,6 +154,7 @@ class _Fold:
             self._leave()
         if era is None:
             return
+        era = self._go_back(decision, era)
         if decision.last <= self._eras[0].start:
             # Of a schedule whose last tick was past already when it was created, one skip tells.
             if decision.cause != "misfire":
@@ -170,6 +168,27 @@ class _Fold:
         elif decision.first <= self._cap:
             self._compare(decision, era)
 
+    def _is_of_earlier_row(self, decision: LedgerEntry) -> bool:
+        """Was it decided before the schedule was created?
+
+        The decisions of a row stay if plain SQL deletes it and inserts the name again; its revisions do not.
+        """
+        return bool(self._eras) and max(decision.last, decision.decided_at) <= self._eras[0].start
+
+    def _go_back(self, decision: LedgerEntry, era: GridEra) -> GridEra:
+        """The era that decided it: if no planner looked between edits by plain SQL, the grid before them went on."""
+        while self._place and not era.decided and decision.revision < era.revision and decision.first > era.start:
+            start = next((each for each in era.later_starts if each >= decision.first), None)
+            if start is None:
+                break
+            before = self._eras[self._place - 1]
+            before.until = era.start = min(start, era.until)
+            if start >= era.until:
+                del self._eras[self._place]
+            self._place -= 1
+            era = before
+        return era
+
     def _compare(self, decision: LedgerEntry, era: GridEra) -> None:
         if era.grid is None:
             # As above, for a schedule that was deleted and created again.
@@ -177,9 +196,9 @@ class _Fold:
                 self._invented(decision, "where nothing was to be decided")
             return
         first = max(decision.first, self._lowest + 1)
-        if era.begins_late and not self._decided_in_era:
-            self._reached = max(self._reached, first - 1)
-        self._decided_in_era = True
+        if not era.decided:
+            self._reached = max(self._reached, min(first - 1, era.began_by))
+        era.decided = True
         if first <= self._reached:
             self._overlap(decision, era.grid, first)
             first = self._reached + 1
@@ -234,18 +253,18 @@ class _Fold:
                 self._leave()
             else:
                 self._place += 1
-                self._decided_in_era = False
             self._reached = max(self._reached, decision.first - 1)
 
     def _leave(self) -> None:
         """The rest of this era has no decision; the next one begins."""
         era = self._eras[self._place]
-        silent = era.begins_late and not self._decided_in_era
-        if era.grid is not None and not era.ends_early and not silent:
-            self._gap(era.grid, min(era.until, self._cap))
-        self._reached = max(self._reached, min(era.until, self._cap))
+        end = min(era.until, self._cap)
+        if not era.decided:
+            self._reached = max(self._reached, min(era.began_by, end))
+        if era.grid is not None and not era.ends_early:
+            self._gap(era.grid, end)
+        self._reached = max(self._reached, end)
         self._place += 1
-        self._decided_in_era = False
 
     def _gap(self, grid: TickGrid, until: int) -> None:
         """The ticks between what was reached and `until` have no decision, unless ahead of time or by a backfill."""

@@ -1,7 +1,7 @@
 -- The ledger: every decision about a tick, in narrow rows and whole seconds.
 
 -- name: ledger_runs
-SELECT scheduled_for / 1000000, revision, origin, id
+SELECT scheduled_for / 1000000, revision, origin, created_at / 1000000, id
 FROM runs
 WHERE schedule_id = :schedule_id
     AND origin IN ('schedule', 'catch_up', 'backfill')
@@ -10,7 +10,7 @@ ORDER BY scheduled_for
 LIMIT :limit;
 
 -- name: ledger_skips
-SELECT first_at / 1000000, last_at / 1000000, count, revision, reason, id
+SELECT first_at / 1000000, last_at / 1000000, count, revision, reason, decided_at / 1000000, id
 FROM skips
 WHERE schedule_id = :schedule_id AND last_at >= :skips_from AND first_at <= :last
 ORDER BY last_at

@@ -558,17 +558,20 @@ BEGIN
     UPDATE schedules
     SET id = (SELECT i.id FROM schedule_ids AS i WHERE i.namespace = NEW.namespace AND i.name = NEW.name)
     WHERE namespace = NEW.namespace AND name = NEW.name;
+    -- OR REPLACE leaves the revisions of the row that it deletes, and runs refer to them.
+    UPDATE schedules
+    SET revision = coalesce(
+        (SELECT max(v.revision) + 1 FROM revisions AS v WHERE v.schedule_id = schedules.id), NEW.revision
+    )
+    WHERE namespace = NEW.namespace AND name = NEW.name;
     INSERT INTO cursors (schedule_id, revision, format)
-    SELECT
-        i.id,
-        NEW.revision,
-        iif(json_type(NEW.definition, '$.v') = 'integer', json_extract(NEW.definition, '$.v'), 0)
-    FROM schedule_ids AS i
-    WHERE i.namespace = NEW.namespace AND i.name = NEW.name;
+    SELECT id, revision, iif(json_type(definition, '$.v') = 'integer', json_extract(definition, '$.v'), 0)
+    FROM schedules
+    WHERE namespace = NEW.namespace AND name = NEW.name;
     INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, at)
-    SELECT i.id, NEW.revision, NEW.definition, NEW.fingerprint, 'create', 'sql', NEW.created_at
-    FROM schedule_ids AS i
-    WHERE i.namespace = NEW.namespace AND i.name = NEW.name;
+    SELECT id, revision, definition, fingerprint, 'create', 'sql', created_at
+    FROM schedules
+    WHERE namespace = NEW.namespace AND name = NEW.name;
     INSERT OR REPLACE INTO schedule_search
     SELECT * FROM schedule_search_rows WHERE namespace = NEW.namespace AND name = NEW.name;
     UPDATE counters SET last = last + 1 WHERE name = 'wake';
@@ -584,7 +587,7 @@ BEGIN
             + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
     WHERE id = NEW.id;
     INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, at)
-    SELECT id, revision, definition, fingerprint, 'edit', 'sql', changed_at FROM schedules WHERE id = NEW.id;
+    SELECT id, revision, definition, fingerprint, 'update', 'sql', changed_at FROM schedules WHERE id = NEW.id;
     UPDATE cursors
     SET prior_revision = coalesce(prior_revision, OLD.revision),
         revision = OLD.revision + 1,
