@@ -132,7 +132,7 @@ class _UpcomingTicks:
             self.first = self.last
         if self.definition.max_runs is not None:
             self.left = max(0, self.definition.max_runs - schedule.cursor.runs_planned)
-        self.count = count_ticks(self.definition, self.first, self.last, exact=True)
+        self.count = count_ticks(self.definition, self.first, self.last)
         if self.left is not None:
             self.count = min(self.count, self.left)
 

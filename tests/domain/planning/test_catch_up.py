@@ -10,7 +10,9 @@ from tests.domain.planning.plans import BASE, DAY, facts, look, runs, schedule, 
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.planning.plan import Facts
 from tickbird.domain.planning.planner import plan
+from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.trigger import any_of
 
 LATE = [
     ("one", [(60, "catch_up", "queued")], [("coalesced", 120, 300, 4, "#0")]),
@@ -32,6 +34,17 @@ def test_five_missed_ticks(catch_up: Any, expected_runs: Any, expected_skips: An
     assert (made.cursor.runs_planned, made.revision, made.state) == (len(expected_runs), 3, "active")
     covers = (BASE + 60, BASE + 300, 5) if catch_up in ("one", "latest") else None
     assert all(run.covers == covers for run in made.runs)
+
+
+def test_late_ticks_that_triggers_share_count_once() -> None:
+    # Every second or third minute of ten days, on both sides of a jump of the clock.
+    trigger = any_of(cron("*/2 * * * *", "Europe/Rome"), every(minutes=3))
+    start = 85 * DAY
+    made = look(schedule(trigger, until=start), start + 10 * DAY + 30)
+    distinct = sum(minute % 2 == 0 or minute % 3 == 0 for minute in range(1, 10 * DAY // 60 + 1))
+    [run], [skip] = made.runs, made.skips
+    assert run.covers == (BASE + start + 120, BASE + start + 10 * DAY, distinct)
+    assert skip.count == distinct - 1
 
 
 @pytest.mark.parametrize("hold_above, already, held", [(5, False, 0), (4, False, 5), (0, False, 5), (9, True, 5)])

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tickbird.domain.errors import TriggerError
+from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import AnyOf, Trigger, any_of, at, trigger_from_json
@@ -215,11 +216,70 @@ MEMBERS = [
     cron("*/15 * * * *", "America/New_York"),
     cron("30 1 * * *", "America/New_York"),
     cron("0 0 1 * *"),
+    cron("30 */2 * * 0", "America/New_York"),
+    cron("*/7 1 * * * *", "Europe/Rome"),
     every(minutes=20),
     every(hours=6),
+    every(seconds=77, tz="Asia/Kathmandu"),
     every(days=1, tz="Australia/Lord_Howe"),
+    every(weeks=1, tz="America/New_York"),
     at(datetime(2026, 11, 1, 6, tzinfo=UTC)),
 ]
+
+
+def walk(trigger: Trigger, after: int, until: int) -> set[int]:
+    ticks, tick = set(), trigger.next_tick(after)
+    while tick is not None and tick <= until:
+        ticks.add(tick)
+        tick = trigger.next_tick(tick)
+    return ticks
+
+
+# Around jumps of these clocks, back and ahead, and around the ends of time.
+NOVEMBER, MARCH = 1_793_512_800, 1_773_000_000
+STARTS = st.integers(NOVEMBER - 400_000, NOVEMBER + 400_000) | st.integers(MARCH - 400_000, MARCH + 3_000_000)
+EDGES = st.integers(FIRST_SECOND - DAY, FIRST_SECOND + DAY) | st.integers(LAST_SECOND - 2 * DAY, LAST_SECOND + DAY)
+
+
+@thorough
+@given(st.sampled_from(MEMBERS), STARTS | EDGES, st.integers(0, DAY))
+def test_bits_are_the_ticks(trigger: Trigger, low: int, length: int) -> None:
+    bits = trigger.bits(low, low + length)
+    assert {low + place for place in range(length) if bits >> place & 1} == walk(trigger, low - 1, low + length - 1)
+    assert bits >> length == 0
+
+
+@thorough
+@given(st.lists(st.sampled_from(MEMBERS), min_size=2, max_size=5), STARTS, st.integers(0, 30 * DAY))
+def test_a_tick_that_members_share_counts_once(members: list[Trigger], after: int, length: int) -> None:
+    union = any_of(*members)
+    ticks = set().union(*(walk(member, after, after + length) for member in members))
+    assert union.count(after, after + length) == len(ticks)
+
+
+@thorough
+@given(
+    st.lists(st.sampled_from([every(seconds=77), every(minutes=5), cron("*/7 1 * * * *"), cron("0 0 * * *")])),
+    STARTS,
+    st.integers(0, 10**6),
+    st.integers(0, 10**6),
+)
+def test_long_ranges_count_as_their_parts(members: list[Trigger], start: int, one: int, two: int) -> None:
+    union = any_of(every(minutes=3), *members)
+    middle, end = start + one, start + one + two
+    parts = union.count(start, middle) + union.count(middle, end)
+    assert union.count(start, end) == parts
+    # Centuries, without walking them.
+    period = union.period
+    assert period is not None
+    later = 400 * period
+    assert union.count(start, end + later) == parts + 400 * union.count(end, end + period)
+
+
+def test_many_shared_ticks_are_counted_without_walking_them() -> None:
+    """A century of two members in zones; walking a tick of it takes microseconds, and there are billions."""
+    union = any_of(cron("* * * * * *", "Europe/Rome"), cron("*/2 * * * * *", "America/New_York"))
+    assert union.count(0, 36_525 * DAY) == 36_525 * DAY
 
 
 @thorough

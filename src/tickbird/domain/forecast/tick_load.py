@@ -11,8 +11,7 @@ from operator import add
 from tickbird.domain.cancellation import checkpoint
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.schedules.warnings import members
-from tickbird.domain.time.instants import to_datetime, to_seconds
+from tickbird.domain.time.instants import to_datetime
 
 # Of more schedules, and around more instants, nothing is counted.
 MAX_SCHEDULES = 500
@@ -67,22 +66,13 @@ def count_by_slot(definition: Definition, edges: Sequence[int]) -> list[int]:
     return [count_ticks(definition, start - 1, end - 1) for start, end in pairwise(edges)]
 
 
-def count_ticks(definition: Definition, after: int, until: int, *, exact: bool = False) -> int:
-    """The ticks of (after, until] that run.
-
-    Those that several triggers of one schedule share count for each of them unless `exact`, which may walk the ticks.
-    """
+def count_ticks(definition: Definition, after: int, until: int) -> int:
+    """The ticks of (after, until] that run; one that several triggers of the schedule share is one."""
     if definition.shadow or after >= until:
         return 0
     if definition.exclude or definition.calendars:
         return sum(each.count for each in definition.grid.segments(after, until) if not each.excluded)
-    if exact:
-        return definition.grid.count(after, until)
-    if definition.start_at is not None:
-        after = max(after, to_seconds(definition.start_at) - 1)
-    if definition.end_at is not None:
-        until = min(until, to_seconds(definition.end_at))
-    return sum(member.count(after, until) for member in members(definition.trigger)) if after < until else 0
+    return definition.grid.count(after, until)
 
 
 def sum_by_hour(minutes: Sequence[int]) -> list[int]:

@@ -13,6 +13,11 @@ class BaseTrigger(ABC):
 
     __slots__ = ()
 
+    @property
+    def period(self) -> int | None:
+        """The seconds after which all ticks repeat; None: they follow the calendar or a zone, or do not repeat."""
+        return None
+
     def __setattr__(self, name: str, value: object) -> None:
         if hasattr(self, name):
             raise AttributeError(f"a trigger is a value: {name} cannot change")
@@ -35,6 +40,14 @@ class BaseTrigger(ABC):
         """The last tick strictly before an aware datetime, in UTC."""
         tick = self.previous_tick(to_seconds_ceil(at))
         return None if tick is None else to_datetime(tick)
+
+    def bits(self, low: int, high: int) -> int:
+        """The ticks of [low, high), at most a day, as the bits of a number: the lowest one is `low`."""
+        found, tick = 0, self.next_tick(low - 1)
+        while tick is not None and tick < high:
+            found |= 1 << tick - low
+            tick = self.next_tick(tick)
+        return found
 
     def contains(self, tick: int) -> bool:
         """Whether an epoch second is a tick."""

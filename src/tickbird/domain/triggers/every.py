@@ -5,6 +5,7 @@ from __future__ import annotations
 import calendar
 import re
 from datetime import MAXYEAR, date, datetime
+from functools import lru_cache
 
 from tickbird.domain.errors import TriggerError
 from tickbird.domain.time.instants import (
@@ -149,6 +150,20 @@ class Every(BaseTrigger):
             return (until - self._start) // self._step - (after - self._start) // self._step
         return self._index_at(until) - self._index_at(after) - self._merged(after, until)
 
+    @property
+    def period(self) -> int | None:
+        """The step, if it is elapsed time."""
+        return self._step if self._kind is _ELAPSED else None
+
+    def bits(self, low: int, high: int) -> int:
+        """The ticks of [low, high), at most a day, as the bits of a number: the lowest one is `low`."""
+        if self._kind is not _ELAPSED:
+            return super().bits(low, high)
+        first, high = self.next_tick(low - 1), min(high, LAST_SECOND + 1)
+        if first is None or first >= high:
+            return 0
+        return (_steps(self._step) & (1 << high - first) - 1) << first - low
+
     def walls(self, tick: int) -> list[int]:
         """The wall-clock seconds of the steps that a tick stands for, those that the clock leapt over included."""
         if self._kind is _ELAPSED:
@@ -259,6 +274,16 @@ class Every(BaseTrigger):
                 merged += max(0, self._index(end) - self._index(begin - 1) - 1)
             previous = span
         return merged
+
+
+@lru_cache(maxsize=256)
+def _steps(step: int) -> int:
+    """The multiples of a step within a day, as the bits of a number."""
+    bits, size = 1, step
+    while size < DAY:
+        bits |= bits << size
+        size *= 2
+    return bits & (1 << DAY) - 1
 
 
 def _kind(units: set[str]) -> dict[str, int]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
+from math import lcm
 from typing import Protocol, runtime_checkable
 
+from tickbird.domain.cancellation import checkpoint
 from tickbird.domain.errors import TriggerError
-from tickbird.domain.time.instants import parse_iso, to_datetime, to_seconds
+from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_datetime, to_seconds
 from tickbird.domain.triggers.base import BaseTrigger
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every
 
 MAX_MEMBERS = 32
 _MAX_DEPTH = 8
+_MAX_PERIOD = 1_000 * DAY
 
 
 @runtime_checkable
@@ -40,6 +43,13 @@ class Trigger(Protocol):
 
     def contains(self, tick: int) -> bool:
         """Whether an epoch second is a tick."""
+
+    @property
+    def period(self) -> int | None:
+        """The seconds after which all ticks repeat; None: they follow the calendar or a zone, or do not repeat."""
+
+    def bits(self, low: int, high: int) -> int:
+        """The ticks of [low, high), at most a day, as the bits of a number: the lowest one is `low`."""
 
     def walls(self, tick: int) -> list[int]:
         """The wall-clock seconds, in its zone, that the trigger means by a tick: several where a leap joined them."""
@@ -140,18 +150,53 @@ class AnyOf(BaseTrigger):
         return max((tick for tick in ticks if tick is not None), default=None)
 
     def count(self, after: int, until: int) -> int:
-        """How many instants lie in (after, until]: all of the densest member, and of the others those it lacks."""
-        sized = sorted(((member.count(after, until), i) for i, member in enumerate(self.members)), reverse=True)
-        total = sized[0][0]
-        denser = [self.members[sized[0][1]]]
-        for _, i in sized[1:]:
-            member = self.members[i]
-            tick = member.next_tick(after)
-            while tick is not None and tick <= until:
-                total += not any(other.contains(tick) for other in denser)
-                tick = member.next_tick(tick)
-            denser.append(member)
+        """How many instants lie in (after, until]; the work grows at most with the days, not with the ticks."""
+        after, until = max(after, FIRST_SECOND - 1), min(until, LAST_SECOND)
+        period = self.period
+        if period is None or until - after <= 2 * period:
+            return self._count(after, until)
+        periods, rest = divmod(until - after, period)
+        return periods * self._count(after, after + period) + self._count(after, after + rest)
+
+    def _count(self, after: int, until: int) -> int:
+        sized = [(member.count(after, until), member) for member in self.members]
+        sized = sorted((pair for pair in sized if pair[0]), key=lambda pair: pair[0])
+        if not sized:
+            return 0
+        total, densest = sized.pop()
+        # A few ticks a day: those that the denser members lack.
+        if sum(count for count, _ in sized) * DAY <= until - after:
+            denser = [densest]
+            for _, member in reversed(sized):
+                tick = member.next_tick(after)
+                while tick is not None and tick <= until:
+                    checkpoint()
+                    total += not any(other.contains(tick) for other in denser)
+                    tick = member.next_tick(tick)
+                denser.append(member)
+            return total
+        total = 0
+        for low in range(after + 1, until + 1, DAY):
+            checkpoint()
+            total += self.bits(low, min(low + DAY, until + 1)).bit_count()
         return total
+
+    @property
+    def period(self) -> int | None:
+        """The seconds after which the ticks of all members repeat, unless that is too long."""
+        found = 1
+        for member in self.members:
+            if member.period is None:
+                return None
+            found = lcm(found, member.period)
+        return found if found <= _MAX_PERIOD else None
+
+    def bits(self, low: int, high: int) -> int:
+        """The ticks of [low, high), at most a day, as the bits of a number: the lowest one is `low`."""
+        found = 0
+        for member in self.members:
+            found |= member.bits(low, high)
+        return found
 
     def walls(self, tick: int) -> list[int]:
         """What any member means by a tick; on UTC's wall clock, if their zones differ, nothing is leapt over."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND
 from tickbird.domain.time.zones import MAX_SHIFT, Span, zone
@@ -150,6 +151,33 @@ class Cron(BaseTrigger):
                 total += self._walls_before(stop) - self._walls_before(first)
         return total
 
+    @property
+    def period(self) -> int | None:
+        """A step or a day, if it ticks on every day in UTC."""
+        return (self._step or DAY) if self._every_day and self.tz == "UTC" else None
+
+    def bits(self, low: int, high: int) -> int:
+        """The ticks of [low, high), at most a day, as the bits of a number: the lowest one is `low`."""
+        begin, high = max(low, FIRST_SECOND), min(high, LAST_SECOND + 1)
+        found = 0
+        for span in self._zone.spans(begin, high):
+            start, end, offset, fresh, lost = span
+            wall, stop = max(begin, start) + offset, min(high, end) + offset
+            if self._fixed:
+                wall = max(wall, fresh)
+                if lost < start + offset:
+                    repair = self._repair(span)
+                    if repair is not None and begin <= repair < high:
+                        found |= 1 << repair - low
+            wall, stop = max(wall, FIRST_SECOND), min(stop, LAST_SECOND + 1)
+            while wall < stop:
+                day, second = divmod(wall, DAY)
+                size = min(stop - wall, DAY - second)
+                if self._every_day or self._days.next(day) == day:
+                    found |= (_times(self._fields) >> second & (1 << size) - 1) << wall - offset - low
+                wall += size
+        return found
+
     def walls(self, tick: int) -> list[int]:
         """The wall-clock seconds that match and are meant by a tick, those lost in a jump ahead included."""
         span = self._zone.span(tick)
@@ -280,6 +308,13 @@ class Cron(BaseTrigger):
             if fields.minutes >> minute & 1:
                 total += (fields.seconds & (1 << rest) - 1).bit_count()
         return total
+
+
+@lru_cache(maxsize=256)
+def _times(fields: Fields) -> int:
+    """The seconds of a day that match, as the bits of a number."""
+    hour = sum(fields.seconds << 60 * minute for minute in range(60) if fields.minutes >> minute & 1)
+    return sum(hour << 3600 * number for number in range(24) if fields.hours >> number & 1)
 
 
 def _days_of(fields: Fields) -> Days:
