@@ -30,6 +30,7 @@ from tickbird.domain.planning.commands.define import Delete, Update
 from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.schedules.codec import FORMAT, encode_definition
+from tickbird.domain.schedules.diff import revision_origin
 from tickbird.domain.triggers.every import Every, every
 from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol.store import Store
@@ -235,6 +236,14 @@ class PlainEdits:
         assert (newest.revision, oldest.revision) == (2, 1)
         assert newest.definition == raw(trigger={"every": {"hours": 7}})
         assert newest.actor
+
+    async def test_the_revisions_of_plain_sql_say_so(self, store: Store, plain: Plain) -> None:
+        await plain.insert(NAMESPACE, NAME, raw())
+        await plain.redefine((await get(store)).id, raw(priority=9))
+        revisions = await store.schedules.list_revisions((await get(store)).id)
+        assert [revision.action for revision in revisions] == ["update", "create"]
+        origins = {revision_origin(revision.action, revision.actor, revision.detail) for revision in revisions}
+        assert origins == {"sql"}
 
     async def test_an_edited_policy_keeps_the_cursor(self, store: Store, plain: Plain) -> None:
         now = await seconds(store)

@@ -579,7 +579,7 @@ END;
 
 -- A plain UPDATE of the definition is an edit: the planner first decides what was due until now as it stood before.
 CREATE TRIGGER schedule_edited AFTER UPDATE OF definition ON schedules
-WHEN NEW.revision = OLD.revision AND NEW.definition IS NOT OLD.definition
+WHEN NEW.revision <= OLD.revision AND NEW.definition IS NOT OLD.definition
 BEGIN
     UPDATE schedules
     SET revision = OLD.revision + 1,
