@@ -48,33 +48,30 @@ READINGS = sorted(
 )
 
 
+async def _explain(url: str, name: str) -> list[str]:
+    """The plan of a statement for any values, with the settings of the store's connections."""
+    text = STATEMENTS[name].decode()
+    order = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))
+    text = re.sub(r"%\((\w+)\)s", lambda found: f"${order.index(found[1]) + 1}", text).replace("%%", "%")
+    nothing = ", ".join("NULL" for _ in order)
+    async with await psycopg.AsyncConnection.connect(Connections(url, 1).conninfo, autocommit=True) as connection:
+        await connection.execute(f"PREPARE statement AS {text}".encode())
+        plan = await connection.execute(f"EXPLAIN EXECUTE statement({nothing})".encode())
+        return [line for (line,) in await plan.fetchall()]
+
+
 class TestIndexes:
-    @pytest.mark.parametrize("name", ["list_runs", "list_runs_of", "page_unwell", "page_unwell_of", "list_audit"])
+    @pytest.mark.parametrize(
+        "name", ["list_runs", "list_runs_of", "page_unwell", "page_unwell_of", "list_audit", "list_audit_of"]
+    )
     async def test_a_page_begins_where_the_one_before_ended(self, stocked: str, name: str) -> None:
         """Not at the newest row, from which it would walk to the page."""
-        order = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", STATEMENTS[name].decode())))
-        text = re.sub(r"%\((\w+)\)s", lambda found: f"${order.index(found[1]) + 1}", STATEMENTS[name].decode())
-        async with await psycopg.AsyncConnection.connect(
-            Connections(stocked, 1).conninfo, autocommit=True
-        ) as connection:
-            await connection.execute(f"PREPARE page AS {text}".encode())
-            nothing = ", ".join("NULL" for _ in order)
-            plan = await connection.execute(f"EXPLAIN EXECUTE page({nothing})".encode())
-            lines = [line for (line,) in await plan.fetchall()]
+        lines = await _explain(stocked, name)
         assert any(re.search(r"Index Cond.* < (ROW\(\$\d+, )?COALESCE\(\$", line) for line in lines), lines
 
     @pytest.mark.parametrize("name", READINGS)
     async def test_readings_walk_indexes_and_sort_no_history(self, stocked: str, name: str) -> None:
-        text = STATEMENTS[name].decode()
-        order = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", text)))
-        text = re.sub(r"%\((\w+)\)s", lambda found: f"${order.index(found[1]) + 1}", text).replace("%%", "%")
-        async with await psycopg.AsyncConnection.connect(
-            Connections(stocked, 1).conninfo, autocommit=True
-        ) as connection:
-            await connection.execute(f"PREPARE reading AS {text}".encode())
-            nothing = ", ".join("NULL" for _ in order)
-            plan = await connection.execute(f"EXPLAIN EXECUTE reading({nothing})".encode())
-            lines = [line for (line,) in await plan.fetchall()]
+        lines = await _explain(stocked, name)
         assert not [line for line in lines if "Seq Scan" in line], lines
         # Every walk through runs or the audit is bounded by an index: by a key, or by the order of the page.
         for place, line in enumerate(lines):
@@ -83,6 +80,12 @@ class TestIndexes:
                 assert "Index Cond" in lines[place + 1] or "runs_" in line or "cursors_" in line, lines
         if name.startswith(("find_", "page_")):
             assert not [line for line in lines if "Sort" in line], lines
+
+    async def test_a_sync_reads_only_the_schedules_of_its_app(self, stocked: str) -> None:
+        lines = await _explain(stocked, "list_app_schedules")
+        for index in ("schedules_by_app", "schedules_namespace_name_key"):
+            [place] = [place for place, line in enumerate(lines) if f"using {index} on" in line]
+            assert "Index Cond: ((namespace = $" in lines[place + 1], lines
 
     async def test_no_verb_scans_the_big_tables(self, database: Database) -> None:
         await create_many(database, SCHEDULES, replace(MINUTELY, overlap="queue"))

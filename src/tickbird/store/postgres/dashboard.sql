@@ -292,7 +292,9 @@ WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s
 
 -- fragment: of_schedule
-schedule_id = (SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s)
+schedule_id = (
+    SELECT i.id FROM tickbird.schedule_ids AS i WHERE i.namespace = %(namespace)s AND i.name = %(schedule)s
+)
 
 -- fragment: before
 coalesce(%(before)s::bigint, 9223372036854775807)
@@ -318,7 +320,6 @@ WITH seen AS (
 {audit_page};
 
 -- name: find_audit_of
--- By the schedule's own index; what was done to one of the same name that plain SQL took away is not in it.
 WITH seen AS (
     SELECT {audit_columns}, row_number() OVER (ORDER BY id DESC) AS place, {audit_filter} AS wanted
     FROM tickbird.audit

@@ -47,5 +47,5 @@ class PostgresLedger(NounStore, LedgerStore):
         self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100
     ) -> Sequence[AuditEntry]:
         bounds = {"namespace": namespace, "schedule": schedule, "before": before, "limit": limit}
-        rows = await self._db.fetch_named("list_audit", **bounds)
+        rows = await self._db.fetch_named("list_audit" if schedule is None else "list_audit_of", **bounds)
         return [AuditEntry(**{**row, "detail": as_object(row["detail"])}) for row in rows]

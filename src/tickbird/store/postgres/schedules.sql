@@ -17,7 +17,14 @@ SELECT
         WHERE v.schedule_id = s.id AND v.fingerprint IS NOT NULL
     ) AS seen
 FROM tickbird.schedule_details AS s
-WHERE s.namespace = %(namespace)s AND (s.app = %(app)s OR s.name = ANY(%(names)s::text[]));
+WHERE s.id = ANY(
+    -- Not one condition with OR, which no index serves.
+    ARRAY(
+        SELECT id FROM tickbird.schedules WHERE namespace = %(namespace)s AND app = %(app)s
+        UNION
+        SELECT id FROM tickbird.schedules WHERE namespace = %(namespace)s AND name = ANY(%(names)s::text[])
+    )
+);
 
 -- name: list_revisions
 SELECT revision, action, actor, at, definition, fingerprint, detail
@@ -31,8 +38,16 @@ LIMIT %(limit)s;
 -- name: list_audit
 SELECT id, at, actor, action, schedule, run_id, detail
 FROM tickbird.audit
-WHERE namespace = %(namespace)s
-    AND (%(schedule)s::text IS NULL OR schedule = %(schedule)s)
+WHERE namespace = %(namespace)s AND id < coalesce(%(before)s::bigint, 9223372036854775807)
+ORDER BY id DESC
+LIMIT %(limit)s;
+
+-- name: list_audit_of
+SELECT id, at, actor, action, schedule, run_id, detail
+FROM tickbird.audit
+WHERE schedule_id = (
+        SELECT i.id FROM tickbird.schedule_ids AS i WHERE i.namespace = %(namespace)s AND i.name = %(schedule)s
+    )
     AND id < coalesce(%(before)s::bigint, 9223372036854775807)
 ORDER BY id DESC
 LIMIT %(limit)s;

@@ -244,6 +244,9 @@ SELECT idempotency_key FROM runs WHERE id = :id AND namespace = :namespace;
     AND (:since IS NULL OR at >= :since)
     AND (:until IS NULL OR at < :until)
 
+-- fragment: of_schedule
+schedule_id = (SELECT i.id FROM schedule_ids AS i WHERE i.namespace = :namespace AND i.name = :schedule)
+
 -- fragment: before
 coalesce(:before, 9223372036854775807)
 
@@ -264,14 +267,14 @@ LIMIT :maximum;
 -- name: find_audit_of
 SELECT id, at, actor, action, schedule, run_id, detail, {audit_filter}
 FROM audit
-WHERE namespace = :namespace AND schedule = :schedule AND id < {before}
+WHERE {of_schedule} AND id < {before}
 ORDER BY id DESC
 LIMIT :maximum;
 
 -- name: find_audit_of_after
 SELECT id, at, actor, action, schedule, run_id, detail, {audit_filter}
 FROM audit
-WHERE namespace = :namespace AND schedule = :schedule AND id > :after
+WHERE {of_schedule} AND id > :after
 ORDER BY id
 LIMIT :maximum;
 

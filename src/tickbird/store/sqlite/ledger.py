@@ -61,5 +61,5 @@ class SqliteLedger(NounStore, LedgerStore):
         self, db: Session, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100
     ) -> Sequence[AuditEntry]:
         bounds = {"namespace": namespace, "schedule": schedule, "before": before, "limit": limit}
-        statement = "list_audit" if schedule is None else "list_schedule_audit"
+        statement = "list_audit" if schedule is None else "list_audit_of"
         return [audit_record(row) for row in fetch_named(db, statement, bounds)]

@@ -70,10 +70,11 @@ WHERE namespace = :namespace AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
 LIMIT :limit;
 
--- name: list_schedule_audit
+-- name: list_audit_of
 SELECT id, at, actor, action, schedule, run_id, detail
 FROM audit
-WHERE namespace = :namespace AND schedule = :schedule AND id < coalesce(:before, 9223372036854775807)
+WHERE schedule_id = (SELECT i.id FROM schedule_ids AS i WHERE i.namespace = :namespace AND i.name = :schedule)
+    AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
 LIMIT :limit;
 

@@ -196,7 +196,6 @@ CREATE INDEX runs_running ON runs (lease_until) WHERE status = 'running';
 CREATE INDEX runs_active ON runs (schedule_id, lane, status, id, origin)
     WHERE status IN ('waiting', 'queued', 'running');
 CREATE INDEX runs_waiting ON runs (schedule_id, lane, id) WHERE status = 'waiting';
-CREATE INDEX runs_awaiting ON runs (id) WHERE status = 'waiting' AND lane = -1;
 CREATE INDEX runs_start_by ON runs (start_by) WHERE start_by IS NOT NULL AND status IN ('waiting', 'queued');
 CREATE INDEX runs_of_namespace ON runs (namespace, id);
 CREATE INDEX runs_of_schedule ON runs (schedule_id, id);
@@ -286,6 +285,7 @@ CREATE TABLE backfills (
     cancelled_at INTEGER,
     cancelled_by TEXT
 ) STRICT;
+CREATE INDEX backfills_of_namespace ON backfills (namespace, id);
 CREATE INDEX backfills_of_schedule ON backfills (schedule_id, id);
 
 -- Of schedules that others depend on, and only of those: when a run of theirs last succeeded.
@@ -395,7 +395,6 @@ CREATE TABLE sessions (
     closed_by TEXT,
     last_used_at INTEGER
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX sessions_by_token ON sessions (token_id, id);
 CREATE INDEX sessions_open ON sessions (token_id, expires_at) WHERE closed_at IS NULL;
 CREATE INDEX sessions_by_end ON sessions (coalesce(closed_at, expires_at));
 
@@ -427,7 +426,7 @@ CREATE TABLE audit (
     detail TEXT NOT NULL
 ) STRICT;
 CREATE INDEX audit_of_namespace ON audit (namespace, id);
-CREATE INDEX audit_of_schedule ON audit (namespace, schedule, id);
+CREATE INDEX audit_of_schedule ON audit (schedule_id, id) WHERE schedule_id IS NOT NULL;
 CREATE INDEX audit_by_age ON audit (at);
 
 -- Views
