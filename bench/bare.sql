@@ -48,9 +48,12 @@ moved AS (
     WHERE schedule_id = ANY(ARRAY(SELECT schedule_id FROM due))
 )
 INSERT INTO tickbird.runs (
-    namespace, schedule_id, revision, target, status, origin, scheduled_for, due_at, available_at, created_at
+    namespace, schedule_id, revision, target_kind, target, queue, priority, crash_limit, status, origin, scheduled_for, due_at,
+    available_at, created_at
 )
-SELECT 'default', schedule_id, 1, 'noop', 'queued', 'schedule', next_run_at, next_run_at, next_run_at, %(now)s
+SELECT
+    'default', schedule_id, 1, 'task', 'noop', 'default', 0, 3, 'queued', 'schedule', next_run_at, next_run_at,
+    next_run_at, %(now)s
 FROM due
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 
@@ -70,11 +73,12 @@ moved AS (
     FROM u WHERE c.schedule_id = u.schedule_id
 )
 INSERT INTO tickbird.runs (
-    namespace, schedule_id, revision, target, status, origin, scheduled_for, due_at, available_at, created_at
+    namespace, schedule_id, revision, target_kind, target, queue, priority, crash_limit, status, origin, scheduled_for, due_at,
+    available_at, created_at
 )
 SELECT
-    'default', u.schedule_id, 1, 'noop', 'queued', 'schedule', to_timestamp(u.tick), to_timestamp(u.tick),
-    to_timestamp(u.tick), %(now)s
+    'default', u.schedule_id, 1, 'task', 'noop', 'default', 0, 3, 'queued', 'schedule', to_timestamp(u.tick),
+    to_timestamp(u.tick), to_timestamp(u.tick), %(now)s
 FROM u
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 

@@ -5,14 +5,15 @@
 -- Runs first … last of `total`, in the order of their ticks; the last one is due at `now`.
 INSERT INTO tickbird.runs (
     schedule_id, scheduled_for, due_at, available_at, created_at, started_at, finished_at, lease_until, revision, attempt,
-    status, origin, namespace, target, worker, result, error, failure_kind
+    status, origin, namespace, target_kind, target, queue, priority, crash_limit, worker, result, error, failure_kind
 )
 SELECT
     t.schedule_id, t.tick, t.tick, t.tick, t.tick,
     CASE WHEN t.status <> 'queued' THEN t.tick + make_interval(secs => (t.n %% 700) / 1000.0) END,
     CASE WHEN t.status IN ('succeeded', 'failed', 'cancelled') THEN t.tick + make_interval(secs => 1 + t.n %% 40) END,
     CASE WHEN t.status = 'running' THEN t.tick + interval '1 hour' END,
-    1, 1, t.status, 'schedule', 'default', 'noop', CASE WHEN t.status <> 'queued' THEN 'w' || t.n %% 4 END,
+    1, 1, t.status, 'schedule', 'default', 'task', 'noop', 'default', 0, 3,
+    CASE WHEN t.status <> 'queued' THEN 'w' || t.n %% 4 END,
     CASE WHEN t.status = 'succeeded' THEN '1'::json END,
     CASE WHEN t.status = 'failed' THEN E'Traceback (most recent call last):\n  File "shop.py"\nBoom: no data' END,
     CASE WHEN t.status = 'failed' THEN 'raised' END

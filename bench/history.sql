@@ -13,11 +13,11 @@ SET definition = CASE WHEN schedule_id = 1 THEN %(second)s::json ELSE definition
 -- name: fill_slots
 INSERT INTO tickbird.runs (
     schedule_id, scheduled_for, due_at, available_at, created_at, started_at, finished_at, revision, attempt, status,
-    origin, namespace, target, worker, result, error, failure_kind
+    origin, namespace, target_kind, target, queue, priority, crash_limit, worker, result, error, failure_kind
 )
 SELECT
     t.schedule_id, t.tick, t.tick, t.tick, t.tick, t.tick, t.tick + interval '300 ms', 1, 1, t.status, 'schedule',
-    'default', 'noop', 'w1', '1',
+    'default', 'task', 'noop', 'default', 0, 3, 'w1', '1',
     CASE WHEN t.status = 'failed' THEN 'Boom: no data' END, CASE WHEN t.status = 'failed' THEN 'raised' END
 FROM (
     SELECT

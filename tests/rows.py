@@ -15,8 +15,8 @@ BEGIN
     FOR name IN
         SELECT tablename FROM pg_catalog.pg_tables
         WHERE schemaname = 'tickbird' AND tablename NOT IN ('meta', 'migrations')
-        -- Last, because other tables reference it.
-        ORDER BY tablename = 'schedules'
+        -- Last, because other tables reference them.
+        ORDER BY array_position('{tokens, schedules, schedule_ids}', tablename::text) NULLS FIRST
     LOOP
         EXECUTE format('LOCK TABLE tickbird.%I', name);
         EXECUTE format('DELETE FROM tickbird.%I', name);

@@ -20,8 +20,10 @@ from tickbird.store.postgres.database.schema_name import encoded
 from tickbird.store.shared.postgres_url import SCHEMA
 
 WORKER = Worker(id="w", namespace="default", app="app", host="host", pid=1, version="0")
-RAW = """INSERT INTO tickbird.runs (namespace, target, queue, status, origin, due_at, available_at, created_at)
-    VALUES ('default', 'work', 'elsewhere', 'queued', 'manual', now(), now(), statement_timestamp()) RETURNING id"""
+RAW = """INSERT INTO tickbird.runs
+        (namespace, target_kind, target, queue, priority, crash_limit, status, origin, due_at, available_at, created_at)
+    VALUES ('default', 'task', 'work', 'elsewhere', 0, 3, 'queued', 'manual', now(), now(), statement_timestamp())
+    RETURNING id"""
 
 SLOW_IDS = b"""CREATE FUNCTION public.slow_ids() RETURNS TABLE (last_value bigint, is_called boolean)
 LANGUAGE plpgsql AS $$

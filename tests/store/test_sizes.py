@@ -37,8 +37,8 @@ CROWDS = (
 )
 
 EMPTY = (
-    "TRUNCATE tickbird.schedules, tickbird.cursors, tickbird.revisions, tickbird.runs, tickbird.audit, "
-    "tickbird.queue_rates"
+    "TRUNCATE tickbird.schedules, tickbird.schedule_search, tickbird.cursors, tickbird.revisions, tickbird.runs, "
+    "tickbird.audit, tickbird.queue_rates"
 )
 
 Verb = Callable[[Store], Awaitable[Any]]
@@ -99,8 +99,8 @@ def _postgres_rows(size: int) -> str:
         f"('{namespace}', '{target}', '{queue}', '{status}', {seconds})"
         for namespace, target, queue, status, seconds in CROWDS
     )
-    return f"""INSERT INTO tickbird.runs ({COLUMNS})
-        SELECT v.namespace, v.target, v.queue, n %% 3, v.status, 'manual', t.at, t.at, t.at,
+    return f"""INSERT INTO tickbird.runs (target_kind, crash_limit, {COLUMNS})
+        SELECT 'task', 1, v.namespace, v.target, v.queue, n %% 3, v.status, 'manual', t.at, t.at, t.at,
             CASE WHEN v.status = 'succeeded' THEN t.at END
         FROM generate_series(1, {size}) AS n
         CROSS JOIN (VALUES {values}) AS v(namespace, target, queue, status, seconds)

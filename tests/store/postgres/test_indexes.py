@@ -31,8 +31,10 @@ async def stocked(postgres_server: PostgresServer) -> str:
     await create_many(database, 500)
     await database.execute(
         """INSERT INTO tickbird.runs
-            (schedule_id, status, origin, namespace, target, due_at, available_at, created_at, finished_at)
-        SELECT id, CASE n %% 9 WHEN 0 THEN 'failed' ELSE 'succeeded' END, 'manual', namespace, 'work', at, at, at, at
+            (schedule_id, status, origin, namespace, target_kind, target, queue, priority, crash_limit,
+            due_at, available_at, created_at, finished_at)
+        SELECT id, CASE n %% 9 WHEN 0 THEN 'failed' ELSE 'succeeded' END, 'manual', namespace,
+            'task', 'work', 'default', 0, 3, at, at, at, at
         FROM tickbird.schedules, generate_series(1, 20) AS n
         CROSS JOIN LATERAL (SELECT %s + n * interval '1 min' AS at) AS times""",
         T0,
@@ -92,8 +94,10 @@ class TestIndexes:
         await database.execute("UPDATE tickbird.cursors SET next_run_at = %s WHERE schedule_id %% 20 > 0", later(9_000))
         await database.execute(
             """INSERT INTO tickbird.runs
-                (schedule_id, status, origin, namespace, target, due_at, available_at, created_at, finished_at)
-            SELECT id, 'succeeded', 'manual', namespace, 'work', %s, %s, %s, %s FROM tickbird.schedules""",
+                (schedule_id, status, origin, namespace, target_kind, target, queue, priority, crash_limit,
+                due_at, available_at, created_at, finished_at)
+            SELECT id, 'succeeded', 'manual', namespace, 'task', 'work', 'default', 0, 3, %s, %s, %s, %s
+            FROM tickbird.schedules""",
             *[T0] * 4,
         )
         await database.execute("VACUUM ANALYZE")

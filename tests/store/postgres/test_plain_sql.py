@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import psycopg
 import pytest
+from psycopg import errors
 
 from tests.store.contenders import PATIENCE
 from tests.store.postgres.database import Database
@@ -58,6 +59,37 @@ class TestPlainSql:
             await database.execute("DELETE FROM tickbird.schedules")
 
 
+INCOMPLETE = {
+    "a session without a token": (
+        errors.ForeignKeyViolation,
+        """INSERT INTO tickbird.sessions (id, digest, token_id, agent, opened_at, expires_at)
+        VALUES ('s', '', 'unknown', '', now(), now())""",
+    ),
+    "a backfill without a schedule": (
+        errors.ForeignKeyViolation,
+        """INSERT INTO tickbird.backfills (namespace, schedule_id, revision, first_at, last_at, total, newest_first,
+            concurrency, actor, note, created_at)
+        VALUES ('default', 7777777, 1, now(), now(), 1, false, 1, '', '', now())""",
+    ),
+    "an id that the store did not assign": (
+        errors.GeneratedAlways,
+        "INSERT INTO tickbird.schedule_ids (id, namespace, name) VALUES (1, 'default', 'new')",
+    ),
+    "a run without a queue": (
+        errors.NotNullViolation,
+        """INSERT INTO tickbird.runs (namespace, target, status, origin, due_at, available_at, created_at)
+        VALUES ('default', 'work', 'queued', 'manual', now(), now(), now())""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INCOMPLETE)
+async def test_an_incomplete_row_is_refused(store: PostgresStore, database: Database, name: str) -> None:
+    error, statement = INCOMPLETE[name]
+    with pytest.raises(error):
+        await database.execute(statement)
+
+
 FORGET = """
 DELETE FROM tickbird.revisions; DELETE FROM tickbird.cursors; DELETE FROM tickbird.schedules;
 """
@@ -70,6 +102,7 @@ async def test_a_schedule_that_is_created_once_more_has_the_ticks_of_its_name(
     assert (await store.planning.plan_due(now=later(60))).runs == 2
     async with await psycopg.AsyncConnection.connect(database.url) as connection:
         await connection.execute(FORGET)
+    assert await database.one("SELECT count(*) FROM tickbird.schedule_search") == 0
     # Whatever order and id they come with.
     await database.execute(
         "INSERT INTO tickbird.schedules (id, name, definition) VALUES (%s, 'new', %s)",

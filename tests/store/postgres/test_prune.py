@@ -12,8 +12,9 @@ class TestPrune:
         await create_many(database, 51)
         await database.execute(
             """INSERT INTO tickbird.runs
-                (schedule_id, status, origin, namespace, target, due_at, available_at, created_at, finished_at)
-            SELECT s.id, 'succeeded', 'manual', namespace, 'work', %s, %s, %s, %s
+                (schedule_id, status, origin, namespace, target_kind, target, queue, priority, crash_limit,
+                due_at, available_at, created_at, finished_at)
+            SELECT s.id, 'succeeded', 'manual', namespace, 'task', 'work', 'default', 0, 3, %s, %s, %s, %s
             FROM tickbird.schedules AS s, generate_series(1, CASE s.name WHEN 's51' THEN 10 ELSE 2 END) AS n
             ORDER BY s.id""",
             *[T0] * 4,

@@ -49,7 +49,7 @@ CREATE TABLE schedule_ids (
 -- A deleted schedule leaves its row, so that its name goes on from its revision and cursor.
 CREATE TABLE schedules (
     -- Given by a trigger, from schedule_ids.
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY REFERENCES schedule_ids (id),
     namespace TEXT NOT NULL DEFAULT 'default',
     name TEXT NOT NULL,
     app TEXT,
@@ -125,7 +125,7 @@ CREATE TABLE revisions (
 CREATE TABLE schedule_search (
     namespace TEXT NOT NULL,
     name TEXT NOT NULL,
-    schedule_id INTEGER NOT NULL,
+    schedule_id INTEGER NOT NULL REFERENCES schedules (id) ON DELETE CASCADE,
     app TEXT,
     queue TEXT NOT NULL,
     search_text TEXT NOT NULL,
@@ -180,7 +180,18 @@ CREATE TABLE runs (
     applied_override TEXT,
     result TEXT,
     error TEXT,
-    failure_kind TEXT
+    failure_kind TEXT,
+    CONSTRAINT run_finished CHECK ((finished_at IS NULL) = (status IN ('waiting', 'queued', 'running'))),
+    CONSTRAINT runs_tick_check CHECK (
+        origin NOT IN ('schedule', 'catch_up', 'backfill')
+        OR (schedule_id IS NOT NULL AND scheduled_for IS NOT NULL AND revision IS NOT NULL)
+    ),
+    CONSTRAINT runs_lease_until_check CHECK ((status = 'running') = (lease_until IS NOT NULL)),
+    CONSTRAINT runs_lane_check CHECK (lane BETWEEN -1 AND 2 AND (lane = 0 OR status = 'waiting')),
+    CONSTRAINT runs_covers_check CHECK (
+        (covers_first IS NULL) = (covers_last IS NULL) AND (covers_first IS NULL) = (covers_count IS NULL)
+    ),
+    CONSTRAINT runs_failure_kind_check CHECK (failure_kind IN ('raised', 'timeout', 'lost', 'reported'))
 ) STRICT;
 -- At most one run per tick, whatever else goes wrong.
 CREATE UNIQUE INDEX runs_tick ON runs (schedule_id, scheduled_for)
@@ -222,7 +233,8 @@ CREATE TABLE attempts (
     worker TEXT,
     started_at INTEGER,
     ended_at INTEGER NOT NULL,
-    outcome TEXT NOT NULL,
+    outcome TEXT NOT NULL
+        CONSTRAINT attempts_outcome_check CHECK (outcome IN ('retried', 'drained', 'failed', 'cancelled', 'lost')),
     error TEXT,
     PRIMARY KEY (run_id, attempt)
 ) STRICT, WITHOUT ROWID;
@@ -257,7 +269,8 @@ CREATE TABLE skips (
     run_id INTEGER,
     actor TEXT,
     note TEXT NOT NULL DEFAULT '',
-    decided_at INTEGER NOT NULL
+    decided_at INTEGER NOT NULL,
+    CONSTRAINT skips_range_check CHECK (first_at <= last_at AND count > 0)
 ) STRICT;
 CREATE INDEX skips_of_schedule ON skips (schedule_id, last_at);
 CREATE INDEX skips_by_age ON skips (decided_at);
@@ -271,7 +284,7 @@ CREATE TABLE prune_horizons (
 CREATE TABLE backfills (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     namespace TEXT NOT NULL,
-    schedule_id INTEGER NOT NULL,
+    schedule_id INTEGER NOT NULL REFERENCES schedule_ids (id),
     revision INTEGER NOT NULL,
     first_at INTEGER NOT NULL,
     last_at INTEGER NOT NULL,
@@ -283,7 +296,8 @@ CREATE TABLE backfills (
     note TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     cancelled_at INTEGER,
-    cancelled_by TEXT
+    cancelled_by TEXT,
+    CONSTRAINT backfills_range_check CHECK (first_at <= last_at AND total > 0 AND concurrency > 0)
 ) STRICT;
 CREATE INDEX backfills_of_namespace ON backfills (namespace, id);
 CREATE INDEX backfills_of_schedule ON backfills (schedule_id, id);
@@ -351,7 +365,7 @@ CREATE TABLE workers (
     id TEXT PRIMARY KEY,
     namespace TEXT NOT NULL,
     app TEXT NOT NULL,
-    kind TEXT NOT NULL,
+    kind TEXT NOT NULL CONSTRAINT workers_kind_check CHECK (kind IN ('worker', 'planner', 'executor', 'sync')),
     host TEXT NOT NULL,
     pid INTEGER NOT NULL,
     version TEXT NOT NULL,
@@ -387,7 +401,7 @@ CREATE TABLE tokens (
 CREATE TABLE sessions (
     id TEXT NOT NULL PRIMARY KEY,
     digest TEXT NOT NULL,
-    token_id TEXT NOT NULL,
+    token_id TEXT NOT NULL REFERENCES tokens (id),
     agent TEXT NOT NULL,
     opened_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
