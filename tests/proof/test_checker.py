@@ -156,7 +156,7 @@ async def test_two_runs_of_a_tick(past: Past, tmp_path: Path) -> None:
     spoiled = past.copy(tmp_path / "spoiled")
     second = f"(SELECT id FROM runs WHERE {CLOCK} ORDER BY id LIMIT 1 OFFSET 1)"
     spoiled.execute(
-        "DROP INDEX runs_tick",
+        "DROP INDEX runs_tick_key",
         f"UPDATE runs SET scheduled_for = (SELECT scheduled_for FROM runs WHERE id = {FIRST_RUN}) WHERE id = {second}",
     )
     verdict = await judge(spoiled)

@@ -77,8 +77,8 @@ class TestPostgres:
         self, store: PostgresStore, admin: psycopg.AsyncConnection[tuple[object, ...]]
     ) -> None:
         assert of(await findings(store), "indexes") == [("ok", "All are built.")]
-        await admin.execute("DROP INDEX tickbird.runs_unwell")
-        assert of(await findings(store), "indexes")[0][1].startswith("Not built yet: runs_unwell.")
+        await admin.execute("DROP INDEX tickbird.runs_unsuccessful_idx")
+        assert of(await findings(store), "indexes")[0][1].startswith("Not built yet: runs_unsuccessful_idx.")
 
     async def test_time_outs_that_a_url_takes_away(self, postgres_url: str, store: PostgresStore) -> None:
         options = "options=-c%20idle_in_transaction_session_timeout%3D0&tcp_user_timeout=0"

@@ -29,7 +29,7 @@ SLOW_IDS = b"""CREATE FUNCTION public.slow_ids() RETURNS TABLE (last_value bigin
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_sleep(0.3);
-    RETURN QUERY SELECT i.last_value, i.is_called FROM tickbird.ids AS i;
+    RETURN QUERY SELECT i.last_value, i.is_called FROM tickbird.ledger_id_seq AS i;
 END
 $$"""
 
@@ -193,7 +193,7 @@ async def test_a_look_that_is_held_up_between_the_clock_and_the_last_id(
         await connection.execute(SLOW_IDS)
     await reader.look()
     statements = cast("dict[str, bytes]", encoded(SCHEMA))
-    slow = statements["settled"].replace(b"tickbird.ids", b"public.slow_ids()")
+    slow = statements["settled"].replace(b"tickbird.ledger_id_seq", b"public.slow_ids()")
     made = []
     with monkeypatch.context() as patched:
         patched.setitem(statements, "settled", slow)

@@ -230,7 +230,13 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
     "table": (table(autovacuum=False), "vacuum", "problem", "off for tickbird.runs", "RESET (autovacuum_enabled)"),
     "dead": (table(dead=50_001), "vacuum", "warning", "50,001 dead rows beside 10", "VACUUM (ANALYZE) tickbird.runs;"),
     "never": (table(dead=50_001, vacuumed_at=None), "vacuum", "warning", "never vacuumed", "VACUUM"),
-    "index": (server(unbuilt=["runs_unwell"]), "indexes", "warning", "Not built yet: runs_unwell", "tickbird migrate"),
+    "index": (
+        server(unbuilt=["runs_unsuccessful_idx"]),
+        "indexes",
+        "warning",
+        "Not built yet: runs_unsuccessful_idx",
+        "tickbird migrate",
+    ),
     "wraparound": (server(xid_age=1_500_000_000), "vacuum", "problem", "1,500,000,000", "VACUUM FREEZE"),
     "network": (file(file_system="nfs4"), "durability", "problem", "network file system (nfs4)", "PostgreSQL"),
     "hosts": (

@@ -85,7 +85,7 @@ class TestIndexes:
 
     async def test_a_sync_reads_only_the_schedules_of_its_app(self, stocked: str) -> None:
         lines = await _explain(stocked, "list_app_schedules")
-        for index in ("schedules_by_app", "schedules_namespace_name_key"):
+        for index in ("schedules_app_idx", "schedules_namespace_name_key"):
             [place] = [place for place, line in enumerate(lines) if f"using {index} on" in line]
             assert "Index Cond: ((namespace = $" in lines[place + 1], lines
 
@@ -125,7 +125,14 @@ class TestIndexes:
         after = await until(lambda: self._settled(database, before))
         assert after["cursors"] == before["cursors"]
         assert after["runs"] == before["runs"]
-        for index in ("cursors_due", "runs_queued", "runs_active", "runs_waiting", "runs_running", "runs_of_schedule"):
+        for index in (
+            "cursors_next_run_at_idx",
+            "runs_queued_idx",
+            "runs_active_idx",
+            "runs_waiting_idx",
+            "runs_lease_until_idx",
+            "runs_schedule_id_idx",
+        ):
             assert after[index] > before[index], index
         read = {name: after[name] - before[name] for name in after if name.startswith("read by ")}
         assert max(read.values()) < SCHEDULES, read
@@ -135,7 +142,7 @@ class TestIndexes:
         if await database.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'indexes'"):
             return None
         after = await self._scans(database)
-        return after if after["runs_of_schedule"] > before["runs_of_schedule"] else None
+        return after if after["runs_schedule_id_idx"] > before["runs_schedule_id_idx"] else None
 
     async def _scans(self, database: Database) -> dict[str, int]:
         """Sequential scans by table, scans by index, and the rows that these read."""

@@ -27,10 +27,13 @@ class TestMigrations:
     async def test_an_index_whose_building_was_interrupted_is_built_anew(self, postgres_url: str) -> None:
         await PostgresStore(postgres_url).migrate()
         database = Database(postgres_url)
-        await database.execute("DROP INDEX tickbird.runs_unwell_of_schedule")
-        broken = "UPDATE pg_index SET indisvalid = %s WHERE indexrelid = 'tickbird.runs_unwell'::regclass"
+        await database.execute("DROP INDEX tickbird.runs_schedule_unsuccessful_idx")
+        broken = "UPDATE pg_index SET indisvalid = %s WHERE indexrelid = 'tickbird.runs_unsuccessful_idx'::regclass"
         await database.execute(broken, False)
-        assert await PostgresStore(postgres_url).migrate() == ["index runs_unwell", "index runs_unwell_of_schedule"]
+        assert await PostgresStore(postgres_url).migrate() == [
+            "index runs_unsuccessful_idx",
+            "index runs_schedule_unsuccessful_idx",
+        ]
         valid = "SELECT count(*) FROM pg_index WHERE indrelid = 'tickbird.runs'::regclass AND NOT indisvalid"
         assert await database.execute(valid) == [(0,)]
         assert await PostgresStore(postgres_url).migrate() == []
@@ -38,14 +41,14 @@ class TestMigrations:
     async def test_indexes_are_built_while_others_write(self, postgres_url: str) -> None:
         await PostgresStore(postgres_url).migrate()
         database = Database(postgres_url)
-        await database.execute("DROP INDEX tickbird.runs_unwell")
+        await database.execute("DROP INDEX tickbird.runs_unsuccessful_idx")
         async with opened(postgres_url) as store, await psycopg.AsyncConnection.connect(postgres_url) as other:
             await other.execute("INSERT INTO tickbird.concurrency_limits VALUES ('default', 'open', 1)")
             building = asyncio.create_task(PostgresStore(postgres_url).migrate())
             for _ in range(5):
                 await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ada")
             await other.commit()
-            assert await building == ["index runs_unwell"]
+            assert await building == ["index runs_unsuccessful_idx"]
             assert len(await store.runs.list("default")) == 5
 
     async def test_debians_version_serves_too(self, debian_postgres: int) -> None:

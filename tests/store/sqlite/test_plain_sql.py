@@ -55,7 +55,7 @@ async def test_a_schedule_that_is_created_once_more_has_the_ticks_of_its_name(
 ) -> None:
     schedule_id, other = await create(store, "clock"), await create(store, "other")
     assert (await store.planning.plan_due(now=later(60))).runs == 2
-    shell.executescript("DROP TRIGGER schedule_deleted; PRAGMA foreign_keys = off;")
+    shell.executescript("DROP TRIGGER schedules_refuse_delete; PRAGMA foreign_keys = off;")
     for table in ("revisions", "cursors", "schedules"):
         shell.execute(f"DELETE FROM {table}")
     # Whatever order and id they come with.

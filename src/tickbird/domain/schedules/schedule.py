@@ -16,7 +16,8 @@ from tickbird.domain.time.instants import to_datetime
 State = Literal["active", "paused", "parked", "ended", "deleted"]
 # What a list shows unless asked otherwise.
 LISTED_STATES: tuple[State, ...] = ("active", "paused", "parked", "ended")
-# The newest revisions of each schedule are kept, whatever their age. The index `schedules_edited` has the same number.
+# The newest revisions of each schedule are kept, whatever their age. The index `schedules_prunable_revisions_idx` has
+# the same number.
 # EDITED_AT_ONCE: schedules whose older revisions are pruned in one step.
 REVISIONS_KEPT = 100
 MAX_SQL_EDITS = 100

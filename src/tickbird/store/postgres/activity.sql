@@ -66,7 +66,7 @@ SELECT
     ),
     (SELECT a.xact_start FROM pg_catalog.pg_stat_activity AS a WHERE a.pid = w.pid)
 FROM (
-    SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last, clock_timestamp() AS read_at FROM tickbird.ids
+    SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last, clock_timestamp() AS read_at FROM tickbird.ledger_id_seq
 ) AS ids
 LEFT JOIN writing AS w ON true;
 

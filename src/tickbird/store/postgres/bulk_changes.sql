@@ -51,7 +51,7 @@ WHERE s.id = u.id;
 UPDATE tickbird.cursors AS c
 SET revision = u.revision,
     format = tickbird.definition_format(u.definition::jsonb),
-    zone_generation = CASE WHEN tickbird.zone_generation(u.definition::jsonb) IS NOT NULL THEN %(zones)s::integer END
+    zone_generation = CASE WHEN tickbird.newest_zone_generation(u.definition::jsonb) IS NOT NULL THEN %(zones)s::integer END
 FROM unnest(%(ids)s::bigint[], %(revisions)s::integer[], %(definitions)s::text[]) AS u(id, revision, definition)
 WHERE c.schedule_id = u.id;
 

@@ -1,7 +1,7 @@
 -- The ledger: every decision about a tick, in narrow rows and whole seconds.
 
 -- name: ledger_runs
-SELECT tickbird.seconds(scheduled_for), revision, origin, tickbird.seconds(created_at), id
+SELECT tickbird.epoch_seconds(scheduled_for), revision, origin, tickbird.epoch_seconds(created_at), id
 FROM tickbird.runs
 WHERE schedule_id = %(schedule_id)s
     AND origin IN ('schedule', 'catch_up', 'backfill')
@@ -10,11 +10,13 @@ ORDER BY scheduled_for
 LIMIT %(limit)s;
 
 -- name: ledger_skips
-SELECT tickbird.seconds(first_at), tickbird.seconds(last_at), count, revision, reason, tickbird.seconds(decided_at), id
+SELECT
+    tickbird.epoch_seconds(first_at), tickbird.epoch_seconds(last_at), count, revision, reason,
+    tickbird.epoch_seconds(decided_at), id
 FROM tickbird.skips
 WHERE schedule_id = %(schedule_id)s AND last_at >= %(skips_from)s AND first_at <= %(last)s
 ORDER BY last_at
 LIMIT %(limit)s;
 
 -- name: pruned_until
-SELECT tickbird.seconds(until) FROM tickbird.prune_horizons WHERE schedule_id = %(schedule_id)s;
+SELECT tickbird.epoch_seconds(until) FROM tickbird.prune_horizons WHERE schedule_id = %(schedule_id)s;

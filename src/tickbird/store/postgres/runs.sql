@@ -12,7 +12,7 @@ coalesce(%(now)s::timestamptz, statement_timestamp())
 -- Runs that belong to no schedule.
 WITH u AS MATERIALIZED (
     SELECT
-        coalesce(u.given_id, nextval('tickbird.ids')) AS id,
+        coalesce(u.given_id, nextval('tickbird.ledger_id_seq')) AS id,
         u.*,
         coalesce(u.at, {now} + make_interval(secs => u.delay)) AS due_at
     FROM unnest(
@@ -149,7 +149,7 @@ SELECT
     {now},
     ARRAY(SELECT id FROM done),
     ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL),
-    tickbird.watched(ARRAY(SELECT schedule_id FROM done)),
+    tickbird.tracked_schedules(ARRAY(SELECT schedule_id FROM done)),
     ARRAY(SELECT namespace FROM done WHERE concurrency_key IS NOT NULL),
     ARRAY(SELECT concurrency_key FROM done WHERE concurrency_key IS NOT NULL);
 
@@ -216,7 +216,7 @@ SELECT
     {now},
     ARRAY(SELECT id FROM done),
     ARRAY(SELECT schedule_id FROM done WHERE schedule_id IS NOT NULL AND status <> 'queued'),
-    tickbird.watched(ARRAY(SELECT schedule_id FROM done WHERE status = 'succeeded')),
+    tickbird.tracked_schedules(ARRAY(SELECT schedule_id FROM done WHERE status = 'succeeded')),
     ARRAY(SELECT namespace FROM done WHERE concurrency_key IS NOT NULL AND status <> 'queued'),
     ARRAY(SELECT concurrency_key FROM done WHERE concurrency_key IS NOT NULL AND status <> 'queued');
 

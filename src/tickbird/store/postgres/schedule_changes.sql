@@ -69,7 +69,7 @@ SET revision = %(revision)s,
     -- Computed by the zone rules of this process, which may be others than the store's.
     zone_generation = CASE
         WHEN %(definition)s::jsonb IS NULL THEN zone_generation
-        WHEN tickbird.zone_generation(%(definition)s::jsonb) IS NOT NULL THEN %(zones)s::integer
+        WHEN tickbird.newest_zone_generation(%(definition)s::jsonb) IS NOT NULL THEN %(zones)s::integer
     END
 WHERE schedule_id = %(id)s;
 

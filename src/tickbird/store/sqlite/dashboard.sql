@@ -131,7 +131,7 @@ WITH seen AS MATERIALIZED (
     UNION ALL
     SELECT * FROM (
         SELECT schedule_id, namespace, available_at, 0, 0
-        FROM runs INDEXED BY runs_queued
+        FROM runs INDEXED BY runs_queued_idx
         WHERE status = 'queued' AND namespace = :namespace AND available_at <= :last
         LIMIT :maximum
     )

@@ -100,7 +100,7 @@ WITH seen AS MATERIALIZED (
     )
     UNION ALL
     SELECT * FROM (
-        SELECT {going_columns} FROM runs INDEXED BY runs_queued
+        SELECT {going_columns} FROM runs INDEXED BY runs_queued_idx
         WHERE 'queued' IN (SELECT value FROM json_each(:statuses))
             AND status = 'queued' AND namespace = :namespace AND (:queue IS NULL OR queue = :queue)
         LIMIT :maximum
@@ -158,7 +158,7 @@ WHERE id IN (
     FROM (
         SELECT id FROM runs WHERE :status = 'running' AND status = 'running' AND +namespace = :namespace
         UNION ALL
-        SELECT id FROM runs INDEXED BY runs_queued
+        SELECT id FROM runs INDEXED BY runs_queued_idx
         WHERE :status = 'queued' AND status = 'queued' AND namespace = :namespace
         UNION ALL
         SELECT id FROM runs WHERE :status = 'waiting' AND status = 'waiting' AND +namespace = :namespace

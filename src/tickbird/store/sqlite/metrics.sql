@@ -7,7 +7,7 @@ WITH known AS MATERIALIZED (
     JOIN cursors AS c ON c.schedule_id = s.id
 ),
 queued AS MATERIALIZED (
-    SELECT available_at FROM runs INDEXED BY runs_queued
+    SELECT available_at FROM runs INDEXED BY runs_queued_idx
     WHERE status = 'queued' AND namespace = :namespace LIMIT :maximum
 ),
 running AS MATERIALIZED (SELECT namespace FROM runs WHERE status = 'running' LIMIT :maximum),

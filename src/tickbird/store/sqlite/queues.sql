@@ -23,7 +23,7 @@ SELECT queue, sum(status = 'waiting'), sum(status = 'queued'), sum(status = 'run
 FROM (
     SELECT queue, status FROM runs WHERE status = 'waiting' AND +namespace = :namespace
     UNION ALL
-    SELECT queue, status FROM runs INDEXED BY runs_queued WHERE status = 'queued' AND namespace = :namespace
+    SELECT queue, status FROM runs INDEXED BY runs_queued_idx WHERE status = 'queued' AND namespace = :namespace
     UNION ALL
     SELECT queue, status FROM runs WHERE status = 'running' AND +namespace = :namespace
 )

@@ -21,10 +21,11 @@ CREATE TABLE tickbird.migrations (
 );
 
 -- Whole seconds since the epoch, or those of the nearest instant that Python has: no infinity, no year beyond 9999.
-CREATE FUNCTION tickbird.seconds(at timestamptz) RETURNS bigint
+CREATE FUNCTION tickbird.epoch_seconds(instant timestamptz) RETURNS bigint
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE
-    WHEN at IS NOT NULL THEN floor(least(greatest(date_part('epoch', at), -62135596800), 253402300799))::bigint
+    WHEN instant IS NOT NULL
+        THEN floor(least(greatest(date_part('epoch', instant), -62135596800), 253402300799))::bigint
 END;
 
 -- Zone rules that the store goes by, or went by.
@@ -67,10 +68,10 @@ CREATE TABLE tickbird.schedules (
     changed_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (namespace, name)
 );
-CREATE INDEX schedules_by_app ON tickbird.schedules (namespace, app) WHERE app IS NOT NULL;
+CREATE INDEX schedules_app_idx ON tickbird.schedules (namespace, app) WHERE app IS NOT NULL;
 -- Only schedules that name a calendar, or depend on others, are in these.
-CREATE INDEX schedules_with_calendars ON tickbird.schedules (namespace, name) WHERE definition ? 'calendars';
-CREATE INDEX schedules_with_dependencies ON tickbird.schedules (namespace, name) WHERE definition ? 'depends_on';
+CREATE INDEX schedules_calendars_idx ON tickbird.schedules (namespace, name) WHERE definition ? 'calendars';
+CREATE INDEX schedules_depends_on_idx ON tickbird.schedules (namespace, name) WHERE definition ? 'depends_on';
 
 -- The row that planning locks and writes with every tick. It writes `schedules` only where a pause ends, or where it parks a
 -- schedule or is refused.
@@ -82,7 +83,7 @@ CREATE TABLE tickbird.cursors (
     -- By which generation of zone rules it was computed; null: all is in UTC.
     zone_generation integer,
     state text NOT NULL DEFAULT 'active'
-        CONSTRAINT cursor_state CHECK (state IN ('active', 'paused', 'parked', 'ended', 'deleted')),
+        CONSTRAINT cursors_state_check CHECK (state IN ('active', 'paused', 'parked', 'ended', 'deleted')),
     next_run_at timestamptz,
     planned_until timestamptz,
     runs_planned integer NOT NULL DEFAULT 0,
@@ -107,8 +108,8 @@ CREATE TABLE tickbird.cursors (
     autovacuum_vacuum_cost_delay = 0
 );
 -- The id makes the order total, so that the oldest half and the newest half of what is due do not meet too early.
-CREATE INDEX cursors_due ON tickbird.cursors (next_run_at, schedule_id) WHERE next_run_at IS NOT NULL;
-CREATE INDEX cursors_new ON tickbird.cursors (schedule_id) WHERE next_run_at IS NULL AND state = 'active';
+CREATE INDEX cursors_next_run_at_idx ON tickbird.cursors (next_run_at, schedule_id) WHERE next_run_at IS NOT NULL;
+CREATE INDEX cursors_unplanned_idx ON tickbird.cursors (schedule_id) WHERE next_run_at IS NULL AND state = 'active';
 
 CREATE TABLE tickbird.revisions (
     schedule_id bigint NOT NULL REFERENCES tickbird.schedules (id),
@@ -137,10 +138,10 @@ CREATE TABLE tickbird.schedule_search (
 -- Runs and skips
 
 -- Runs and skips share one sequence, so that a batch takes all of its ids with one statement.
-CREATE SEQUENCE tickbird.ids AS bigint;
+CREATE SEQUENCE tickbird.ledger_id_seq AS bigint;
 
 CREATE TABLE tickbird.runs (
-    id bigint PRIMARY KEY DEFAULT nextval('tickbird.ids'),
+    id bigint PRIMARY KEY DEFAULT nextval('tickbird.ledger_id_seq'),
     schedule_id bigint,
     scheduled_for timestamptz,
     due_at timestamptz NOT NULL,
@@ -172,7 +173,7 @@ CREATE TABLE tickbird.runs (
     -- Where it waits: for another schedule (-1), in line (0), aside as part of a backfill (1), until released (2).
     lane smallint NOT NULL DEFAULT 0,
     status text NOT NULL
-        CONSTRAINT run_status CHECK (status IN ('waiting', 'queued', 'running', 'succeeded', 'failed', 'cancelled')),
+        CONSTRAINT runs_status_check CHECK (status IN ('waiting', 'queued', 'running', 'succeeded', 'failed', 'cancelled')),
     origin text NOT NULL,
     namespace text NOT NULL,
     target_kind text NOT NULL,
@@ -190,7 +191,7 @@ CREATE TABLE tickbird.runs (
     -- json, not jsonb: it is only stored and given back, and may hold what jsonb refuses.
     result json,
     applied_override json,
-    CONSTRAINT run_finished CHECK ((finished_at IS NULL) = (status IN ('waiting', 'queued', 'running'))),
+    CONSTRAINT runs_finished_at_check CHECK ((finished_at IS NULL) = (status IN ('waiting', 'queued', 'running'))),
     CONSTRAINT runs_tick_check CHECK (
         origin NOT IN ('schedule', 'catch_up', 'backfill')
         OR (schedule_id IS NOT NULL AND scheduled_for IS NOT NULL AND revision IS NOT NULL)
@@ -208,30 +209,30 @@ CREATE TABLE tickbird.runs (
     autovacuum_vacuum_cost_delay = 0
 );
 -- At most one run per tick, whatever else goes wrong.
-CREATE UNIQUE INDEX runs_tick ON tickbird.runs (schedule_id, scheduled_for)
+CREATE UNIQUE INDEX runs_tick_key ON tickbird.runs (schedule_id, scheduled_for)
     WHERE origin IN ('schedule', 'catch_up', 'backfill');
-CREATE UNIQUE INDEX runs_keyed ON tickbird.runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE UNIQUE INDEX runs_idempotency_key_key ON tickbird.runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
 -- In the order in which claims read it: by queue, task, scheduled or not, and priority. Within these, deferred runs come
 -- last.
-CREATE INDEX runs_queued ON tickbird.runs (
+CREATE INDEX runs_queued_idx ON tickbird.runs (
     namespace, queue, target, (((schedule_id IS NULL))::integer), priority, deferred_until, available_at, id
 ) WHERE status = 'queued';
-CREATE INDEX runs_deferred ON tickbird.runs (deferred_until) WHERE status = 'queued' AND deferred_until > 0;
-CREATE INDEX runs_running ON tickbird.runs (lease_until) WHERE status = 'running';
+CREATE INDEX runs_deferred_idx ON tickbird.runs (deferred_until) WHERE status = 'queued' AND deferred_until > 0;
+CREATE INDEX runs_lease_until_idx ON tickbird.runs (lease_until) WHERE status = 'running';
 -- Active runs. Told by their end, not by their status: else this index would tempt whoever looks for queued ones.
-CREATE INDEX runs_active ON tickbird.runs (schedule_id, lane) WHERE finished_at IS NULL AND schedule_id IS NOT NULL;
-CREATE INDEX runs_waiting ON tickbird.runs (schedule_id, lane, id) WHERE status = 'waiting';
-CREATE INDEX runs_awaiting ON tickbird.runs (id) WHERE status = 'waiting' AND lane = -1;
-CREATE INDEX runs_start_by ON tickbird.runs (start_by)
+CREATE INDEX runs_active_idx ON tickbird.runs (schedule_id, lane) WHERE finished_at IS NULL AND schedule_id IS NOT NULL;
+CREATE INDEX runs_waiting_idx ON tickbird.runs (schedule_id, lane, id) WHERE status = 'waiting';
+CREATE INDEX runs_dependency_waits_idx ON tickbird.runs (id) WHERE status = 'waiting' AND lane = -1;
+CREATE INDEX runs_start_by_idx ON tickbird.runs (start_by)
     WHERE status IN ('waiting', 'queued') AND start_by IS NOT NULL;
-CREATE INDEX runs_of_schedule ON tickbird.runs (schedule_id, id DESC) WHERE schedule_id IS NOT NULL;
-CREATE INDEX runs_of_backfill ON tickbird.runs (backfill_id, lane, id) WHERE backfill_id IS NOT NULL;
+CREATE INDEX runs_schedule_id_idx ON tickbird.runs (schedule_id, id DESC) WHERE schedule_id IS NOT NULL;
+CREATE INDEX runs_backfill_id_idx ON tickbird.runs (backfill_id, lane, id) WHERE backfill_id IS NOT NULL;
 -- Of a concurrency key: who has a slot, and who waits for one.
-CREATE INDEX runs_of_key ON tickbird.runs (namespace, concurrency_key)
+CREATE INDEX runs_concurrency_slots_idx ON tickbird.runs (namespace, concurrency_key)
     WHERE concurrency_key IS NOT NULL AND status IN ('queued', 'running');
-CREATE INDEX runs_waiting_for_key ON tickbird.runs (namespace, concurrency_key, schedule_id, priority DESC, id)
+CREATE INDEX runs_concurrency_waits_idx ON tickbird.runs (namespace, concurrency_key, schedule_id, priority DESC, id)
     WHERE concurrency_key IS NOT NULL AND status = 'waiting';
-CREATE INDEX runs_final ON tickbird.runs (finished_at, id) WHERE status IN ('succeeded', 'failed', 'cancelled');
+CREATE INDEX runs_finished_at_idx ON tickbird.runs (finished_at, id) WHERE status IN ('succeeded', 'failed', 'cancelled');
 
 -- Only of runs whose payload is their own and not their revision's.
 CREATE TABLE tickbird.run_payloads (
@@ -271,7 +272,7 @@ CREATE TABLE tickbird.run_progress (
 ) WITH (fillfactor = 70);
 
 CREATE TABLE tickbird.skips (
-    id bigint PRIMARY KEY DEFAULT nextval('tickbird.ids'),
+    id bigint PRIMARY KEY DEFAULT nextval('tickbird.ledger_id_seq'),
     schedule_id bigint NOT NULL,
     first_at timestamptz NOT NULL,
     last_at timestamptz NOT NULL,
@@ -284,8 +285,8 @@ CREATE TABLE tickbird.skips (
     note text NOT NULL DEFAULT '',
     CONSTRAINT skips_range_check CHECK (first_at <= last_at AND count > 0)
 ) WITH (fillfactor = 90);
-CREATE INDEX skips_of_schedule ON tickbird.skips (schedule_id, last_at);
-CREATE INDEX skips_by_age ON tickbird.skips (decided_at);
+CREATE INDEX skips_schedule_id_idx ON tickbird.skips (schedule_id, last_at);
+CREATE INDEX skips_decided_at_idx ON tickbird.skips (decided_at);
 
 -- Up to where runs of a schedule may have been pruned.
 CREATE TABLE tickbird.prune_horizons (
@@ -311,8 +312,8 @@ CREATE TABLE tickbird.backfills (
     cancelled_by text,
     CONSTRAINT backfills_range_check CHECK (first_at <= last_at AND total > 0 AND concurrency > 0)
 );
-CREATE INDEX backfills_of_namespace ON tickbird.backfills (namespace, id DESC);
-CREATE INDEX backfills_of_schedule ON tickbird.backfills (schedule_id, id);
+CREATE INDEX backfills_namespace_idx ON tickbird.backfills (namespace, id DESC);
+CREATE INDEX backfills_schedule_id_idx ON tickbird.backfills (schedule_id, id);
 
 -- Of schedules that others depend on, and only of those: when a run of theirs last succeeded.
 CREATE TABLE tickbird.last_success (
@@ -328,8 +329,8 @@ CREATE TABLE tickbird.dependency_waits (
     until timestamptz NOT NULL,
     PRIMARY KEY (run_id, schedule_id)
 );
-CREATE INDEX dependency_waits_of_schedule ON tickbird.dependency_waits (schedule_id);
-CREATE INDEX dependency_waits_until ON tickbird.dependency_waits (until);
+CREATE INDEX dependency_waits_schedule_id_idx ON tickbird.dependency_waits (schedule_id);
+CREATE INDEX dependency_waits_deadline_at_idx ON tickbird.dependency_waits (until);
 
 -- When other systems really ran what a schedule in shadow mode is to do.
 CREATE TABLE tickbird.pings (
@@ -337,22 +338,22 @@ CREATE TABLE tickbird.pings (
     at timestamptz NOT NULL,
     PRIMARY KEY (schedule_id, at)
 );
-CREATE INDEX pings_by_age ON tickbird.pings (at);
+CREATE INDEX pings_pinged_at_idx ON tickbird.pings (at);
 
 -- Limits and calendars
 
 CREATE TABLE tickbird.concurrency_limits (
     namespace text NOT NULL,
     key text NOT NULL,
-    max_running integer NOT NULL CONSTRAINT limit_max_running CHECK (max_running > 0),
+    max_running integer NOT NULL CONSTRAINT concurrency_limits_max_running_check CHECK (max_running > 0),
     PRIMARY KEY (namespace, key)
 );
 
 CREATE TABLE tickbird.queue_rates (
     namespace text NOT NULL,
     queue text NOT NULL,
-    count integer NOT NULL CONSTRAINT rate_count CHECK (count > 0),
-    seconds integer NOT NULL CONSTRAINT rate_seconds CHECK (seconds > 0),
+    count integer NOT NULL CONSTRAINT queue_rates_count_check CHECK (count > 0),
+    seconds integer NOT NULL CONSTRAINT queue_rates_seconds_check CHECK (seconds > 0),
     -- Pairs of an instant and how many runs began then.
     starts json NOT NULL DEFAULT '[]',
     PRIMARY KEY (namespace, queue)
@@ -399,7 +400,7 @@ CREATE TABLE tickbird.tokens (
     id text PRIMARY KEY,
     digest text NOT NULL,
     name text NOT NULL,
-    role text NOT NULL CONSTRAINT token_role CHECK (role IN ('viewer', 'operator', 'editor', 'admin')),
+    role text NOT NULL CONSTRAINT tokens_role_check CHECK (role IN ('viewer', 'operator', 'editor', 'admin')),
     namespaces text[],
     created_at timestamptz NOT NULL,
     created_by text NOT NULL,
@@ -420,9 +421,9 @@ CREATE TABLE tickbird.sessions (
     closed_by text,
     last_used_at timestamptz
 );
-CREATE INDEX sessions_by_token ON tickbird.sessions (token_id, id);
-CREATE INDEX sessions_open ON tickbird.sessions (token_id, expires_at) WHERE closed_at IS NULL;
-CREATE INDEX sessions_by_end ON tickbird.sessions (coalesce(closed_at, expires_at));
+CREATE INDEX sessions_token_id_idx ON tickbird.sessions (token_id, id);
+CREATE INDEX sessions_open_idx ON tickbird.sessions (token_id, expires_at) WHERE closed_at IS NULL;
+CREATE INDEX sessions_ended_at_idx ON tickbird.sessions (coalesce(closed_at, expires_at));
 
 -- What requests with an idempotency key were answered.
 CREATE TABLE tickbird.http_responses (
@@ -438,7 +439,7 @@ CREATE TABLE tickbird.http_responses (
     body text,
     PRIMARY KEY (namespace, key)
 );
-CREATE INDEX http_responses_by_age ON tickbird.http_responses (begun_at);
+CREATE INDEX http_responses_started_at_idx ON tickbird.http_responses (begun_at);
 
 CREATE TABLE tickbird.audit (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -451,9 +452,9 @@ CREATE TABLE tickbird.audit (
     run_id bigint,
     detail jsonb NOT NULL DEFAULT '{}'
 );
-CREATE INDEX audit_of_namespace ON tickbird.audit (namespace, id DESC);
-CREATE INDEX audit_of_schedule ON tickbird.audit (schedule_id, id DESC) WHERE schedule_id IS NOT NULL;
-CREATE INDEX audit_by_age ON tickbird.audit (at);
+CREATE INDEX audit_log_namespace_idx ON tickbird.audit (namespace, id DESC);
+CREATE INDEX audit_log_schedule_id_idx ON tickbird.audit (schedule_id, id DESC) WHERE schedule_id IS NOT NULL;
+CREATE INDEX audit_log_created_at_idx ON tickbird.audit (at);
 
 -- Schedules by plain SQL
 
@@ -463,14 +464,14 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN definition ->> 'v' ~ '^[0-9]{1,9}$' THEN (definition ->> 'v')::integer ELSE 0 END;
 
 -- Of which generation of zone rules a cursor is that is computed by the store's newest; null where all is in UTC.
-CREATE FUNCTION tickbird.zone_generation(definition jsonb) RETURNS integer
+CREATE FUNCTION tickbird.newest_zone_generation(definition jsonb) RETURNS integer
 LANGUAGE sql STABLE
 RETURN CASE
     WHEN jsonb_path_exists(definition, 'strict $.trigger.**.tz ? (@ != "UTC")', silent => true)
         THEN coalesce((SELECT max(generation) FROM tickbird.zone_data), 0)
 END;
 
-CREATE FUNCTION tickbird.schedule_identified() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION tickbird.assign_schedule_id() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
         -- A conflict that is only looked at would not be seen while another transaction has just made the row.
@@ -482,29 +483,29 @@ BEGIN
     END IF;
     RETURN NEW;
 END $$;
-CREATE TRIGGER schedule_identified BEFORE INSERT ON tickbird.schedules
-    FOR EACH ROW EXECUTE FUNCTION tickbird.schedule_identified();
-CREATE TRIGGER schedule_renamed BEFORE UPDATE OF namespace, name ON tickbird.schedules
+CREATE TRIGGER schedules_assign_id BEFORE INSERT ON tickbird.schedules
+    FOR EACH ROW EXECUTE FUNCTION tickbird.assign_schedule_id();
+CREATE TRIGGER schedules_rename_id BEFORE UPDATE OF namespace, name ON tickbird.schedules
     FOR EACH ROW WHEN (NEW.name <> OLD.name OR NEW.namespace <> OLD.namespace)
-    EXECUTE FUNCTION tickbird.schedule_identified();
+    EXECUTE FUNCTION tickbird.assign_schedule_id();
 
 -- A plain INSERT defines a schedule: its cursor has no next_run_at, so the planner gives it one and does not fire.
-CREATE FUNCTION tickbird.schedule_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION tickbird.create_cursor() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO tickbird.cursors (schedule_id, revision, format, zone_generation)
     VALUES (
-        NEW.id, NEW.revision, tickbird.definition_format(NEW.definition), tickbird.zone_generation(NEW.definition)
+        NEW.id, NEW.revision, tickbird.definition_format(NEW.definition), tickbird.newest_zone_generation(NEW.definition)
     );
     INSERT INTO tickbird.revisions (schedule_id, revision, definition, fingerprint, action, actor)
     VALUES (NEW.id, NEW.revision, NEW.definition, NEW.fingerprint, 'create', session_user);
     PERFORM pg_notify('tickbird', '');
     RETURN NULL;
 END $$;
-CREATE TRIGGER schedule_inserted AFTER INSERT ON tickbird.schedules
-    FOR EACH ROW EXECUTE FUNCTION tickbird.schedule_inserted();
+CREATE TRIGGER schedules_create_cursor AFTER INSERT ON tickbird.schedules
+    FOR EACH ROW EXECUTE FUNCTION tickbird.create_cursor();
 
 -- A plain UPDATE of the definition is an edit: the planner first decides what was due until now as it stood before.
-CREATE FUNCTION tickbird.schedule_edited() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION tickbird.record_edit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     NEW.revision := OLD.revision + 1;
     NEW.changed_at := clock_timestamp();
@@ -513,7 +514,7 @@ BEGIN
     UPDATE tickbird.cursors
     SET revision = NEW.revision,
         format = tickbird.definition_format(NEW.definition),
-        zone_generation = tickbird.zone_generation(NEW.definition),
+        zone_generation = tickbird.newest_zone_generation(NEW.definition),
         prior_revision = coalesce(prior_revision, OLD.revision),
         changed_at = NEW.changed_at,
         next_run_at = NEW.changed_at
@@ -521,9 +522,9 @@ BEGIN
     PERFORM pg_notify('tickbird', '');
     RETURN NEW;
 END $$;
-CREATE TRIGGER schedule_edited BEFORE UPDATE OF definition ON tickbird.schedules
+CREATE TRIGGER schedules_record_edit BEFORE UPDATE OF definition ON tickbird.schedules
     FOR EACH ROW WHEN (NEW.definition IS DISTINCT FROM OLD.definition AND NEW.revision <= OLD.revision)
-    EXECUTE FUNCTION tickbird.schedule_edited();
+    EXECUTE FUNCTION tickbird.record_edit();
 
 -- Name, target and tags in small letters, each between two line ends. What is no proper definition has its name alone.
 CREATE FUNCTION tickbird.schedule_search_text(name text, definition jsonb) RETURNS text
@@ -544,7 +545,7 @@ RETURN lower(
     )
 );
 
-CREATE FUNCTION tickbird.schedule_searchable() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION tickbird.index_schedule() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'UPDATE' AND (NEW.namespace, NEW.name) IS DISTINCT FROM (OLD.namespace, OLD.name) THEN
         DELETE FROM tickbird.schedule_search AS s WHERE s.namespace = OLD.namespace AND s.name = OLD.name;
@@ -559,9 +560,9 @@ BEGIN
         search_text = excluded.search_text;
     RETURN NULL;
 END $$;
-CREATE TRIGGER schedule_searchable AFTER INSERT ON tickbird.schedules
-    FOR EACH ROW EXECUTE FUNCTION tickbird.schedule_searchable();
-CREATE TRIGGER schedule_searchable_again AFTER UPDATE OF namespace, name, app, definition ON tickbird.schedules
+CREATE TRIGGER schedules_index_insert AFTER INSERT ON tickbird.schedules
+    FOR EACH ROW EXECUTE FUNCTION tickbird.index_schedule();
+CREATE TRIGGER schedules_index_update AFTER UPDATE OF namespace, name, app, definition ON tickbird.schedules
     FOR EACH ROW
     WHEN (
         NEW.definition IS DISTINCT FROM OLD.definition
@@ -569,11 +570,11 @@ CREATE TRIGGER schedule_searchable_again AFTER UPDATE OF namespace, name, app, d
         OR NEW.name <> OLD.name
         OR NEW.namespace <> OLD.namespace
     )
-    EXECUTE FUNCTION tickbird.schedule_searchable();
+    EXECUTE FUNCTION tickbird.index_schedule();
 
 -- Those of these schedules whose successes are noted. Volatile, so that it looks once more, after the locks that the
 -- statement which asks has waited for: a schedule that others begin to depend on just now must not be missed.
-CREATE FUNCTION tickbird.watched(ids bigint[]) RETURNS bigint[]
+CREATE FUNCTION tickbird.tracked_schedules(ids bigint[]) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE
 AS $$
 BEGIN
@@ -651,21 +652,21 @@ SELECT
     s.paused_by,
     s.pause_note,
     -- Until infinity is until somebody resumes it.
-    CASE WHEN s.paused_until <> 'infinity' THEN tickbird.seconds(s.paused_until) END AS paused_until,
+    CASE WHEN s.paused_until <> 'infinity' THEN tickbird.epoch_seconds(s.paused_until) END AS paused_until,
     s.error,
     s.created_at,
     s.changed_at,
     c.state,
     c.format,
-    tickbird.seconds(c.next_run_at) AS next_run_at,
-    tickbird.seconds(c.planned_until) AS planned_until,
+    tickbird.epoch_seconds(c.next_run_at) AS next_run_at,
+    tickbird.epoch_seconds(c.planned_until) AS planned_until,
     c.runs_planned,
-    tickbird.seconds(c.skip_until) AS skip_until,
+    tickbird.epoch_seconds(c.skip_until) AS skip_until,
     c.skip_by,
     c.skip_note,
     c.tick_overrides,
     c.last_skip_id,
     c.prior_revision,
-    tickbird.seconds(c.changed_at) AS edited_at
+    tickbird.epoch_seconds(c.changed_at) AS edited_at
 FROM tickbird.schedules AS s
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id;

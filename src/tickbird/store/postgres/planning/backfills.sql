@@ -1,7 +1,7 @@
 -- Backfills: which ticks have a run, the runs of those that have none, and how far they are.
 
 -- name: taken_ticks
-SELECT tickbird.seconds(scheduled_for)
+SELECT tickbird.epoch_seconds(scheduled_for)
 FROM tickbird.runs
 WHERE schedule_id = %(schedule_id)s
     AND origin IN ('schedule', 'catch_up', 'backfill')

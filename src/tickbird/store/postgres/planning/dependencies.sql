@@ -5,7 +5,7 @@
 
 -- name: read_successes
 -- Those of these schedules that exist; and is it noted when they succeed?
-SELECT n.namespace, n.name, s.id, l.schedule_id IS NOT NULL, tickbird.seconds(l.finished_at)
+SELECT n.namespace, n.name, s.id, l.schedule_id IS NOT NULL, tickbird.epoch_seconds(l.finished_at)
 FROM unnest(%(namespaces)s::text[], %(names)s::text[]) AS n(namespace, name)
 JOIN tickbird.schedules AS s USING (namespace, name)
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id AND c.state <> 'deleted'

@@ -13,7 +13,7 @@ AND schedule_id <> ALL(%(refused)s::bigint[])
 -- fragment: due_cursor
 schedule_id,
 revision,
-tickbird.seconds(planned_until) AS planned_until,
+tickbird.epoch_seconds(planned_until) AS planned_until,
 state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
 AND (deferred_until IS NULL OR to_timestamp(60.0 * deferred_until) <= {now})
 AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS is_plain
@@ -135,16 +135,16 @@ SELECT
     schedule_id,
     revision,
     state,
-    tickbird.seconds(planned_until) AS planned_until,
-    tickbird.seconds(next_run_at) AS next_run_at,
+    tickbird.epoch_seconds(planned_until) AS planned_until,
+    tickbird.epoch_seconds(next_run_at) AS next_run_at,
     runs_planned,
-    tickbird.seconds(skip_until) AS skip_until,
+    tickbird.epoch_seconds(skip_until) AS skip_until,
     skip_by,
     skip_note,
     tick_overrides,
     last_skip_id,
     prior_revision,
-    tickbird.seconds(changed_at) AS changed_at,
+    tickbird.epoch_seconds(changed_at) AS changed_at,
     zone_generation,
     refused_at IS NOT NULL AS is_refused
 FROM tickbird.cursors
@@ -200,10 +200,10 @@ FOR UPDATE;
 SELECT id FROM tickbird.schedules WHERE id = ANY(%(ids)s::bigint[]) FOR UPDATE SKIP LOCKED;
 
 -- name: take_ids
-SELECT nextval('tickbird.ids') FROM generate_series(1, %(count)s);
+SELECT nextval('tickbird.ledger_id_seq') FROM generate_series(1, %(count)s);
 
 -- name: read_skips
-SELECT id, revision, reason, tickbird.seconds(last_at) AS last_at, run_id, actor, note
+SELECT id, revision, reason, tickbird.epoch_seconds(last_at) AS last_at, run_id, actor, note
 FROM tickbird.skips
 WHERE id = ANY(%(ids)s::bigint[]);
 

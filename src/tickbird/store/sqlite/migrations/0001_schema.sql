@@ -69,13 +69,13 @@ CREATE TABLE schedules (
     ),
     UNIQUE (namespace, name)
 ) STRICT;
-CREATE INDEX schedules_by_app ON schedules (namespace, app) WHERE app IS NOT NULL;
+CREATE INDEX schedules_app_idx ON schedules (namespace, app) WHERE app IS NOT NULL;
 -- Only schedules that name a calendar, or depend on others, are in these.
-CREATE INDEX schedules_with_calendars ON schedules (namespace, name)
+CREATE INDEX schedules_calendars_idx ON schedules (namespace, name)
     WHERE json_type(definition, '$.calendars') = 'array';
-CREATE INDEX schedules_with_dependencies ON schedules (namespace, name)
+CREATE INDEX schedules_depends_on_idx ON schedules (namespace, name)
     WHERE json_type(definition, '$.depends_on') = 'array';
-CREATE INDEX schedules_edited ON schedules (id) WHERE revision > 100;
+CREATE INDEX schedules_prunable_revisions_idx ON schedules (id) WHERE revision > 100;
 
 -- The row that planning writes with every tick. It writes `schedules` only where a pause ends, or where it parks a
 -- schedule or is refused.
@@ -86,7 +86,8 @@ CREATE TABLE cursors (
     format INTEGER NOT NULL,
     -- By which generation of zone rules it was computed; null: all is in UTC.
     zone_generation INTEGER,
-    state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'paused', 'parked', 'ended', 'deleted')),
+    state TEXT NOT NULL DEFAULT 'active'
+        CONSTRAINT cursors_state_check CHECK (state IN ('active', 'paused', 'parked', 'ended', 'deleted')),
     next_run_at INTEGER,
     planned_until INTEGER,
     runs_planned INTEGER NOT NULL DEFAULT 0,
@@ -104,10 +105,10 @@ CREATE TABLE cursors (
     -- When the database last refused to plan it.
     refused_at INTEGER
 ) STRICT;
-CREATE INDEX cursors_due ON cursors (next_run_at) WHERE next_run_at IS NOT NULL;
-CREATE INDEX cursors_new ON cursors (schedule_id) WHERE next_run_at IS NULL AND state = 'active';
-CREATE INDEX cursors_at_rest ON cursors (state, schedule_id) WHERE state <> 'active';
-CREATE INDEX cursors_last_skip ON cursors (last_skip_id) WHERE last_skip_id IS NOT NULL;
+CREATE INDEX cursors_next_run_at_idx ON cursors (next_run_at) WHERE next_run_at IS NOT NULL;
+CREATE INDEX cursors_unplanned_idx ON cursors (schedule_id) WHERE next_run_at IS NULL AND state = 'active';
+CREATE INDEX cursors_inactive_idx ON cursors (state, schedule_id) WHERE state <> 'active';
+CREATE INDEX cursors_last_skip_id_idx ON cursors (last_skip_id) WHERE last_skip_id IS NOT NULL;
 
 CREATE TABLE revisions (
     schedule_id INTEGER NOT NULL REFERENCES schedules (id),
@@ -143,7 +144,8 @@ CREATE TABLE runs (
     target TEXT NOT NULL,
     queue TEXT NOT NULL,
     priority INTEGER NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('waiting', 'queued', 'running', 'succeeded', 'failed', 'cancelled')),
+    status TEXT NOT NULL
+        CONSTRAINT runs_status_check CHECK (status IN ('waiting', 'queued', 'running', 'succeeded', 'failed', 'cancelled')),
     origin TEXT NOT NULL,
     scheduled_for INTEGER,
     due_at INTEGER NOT NULL,
@@ -181,7 +183,7 @@ CREATE TABLE runs (
     result TEXT,
     error TEXT,
     failure_kind TEXT,
-    CONSTRAINT run_finished CHECK ((finished_at IS NULL) = (status IN ('waiting', 'queued', 'running'))),
+    CONSTRAINT runs_finished_at_check CHECK ((finished_at IS NULL) = (status IN ('waiting', 'queued', 'running'))),
     CONSTRAINT runs_tick_check CHECK (
         origin NOT IN ('schedule', 'catch_up', 'backfill')
         OR (schedule_id IS NOT NULL AND scheduled_for IS NOT NULL AND revision IS NOT NULL)
@@ -194,31 +196,31 @@ CREATE TABLE runs (
     CONSTRAINT runs_failure_kind_check CHECK (failure_kind IN ('raised', 'timeout', 'lost', 'reported'))
 ) STRICT;
 -- At most one run per tick, whatever else goes wrong.
-CREATE UNIQUE INDEX runs_tick ON runs (schedule_id, scheduled_for)
+CREATE UNIQUE INDEX runs_tick_key ON runs (schedule_id, scheduled_for)
     WHERE origin IN ('schedule', 'catch_up', 'backfill');
-CREATE UNIQUE INDEX runs_keyed ON runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE UNIQUE INDEX runs_idempotency_key_key ON runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
 -- In the order in which claims read it: by queue, task, scheduled or not, and priority. Within these, deferred runs come
 -- last.
-CREATE INDEX runs_queued ON runs (
+CREATE INDEX runs_queued_idx ON runs (
     namespace, queue, target, schedule_id IS NULL, priority, deferred_until, available_at, id
 ) WHERE status = 'queued';
-CREATE INDEX runs_deferred ON runs (deferred_until) WHERE status = 'queued' AND deferred_until > 0;
-CREATE INDEX runs_running ON runs (lease_until) WHERE status = 'running';
-CREATE INDEX runs_active ON runs (schedule_id, lane, status, id, origin)
+CREATE INDEX runs_deferred_idx ON runs (deferred_until) WHERE status = 'queued' AND deferred_until > 0;
+CREATE INDEX runs_lease_until_idx ON runs (lease_until) WHERE status = 'running';
+CREATE INDEX runs_active_idx ON runs (schedule_id, lane, status, id, origin)
     WHERE status IN ('waiting', 'queued', 'running');
-CREATE INDEX runs_waiting ON runs (schedule_id, lane, id) WHERE status = 'waiting';
-CREATE INDEX runs_start_by ON runs (start_by) WHERE start_by IS NOT NULL AND status IN ('waiting', 'queued');
-CREATE INDEX runs_of_namespace ON runs (namespace, id);
-CREATE INDEX runs_of_schedule ON runs (schedule_id, id);
-CREATE INDEX runs_of_backfill ON runs (backfill_id, lane, id) WHERE backfill_id IS NOT NULL;
-CREATE INDEX runs_of_key ON runs (namespace, concurrency_key, status, schedule_id)
+CREATE INDEX runs_waiting_idx ON runs (schedule_id, lane, id) WHERE status = 'waiting';
+CREATE INDEX runs_start_by_idx ON runs (start_by) WHERE start_by IS NOT NULL AND status IN ('waiting', 'queued');
+CREATE INDEX runs_namespace_idx ON runs (namespace, id);
+CREATE INDEX runs_schedule_id_idx ON runs (schedule_id, id);
+CREATE INDEX runs_backfill_id_idx ON runs (backfill_id, lane, id) WHERE backfill_id IS NOT NULL;
+CREATE INDEX runs_concurrency_key_idx ON runs (namespace, concurrency_key, status, schedule_id)
     WHERE concurrency_key IS NOT NULL AND finished_at IS NULL;
-CREATE INDEX runs_covering ON runs (schedule_id, covers_last) WHERE covers_last IS NOT NULL;
-CREATE INDEX runs_retried ON runs (schedule_id, revision) WHERE retry_of IS NOT NULL;
-CREATE INDEX runs_final ON runs (finished_at) WHERE finished_at IS NOT NULL;
-CREATE INDEX runs_ended ON runs (namespace, finished_at, id) WHERE finished_at IS NOT NULL;
-CREATE INDEX runs_unwell ON runs (namespace, status, id) WHERE status IN ('failed', 'cancelled');
-CREATE INDEX runs_unwell_of_schedule ON runs (schedule_id, status, id) WHERE status IN ('failed', 'cancelled');
+CREATE INDEX runs_covers_last_idx ON runs (schedule_id, covers_last) WHERE covers_last IS NOT NULL;
+CREATE INDEX runs_retries_idx ON runs (schedule_id, revision) WHERE retry_of IS NOT NULL;
+CREATE INDEX runs_finished_at_idx ON runs (finished_at) WHERE finished_at IS NOT NULL;
+CREATE INDEX runs_namespace_finished_at_idx ON runs (namespace, finished_at, id) WHERE finished_at IS NOT NULL;
+CREATE INDEX runs_unsuccessful_idx ON runs (namespace, status, id) WHERE status IN ('failed', 'cancelled');
+CREATE INDEX runs_schedule_unsuccessful_idx ON runs (schedule_id, status, id) WHERE status IN ('failed', 'cancelled');
 
 -- Only of runs whose payload is their own and not their revision's.
 CREATE TABLE run_payloads (
@@ -238,7 +240,7 @@ CREATE TABLE attempts (
     error TEXT,
     PRIMARY KEY (run_id, attempt)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX attempts_by_age ON attempts (ended_at);
+CREATE INDEX attempts_ended_at_idx ON attempts (ended_at);
 
 -- What runs said.
 CREATE TABLE run_logs (
@@ -272,8 +274,8 @@ CREATE TABLE skips (
     decided_at INTEGER NOT NULL,
     CONSTRAINT skips_range_check CHECK (first_at <= last_at AND count > 0)
 ) STRICT;
-CREATE INDEX skips_of_schedule ON skips (schedule_id, last_at);
-CREATE INDEX skips_by_age ON skips (decided_at);
+CREATE INDEX skips_schedule_id_idx ON skips (schedule_id, last_at);
+CREATE INDEX skips_decided_at_idx ON skips (decided_at);
 
 -- Up to where runs of a schedule may have been pruned.
 CREATE TABLE prune_horizons (
@@ -299,8 +301,8 @@ CREATE TABLE backfills (
     cancelled_by TEXT,
     CONSTRAINT backfills_range_check CHECK (first_at <= last_at AND total > 0 AND concurrency > 0)
 ) STRICT;
-CREATE INDEX backfills_of_namespace ON backfills (namespace, id);
-CREATE INDEX backfills_of_schedule ON backfills (schedule_id, id);
+CREATE INDEX backfills_namespace_idx ON backfills (namespace, id);
+CREATE INDEX backfills_schedule_id_idx ON backfills (schedule_id, id);
 
 -- Of schedules that others depend on, and only of those: when a run of theirs last succeeded.
 CREATE TABLE last_success (
@@ -316,8 +318,8 @@ CREATE TABLE dependency_waits (
     until INTEGER NOT NULL,
     PRIMARY KEY (run_id, schedule_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX dependency_waits_of_schedule ON dependency_waits (schedule_id);
-CREATE INDEX dependency_waits_until ON dependency_waits (until);
+CREATE INDEX dependency_waits_schedule_id_idx ON dependency_waits (schedule_id);
+CREATE INDEX dependency_waits_deadline_at_idx ON dependency_waits (until);
 
 -- When other systems really ran what a schedule in shadow mode is to do.
 CREATE TABLE pings (
@@ -325,22 +327,22 @@ CREATE TABLE pings (
     at INTEGER NOT NULL,
     PRIMARY KEY (schedule_id, at)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX pings_by_age ON pings (at);
+CREATE INDEX pings_pinged_at_idx ON pings (at);
 
 -- Limits and calendars
 
 CREATE TABLE concurrency_limits (
     namespace TEXT NOT NULL,
     key TEXT NOT NULL,
-    max_running INTEGER NOT NULL CHECK (max_running > 0),
+    max_running INTEGER NOT NULL CONSTRAINT concurrency_limits_max_running_check CHECK (max_running > 0),
     PRIMARY KEY (namespace, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE queue_rates (
     namespace TEXT NOT NULL,
     queue TEXT NOT NULL,
-    count INTEGER NOT NULL CHECK (count > 0),
-    seconds INTEGER NOT NULL CHECK (seconds > 0),
+    count INTEGER NOT NULL CONSTRAINT queue_rates_count_check CHECK (count > 0),
+    seconds INTEGER NOT NULL CONSTRAINT queue_rates_seconds_check CHECK (seconds > 0),
     -- Pairs of an instant and how many runs began then.
     starts TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(starts)),
     PRIMARY KEY (namespace, queue)
@@ -387,7 +389,7 @@ CREATE TABLE tokens (
     id TEXT NOT NULL PRIMARY KEY,
     digest TEXT NOT NULL,
     name TEXT NOT NULL,
-    role TEXT NOT NULL CONSTRAINT token_role CHECK (role IN ('viewer', 'operator', 'editor', 'admin')),
+    role TEXT NOT NULL CONSTRAINT tokens_role_check CHECK (role IN ('viewer', 'operator', 'editor', 'admin')),
     -- A JSON array of names.
     namespaces TEXT,
     created_at INTEGER NOT NULL,
@@ -409,8 +411,8 @@ CREATE TABLE sessions (
     closed_by TEXT,
     last_used_at INTEGER
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX sessions_open ON sessions (token_id, expires_at) WHERE closed_at IS NULL;
-CREATE INDEX sessions_by_end ON sessions (coalesce(closed_at, expires_at));
+CREATE INDEX sessions_open_idx ON sessions (token_id, expires_at) WHERE closed_at IS NULL;
+CREATE INDEX sessions_ended_at_idx ON sessions (coalesce(closed_at, expires_at));
 
 -- What requests with an idempotency key were answered.
 CREATE TABLE http_responses (
@@ -426,7 +428,7 @@ CREATE TABLE http_responses (
     body TEXT,
     PRIMARY KEY (namespace, key)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX http_responses_by_age ON http_responses (begun_at);
+CREATE INDEX http_responses_started_at_idx ON http_responses (begun_at);
 
 CREATE TABLE audit (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -439,9 +441,9 @@ CREATE TABLE audit (
     run_id INTEGER,
     detail TEXT NOT NULL
 ) STRICT;
-CREATE INDEX audit_of_namespace ON audit (namespace, id);
-CREATE INDEX audit_of_schedule ON audit (schedule_id, id) WHERE schedule_id IS NOT NULL;
-CREATE INDEX audit_by_age ON audit (at);
+CREATE INDEX audit_log_namespace_idx ON audit (namespace, id);
+CREATE INDEX audit_log_schedule_id_idx ON audit (schedule_id, id) WHERE schedule_id IS NOT NULL;
+CREATE INDEX audit_log_created_at_idx ON audit (at);
 
 -- Views
 
@@ -562,7 +564,7 @@ FROM schedules AS s;
 
 -- A plain INSERT defines a schedule: its cursor has no next_run_at, so the planner gives it one and does not fire.
 -- Whatever id the row was inserted with, it gets that of its name.
-CREATE TRIGGER schedule_inserted AFTER INSERT ON schedules
+CREATE TRIGGER schedules_create_cursor AFTER INSERT ON schedules
 BEGIN
     -- Not OR IGNORE: a statement that says OR REPLACE would have its way here as well.
     INSERT INTO schedule_ids (namespace, name)
@@ -591,7 +593,7 @@ BEGIN
 END;
 
 -- A plain UPDATE of the definition is an edit: the planner first decides what was due until now as it stood before.
-CREATE TRIGGER schedule_edited AFTER UPDATE OF definition ON schedules
+CREATE TRIGGER schedules_record_edit AFTER UPDATE OF definition ON schedules
 WHEN NEW.revision <= OLD.revision AND NEW.definition IS NOT OLD.definition
 BEGIN
     UPDATE schedules
@@ -611,13 +613,13 @@ BEGIN
     UPDATE counters SET last = last + 1 WHERE name = 'wake';
 END;
 
-CREATE TRIGGER schedule_renamed AFTER UPDATE OF namespace, name ON schedules
+CREATE TRIGGER schedules_rename_id AFTER UPDATE OF namespace, name ON schedules
 WHEN NEW.name <> OLD.name OR NEW.namespace <> OLD.namespace
 BEGIN
     UPDATE schedule_ids SET namespace = NEW.namespace, name = NEW.name WHERE id = NEW.id;
 END;
 
-CREATE TRIGGER schedule_searchable_again AFTER UPDATE OF namespace, name, app, definition ON schedules
+CREATE TRIGGER schedules_index_update AFTER UPDATE OF namespace, name, app, definition ON schedules
 WHEN NEW.definition IS NOT OLD.definition OR NEW.app IS NOT OLD.app OR NEW.name <> OLD.name
     OR NEW.namespace <> OLD.namespace
 BEGIN
@@ -625,13 +627,13 @@ BEGIN
     INSERT OR REPLACE INTO schedule_search SELECT * FROM schedule_search_rows WHERE schedule_id = NEW.id;
 END;
 
-CREATE TRIGGER schedule_deleted BEFORE DELETE ON schedules
+CREATE TRIGGER schedules_refuse_delete BEFORE DELETE ON schedules
 BEGIN
     SELECT raise(ABORT, 'a schedule leaves a tombstone, so that its ticks never run again: use `tickbird rm`');
 END;
 
 -- By which zone rules a new cursor counts as computed: the store's newest; null where all is in UTC.
-CREATE TRIGGER cursor_inserted AFTER INSERT ON cursors
+CREATE TRIGGER cursors_set_zone_generation_insert AFTER INSERT ON cursors
 BEGIN
     UPDATE cursors
     SET zone_generation = (
@@ -643,7 +645,7 @@ BEGIN
     WHERE schedule_id = NEW.schedule_id;
 END;
 
-CREATE TRIGGER cursor_redefined AFTER UPDATE OF format ON cursors
+CREATE TRIGGER cursors_set_zone_generation_update AFTER UPDATE OF format ON cursors
 BEGIN
     UPDATE cursors
     SET zone_generation = (
