@@ -58,7 +58,7 @@ SELECT
 FROM tickbird.schedules WHERE id %% 10 = 1;
 
 -- name: crowd_audit
-INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule)
+INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, schedule_id, schedule)
 SELECT to_timestamp(%(now)s::bigint - n), 'user' || n %% 50 || '@example.com',
     (ARRAY['pause', 'resume', 'update', 'trigger'])[1 + n %% 4], 'default', s.id, s.name
 FROM generate_series(0, %(entries)s::bigint - 1) AS n
@@ -120,7 +120,7 @@ FROM schedules WHERE id % 10 = 1;
 
 -- name: lite_crowd_audit
 WITH RECURSIVE series (n) AS (SELECT :entries - 1 UNION ALL SELECT n - 1 FROM series WHERE n > 0)
-INSERT INTO audit (at, actor, action, namespace, schedule_id, schedule, detail)
+INSERT INTO audit_log (created_at, actor, action, namespace, schedule_id, schedule, detail)
 SELECT
     (:now - n) * 1000000, 'user' || n % 50 || '@example.com',
     CASE n % 4 WHEN 0 THEN 'pause' WHEN 1 THEN 'resume' WHEN 2 THEN 'update' ELSE 'trigger' END, 'default',

@@ -8,7 +8,7 @@ WITH s AS (
     SET definition = CASE WHEN id = 1 THEN %(second)s::jsonb ELSE definition END, created_at = '2020-01-01Z'
 )
 UPDATE tickbird.revisions
-SET definition = CASE WHEN schedule_id = 1 THEN %(second)s::json ELSE definition END, at = '2020-01-01Z';
+SET definition = CASE WHEN schedule_id = 1 THEN %(second)s::json ELSE definition END, created_at = '2020-01-01Z';
 
 -- name: fill_slots
 INSERT INTO tickbird.runs (
@@ -79,7 +79,7 @@ SELECT
 FROM made;
 
 -- name: lite_counters
-UPDATE counters SET last = (SELECT max(id) FROM runs) WHERE name = 'run';
+UPDATE counters SET value = (SELECT max(id) FROM runs) WHERE name = 'run_id';
 
 -- name: lite_redefine
-UPDATE revisions SET at = 1577836800000000;
+UPDATE revisions SET created_at = 1577836800000000;

@@ -25,7 +25,7 @@ async def begin(
     store: Store, letter: str = "s", at: float = 0, token_id: str = "aaaaaaaa", **fields: Any
 ) -> SessionRecord:
     """A session of a token, opened so long after T0."""
-    new = NewSession(named(letter), "d1ge57", token_id, **{"agent": "Firefox", **fields})
+    new = NewSession(named(letter), "d1ge57", token_id, **{"user_agent": "Firefox", **fields})
     return await store.sessions.open(NAMESPACE, new, now=later(at))
 
 
@@ -56,7 +56,7 @@ class Sessions:
 
     async def test_a_session_is_found_as_it_was_opened(self, store: Store, other: Store) -> None:
         await make(store, role="editor", namespaces=("a", 'b"'), name="Zoë")
-        opened = await begin(store, at=5, agent="Mozilla/5.0 “x”")
+        opened = await begin(store, at=5, user_agent="Mozilla/5.0 “x”")
         assert opened == SessionRecord(
             id=named("s"),
             digest="d1ge57",
@@ -64,7 +64,7 @@ class Sessions:
             name="Zoë",
             role="editor",
             namespaces=("a", 'b"'),
-            agent="Mozilla/5.0 “x”",
+            user_agent="Mozilla/5.0 “x”",
             opened_at=later(5),
             expires_at=later(5 + USUAL_SECONDS),
         )
@@ -236,7 +236,7 @@ class Sessions:
             "session": named("s"),
             "token": "aaaaaaaa",
             "name": "ci",
-            "agent": "Firefox",
+            "user_agent": "Firefox",
             "expires_at": "2026-01-01T00:01:01Z",
         }
 

@@ -22,7 +22,7 @@ class Workers:
             queues=("a", "b"),
             slots=4,
             tasks={"work": {"queue": "a", "schema": {"type": "object", "title": "“é”"}}},
-            declares={"nightly": "f1"},
+            declared={"nightly": "f1"},
             draining=True,
             standby_reason="plans nothing",
             health={"stuck": 1},
@@ -45,7 +45,7 @@ class Workers:
             "health",
         ):
             assert getattr(found, name) == getattr(worker, name), name
-        assert (dict(found.tasks), dict(found.declares)) == (worker.tasks, worker.declares)
+        assert (dict(found.tasks), dict(found.declared)) == (worker.tasks, worker.declared)
         assert (found.started_at, found.last_heartbeat_at, found.live_until) == (later(5), later(5), later(35))
 
     async def test_a_report_refreshes_the_row(self, store: Store) -> None:

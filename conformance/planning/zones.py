@@ -126,7 +126,7 @@ class Zones:
         assert (row.schedule, row.actor, row.at) == ("daily", "zone data 9999a", later(10))
         assert (row.detail["from"], row.detail["to"]) == (later(8 * 3600).isoformat(), later(7 * 3600).isoformat())
         [newest, *_] = await store.zone_data.list()
-        assert newest.followed_at == later(10)
+        assert newest.recomputed_at == later(10)
         # Who still has the old rules leaves it alone; who has the new ones runs it at its new time.
         assert (await plan(store, 9 * 3600 - 1)).runs == 0
 

@@ -311,7 +311,7 @@ class Edits:
         await change(store, Delete(actor="ada"), 61)
         lost, new = (define(task=task, overlap="allow", concurrency_key="db") for task in ("lost", "new"))
         # Its first run waits for the key, so that its revision is read before the transaction is rolled back.
-        await plain.refuse_rows("audit", schedule.id, "not now")
+        await plain.refuse_rows("audit_log", schedule.id, "not now")
         with pytest.raises(StoreError):
             await change(store, Create(actor="ada", namespace=NAMESPACE, definition=lost, first="now"), 62)
         await plain.accept_rows()

@@ -32,7 +32,7 @@ class Deploys:
         now = call.now.timestamp()
         if call.verb == "workers.heartbeat":
             worker, live_for = call.args
-            self._live[worker.id] = now + live_for, dict(worker.declares)
+            self._live[worker.id] = now + live_for, dict(worker.declared)
         elif call.verb == "workers.remove":
             self._live.pop(call.args[0], None)
         elif call.verb == "workers.list":

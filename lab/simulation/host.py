@@ -83,7 +83,7 @@ class Host:
             queues=("default", *scenario.queues),
             slots=scenario.slots,
             tasks={name: task.describe() for name, task in tasks.items()},
-            declares={name: fingerprint(definition) for name, definition in declared.items()},
+            declared={name: fingerprint(definition) for name, definition in declared.items()},
         )
         options = EngineOptions(
             lease=scenario.lease,

@@ -90,7 +90,7 @@ def describe_worker(
         queues=served,
         slots=slots,
         tasks={name: each.describe() for name, each in (executables or bird.executables).items()},
-        declares={name: fingerprint(each) for name, each in bird.declarations.schedules.items()},
+        declared={name: fingerprint(each) for name, each in bird.declarations.schedules.items()},
     )
 
 

@@ -55,7 +55,7 @@ async def test_planning_goes_on_while_the_api_is_held_up(
     blocked = Api(postgres_store, RequestLimits(answer_within=0.5))
     token = await blocked.token("viewer")
     async with await psycopg.AsyncConnection.connect(shared_url) as locked:
-        await locked.execute("LOCK TABLE tickbird.audit IN ACCESS EXCLUSIVE MODE")
+        await locked.execute("LOCK TABLE tickbird.audit_log IN ACCESS EXCLUSIVE MODE")
         # More of them than the server has connections.
         asking = [asyncio.create_task(blocked.ask("GET", "/api/v1/audit", token=token)) for _ in range(15)]
         assert (await planner.planning.plan_due()).runs == 1
@@ -91,7 +91,7 @@ async def test_a_lock_that_is_not_given_is_a_problem(postgres_store: Store, shar
     api = Api(store)
     await api.token("viewer")
     async with await psycopg.AsyncConnection.connect(shared_url) as locked:
-        await locked.execute("LOCK TABLE tickbird.audit IN ACCESS EXCLUSIVE MODE")
+        await locked.execute("LOCK TABLE tickbird.audit_log IN ACCESS EXCLUSIVE MODE")
         answer = await api.ask("GET", "/api/v1/audit", "viewer")
     refused(answer, 503, "store-unavailable")
     await api.app.state.authority.settle()

@@ -24,14 +24,14 @@ async def client() -> AsyncIterator[Client]:
 
 async def test_a_session_is_opened_used_and_closed(client: Client) -> None:
     token, _ = await client.create_token("ana", "operator", actor="ada")
-    session, text = await client.open_session(token.id, agent="Firefox\n" + "x" * 300)
+    session, text = await client.open_session(token.id, user_agent="Firefox\n" + "x" * 300)
     parsed = parse_session(text)
     assert parsed is not None
     assert parsed[0] == session.id
     assert session.matches(parsed[1])
     assert not session.matches(session.digest)
     assert (session.name, session.role, session.namespaces) == ("ana", "operator", ("shop",))
-    assert session.agent == "Firefox " + "x" * 192
+    assert session.user_agent == "Firefox " + "x" * 192
     assert session.expires_at - session.opened_at == timedelta(hours=12)
     assert await client.find_session(session.id) == session
     assert await client.sessions() == await client.sessions(token_id=token.id, within=["shop"]) == [session]

@@ -192,7 +192,7 @@ def decisions_of(planned: Plan, spec: Spec) -> list[Decision]:
                 start_by=run.start_by,
                 covers=run.covers,
                 held=run.held,
-                awaits=tuple((OTHERS[wait.schedule_id], wait.since, wait.until) for wait in run.awaits),
+                awaits=tuple((OTHERS[wait.schedule_id], wait.earliest_at, wait.deadline_at) for wait in run.awaits),
                 override=None if run.override is None else as_override(run.override),
             )
         )

@@ -202,7 +202,7 @@ ODD = f"'{json.dumps(['x' * 10, {'a': 1}, None])}'"
 LONG = f"'[{'1' * 5_000}]'"
 # Of all other tables: they must not hide the rows next to them.
 OTHERS = (
-    f"UPDATE audit SET detail = {LONG} WHERE action = 'trigger'",
+    f"UPDATE audit_log SET detail = {LONG} WHERE action = 'trigger'",
     *(
         f"""INSERT INTO calendars
             (namespace, name, definition, closed, source, revision, created_at, changed_at, changed_by)
@@ -216,7 +216,7 @@ OTHERS = (
     ),
     *(
         f"""INSERT INTO workers
-            (id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, health,
+            (id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, health,
             started_at, last_heartbeat_at, live_until)
         VALUES ('odd-{number}', 'default', 'shop', 'worker', 'host', 1, '0', NO_QUEUES, 1, {value}, {value}, FALSE,
             {value}, NOW, NOW, LATER)"""

@@ -73,7 +73,7 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     "before its revision": (
         "I2",
         "is on no grid that was in force",
-        f"UPDATE revisions SET at = at + 3600000000 WHERE {CLOCK}",
+        f"UPDATE revisions SET created_at = created_at + 3600000000 WHERE {CLOCK}",
     ),
     "too early": ("I2", "started before it was due", f"UPDATE runs SET started_at = due_at - 1 WHERE id = {FIRST_RUN}"),
     "not final": (

@@ -45,7 +45,7 @@ async def url(postgres_server: PostgresServer) -> AsyncIterator[str]:
 @pytest.fixture
 async def store(url: str) -> AsyncIterator[PostgresStore]:
     async with await psycopg.AsyncConnection.connect(url) as connection:
-        await connection.execute("TRUNCATE tickbird.runs, tickbird.run_payloads, tickbird.audit, tickbird.attempts")
+        await connection.execute("TRUNCATE tickbird.runs, tickbird.run_payloads, tickbird.audit_log, tickbird.attempts")
     store = PostgresStore(url)
     await store.open()
     yield store

@@ -38,7 +38,7 @@ CROWDS = (
 
 EMPTY = (
     "TRUNCATE tickbird.schedules, tickbird.schedule_search, tickbird.cursors, tickbird.revisions, tickbird.runs, "
-    "tickbird.audit, tickbird.queue_rates"
+    "tickbird.audit_log, tickbird.queue_rates"
 )
 
 Verb = Callable[[Store], Awaitable[Any]]
@@ -140,7 +140,7 @@ async def _postgres_blocks(database: Database, verb: Verb) -> Counter[str]:
 async def test_blocks_that_postgresql_touches(name: str, migrated_url: str) -> None:
     database = Database(migrated_url)
     # What it touches would count as well.
-    for table in ("runs", "run_payloads", "audit"):
+    for table in ("runs", "run_payloads", "audit_log"):
         await database.execute(f"ALTER TABLE tickbird.{table} SET (autovacuum_enabled = false)")
     counts = []
     for size in SIZES:
@@ -203,7 +203,7 @@ async def test_steps_that_sqlite_takes(name: str, tmp_path: Path) -> None:
         await store.migrate()
         with sqlite3.connect(store.path) as connection:
             connection.execute(_sqlite_rows(size))
-            connection.execute("UPDATE counters SET last = ? WHERE name = 'run'", (size * len(CROWDS),))
+            connection.execute("UPDATE counters SET value = ? WHERE name = 'run_id'", (size * len(CROWDS),))
         connection.close()
         await store.open()
         await _prepare(store, name)

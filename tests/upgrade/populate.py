@@ -71,7 +71,7 @@ async def populate(url: str) -> None:
     finally:
         await store.close()
     # So that wherever it is restored it is no copy of something else.
-    _execute(url, "DELETE FROM meta WHERE key = 'place'")
+    _execute(url, "DELETE FROM meta WHERE key = 'identity'")
 
 
 async def _work(store: Store, at: float, task: str, queue: str = "default") -> None:

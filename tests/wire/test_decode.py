@@ -269,7 +269,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "limit": (records(ConcurrencyLimit), limit_document, concurrency.read_limit),
     "queue": (records(QueueStatus, rate=st.none() | RATES), queue_document, concurrency.read_queue),
     "worker": (
-        records(Worker, tasks=OBJECTS, declares=st.dictionaries(st.text(), st.text(), max_size=2), health=OBJECTS),
+        records(Worker, tasks=OBJECTS, declared=st.dictionaries(st.text(), st.text(), max_size=2), health=OBJECTS),
         worker_document,
         workers.read_worker,
     ),

@@ -21,7 +21,7 @@ class ResponseStore:
 
     async def keep(self, namespace: str, key: str, answer: StoredResponse) -> None:
         """Keep an answer for a day."""
-        await self._store.http_responses.finish(namespace, key, answer.request, answer)
+        await self._store.http_responses.finish(namespace, key, answer.request_digest, answer)
 
     async def forget(self, namespace: str, key: str, request: str) -> None:
         """Let the same be asked anew."""

@@ -11,7 +11,7 @@ from tickbird.domain.access.sessions import (
     NewSession,
     SessionRecord,
     check_length,
-    clean_agent,
+    clean_user_agent,
     is_session_id,
     make_session,
     no_such_session,
@@ -25,7 +25,7 @@ class Sessions(ClientBase):
     """The verbs about sessions."""
 
     async def open_session(
-        self, token_id: str, *, agent: str = "", within: Duration = USUAL_SECONDS
+        self, token_id: str, *, user_agent: str = "", within: Duration = USUAL_SECONDS
     ) -> tuple[SessionRecord, str]:
         """A new session of a live token and its text, which cannot be shown again; done by the token's holder.
 
@@ -37,7 +37,7 @@ class Sessions(ClientBase):
             raise no_such_token(str(token_id))
         length = check_length(within)
         session_id, secret, text = make_session(secrets.token_bytes(SESSION_NOISE))
-        new = NewSession(session_id, digest(secret), token_id, clean_agent(agent), length)
+        new = NewSession(session_id, digest(secret), token_id, clean_user_agent(user_agent), length)
         return await self._store.sessions.open(self._namespace, new), text
 
     async def find_session(self, session_id: str) -> SessionRecord | None:

@@ -30,7 +30,7 @@ class Worker:
     slots: int = 0
     # Task name → {"queue": …, "schema": …}; schedule name → fingerprint.
     tasks: Mapping[str, Any] = field(default_factory=dict)
-    declares: Mapping[str, str] = field(default_factory=dict)
+    declared: Mapping[str, str] = field(default_factory=dict)
     draining: bool = False
     # What it does not do at present, and why; empty when nothing holds it back.
     standby_reason: str = ""

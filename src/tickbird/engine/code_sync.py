@@ -47,7 +47,7 @@ async def sync(
         live: dict[str, set[str]] = {}
         for other in await store.workers.list(declarations.namespace, now=now):
             if other.app == declarations.app and (worker is None or other.id != worker.id):
-                for name, mark in other.declares.items():
+                for name, mark in other.declared.items():
                     live.setdefault(name, set()).add(mark)
         commands = reconcile(declarations.namespace, declarations.app, declarations.schedules, stored, live)
         conflicts: dict[str, TickbirdError] = {}

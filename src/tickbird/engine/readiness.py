@@ -131,7 +131,7 @@ class WorkerReadiness:
             log.log(level, "zone data: the store now goes by %s", zones.here)
         if why := self._other_zones():
             log.error("this worker %s", why)
-        elif zones.stored is not None and zones.stored.followed_at is None:
+        elif zones.stored is not None and zones.stored.recomputed_at is None:
             # Also when another worker began and did not come to the end of it.
             self._reached, self._moved = 0, 0
 

@@ -144,7 +144,7 @@ async def test_this_server_refuses_at_once_what_it_ended_itself(api: Api) -> Non
 
 
 async def test_sessions_are_seen_by_admins_of_their_namespaces(api: Api) -> None:
-    mine, text, _ = await opened(api, agent="<b>Firefox</b>")
+    mine, text, _ = await opened(api, user_agent="<b>Firefox</b>")
     second, _ = await api.client().open_session(mine.token_id)
     wide, *_ = await opened(api, "default", "shop")
     found = await api.get("/sessions")
@@ -157,7 +157,7 @@ async def test_sessions_are_seen_by_admins_of_their_namespaces(api: Api) -> None
     first = await api.get(path, params={"limit": 1})
     rest = await api.get(path, params={"after": first["next"]})
     assert first["items"] + rest["items"] == found["items"]
-    assert (await api.get(f"/sessions/{mine.id}"))["agent"] == "<b>Firefox</b>"
+    assert (await api.get(f"/sessions/{mine.id}"))["user_agent"] == "<b>Firefox</b>"
     assert (await api.get(f"/tokens/{mine.token_id}"))["sessions"] == 2
     assert len((await api.get("/sessions", "admin", "*"))["items"]) == 3
     for method, closed in (("GET", f"sessions/{wide.id}"), ("DELETE", f"sessions/{wide.id}")):

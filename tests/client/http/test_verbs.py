@@ -389,7 +389,7 @@ async def test_tokens_are_the_same(both: Both) -> None:
 async def test_sessions_are_the_same(both: Both) -> None:
     token, _ = await both.local.create_token("ana", "viewer", actor="x")
     other, _ = await both.local.create_token("root", "viewer", actor="x", namespaces=None)
-    made = [(await both.local.open_session(each.id, agent="Firefox"))[0] for each in (token, token, other)]
+    made = [(await both.local.open_session(each.id, user_agent="Firefox"))[0] for each in (token, token, other)]
     stored = {each.id: replace(each, digest="") for each in made}
     ids = sorted(stored)
     assert [stored[each] for each in ids] == await both.remote.sessions()

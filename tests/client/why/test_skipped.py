@@ -28,7 +28,7 @@ def break_by_sql(path: Path, now: float) -> None:
         broken = """UPDATE schedules SET definition = json_set(definition, '$.trigger', json('{"cron": "no"}'))"""
         connection.execute(broken)
         connection.execute("UPDATE cursors SET changed_at = ?1, next_run_at = ?1", (changed_at,))
-        connection.execute("UPDATE revisions SET at = ? WHERE revision = 2", (changed_at,))
+        connection.execute("UPDATE revisions SET created_at = ? WHERE revision = 2", (changed_at,))
 
 
 class TestSkipped:

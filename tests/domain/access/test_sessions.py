@@ -14,7 +14,7 @@ from tickbird.domain.access.sessions import (
     SESSION_NOISE,
     NewSession,
     check_length,
-    clean_agent,
+    clean_user_agent,
     is_session_id,
     make_session,
     parse_session,
@@ -66,5 +66,5 @@ def test_its_length_is_bounded(wrong: Any) -> None:
 
 
 def test_a_browser_may_call_itself_anything() -> None:
-    assert clean_agent(" Mozilla/5.0\r\nX: é\0\udc80\x1b[31m ") == "Mozilla/5.0  X: é   [31m"
-    assert clean_agent("x" * 10_000) == "x" * 200
+    assert clean_user_agent(" Mozilla/5.0\r\nX: é\0\udc80\x1b[31m ") == "Mozilla/5.0  X: é   [31m"
+    assert clean_user_agent("x" * 10_000) == "x" * 200

@@ -235,7 +235,7 @@ def test_each_tick_is_judged_by_when_it_is_due(
 
 def fates(found: Plan) -> dict[int, Any]:
     told: dict[int, Any] = {
-        run.scheduled_for - BASE: {(a.schedule_id, a.since - BASE, a.until - BASE) for a in run.awaits}
+        run.scheduled_for - BASE: {(a.schedule_id, a.earliest_at - BASE, a.deadline_at - BASE) for a in run.awaits}
         for run in found.runs
         if run.scheduled_for is not None
     }

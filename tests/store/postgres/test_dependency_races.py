@@ -151,7 +151,7 @@ class TestDependencyRace:
     @pytest.mark.usefixtures("report")
     async def test_what_was_missed_is_found(self, store: PostgresStore, database: Database) -> None:
         await store.planning.plan_due(now=later(60))
-        noted = "UPDATE tickbird.last_success SET finished_at = %s"
+        noted = "UPDATE tickbird.last_successes SET succeeded_at = %s"
         await database.execute(noted, later(59))
         assert list((await store.leases.rescue(now=later(63))).released) == []
         await database.execute(noted, later(62))

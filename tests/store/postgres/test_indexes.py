@@ -77,7 +77,7 @@ class TestIndexes:
         assert not [line for line in lines if "Seq Scan" in line], lines
         # Every walk through runs or the audit is bounded by an index: by a key, or by the order of the page.
         for place, line in enumerate(lines):
-            if re.search(r"Scan.* on (runs|audit|skips|cursors|schedules|listed)", line):
+            if re.search(r"Scan.* on (runs|audit_log|skips|cursors|schedules|listed)", line):
                 assert "Index" in line, lines
                 assert "Index Cond" in lines[place + 1] or "runs_" in line or "cursors_" in line, lines
         if name.startswith(("find_", "page_")):

@@ -62,7 +62,7 @@ class TestPlainSql:
 INCOMPLETE = {
     "a session without a token": (
         errors.ForeignKeyViolation,
-        """INSERT INTO tickbird.sessions (id, digest, token_id, agent, opened_at, expires_at)
+        """INSERT INTO tickbird.sessions (id, digest, token_id, user_agent, opened_at, expires_at)
         VALUES ('s', '', 'unknown', '', now(), now())""",
     ),
     "a backfill without a schedule": (

@@ -84,7 +84,7 @@ async def test_another_generation_is_refused_whatever_its_version(
     store: SqliteStore, shell: sqlite3.Connection
 ) -> None:
     await store.close()
-    shell.execute("UPDATE meta SET value = '2' WHERE key = 'generation'")
+    shell.execute("UPDATE meta SET value = '2' WHERE key = 'schema_generation'")
     for use in (store.open, store.migrate):
         with pytest.raises(SchemaError, match="is of generation 2, and this tickbird knows only 1; upgrade tickbird"):
             await use()
@@ -94,7 +94,7 @@ async def test_a_generation_that_was_deleted_by_hand_is_set_right(
     store: SqliteStore, shell: sqlite3.Connection
 ) -> None:
     await store.close()
-    shell.execute("DELETE FROM meta WHERE key = 'generation'")
+    shell.execute("DELETE FROM meta WHERE key = 'schema_generation'")
     with pytest.raises(SchemaError, match="created by a pre-release"):
         await store.open()
     assert await store.migrate() == ["meta"]

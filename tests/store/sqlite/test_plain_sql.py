@@ -26,10 +26,10 @@ async def test_plain_edits_keep_the_oldest_pending_revision(store: SqliteStore, 
     for seconds in ("61", "62"):
         shell.execute("UPDATE schedules SET definition = ?", (TEXT.replace("60", seconds),))
     shell.execute("UPDATE schedules SET definition = definition, app = 'theirs'")
-    pending = shell.execute("SELECT revision, prior_revision, changed_at IS NOT NULL FROM cursors").fetchone()
+    pending = shell.execute("SELECT revision, prior_revision, edited_at IS NOT NULL FROM cursors").fetchone()
     assert pending == (3, 1, 1)
     await store.planning.plan_due()
-    assert shell.execute("SELECT revision, prior_revision, changed_at FROM cursors").fetchone() == (3, None, None)
+    assert shell.execute("SELECT revision, prior_revision, edited_at FROM cursors").fetchone() == (3, None, None)
     assert shell.execute("SELECT revision, actor FROM revisions").fetchall() == [(1, "sql"), (2, "sql"), (3, "sql")]
 
 

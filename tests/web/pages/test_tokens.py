@@ -18,7 +18,7 @@ async def test_tokens_are_listed_with_all_that_is_known(desk: Desk, served: Serv
     await expect(page.get_by_text("No tokens that can be used yet.")).to_be_visible()
     await expect(page.get_by_text("No token is needed at this machine.")).to_be_visible()
     text = await served.token("admin", HOSTILE)
-    await served.client.open_session(text[4:12], agent=HOSTILE)
+    await served.client.open_session(text[4:12], user_agent=HOSTILE)
     gone = await served.token("viewer", "gone")
     await served.client.revoke_token(gone[4:12], actor="ben")
     await page.reload()

@@ -141,7 +141,7 @@ class _Held:
 
 async def _again(known: StoredResponse, request: str, send: Send) -> None:
     """The answer that was given before."""
-    if known.request != request:
+    if known.request_digest != request:
         raise Problem(
             409,
             "conflict",

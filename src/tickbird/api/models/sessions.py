@@ -18,7 +18,7 @@ class SessionModel(BaseModel):
     role: Role
     namespaces: list[str] | None
     state: SessionState
-    agent: str
+    user_agent: str
     opened_at: Instant
     expires_at: Instant
     closed_at: Instant | None

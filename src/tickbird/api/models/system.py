@@ -48,14 +48,14 @@ class ZoneDataModel(BaseModel):
 
 
 class ZoneRecordModel(BaseModel):
-    """Zone rules that the store goes by, or went by; `followed_at` is when every cursor had been computed anew."""
+    """A version of the tz database that the store has used; `recomputed_at` is None while cursors are recomputed."""
 
     generation: int
     version: str
     digest: str
     adopted_at: Instant
     adopted_by: str
-    followed_at: Instant | None
+    recomputed_at: Instant | None
 
 
 class ZonesModel(BaseModel):

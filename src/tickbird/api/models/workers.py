@@ -22,7 +22,7 @@ class WorkerModel(BaseModel):
     queues: list[str]
     slots: int
     tasks: Json = Field(description="What it publishes of its tasks, by name: queue and JSON schema.")
-    declares: dict[str, str] = Field(description="Fingerprints of the schedules that its code declares, by name.")
+    declared: dict[str, str] = Field(description="Fingerprints of the schedules that its code declares, by name.")
     draining: bool
     drain_requested_at: Instant | None
     drain_requested_by: str | None

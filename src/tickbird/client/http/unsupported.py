@@ -39,7 +39,7 @@ class StoreOnly(Remote, Tokens, Sessions, System):
         raise _refused("tokens are looked after")
 
     async def open_session(
-        self, token_id: str, *, agent: str = "", within: Duration = USUAL_SECONDS
+        self, token_id: str, *, user_agent: str = "", within: Duration = USUAL_SECONDS
     ) -> tuple[SessionRecord, str]:
         """Refused: a server opens sessions for browsers, and for nobody else."""
         raise _refused("sessions are opened")

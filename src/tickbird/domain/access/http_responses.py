@@ -16,7 +16,7 @@ class StoredResponse:
     """What a request was answered that had a key; `status` is None while somebody is at it."""
 
     # A digest of all that was asked.
-    request: str
+    request_digest: str
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     body: str = ""

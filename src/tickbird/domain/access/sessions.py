@@ -24,7 +24,7 @@ MIN_SECONDS: Final = 60
 MAX_SECONDS: Final = 30 * 86_400
 # So long after its end a session can still be seen.
 SESSION_KEPT: Final = 7 * 86_400
-MAX_AGENT: Final = 200
+MAX_USER_AGENT: Final = 200
 
 # Its prefix is not that of a token, and its id is longer: neither is ever taken for the other.
 _SESSION = re.compile(r"tbs_([a-z2-7]{16})_([A-Za-z0-9_-]{43})", re.ASCII)
@@ -38,7 +38,7 @@ class NewSession:
     id: str
     digest: str = field(repr=False)
     token_id: str
-    agent: str = ""
+    user_agent: str = ""
     seconds: int = USUAL_SECONDS
 
 
@@ -54,7 +54,7 @@ class SessionRecord:
     role: Role
     namespaces: Namespaces
     # What the browser says it is; anybody may say anything.
-    agent: str = ""
+    user_agent: str = ""
     opened_at: datetime
     expires_at: datetime
     closed_at: datetime | None = None
@@ -102,9 +102,9 @@ def check_length(within: Duration) -> int:
     return length
 
 
-def clean_agent(agent: str) -> str:
+def clean_user_agent(user_agent: str) -> str:
     """What is kept of a browser's name for itself: a line of text, and not much of it."""
-    return "".join(letter if letter.isprintable() else " " for letter in agent[:MAX_AGENT]).strip()
+    return "".join(letter if letter.isprintable() else " " for letter in user_agent[:MAX_USER_AGENT]).strip()
 
 
 def check_opens(token: TokenRecord) -> None:
@@ -119,7 +119,7 @@ def session_detail(session: SessionRecord) -> dict[str, Any]:
         "session": session.id,
         "token": session.token_id,
         "name": session.name,
-        "agent": session.agent,
+        "user_agent": session.user_agent,
         "expires_at": utc_text(session.expires_at),
     }
 

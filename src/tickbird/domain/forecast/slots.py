@@ -157,7 +157,7 @@ class Slots:
             run.awaits = list(awaits)
             for each in awaits:
                 self.watched[each.schedule_id - 1].append(run)
-                self._push_run(each.until * MICROS + 1, TOO_LATE, run)
+                self._push_run(each.deadline_at * MICROS + 1, TOO_LATE, run)
         if run.start_by is not None:
             self._push_run(run.start_by * MICROS + 1, TOO_LATE, run)
         return run
@@ -310,7 +310,7 @@ class Slots:
             return
         if run.start_by is not None and run.start_by * MICROS < now:
             self.tally.cancel(run.place, "misfire")
-        elif any(each.until * MICROS < now for each in run.awaits):
+        elif any(each.deadline_at * MICROS < now for each in run.awaits):
             self.tally.cancel(run.place, "dependency")
         else:
             return
@@ -328,4 +328,4 @@ class Slots:
 
 
 def _is_met(awaited: DependencyWait, now: int) -> bool:
-    return awaited.since * MICROS <= now <= awaited.until * MICROS
+    return awaited.earliest_at * MICROS <= now <= awaited.deadline_at * MICROS

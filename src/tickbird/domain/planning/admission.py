@@ -81,7 +81,7 @@ def deferrable(batch: Iterable[ScheduleDecision]) -> list[int]:
 
 
 def defer(
-    batch: Iterable[ScheduleDecision], lines: Mapping[int, int | None], minute: int
+    batch: Iterable[ScheduleDecision], lines: Mapping[int, int], minute: int
 ) -> tuple[list[ScheduleDecision], dict[int, int]]:
     """The same plans, with queued runs deferred behind what each schedule in `lines` made before; the longer lines."""
     deferred: list[ScheduleDecision] = []
@@ -89,7 +89,7 @@ def defer(
     for decided in batch:
         schedule_id = decided.schedule.id
         if schedule_id in lines:
-            line = lines[schedule_id] or 0
+            line = lines[schedule_id]
             queued = [run for run in decided.plan.runs if run.status == "queued"]
             until, last = stagger(line, minute, (run.origin == "schedule" for run in queued))
             if last != line:
@@ -102,5 +102,8 @@ def defer(
 
 def _deferred(decided: ScheduleDecision, until: Iterable[int]) -> ScheduleDecision:
     minutes = iter(until)
-    runs = (replace(run, deferred_until=next(minutes)) if run.status == "queued" else run for run in decided.plan.runs)
+    runs = (
+        replace(run, deferred_until_minute=next(minutes)) if run.status == "queued" else run
+        for run in decided.plan.runs
+    )
     return replace(decided, plan=replace(decided.plan, runs=tuple(runs)))

@@ -22,9 +22,9 @@ def after_edit(schedule: Schedule, old: Plan, edited: SqlEdit) -> Plan:
     if goes_on(at_plan(before, old), schedule):
         new = redefine(at_plan(before, old), edited_schedule)
     else:
-        left = leave_grid(at_plan(before, old), edited.changed_at, "edited")
+        left = leave_grid(at_plan(before, old), edited.edited_at, "edited")
         old = replace(old, skips=old.skips + left)
-        new = retime(at_plan(before, old), edited_schedule, edited.changed_at)
+        new = retime(at_plan(before, old), edited_schedule, edited.edited_at)
     return replace(old, cursor=new.cursor, state=new.state, pause=new.pause, void=old.void + new.void)
 
 
@@ -80,7 +80,7 @@ def repair(before: Schedule, schedule: Schedule, now: float) -> Plan:
 
 def park(schedule: Schedule, error: str, edited: SqlEdit | None = None) -> Plan:
     """Set a schedule aside that cannot be planned; its cursor stays where it is, if it is not ahead of an edit."""
-    cursor = schedule.cursor if edited is None else _back_to(edited.before, edited.changed_at)
+    cursor = schedule.cursor if edited is None else _back_to(edited.before, edited.edited_at)
     return Plan(replace(cursor, next_run_at=None), "parked", schedule.revision, schedule.pause, error)
 
 

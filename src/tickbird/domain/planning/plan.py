@@ -78,7 +78,7 @@ class PlannedRun:
     # What was decided for its tick beforehand.
     override: TickOverride | None = None
     # Until which minute since the epoch others of its queue may pass it.
-    deferred_until: int = NOT_DEFERRED
+    deferred_until_minute: int = NOT_DEFERRED
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,5 +54,5 @@ def _plan_edited(schedule: Schedule, facts: Facts, now: float, edited: SqlEdit) 
     if before.state == "deleted":
         return _resting(schedule)
     if before.definition is None or before.state == "parked":
-        return repair(before, schedule, edited.changed_at)
-    return after_edit(schedule, plan(before, facts, min(now, edited.changed_at)), edited)
+        return repair(before, schedule, edited.edited_at)
+    return after_edit(schedule, plan(before, facts, min(now, edited.edited_at)), edited)

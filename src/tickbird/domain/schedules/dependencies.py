@@ -176,11 +176,11 @@ class LastSuccess:
 
 @dataclass(frozen=True, slots=True)
 class DependencyWait:
-    """What a waiting run waits for: that a schedule succeeds from `since` to `until`, both included."""
+    """What a waiting run waits for: that a schedule succeeds from `earliest_at` to `deadline_at`, both included."""
 
     schedule_id: int
-    since: int
-    until: int
+    earliest_at: int
+    deadline_at: int
 
 
 class DependencyCheck:

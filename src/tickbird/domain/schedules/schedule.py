@@ -111,7 +111,7 @@ class SqlEdit:
     """A definition that was changed by plain SQL: what held before, and when it changed."""
 
     before: Schedule
-    changed_at: int
+    edited_at: int
 
 
 def unreadable(schedule: Schedule) -> ConflictError:

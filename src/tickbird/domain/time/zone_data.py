@@ -132,14 +132,14 @@ def clock_text(at: datetime, tz: str = "UTC") -> str:
 
 @dataclass(frozen=True, slots=True)
 class ZoneRecord:
-    """Zone rules that the store goes by, or went by; `followed_at` is when every cursor had been computed anew."""
+    """A version of the tz database that the store has used; `recomputed_at` is None while cursors are recomputed."""
 
     generation: int
     version: str
     digest: str
     adopted_at: datetime
     adopted_by: str
-    followed_at: datetime | None
+    recomputed_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)

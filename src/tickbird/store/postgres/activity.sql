@@ -38,7 +38,7 @@ writing AS MATERIALIZED (
     WHERE locktype = 'relation'
         AND mode IN ('RowShareLock', 'RowExclusiveLock')
         AND relation IN (
-            'tickbird.runs'::regclass, 'tickbird.skips'::regclass, 'tickbird.audit'::regclass,
+            'tickbird.runs'::regclass, 'tickbird.skips'::regclass, 'tickbird.audit_log'::regclass,
             'tickbird.cursors'::regclass
         )
 )
@@ -96,10 +96,10 @@ tried AS MATERIALIZED (
 ),
 found AS (
     (
-        SELECT 0 AS rank, at, id, namespace FROM tickbird.audit
-        WHERE at >= %(at)s AND at <= %(until)s AND namespace = ANY(%(namespaces)s::text[])
+        SELECT 0 AS rank, created_at AS at, id, namespace FROM tickbird.audit_log
+        WHERE created_at >= %(at)s AND created_at <= %(until)s AND namespace = ANY(%(namespaces)s::text[])
             AND xmin::text::bigint <> ALL(%(passed)s::bigint[])
-        ORDER BY at LIMIT %(limit)s
+        ORDER BY created_at LIMIT %(limit)s
     )
     UNION ALL
     SELECT 1, created_at, id, namespace FROM made
@@ -128,7 +128,7 @@ WHERE %(limit)s IN (
     (SELECT count(*) FROM made), (SELECT count(*) FROM ended),
     (SELECT count(*) FROM (SELECT FROM tickbird.attempts WHERE ended_at >= %(at)s LIMIT %(limit)s) AS a),
     (SELECT count(*) FROM (SELECT FROM tickbird.skips WHERE decided_at >= %(at)s LIMIT %(limit)s) AS s),
-    (SELECT count(*) FROM (SELECT FROM tickbird.audit WHERE at >= %(at)s LIMIT %(limit)s) AS s)
+    (SELECT count(*) FROM (SELECT FROM tickbird.audit_log WHERE created_at >= %(at)s LIMIT %(limit)s) AS s)
 )
 UNION ALL
 (
@@ -142,7 +142,7 @@ UNION ALL
 -- order of their ids. A row without an id tells that there is too much to look through.
 SELECT
     u.xid, r.id, r.created_at, r.namespace,
-    (SELECT min(a.id) FROM tickbird.audit AS a WHERE a.at = r.created_at AND a.run_id = r.id)
+    (SELECT min(a.id) FROM tickbird.audit_log AS a WHERE a.created_at = r.created_at AND a.run_id = r.id)
 FROM unnest(%(xids)s::bigint[], %(floors)s::bigint[]) AS u(xid, floor)
 CROSS JOIN LATERAL (
     SELECT id, created_at, namespace, created_xid, xmin::text::bigint AS written_in FROM tickbird.runs
@@ -177,4 +177,6 @@ JOIN tickbird.schedules AS n ON n.id = s.schedule_id
 WHERE s.id = ANY(%(ids)s::bigint[]);
 
 -- name: told_audit
-SELECT id, at, actor, action, schedule, run_id, detail FROM tickbird.audit WHERE id = ANY(%(ids)s::bigint[]);
+SELECT id, created_at AS at, actor, action, schedule, run_id, detail
+FROM tickbird.audit_log
+WHERE id = ANY(%(ids)s::bigint[]);

@@ -56,7 +56,7 @@ FROM unnest(%(ids)s::bigint[], %(revisions)s::integer[], %(definitions)s::text[]
 WHERE c.schedule_id = u.id;
 
 -- name: write_revisions
-INSERT INTO tickbird.revisions (schedule_id, revision, definition, fingerprint, action, actor, detail, at)
+INSERT INTO tickbird.revisions (schedule_id, revision, definition, fingerprint, action, actor, detail, created_at)
 SELECT u.id, u.revision, u.definition::json, u.fingerprint, u.action, u.actor, u.detail::jsonb, %(now)s
 FROM unnest(
     %(ids)s::bigint[], %(revisions)s::integer[], %(definitions)s::text[], %(fingerprints)s::text[],
@@ -68,10 +68,10 @@ SET definition = excluded.definition,
     action = excluded.action,
     actor = excluded.actor,
     detail = excluded.detail,
-    at = excluded.at;
+    created_at = excluded.created_at;
 
 -- name: write_audits
-INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule, detail)
+INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, schedule_id, schedule, detail)
 SELECT %(now)s, u.actor, u.action, %(namespace)s, u.id, u.name, u.detail::jsonb
 FROM unnest(
     %(ids)s::bigint[], %(names)s::text[], %(actions)s::text[], %(actors)s::text[], %(details)s::text[]

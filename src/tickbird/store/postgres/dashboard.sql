@@ -278,13 +278,13 @@ SELECT idempotency_key FROM tickbird.runs WHERE id = %(id)s AND namespace = %(na
 -- so that the next page can begin after it.
 
 -- fragment: audit_columns
-id, at, actor, action, schedule, run_id, detail
+id, created_at, actor, action, schedule, run_id, detail
 
 -- fragment: audit_filter
 (%(actor)s = '' OR strpos(lower(actor), lower(%(actor)s)) > 0)
     AND (%(action)s::text IS NULL OR action = %(action)s)
-    AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
-    AND (%(until)s::timestamptz IS NULL OR at < %(until)s)
+    AND (%(since)s::timestamptz IS NULL OR created_at >= %(since)s)
+    AND (%(until)s::timestamptz IS NULL OR created_at < %(until)s)
 
 -- fragment: audit_page
 SELECT {audit_columns}, place, wanted FROM seen
@@ -302,7 +302,7 @@ coalesce(%(before)s::bigint, 9223372036854775807)
 -- name: find_audit
 WITH seen AS (
     SELECT {audit_columns}, row_number() OVER (ORDER BY id DESC) AS place, {audit_filter} AS wanted
-    FROM tickbird.audit
+    FROM tickbird.audit_log
     WHERE namespace = %(namespace)s AND id < {before}
     ORDER BY id DESC
     LIMIT %(maximum)s
@@ -312,7 +312,7 @@ WITH seen AS (
 -- name: find_audit_after
 WITH seen AS (
     SELECT {audit_columns}, row_number() OVER (ORDER BY id) AS place, {audit_filter} AS wanted
-    FROM tickbird.audit
+    FROM tickbird.audit_log
     WHERE namespace = %(namespace)s AND id > %(after)s::bigint
     ORDER BY id
     LIMIT %(maximum)s
@@ -322,7 +322,7 @@ WITH seen AS (
 -- name: find_audit_of
 WITH seen AS (
     SELECT {audit_columns}, row_number() OVER (ORDER BY id DESC) AS place, {audit_filter} AS wanted
-    FROM tickbird.audit
+    FROM tickbird.audit_log
     WHERE {of_schedule} AND id < {before}
     ORDER BY id DESC
     LIMIT %(maximum)s
@@ -332,7 +332,7 @@ WITH seen AS (
 -- name: find_audit_of_after
 WITH seen AS (
     SELECT {audit_columns}, row_number() OVER (ORDER BY id) AS place, {audit_filter} AS wanted
-    FROM tickbird.audit
+    FROM tickbird.audit_log
     WHERE {of_schedule} AND id > %(after)s::bigint
     ORDER BY id
     LIMIT %(maximum)s
@@ -340,7 +340,7 @@ WITH seen AS (
 {audit_page};
 
 -- name: last_lines
-SELECT run_id, attempt, number, at, level, text
+SELECT run_id, attempt, number, logged_at, level, text
 FROM tickbird.run_logs
 WHERE run_id = %(id)s AND (attempt, number) < (%(attempt)s, %(number)s)
 ORDER BY attempt DESC, number DESC

@@ -35,12 +35,12 @@ from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.postgres.database.connection import Connection, Connections, Session
 from tickbird.store.postgres.database.errors import translate
-from tickbird.store.postgres.database.identity import read_here
+from tickbird.store.postgres.database.identity import read_database
 from tickbird.store.postgres.database.schema import MIGRATIONS, missing_indexes
 from tickbird.store.postgres.rows import texts
 from tickbird.store.postgres.workers import to_worker
 from tickbird.store.shared.identity import compare, same_database
-from tickbird.store.shared.migrations import check_generation, read_version, unusable_schema
+from tickbird.store.shared.migrations import check_schema_generation, read_version, unusable_schema
 from tickbird.version import VERSION
 
 T = TypeVar("T")
@@ -172,7 +172,7 @@ async def _schema(looker: _Looker) -> SchemaState:
     newest = len(MIGRATIONS)
     try:
         meta = dict(await looker.db.fetch("read_meta"))
-        check_generation(meta)
+        check_schema_generation(meta)
         version, min_compatible = read_version(meta)
     except (errors.UndefinedTable, errors.InvalidSchemaName):
         return SchemaState(version=None, min_compatible=0, newest=newest)
@@ -185,9 +185,9 @@ async def _schema(looker: _Looker) -> SchemaState:
 
 
 async def _copied(looker: _Looker) -> str:
-    stored = await looker.rows("copy", "read_place")
+    stored = await looker.rows("copy", "read_identity")
     try:
-        place = await read_here(looker.db)
+        place = await read_database(looker.db)
     except psycopg.Error as error:
         looker.note("copy", error)
         return ""

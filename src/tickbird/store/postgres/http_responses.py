@@ -27,7 +27,7 @@ class PostgresHttpResponses(NounStore, HttpResponseStore):
         for _ in range(_MAX_TRIES):
             if await db.fetch("begin_request", **place, **bounds, request=request):
                 return None
-            for requested, status, headers, body in await db.fetch("find_answer", **place):
+            for requested, status, headers, body in await db.fetch("find_response", **place):
                 return StoredResponse(requested, status, as_object(headers), body or "")
         raise ConflictError("somebody else asks with this key again and again;", hint="try again in a moment.")
 
@@ -36,7 +36,9 @@ class PostgresHttpResponses(NounStore, HttpResponseStore):
     ) -> None:
         place = {"namespace": namespace, "key": key, "request": request}
         if response is None:
-            await self._db.execute("forget_answer", **place)
+            await self._db.execute("release_key", **place)
         else:
             headers = Jsonb(dict(response.headers))
-            await self._db.execute("keep_answer", **place, status=response.status, headers=headers, body=response.body)
+            await self._db.execute(
+                "store_response", **place, status=response.status, headers=headers, body=response.body
+            )

@@ -19,4 +19,4 @@ ORDER BY last_at
 LIMIT %(limit)s;
 
 -- name: pruned_until
-SELECT tickbird.epoch_seconds(until) FROM tickbird.prune_horizons WHERE schedule_id = %(schedule_id)s;
+SELECT tickbird.epoch_seconds(pruned_until) FROM tickbird.prune_horizons WHERE schedule_id = %(schedule_id)s;

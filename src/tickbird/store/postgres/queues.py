@@ -55,8 +55,8 @@ class PostgresQueues(NounStore, QueueStore):
         run = rows[0]
         rate = (await _stored_rates(db, run["namespace"], run["queue"])).get(run["queue"])
         [(at,)] = await db.fetch("clock", now=now)
-        [(deferred_until,)] = await db.fetch("deferred_until_of", id=run_id)
-        until = EPOCH + timedelta(minutes=deferred_until)
+        [(minute,)] = await db.fetch("deferred_until_minute_of", id=run_id)
+        until = EPOCH + timedelta(minutes=minute)
         if rate is None and until <= at:
             return None
         where = {"namespace": run["namespace"], "queue": run["queue"], "id": run_id}

@@ -34,8 +34,8 @@ SELECT
 FROM found
 GROUP BY queue;
 
--- name: deferred_until_of
-SELECT deferred_until FROM tickbird.runs WHERE id = %(id)s;
+-- name: deferred_until_minute_of
+SELECT deferred_until_minute FROM tickbird.runs WHERE id = %(id)s;
 
 -- name: runs_ahead
 -- Those of its queue that are taken before this one, as far as they are counted.
@@ -46,8 +46,8 @@ FROM (
         AND r.namespace = %(namespace)s
         AND r.queue = %(queue)s
         AND r.available_at <= %(now)s
-        AND (-r.priority, r.deferred_until, r.available_at, r.id)
-            < (SELECT -o.priority, o.deferred_until, o.available_at, o.id FROM tickbird.runs AS o WHERE o.id = %(id)s)
+        AND (-r.priority, r.deferred_until_minute, r.available_at, r.id)
+            < (SELECT -o.priority, o.deferred_until_minute, o.available_at, o.id FROM tickbird.runs AS o WHERE o.id = %(id)s)
     LIMIT %(limit)s
 ) AS found;
 
@@ -87,7 +87,7 @@ SELECT f.id, s.name AS schedule, l.queue, l.target, f.available_at
 FROM (SELECT * FROM lines LIMIT %(maximum)s) AS l
 CROSS JOIN LATERAL (
     SELECT r.id, r.schedule_id, r.available_at FROM tickbird.runs AS r
-    WHERE {in_line} AND r.deferred_until = 0 AND r.available_at < %(before)s
+    WHERE {in_line} AND r.deferred_until_minute = 0 AND r.available_at < %(before)s
     ORDER BY r.available_at, r.id
     LIMIT %(limit)s
 ) AS f
@@ -103,7 +103,7 @@ FROM lines AS l
 CROSS JOIN LATERAL (
     SELECT r.available_at FROM tickbird.runs AS r
     WHERE {in_line} AND r.available_at <= coalesce(%(now)s::timestamptz, statement_timestamp())
-    ORDER BY r.deferred_until, r.available_at
+    ORDER BY r.deferred_until_minute, r.available_at
     LIMIT %(limit)s
 ) AS f
 GROUP BY l.queue, l.target

@@ -163,7 +163,7 @@ class PostgresRuns(NounStore, RunStore):
         await db.execute("prune_audit", older_than=older_than, limit=limit, now=now)
         await db.execute("prune_backfills", older_than=older_than, now=now)
         await db.execute("prune_workers", older_than=older_than, now=now)
-        await db.execute("prune_answers", kept=float(RESPONSE_TTL), limit=limit, now=now)
+        await db.execute("prune_responses", kept=float(RESPONSE_TTL), limit=limit, now=now)
         await db.execute("prune_sessions", kept=float(SESSION_KEPT), limit=limit, now=now)
         await db.execute("prune_pings", older_than=older_than, limit=limit, now=now)
         await db.execute("unwatch")

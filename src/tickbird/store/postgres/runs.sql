@@ -44,7 +44,7 @@ made AS (
     ORDER BY u.place
 ),
 told AS (
-    INSERT INTO tickbird.audit (at, actor, action, namespace, run_id, detail)
+    INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, run_id, detail)
     SELECT {now}, %(actor)s, 'enqueue', %(namespace)s, u.id, %(detail)s::jsonb
     FROM u
     WHERE u.place = 1
@@ -91,7 +91,7 @@ SELECT
 FROM made;
 
 -- name: tell_enqueued
-INSERT INTO tickbird.audit (at, actor, action, namespace, run_id, detail)
+INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, run_id, detail)
 SELECT r.created_at, r.actor, 'enqueue', r.namespace, r.id, %(detail)s::jsonb FROM tickbird.runs AS r WHERE r.id = %(id)s
 RETURNING id;
 
@@ -202,7 +202,7 @@ done AS (
         start_by = CASE WHEN h.status <> 'queued' OR NOT h.started THEN r.start_by END,
         available_at = CASE WHEN h.status = 'queued' THEN {now} + make_interval(secs => h.delay) ELSE r.available_at END,
         -- A run that waits for its next attempt would hide others behind the line from claims.
-        deferred_until = CASE WHEN h.failures > 0 THEN 0 ELSE r.deferred_until END,
+        deferred_until_minute = CASE WHEN h.failures > 0 THEN 0 ELSE r.deferred_until_minute END,
         finished_at = CASE WHEN h.status <> 'queued' THEN {now} END,
         result = h.result::json,
         error = h.error,
@@ -280,7 +280,7 @@ UPDATE tickbird.runs
 SET status = 'queued',
     lane = 0,
     available_at = greatest(available_at, %(now)s),
-    deferred_until = coalesce((%(until)s::integer[])[array_position(%(those)s::bigint[], id)], 0)
+    deferred_until_minute = coalesce((%(until)s::integer[])[array_position(%(those)s::bigint[], id)], 0)
 WHERE id = ANY(ARRAY(
     SELECT id FROM tickbird.runs WHERE id = ANY(%(ids)s::bigint[]) AND status || '' = 'waiting'
     ORDER BY id
@@ -344,11 +344,12 @@ RETURNING r.id, r.schedule_id, r.status, r.namespace, r.concurrency_key;
 -- name: join_lines
 -- Runs that stood behind the line of their queue until now join it, by their age.
 UPDATE tickbird.runs
-SET deferred_until = 0
+SET deferred_until_minute = 0
 WHERE id = ANY(ARRAY(
     SELECT id FROM tickbird.runs
-    WHERE status = 'queued' AND deferred_until > 0 AND deferred_until < ceil(date_part('epoch', %(now)s::timestamptz) / 60)::integer
-    ORDER BY deferred_until
+    WHERE status = 'queued' AND deferred_until_minute > 0
+        AND deferred_until_minute < ceil(date_part('epoch', %(now)s::timestamptz) / 60)::integer
+    ORDER BY deferred_until_minute
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
 ));
@@ -400,8 +401,12 @@ SELECT
             WHERE status IN ('waiting', 'queued') AND start_by IS NOT NULL
             ORDER BY start_by LIMIT 1
         ),
-        (SELECT until FROM tickbird.dependency_waits ORDER BY until LIMIT 1),
-        (SELECT to_timestamp(60.0 * deferred_until) FROM tickbird.runs WHERE status = 'queued' AND deferred_until > 0 ORDER BY deferred_until LIMIT 1)
+        (SELECT deadline_at FROM tickbird.dependency_waits ORDER BY deadline_at LIMIT 1),
+        (
+            SELECT to_timestamp(60.0 * deferred_until_minute) FROM tickbird.runs
+            WHERE status = 'queued' AND deferred_until_minute > 0
+            ORDER BY deferred_until_minute LIMIT 1
+        )
     ),
     EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting' AND lane < 2);
 
@@ -452,11 +457,11 @@ gone AS (
     RETURNING schedule_id, CASE WHEN origin IN ('schedule', 'catch_up', 'backfill') THEN scheduled_for END AS tick
 ),
 marks AS (
-    INSERT INTO tickbird.prune_horizons (schedule_id, until)
+    INSERT INTO tickbird.prune_horizons (schedule_id, pruned_until)
     SELECT schedule_id, max(tick) FROM gone WHERE schedule_id IS NOT NULL AND tick IS NOT NULL
     GROUP BY schedule_id
     ORDER BY schedule_id
-    ON CONFLICT (schedule_id) DO UPDATE SET until = greatest(prune_horizons.until, excluded.until)
+    ON CONFLICT (schedule_id) DO UPDATE SET pruned_until = greatest(prune_horizons.pruned_until, excluded.pruned_until)
 )
 SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM seen), last.finished_at, last.id
 FROM (SELECT finished_at, id FROM seen ORDER BY finished_at DESC, id DESC LIMIT 1) AS last;
@@ -475,19 +480,19 @@ WITH gone AS (
     ))
     RETURNING schedule_id, last_at
 )
-INSERT INTO tickbird.prune_horizons (schedule_id, until)
+INSERT INTO tickbird.prune_horizons (schedule_id, pruned_until)
 SELECT schedule_id, max(last_at) FROM gone
 GROUP BY schedule_id
 ORDER BY schedule_id
-ON CONFLICT (schedule_id) DO UPDATE SET until = greatest(prune_horizons.until, excluded.until);
+ON CONFLICT (schedule_id) DO UPDATE SET pruned_until = greatest(prune_horizons.pruned_until, excluded.pruned_until);
 
 -- name: prune_audit
-DELETE FROM tickbird.audit
+DELETE FROM tickbird.audit_log
 WHERE id = ANY(ARRAY(
     SELECT id
-    FROM tickbird.audit
-    WHERE at < {now} - make_interval(secs => %(older_than)s)
-    ORDER BY at
+    FROM tickbird.audit_log
+    WHERE created_at < {now} - make_interval(secs => %(older_than)s)
+    ORDER BY created_at
     LIMIT %(limit)s
 ));
 
@@ -530,7 +535,7 @@ used AS MATERIALIZED (
 old AS MATERIALIZED (
     SELECT v.revision
     FROM (
-        SELECT revision, lead(at) OVER (ORDER BY revision) AS replaced_at
+        SELECT revision, lead(created_at) OVER (ORDER BY revision) AS replaced_at
         FROM tickbird.revisions
         WHERE schedule_id = %(id)s
     ) AS v

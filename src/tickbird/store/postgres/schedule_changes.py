@@ -243,7 +243,7 @@ async def _leave(
         retry_of=run.retry_of,
         actor=actor,
         key=definition.key(run.payload),
-        deferred_until=run.deferred_until,
+        deferred_until_minute=run.deferred_until_minute,
         payload=None if run.payload is None else check_payload(run.payload),
         action=changed.action,
         detail=Jsonb(dict(changed.detail)),

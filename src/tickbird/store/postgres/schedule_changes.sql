@@ -74,7 +74,7 @@ SET revision = %(revision)s,
 WHERE schedule_id = %(id)s;
 
 -- name: write_revision
-INSERT INTO tickbird.revisions (schedule_id, revision, definition, fingerprint, action, actor, detail, at)
+INSERT INTO tickbird.revisions (schedule_id, revision, definition, fingerprint, action, actor, detail, created_at)
 VALUES (
     %(id)s, %(revision)s,
     coalesce(%(definition)s::json, (SELECT s.definition::json FROM tickbird.schedules AS s WHERE s.id = %(id)s)),
@@ -86,18 +86,19 @@ SET definition = excluded.definition,
     action = excluded.action,
     actor = excluded.actor,
     detail = excluded.detail,
-    at = excluded.at;
+    created_at = excluded.created_at;
 
 -- name: write_run
 -- A run that somebody asked for, with its payload, its audit row and the wake-up for it; the run as run_details has it.
 WITH made AS (
     INSERT INTO tickbird.runs (
         namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, due_at, available_at,
-        start_by, crash_limit, retry_of, actor, concurrency_key, deferred_until, created_at
+        start_by, crash_limit, retry_of, actor, concurrency_key, deferred_until_minute, created_at
     )
     VALUES (
         %(namespace)s, %(schedule_id)s, %(revision)s, %(target_kind)s, %(target)s, %(queue)s, %(priority)s, %(status)s,
-        %(origin)s, %(now)s, %(now)s, to_timestamp(%(start_by)s::float8), %(crash_limit)s, %(retry_of)s, %(actor)s, %(key)s, %(deferred_until)s,
+        %(origin)s, %(now)s, %(now)s, to_timestamp(%(start_by)s::float8), %(crash_limit)s, %(retry_of)s, %(actor)s, %(key)s,
+        %(deferred_until_minute)s,
         %(now)s
     )
     RETURNING *
@@ -107,7 +108,7 @@ sent AS (
     SELECT made.id, %(payload)s::json FROM made WHERE %(payload)s::text IS NOT NULL
 ),
 told AS (
-    INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule, run_id, detail)
+    INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, schedule_id, schedule, run_id, detail)
     SELECT
         made.created_at, made.actor, %(action)s, made.namespace, made.schedule_id, %(schedule)s, made.id, %(detail)s
     FROM made
@@ -124,7 +125,7 @@ FROM made AS r
 LEFT JOIN tickbird.revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.revision;
 
 -- name: write_audit
-INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule, run_id, detail)
+INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, schedule_id, schedule, run_id, detail)
 VALUES (
     %(now)s, %(actor)s, %(action)s, %(namespace)s, %(schedule_id)s, %(schedule)s, %(run_id)s, %(detail)s
 );

@@ -27,24 +27,24 @@ WHERE s.id = ANY(
 );
 
 -- name: list_revisions
-SELECT revision, action, actor, at, definition, fingerprint, detail
+SELECT revision, action, actor, created_at AS at, definition, fingerprint, detail
 FROM tickbird.revisions
 WHERE schedule_id = %(schedule_id)s
     AND (%(before)s::bigint IS NULL OR revision < %(before)s)
-    AND (%(made_before)s::timestamptz IS NULL OR at < %(made_before)s)
+    AND (%(made_before)s::timestamptz IS NULL OR created_at < %(made_before)s)
 ORDER BY revision DESC
 LIMIT %(limit)s;
 
 -- name: list_audit
-SELECT id, at, actor, action, schedule, run_id, detail
-FROM tickbird.audit
+SELECT id, created_at AS at, actor, action, schedule, run_id, detail
+FROM tickbird.audit_log
 WHERE namespace = %(namespace)s AND id < coalesce(%(before)s::bigint, 9223372036854775807)
 ORDER BY id DESC
 LIMIT %(limit)s;
 
 -- name: list_audit_of
-SELECT id, at, actor, action, schedule, run_id, detail
-FROM tickbird.audit
+SELECT id, created_at AS at, actor, action, schedule, run_id, detail
+FROM tickbird.audit_log
 WHERE schedule_id = (
         SELECT i.id FROM tickbird.schedule_ids AS i WHERE i.namespace = %(namespace)s AND i.name = %(schedule)s
     )

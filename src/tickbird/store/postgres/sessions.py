@@ -38,7 +38,7 @@ class PostgresSessions(NounStore, SessionStore):
             id=new.id,
             digest=new.digest,
             token_id=new.token_id,
-            agent=new.agent,
+            user_agent=new.user_agent,
             seconds=float(new.seconds),
             now=now,
         )

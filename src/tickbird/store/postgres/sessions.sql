@@ -8,9 +8,9 @@ WHERE id = %(id)s
 FOR NO KEY UPDATE;
 
 -- name: insert_session
-INSERT INTO tickbird.sessions (id, digest, token_id, agent, opened_at, expires_at)
+INSERT INTO tickbird.sessions (id, digest, token_id, user_agent, opened_at, expires_at)
 SELECT
-    %(id)s, %(digest)s, t.id, %(agent)s, clock.now, least(clock.now + make_interval(secs => %(seconds)s), t.expires_at)
+    %(id)s, %(digest)s, t.id, %(user_agent)s, clock.now, least(clock.now + make_interval(secs => %(seconds)s), t.expires_at)
 FROM tickbird.tokens AS t, (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS clock
 WHERE t.id = %(token_id)s
 ON CONFLICT (id) DO NOTHING

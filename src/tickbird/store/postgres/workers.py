@@ -42,7 +42,7 @@ class PostgresWorkers(NounStore, WorkerStore):
                 queues=texts(worker.queues),
                 slots=worker.slots,
                 tasks=Jsonb(dict(worker.tasks)),
-                declares=Jsonb(dict(worker.declares)),
+                declared=Jsonb(dict(worker.declared)),
                 draining=worker.draining,
                 standby_reason=worker.standby_reason,
                 health=Jsonb(dict(worker.health)),
@@ -89,6 +89,6 @@ class PostgresWorkers(NounStore, WorkerStore):
 
 def to_worker(row: Mapping[str, Any]) -> Worker:
     """A row of `workers`."""
-    kinds = {"tasks": dict, "declares": str, "health": object}
+    kinds = {"tasks": dict, "declared": str, "health": object}
     objects = {name: as_object(row[name], kind) for name, kind in kinds.items()}
     return Worker(**{**row, **objects, "queues": tuple(row["queues"])})

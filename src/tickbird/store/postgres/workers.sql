@@ -2,12 +2,12 @@
 
 -- name: heartbeat
 INSERT INTO tickbird.workers AS w (
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
     health, started_at, last_heartbeat_at, live_until
 )
 SELECT
     %(id)s, %(namespace)s, %(app)s, %(kind)s, %(host)s, %(pid)s, %(version)s, %(queues)s::text[], %(slots)s,
-    %(tasks)s, %(declares)s, %(draining)s, %(standby_reason)s, %(health)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
+    %(tasks)s, %(declared)s, %(draining)s, %(standby_reason)s, %(health)s, coalesce(%(started_at)s::timestamptz, c.now), c.now,
     c.now + make_interval(secs => %(live_for)s)
 FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now) AS c
 ON CONFLICT (id) DO UPDATE
@@ -20,7 +20,7 @@ SET namespace = excluded.namespace,
     queues = excluded.queues,
     slots = excluded.slots,
     tasks = excluded.tasks,
-    declares = excluded.declares,
+    declared = excluded.declared,
     draining = excluded.draining,
     standby_reason = excluded.standby_reason,
     health = excluded.health,
@@ -33,14 +33,14 @@ RETURNING
         WHERE o.namespace = w.namespace AND o.app = w.app AND o.id <> w.id AND o.live_until > w.last_heartbeat_at
     ),
     coalesce((SELECT max(generation) FROM tickbird.zone_data), 0),
-    (SELECT value FROM tickbird.meta WHERE key = 'place'),
+    (SELECT value FROM tickbird.meta WHERE key = 'identity'),
     (SELECT value FROM tickbird.meta WHERE key = 'version'),
     (SELECT value FROM tickbird.meta WHERE key = 'min_compatible'),
     coalesce(drain_requested_by, '');
 
 -- name: find_worker
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
     health, started_at, last_heartbeat_at, live_until, drain_requested_at, drain_requested_by
 FROM tickbird.workers
 WHERE id = %(id)s AND namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
@@ -71,7 +71,7 @@ LIMIT 1;
 
 -- name: list_workers
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
     health, started_at, last_heartbeat_at, live_until, drain_requested_at, drain_requested_by
 FROM tickbird.workers
 WHERE namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())

@@ -9,7 +9,7 @@ from tickbird.domain.store_identity import StoreIdentity
 
 Same = Callable[[Mapping[str, str], Mapping[str, str]], bool]
 # The row of the table meta that holds it.
-KEY = "place"
+KEY = "identity"
 
 
 def encode(place: Mapping[str, str]) -> str:

@@ -74,14 +74,14 @@ def pending(known: Sequence[Migration], applied: Mapping[int, str]) -> Sequence[
     return known[newest:]
 
 
-def check_generation(
+def check_schema_generation(
     meta: Mapping[str, Any], known: Sequence[Migration] = (), applied: Mapping[int, str] | None = None
 ) -> None:
     """Raise SchemaError where the schema is of another generation, whatever its version.
 
     Where its table `meta` was changed by hand, what was applied tells.
     """
-    generation = meta.get("generation")
+    generation = meta.get("schema_generation")
     if generation is None and applied and known and applied.get(1) == known[0].checksum:
         return
     if generation is None and (meta or applied):
@@ -107,7 +107,7 @@ def unusable_schema(error: SchemaError, newest: int) -> SchemaState:
 def read_version(meta: Mapping[str, Any]) -> tuple[int | None, int]:
     """The version and min_compatible that a schema's table `meta` states; None where it states no version.
 
-    Only after check_generation do they mean anything.
+    Only after check_schema_generation do they mean anything.
     """
     for key in ("version", "min_compatible"):
         text = str(meta.get(key, 0))
@@ -126,7 +126,7 @@ def is_stale(meta: Mapping[str, Any], newest: int) -> bool:
         version, _ = read_version(meta)
     except SchemaError:
         return True
-    return version is None or version < newest or meta.get("generation") != GENERATION
+    return version is None or version < newest or meta.get("schema_generation") != GENERATION
 
 
 def check_version(known: Sequence[Migration], version: int | None, min_compatible: int) -> None:

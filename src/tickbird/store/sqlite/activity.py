@@ -15,7 +15,7 @@ from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction, write_transaction
 from tickbird.store.sqlite.database.instants import clock, to_micros
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
-from tickbird.store.sqlite.rows import audit_record, dump, run_record, skip_record
+from tickbird.store.sqlite.rows import dump, to_audit_entry, to_run, to_skip
 
 
 class SqliteActivity(NounStore, ActivityStore):
@@ -48,9 +48,9 @@ class SqliteActivity(NounStore, ActivityStore):
             return ActivityPage(more=True)
         runs, skips, audits = (dump(ids) for ids in ids_of(rows))
         details: Any = (
-            {row["id"]: _slim(run_record(row)) for row in fetch_named(db, "some_runs", {"ids": runs})},
-            {row["id"]: (row["schedule"], skip_record(row)) for row in fetch_named(db, "told_skips", {"ids": skips})},
-            {row["id"]: audit_record(row) for row in fetch_named(db, "told_audit", {"ids": audits})},
+            {row["id"]: _slim(to_run(row)) for row in fetch_named(db, "some_runs", {"ids": runs})},
+            {row["id"]: (row["schedule"], to_skip(row)) for row in fetch_named(db, "told_skips", {"ids": skips})},
+            {row["id"]: to_audit_entry(row) for row in fetch_named(db, "told_audit", {"ids": audits})},
         )
         return merge_activity(after, until, [], rows, details)
 

@@ -2,7 +2,7 @@
 
 -- name: ended_since
 SELECT *
-FROM run_records
+FROM run_details
 WHERE namespace = :namespace AND finished_at IS NOT NULL AND finished_at >= :since
 ORDER BY finished_at DESC, id DESC
 LIMIT :limit;
@@ -18,7 +18,7 @@ ORDER BY s.decided_at DESC, s.id DESC
 LIMIT :limit;
 
 -- name: last_run_id
-SELECT last FROM counters WHERE name = 'run';
+SELECT value FROM counters WHERE name = 'run_id';
 
 -- name: read_activity
 -- Narrow rows in order: rank, instant, id, namespace. A row of rank -1 tells that there is too much. Starts have no index:
@@ -49,7 +49,7 @@ skipped AS MATERIALIZED (
     ORDER BY s.decided_at LIMIT :limit
 ),
 done AS MATERIALIZED (
-    SELECT id, at, namespace FROM audit WHERE at >= :at ORDER BY at LIMIT :limit
+    SELECT id, created_at AS at, namespace FROM audit_log WHERE created_at >= :at ORDER BY created_at LIMIT :limit
 ),
 found AS (
     SELECT 0 AS rank, at, id, namespace FROM done
@@ -89,4 +89,6 @@ JOIN schedules AS n ON n.id = s.schedule_id
 WHERE s.id IN (SELECT value FROM json_each(:ids));
 
 -- name: told_audit
-SELECT id, at, actor, action, schedule, run_id, detail FROM audit WHERE id IN (SELECT value FROM json_each(:ids));
+SELECT id, created_at AS at, actor, action, schedule, run_id, detail
+FROM audit_log
+WHERE id IN (SELECT value FROM json_each(:ids));

@@ -17,7 +17,7 @@ from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction, write_transaction
 from tickbird.store.sqlite.database.instants import now_micros, to_instant
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
-from tickbird.store.sqlite.rows import Row, dump, schedule_record
+from tickbird.store.sqlite.rows import Row, dump, to_schedule
 
 _MAX_NAMED = 11
 
@@ -109,7 +109,7 @@ def _read_calendars(
 
 def _read_schedules(db: Session, namespace: str, name: str, after: str, limit: int) -> list[Schedule]:
     bounds = {"namespace": namespace, "name": name, "after": after, "limit": limit}
-    return [schedule_record(row) for row in fetch_named(db, "schedules_with_calendar", bounds)]
+    return [to_schedule(row) for row in fetch_named(db, "schedules_with_calendar", bounds)]
 
 
 def _record(row: Row) -> CalendarRecord:

@@ -28,7 +28,7 @@ RETURNING name, definition, closed, source, revision, created_at, changed_at, ch
 DELETE FROM calendars WHERE namespace = :namespace AND name = :name RETURNING revision;
 
 -- name: schedules_with_calendar
-SELECT * FROM schedule_records AS s
+SELECT * FROM schedule_details AS s
 WHERE s.namespace = :namespace
     AND s.name > :after
     AND json_type(s.definition, '$.calendars') = 'array'

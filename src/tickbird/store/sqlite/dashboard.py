@@ -36,7 +36,7 @@ from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction
 from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
-from tickbird.store.sqlite.rows import audit_record, dump, run_record, schedule_record
+from tickbird.store.sqlite.rows import dump, to_audit_entry, to_run, to_schedule
 
 # Of what has ended lately in all namespaces, so much is looked through for one.
 _RECENT: Final = 10_000
@@ -62,7 +62,7 @@ class SqliteDashboard(NounStore, DashboardStore):
         listed = [rows[schedule_id] for schedule_id in (ids if before is None else ids[::-1]) if schedule_id in rows]
         return [
             ScheduleSummary(
-                schedule=schedule_record(row),
+                schedule=to_schedule(row),
                 last_run=runs.get(row["last_run_id"]),
                 failure_streak=row["failure_streak"],
                 held=row["held"],
@@ -217,7 +217,7 @@ class SqliteDashboard(NounStore, DashboardStore):
         }
         name = "find_audit" if wanted.schedule is None else "find_audit_of"
         rows, reached = _find(db, name, bounds, before, after, limit)
-        return KeysetPage([audit_record(row) for row in rows], reached)
+        return KeysetPage([to_audit_entry(row) for row in rows], reached)
 
     @read_transaction
     def last_lines(
@@ -278,11 +278,11 @@ def _points(
 
 def _these_schedules(db: Session, ids: Sequence[int]) -> list[Schedule]:
     rows = {row["id"]: row for row in fetch_named(db, "read_schedules", {"ids": dump(ids)})}
-    return [schedule_record(rows[one]) for one in ids if one in rows]
+    return [to_schedule(rows[one]) for one in ids if one in rows]
 
 
 def _these_runs(db: Session, ids: Sequence[int]) -> dict[int, RunRecord]:
-    return {row["id"]: run_record(row) for row in fetch_named(db, "some_runs", {"ids": dump(ids)})} if ids else {}
+    return {row["id"]: to_run(row) for row in fetch_named(db, "some_runs", {"ids": dump(ids)})} if ids else {}
 
 
 def _median(db: Session, schedule_id: int) -> float | None:

@@ -90,11 +90,11 @@ SELECT
         )
     ) AS failure_streak,
     (SELECT count(*) FROM runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2) AS held
-FROM schedule_records AS s
+FROM schedule_details AS s
 WHERE s.id IN (SELECT value FROM json_each(:ids));
 
 -- name: read_schedules
-SELECT * FROM schedule_records WHERE id IN (SELECT value FROM json_each(:ids));
+SELECT * FROM schedule_details WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- fragment: first_start
 -- When the first attempt of a run n began.
@@ -241,8 +241,8 @@ SELECT idempotency_key FROM runs WHERE id = :id AND namespace = :namespace;
 -- fragment: audit_filter
 (:actor = '' OR instr(lower(actor), lower(:actor)))
     AND (:action IS NULL OR action = :action)
-    AND (:since IS NULL OR at >= :since)
-    AND (:until IS NULL OR at < :until)
+    AND (:since IS NULL OR created_at >= :since)
+    AND (:until IS NULL OR created_at < :until)
 
 -- fragment: of_schedule
 schedule_id = (SELECT i.id FROM schedule_ids AS i WHERE i.namespace = :namespace AND i.name = :schedule)
@@ -251,35 +251,35 @@ schedule_id = (SELECT i.id FROM schedule_ids AS i WHERE i.namespace = :namespace
 coalesce(:before, 9223372036854775807)
 
 -- name: find_audit
-SELECT id, at, actor, action, schedule, run_id, detail, {audit_filter}
-FROM audit
+SELECT id, created_at AS at, actor, action, schedule, run_id, detail, {audit_filter}
+FROM audit_log
 WHERE namespace = :namespace AND id < {before}
 ORDER BY id DESC
 LIMIT :maximum;
 
 -- name: find_audit_after
-SELECT id, at, actor, action, schedule, run_id, detail, {audit_filter}
-FROM audit
+SELECT id, created_at AS at, actor, action, schedule, run_id, detail, {audit_filter}
+FROM audit_log
 WHERE namespace = :namespace AND id > :after
 ORDER BY id
 LIMIT :maximum;
 
 -- name: find_audit_of
-SELECT id, at, actor, action, schedule, run_id, detail, {audit_filter}
-FROM audit
+SELECT id, created_at AS at, actor, action, schedule, run_id, detail, {audit_filter}
+FROM audit_log
 WHERE {of_schedule} AND id < {before}
 ORDER BY id DESC
 LIMIT :maximum;
 
 -- name: find_audit_of_after
-SELECT id, at, actor, action, schedule, run_id, detail, {audit_filter}
-FROM audit
+SELECT id, created_at AS at, actor, action, schedule, run_id, detail, {audit_filter}
+FROM audit_log
 WHERE {of_schedule} AND id > :after
 ORDER BY id
 LIMIT :maximum;
 
 -- name: last_lines
-SELECT run_id, attempt, number, at, level, text
+SELECT run_id, attempt, number, logged_at, level, text
 FROM run_logs
 WHERE run_id = :id AND (attempt, number) < (:attempt, :number)
 ORDER BY attempt DESC, number DESC

@@ -136,14 +136,14 @@ SELECT
 
 -- name: page_unwell
 SELECT *
-FROM run_records
+FROM run_details
 WHERE namespace = :namespace AND {is_unwell} AND id < {before}
 ORDER BY id DESC
 LIMIT :limit;
 
 -- name: page_unwell_of
 SELECT *
-FROM run_records
+FROM run_details
 WHERE {of_schedule} AND {is_unwell} AND id < {before}
 ORDER BY id DESC
 LIMIT :limit;
@@ -152,7 +152,7 @@ LIMIT :limit;
 -- There are as many as there is work to do, in no order that their indexes know. The plus keeps SQLite from walking all
 -- runs by their ids instead.
 SELECT *
-FROM run_records
+FROM run_details
 WHERE id IN (
     SELECT id
     FROM (
@@ -171,7 +171,7 @@ ORDER BY id DESC;
 
 -- name: page_active_of
 SELECT *
-FROM run_records
+FROM run_details
 WHERE id IN (
     SELECT id
     FROM runs

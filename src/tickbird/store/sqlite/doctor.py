@@ -27,9 +27,9 @@ from tickbird.domain.errors import SchemaError, StoreError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import zone_source
-from tickbird.store.shared.migrations import check_generation, read_version, unusable_schema
+from tickbird.store.shared.migrations import check_schema_generation, read_version, unusable_schema
 from tickbird.store.sqlite.database.connection import explain, read
-from tickbird.store.sqlite.database.identity import read_here, read_identity
+from tickbird.store.sqlite.database.identity import read_database, read_identity
 from tickbird.store.sqlite.database.instants import to_instant
 from tickbird.store.sqlite.database.schema import MIGRATIONS, meta_of
 from tickbird.store.sqlite.database.statements import SQL
@@ -66,7 +66,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Stor
         stored = read_records(db, 1)
         return replace(
             seen,
-            copy_reason=read_identity(db, read_here(path)).copy_reason,
+            copy_reason=read_identity(db, read_database(path)).copy_reason,
             zones=ZoneDataStatus(
                 zone_source().data, stored[0].version if stored else None, stored[0].digest if stored else None
             ),
@@ -88,7 +88,7 @@ def _schema(db: sqlite3.Connection) -> SchemaState:
     newest = len(MIGRATIONS)
     try:
         meta = read(db, lambda: meta_of(db) or {})
-        check_generation(meta)
+        check_schema_generation(meta)
         version, min_compatible = read_version(meta)
     except SchemaError as error:
         return unusable_schema(error, newest)

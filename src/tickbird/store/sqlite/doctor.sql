@@ -94,7 +94,7 @@ SELECT d.name, json_extract(e.value, '$.after'),
 FROM schedules AS d
 JOIN cursors AS c ON c.schedule_id = d.id AND c.state = 'active'
 JOIN json_each(d.definition, '$.depends_on') AS e ON e.type = 'object'
-LEFT JOIN schedule_records AS o
+LEFT JOIN schedule_details AS o
     ON o.namespace = d.namespace AND o.name = json_extract(e.value, '$.after') AND o.state <> 'deleted'
 WHERE d.namespace = :namespace
     AND json_type(d.definition, '$.depends_on') = 'array'

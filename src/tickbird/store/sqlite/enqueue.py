@@ -31,7 +31,7 @@ def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = N
         found = yield from finding(namespace, key)
         if found is not None:
             return match_enqueue(key, found, run.target, run.payload)
-    [(run_id,)] = yield "reserve_ids", {"name": "run", "count": 1}
+    [(run_id,)] = yield "reserve_ids", {"name": "run_id", "count": 1}
     # Once nobody else can write any more: what is dated later, is written later.
     at = clock() if now is None else to_micros(now)
     room: dict[Key, int] = {}

@@ -23,7 +23,7 @@ class SqliteHttpResponses(NounStore, HttpResponseStore):
         bounds = {"kept_since": at - RESPONSE_TTL * MICROS, "given_up_since": at - ABANDONED_AFTER * MICROS}
         if db.execute(SQL["begin_request"], {**place, **bounds, "request": request, "now": at}).fetchall():
             return None
-        [(requested, status, headers, body)] = db.execute(SQL["find_answer"], place).fetchall()
+        [(requested, status, headers, body)] = db.execute(SQL["find_response"], place).fetchall()
         return StoredResponse(requested, status, as_object(decode(headers)), body or "")
 
     @write_transaction
@@ -39,7 +39,7 @@ class SqliteHttpResponses(NounStore, HttpResponseStore):
     ) -> None:
         place = {"namespace": namespace, "key": key, "request": request}
         if response is None:
-            db.execute(SQL["forget_answer"], place)
+            db.execute(SQL["release_key"], place)
         else:
             kept = {"status": response.status, "headers": dump(dict(response.headers)), "body": response.body}
-            db.execute(SQL["keep_answer"], {**place, **kept})
+            db.execute(SQL["store_response"], {**place, **kept})

@@ -1,27 +1,29 @@
--- Answers to requests with a key.
+-- Responses to requests with an idempotency key.
 
 -- name: begin_request
--- A row where it is ours to answer: there was none, it is a day old, or whoever began has given up.
-INSERT INTO http_responses (namespace, key, request, begun_at)
+-- A row if the caller is to respond: there was none, it is a day old, or the first request was abandoned.
+INSERT INTO http_responses (namespace, idempotency_key, request_digest, started_at)
 VALUES (:namespace, :key, :request, :now)
-ON CONFLICT (namespace, key) DO UPDATE
-SET request = excluded.request, begun_at = excluded.begun_at, status = NULL, headers = NULL, body = NULL
-WHERE http_responses.begun_at <= :kept_since OR (http_responses.status IS NULL AND http_responses.begun_at <= :given_up_since)
+ON CONFLICT (namespace, idempotency_key) DO UPDATE
+SET request_digest = excluded.request_digest, started_at = excluded.started_at, status = NULL, headers = NULL, body = NULL
+WHERE http_responses.started_at <= :kept_since
+    OR (http_responses.status IS NULL AND http_responses.started_at <= :given_up_since)
 RETURNING 1;
 
--- name: find_answer
-SELECT request, status, headers, body FROM http_responses WHERE namespace = :namespace AND key = :key;
+-- name: find_response
+SELECT request_digest, status, headers, body FROM http_responses WHERE namespace = :namespace AND idempotency_key = :key;
 
--- name: keep_answer
+-- name: store_response
 UPDATE http_responses
 SET status = :status, headers = :headers, body = :body
-WHERE namespace = :namespace AND key = :key AND request = :request AND status IS NULL;
+WHERE namespace = :namespace AND idempotency_key = :key AND request_digest = :request AND status IS NULL;
 
--- name: forget_answer
-DELETE FROM http_responses WHERE namespace = :namespace AND key = :key AND request = :request AND status IS NULL;
-
--- name: prune_answers
+-- name: release_key
 DELETE FROM http_responses
-WHERE (namespace, key) IN (
-    SELECT namespace, key FROM http_responses WHERE begun_at < :kept_since ORDER BY begun_at LIMIT :limit
+WHERE namespace = :namespace AND idempotency_key = :key AND request_digest = :request AND status IS NULL;
+
+-- name: prune_responses
+DELETE FROM http_responses
+WHERE (namespace, idempotency_key) IN (
+    SELECT namespace, idempotency_key FROM http_responses WHERE started_at < :kept_since ORDER BY started_at LIMIT :limit
 );

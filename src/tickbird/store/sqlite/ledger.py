@@ -13,7 +13,7 @@ from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction
 from tickbird.store.sqlite.database.instants import to_micros
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
-from tickbird.store.sqlite.rows import audit_record, run_record, skip_record
+from tickbird.store.sqlite.rows import to_audit_entry, to_run, to_skip
 
 
 class SqliteLedger(NounStore, LedgerStore):
@@ -23,15 +23,15 @@ class SqliteLedger(NounStore, LedgerStore):
     ) -> TickDecisions:
         bounds = {"schedule_id": schedule_id, "first": to_micros(first), "last": to_micros(last), "limit": limit}
         return TickDecisions(
-            runs=[run_record(row) for row in fetch_named(db, "runs_of_ticks", bounds)],
-            skips=[skip_record(row) for row in fetch_named(db, "list_skips", bounds)],
+            runs=[to_run(row) for row in fetch_named(db, "runs_of_ticks", bounds)],
+            skips=[to_skip(row) for row in fetch_named(db, "list_skips", bounds)],
         )
 
     @read_transaction
     def recent_outcomes(self, db: Session, namespace: str, since: datetime, limit: int = 1_000) -> RecentOutcomes:
         bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit}
-        runs = [run_record(row) for row in fetch_named(db, "ended_since", bounds)]
-        skips = [(row["schedule"], skip_record(row)) for row in fetch_named(db, "skipped_since", bounds)]
+        runs = [to_run(row) for row in fetch_named(db, "ended_since", bounds)]
+        skips = [(row["schedule"], to_skip(row)) for row in fetch_named(db, "skipped_since", bounds)]
         return RecentOutcomes(runs, skips)
 
     @read_transaction
@@ -62,4 +62,4 @@ class SqliteLedger(NounStore, LedgerStore):
     ) -> Sequence[AuditEntry]:
         bounds = {"namespace": namespace, "schedule": schedule, "before": before, "limit": limit}
         statement = "list_audit" if schedule is None else "list_audit_of"
-        return [audit_record(row) for row in fetch_named(db, statement, bounds)]
+        return [to_audit_entry(row) for row in fetch_named(db, statement, bounds)]

@@ -17,8 +17,8 @@ ORDER BY last_at
 LIMIT :limit;
 
 -- name: pruned_until
-SELECT until / 1000000 FROM prune_horizons WHERE schedule_id = :schedule_id;
+SELECT pruned_until / 1000000 FROM prune_horizons WHERE schedule_id = :schedule_id;
 
 -- name: mark_pruned
-INSERT INTO prune_horizons (schedule_id, until) VALUES (?1, ?2)
-ON CONFLICT (schedule_id) DO UPDATE SET until = max(until, excluded.until);
+INSERT INTO prune_horizons (schedule_id, pruned_until) VALUES (?1, ?2)
+ON CONFLICT (schedule_id) DO UPDATE SET pruned_until = max(pruned_until, excluded.pruned_until);

@@ -1,26 +1,26 @@
 -- What runs say while they execute. A batch that is sent again after its answer was lost changes nothing.
 
 -- name: write_line
-INSERT INTO run_logs (run_id, attempt, number, at, level, text)
+INSERT INTO run_logs (run_id, attempt, number, logged_at, level, text)
 SELECT ?1, ?2, ?3, ?4, ?5, ?6
 -- One that was pruned meanwhile has no log any more.
 WHERE EXISTS (SELECT 1 FROM runs WHERE id = ?1)
 ON CONFLICT DO NOTHING;
 
 -- name: write_progress
-INSERT INTO run_progress (run_id, attempt, at, value)
+INSERT INTO run_progress (run_id, attempt, reported_at, value)
 SELECT ?1, ?2, ?3, ?4
 WHERE EXISTS (SELECT 1 FROM runs WHERE id = ?1)
 ON CONFLICT (run_id) DO UPDATE
-SET attempt = excluded.attempt, at = excluded.at, value = excluded.value
+SET attempt = excluded.attempt, reported_at = excluded.reported_at, value = excluded.value
 WHERE run_progress.attempt <= excluded.attempt;
 
 -- name: read_lines
-SELECT run_id, attempt, number, at, level, text
+SELECT run_id, attempt, number, logged_at, level, text
 FROM run_logs
 WHERE run_id = :id AND (attempt, number) > (:attempt, :number)
 ORDER BY attempt, number
 LIMIT :limit;
 
 -- name: read_progress
-SELECT run_id, attempt, at, value FROM run_progress WHERE run_id = :id;
+SELECT run_id, attempt, reported_at, value FROM run_progress WHERE run_id = :id;

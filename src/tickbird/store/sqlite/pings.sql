@@ -1,22 +1,24 @@
 -- Pings of other systems.
 
 -- name: ping
-INSERT INTO pings (schedule_id, at) VALUES (:schedule_id, :at) ON CONFLICT DO NOTHING;
+INSERT INTO pings (schedule_id, pinged_at) VALUES (:schedule_id, :at) ON CONFLICT DO NOTHING;
 
 -- name: trim_pings
 -- The newest so many of a schedule stay.
 DELETE FROM pings
-WHERE schedule_id = :schedule_id AND at <= (
-    SELECT at FROM pings WHERE schedule_id = :schedule_id ORDER BY at DESC LIMIT 1 OFFSET :maximum
+WHERE schedule_id = :schedule_id AND pinged_at <= (
+    SELECT pinged_at FROM pings WHERE schedule_id = :schedule_id ORDER BY pinged_at DESC LIMIT 1 OFFSET :maximum
 );
 
 -- name: list_pings
-SELECT at
+SELECT pinged_at
 FROM pings
-WHERE schedule_id = :schedule_id AND at >= :first AND at <= :last AND (:after IS NULL OR at > :after)
-ORDER BY at
+WHERE schedule_id = :schedule_id AND pinged_at >= :first AND pinged_at <= :last AND (:after IS NULL OR pinged_at > :after)
+ORDER BY pinged_at
 LIMIT :limit;
 
 -- name: prune_pings
 DELETE FROM pings
-WHERE (schedule_id, at) IN (SELECT schedule_id, at FROM pings WHERE at < :cutoff ORDER BY at LIMIT :limit);
+WHERE (schedule_id, pinged_at) IN (
+    SELECT schedule_id, pinged_at FROM pings WHERE pinged_at < :cutoff ORDER BY pinged_at LIMIT :limit
+);

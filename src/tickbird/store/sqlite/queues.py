@@ -43,9 +43,9 @@ class SqliteQueues(NounStore, QueueStore):
         if run is None or run.status != "queued":
             return None
         at = now_micros(now)
-        [(deferred_until,)] = db.execute(SQL["deferred_until_of"], {"id": run_id})
+        [(minute,)] = db.execute(SQL["deferred_until_minute_of"], {"id": run_id})
         rate = stored(db, run.namespace, run.queue).get(run.queue)
-        until = deferred_until * MINUTE * MICROS
+        until = minute * MINUTE * MICROS
         if rate is None and until <= at:
             return None
         where = {"namespace": run.namespace, "queue": run.queue, "id": run.id, "now": at, "limit": MAX_POSITION}

@@ -30,8 +30,8 @@ FROM (
 WHERE :queue IS NULL OR queue = :queue
 GROUP BY queue;
 
--- name: deferred_until_of
-SELECT deferred_until FROM runs WHERE id = :id;
+-- name: deferred_until_minute_of
+SELECT deferred_until_minute FROM runs WHERE id = :id;
 
 -- name: runs_ahead
 -- Those of its queue that are taken before this one, as far as they are counted.
@@ -43,8 +43,8 @@ FROM (
         AND r.namespace = :namespace
         AND r.queue = :queue
         AND r.available_at <= :now
-        AND (-r.priority, r.deferred_until, r.available_at, r.id)
-            < (SELECT -o.priority, o.deferred_until, o.available_at, o.id FROM runs AS o WHERE o.id = :id)
+        AND (-r.priority, r.deferred_until_minute, r.available_at, r.id)
+            < (SELECT -o.priority, o.deferred_until_minute, o.available_at, o.id FROM runs AS o WHERE o.id = :id)
     LIMIT :limit
 );
 
@@ -64,7 +64,7 @@ SELECT :queue, target, count(*), min(available_at)
 FROM (
     SELECT target, available_at FROM runs
     WHERE namespace = :namespace AND queue = :queue AND status = 'queued' AND available_at <= :now
-    ORDER BY priority DESC, deferred_until, available_at, id
+    ORDER BY priority DESC, deferred_until_minute, available_at, id
     LIMIT :limit
 )
 GROUP BY target

@@ -32,8 +32,8 @@ def dump(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
-def run_record(row: NamedRow) -> RunRecord:
-    """A row of the view `run_records`."""
+def to_run(row: NamedRow) -> RunRecord:
+    """A row of the view `run_details`."""
     return RunRecord(
         id=row["id"],
         namespace=row["namespace"],
@@ -80,8 +80,8 @@ def run_record(row: NamedRow) -> RunRecord:
     )
 
 
-def schedule_record(row: NamedRow) -> Schedule:
-    """A row of the view `schedule_records`."""
+def to_schedule(row: NamedRow) -> Schedule:
+    """A row of the view `schedule_details`."""
     raw = decode(row["definition"])
     definition, _ = decoded_definition(raw)
     return Schedule(
@@ -114,12 +114,12 @@ def schedule_record(row: NamedRow) -> Schedule:
 
 
 def is_newer(row: NamedRow) -> bool:
-    """Is this row of `schedule_records` in a format that this code does not know?"""
+    """Is this row of `schedule_details` in a format that this code does not know?"""
     return bool(row["format"] > FORMAT)
 
 
 def is_due(row: NamedRow, now: int) -> bool:
-    """Must the planner look at this row of `schedule_records`: due, never planned, or edited by plain SQL?"""
+    """Must the planner look at this row of `schedule_details`: due, never planned, or edited by plain SQL?"""
     state, next_run_at, prior_revision = row["state"], row["next_run_at"], row["prior_revision"]
     if next_run_at is None:
         return bool(state == "active")
@@ -127,7 +127,7 @@ def is_due(row: NamedRow, now: int) -> bool:
 
 
 def last_skip_id(row: NamedRow | None) -> int | None:
-    """The skip that a row of `schedule_records` may extend."""
+    """The skip that a row of `schedule_details` may extend."""
     return None if row is None or row["last_skip_id"] is None else int(row["last_skip_id"])
 
 
@@ -139,7 +139,7 @@ def all_facts(rows: Iterable[tuple[Any, ...]]) -> dict[int, Facts]:
     return {schedule_id: Facts(tuple(runs)) for schedule_id, runs in active.items()}
 
 
-def skip_record(row: NamedRow) -> SkipRecord:
+def to_skip(row: NamedRow) -> SkipRecord:
     """A row of `skips`."""
     return SkipRecord(
         id=row["id"],
@@ -156,7 +156,7 @@ def skip_record(row: NamedRow) -> SkipRecord:
     )
 
 
-def attempt_record(row: NamedRow) -> AttemptRecord:
+def to_attempt(row: NamedRow) -> AttemptRecord:
     """A row of `attempts`."""
     return AttemptRecord(
         row["attempt"],
@@ -168,7 +168,7 @@ def attempt_record(row: NamedRow) -> AttemptRecord:
     )
 
 
-def revision_record(row: NamedRow) -> RevisionRecord:
+def to_revision(row: NamedRow) -> RevisionRecord:
     """A row of `revisions`."""
     return RevisionRecord(
         row["revision"],
@@ -181,8 +181,8 @@ def revision_record(row: NamedRow) -> RevisionRecord:
     )
 
 
-def audit_record(row: NamedRow) -> AuditEntry:
-    """A row of `audit`."""
+def to_audit_entry(row: NamedRow) -> AuditEntry:
+    """A row of `audit_log`."""
     return AuditEntry(
         row["id"],
         to_instant(row["at"]),
@@ -194,7 +194,7 @@ def audit_record(row: NamedRow) -> AuditEntry:
     )
 
 
-def worker_record(row: NamedRow) -> Worker:
+def to_worker(row: NamedRow) -> Worker:
     """A row of `workers`."""
     return Worker(
         id=row["id"],
@@ -207,7 +207,7 @@ def worker_record(row: NamedRow) -> Worker:
         queues=tuple(as_list(decode(row["queues"]))),
         slots=row["slots"],
         tasks=as_object(decode(row["tasks"]), dict),
-        declares=as_object(decode(row["declares"]), str),
+        declared=as_object(decode(row["declared"]), str),
         draining=bool(row["draining"]),
         started_at=to_instant(row["started_at"]),
         last_heartbeat_at=to_instant(row["last_heartbeat_at"]),

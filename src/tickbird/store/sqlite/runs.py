@@ -28,7 +28,7 @@ from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_insta
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.enqueue import audit_row, enqueueing, run_row
 from tickbird.store.sqlite.planning.waiting_runs import release, room
-from tickbird.store.sqlite.rows import Row, attempt_record, dump, run_record
+from tickbird.store.sqlite.rows import Row, dump, to_attempt, to_run
 
 
 class SqliteRuns(NounStore, RunStore):
@@ -40,7 +40,7 @@ class SqliteRuns(NounStore, RunStore):
         if any(run.idempotency_key is not None for run in runs):
             execute = partial(fetch, db)
             return [run_sync(enqueueing(namespace, run, actor, to_instant(at)), execute) for run in runs]
-        ids = reserve_ids(db, "run", len(runs))
+        ids = reserve_ids(db, "run_id", len(runs))
         pairs = list(zip(ids, runs, strict=True))
         slots = room(db, {(namespace, run.concurrency_key) for run in runs if run.concurrency_key is not None})
         db.executemany(SQL["enqueue_run"], [run_row(run_id, namespace, run, actor, at, slots) for run_id, run in pairs])
@@ -69,15 +69,15 @@ class SqliteRuns(NounStore, RunStore):
         bounds = {"namespace": namespace, "schedule": schedule, "status": status, "before": before, "limit": limit}
         statement = _page_statement(status)
         rows = fetch_named(db, statement if schedule is None else f"{statement}_of", bounds)
-        return [run_record(row) for row in rows]
+        return [to_run(row) for row in rows]
 
     @read_transaction
     def list_attempts(self, db: Session, run_id: int) -> Sequence[AttemptRecord]:
-        return [attempt_record(row) for row in fetch_named(db, "list_attempts", {"run_id": run_id})]
+        return [to_attempt(row) for row in fetch_named(db, "list_attempts", {"run_id": run_id})]
 
     @read_transaction
     def list_active(self, db: Session, schedule_id: int) -> Sequence[RunRecord]:
-        return [run_record(row) for row in fetch_named(db, "active_runs", {"schedule_id": schedule_id})]
+        return [to_run(row) for row in fetch_named(db, "active_runs", {"schedule_id": schedule_id})]
 
     async def cancel(self, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None) -> RunRecord:
         run, wakes = await self._cancel(run_id, actor, reason, now)
@@ -137,7 +137,7 @@ class SqliteRuns(NounStore, RunStore):
         revisions = _prune_revisions(db, bounds["cutoff"], limit)
         db.execute(SQL["prune_audit"], bounds)
         db.execute(SQL["prune_backfills"], bounds)
-        db.execute(SQL["prune_answers"], {"kept_since": at - RESPONSE_TTL * MICROS, "limit": limit})
+        db.execute(SQL["prune_responses"], {"kept_since": at - RESPONSE_TTL * MICROS, "limit": limit})
         db.execute(SQL["prune_sessions"], {"kept_since": at - SESSION_KEPT * MICROS, "limit": limit})
         db.execute(SQL["prune_pings"], bounds)
         db.execute(SQL["unwatch"])
@@ -167,7 +167,7 @@ def fetch(db: Session, name: str, values: Mapping[str, Any]) -> list[Row]:
 def get_run(db: Session, run_id: int) -> RunRecord | None:
     """A run by id."""
     rows = fetch_named(db, "get_run", {"id": run_id})
-    return run_record(rows[0]) if rows else None
+    return to_run(rows[0]) if rows else None
 
 
 def _prune_revisions(db: Session, cutoff: int, limit: int) -> int:

@@ -8,7 +8,7 @@ ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up'
 INSERT INTO runs (
     id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, scheduled_for, due_at,
     available_at, start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, concurrency_key,
-    deferred_until, created_at
+    deferred_until_minute, created_at
 )
 VALUES (
     ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11 * 1000000, coalesce(?12 * 1000000, ?23),
@@ -126,7 +126,7 @@ SELECT
     l.ad_hoc,
     l.priority,
     (
-        SELECT max(r.deferred_until) FROM runs AS r
+        SELECT max(r.deferred_until_minute) FROM runs AS r
         WHERE r.status = 'queued'
             AND r.namespace = :namespace
             AND r.queue = l.queue
@@ -159,7 +159,7 @@ r.status = 'queued'
 -- fragment: select_available
 SELECT
     r.id, r.available_at, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at,
-    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.deferred_until
+    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.deferred_until_minute
 FROM runs AS r
 LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE {in_line}
@@ -171,28 +171,28 @@ WHERE {in_line}
     )
 
 -- name: available_runs
-{select_available} AND r.deferred_until = 0
+{select_available} AND r.deferred_until_minute = 0
 ORDER BY r.available_at, r.id
 LIMIT :limit;
 
 -- name: available_behind
 -- As available_runs, of deferred runs.
-{select_available} AND r.deferred_until > 0
-ORDER BY r.deferred_until, r.available_at, r.id
+{select_available} AND r.deferred_until_minute > 0
+ORDER BY r.deferred_until_minute, r.available_at, r.id
 LIMIT :limit;
 
 -- name: next_available
 SELECT r.available_at
 FROM runs AS r
-WHERE {in_line} AND r.deferred_until = 0 AND (r.start_by IS NULL OR r.start_by >= :now)
+WHERE {in_line} AND r.deferred_until_minute = 0 AND (r.start_by IS NULL OR r.start_by >= :now)
 ORDER BY r.available_at, r.id
 LIMIT 1;
 
 -- name: next_behind
 SELECT r.available_at
 FROM runs AS r
-WHERE {in_line} AND r.deferred_until > 0 AND (r.start_by IS NULL OR r.start_by >= :now)
-ORDER BY r.deferred_until, r.available_at, r.id
+WHERE {in_line} AND r.deferred_until_minute > 0 AND (r.start_by IS NULL OR r.start_by >= :now)
+ORDER BY r.deferred_until_minute, r.available_at, r.id
 LIMIT 1;
 
 -- name: lease_runs
@@ -227,7 +227,7 @@ WHERE id = ?1;
 UPDATE runs
 SET status = 'queued', available_at = ?2, error = ?3, failure_kind = ?4, reason = ?5, failures = failures + ?6,
     crashes = crashes + ?7, lease_until = NULL, worker = NULL, start_by = iif(?8, NULL, start_by),
-    deferred_until = iif(?6 > 0, 0, deferred_until)
+    deferred_until_minute = iif(?6 > 0, 0, deferred_until_minute)
 WHERE id = ?1;
 
 -- name: insert_attempt
@@ -261,7 +261,7 @@ LIMIT :limit;
 
 -- name: release_run
 UPDATE runs
-SET status = 'queued', lane = 0, available_at = max(available_at, :now), deferred_until = :deferred_until
+SET status = 'queued', lane = 0, available_at = max(available_at, :now), deferred_until_minute = :deferred_until_minute
 WHERE id = :id AND status = 'waiting';
 
 -- fragment: cancel
@@ -297,7 +297,8 @@ WHERE id = ?1;
 
 -- name: join_lines
 -- Runs that stood behind the line of their queue until now join it, by their age.
-UPDATE runs SET deferred_until = 0 WHERE status = 'queued' AND deferred_until > 0 AND deferred_until < :minute;
+UPDATE runs SET deferred_until_minute = 0
+WHERE status = 'queued' AND deferred_until_minute > 0 AND deferred_until_minute < :minute;
 
 -- name: misfired_runs
 UPDATE runs
@@ -315,8 +316,8 @@ RETURNING id;
 SELECT
     (SELECT min(lease_until) FROM runs WHERE status = 'running'),
     (SELECT min(start_by) FROM runs WHERE start_by IS NOT NULL AND status IN ('waiting', 'queued')),
-    (SELECT min(until) FROM dependency_waits),
-    (SELECT min(deferred_until) * 60000000 FROM runs WHERE status = 'queued' AND deferred_until > 0);
+    (SELECT min(deadline_at) FROM dependency_waits),
+    (SELECT min(deferred_until_minute) * 60000000 FROM runs WHERE status = 'queued' AND deferred_until_minute > 0);
 
 -- name: prune_runs
 DELETE FROM runs
@@ -388,7 +389,7 @@ used AS (
 old AS (
     SELECT v.revision
     FROM (
-        SELECT revision, lead(at) OVER (ORDER BY revision) AS replaced_at
+        SELECT revision, lead(created_at) OVER (ORDER BY revision) AS replaced_at
         FROM revisions
         WHERE schedule_id = :id
     ) AS v
@@ -404,25 +405,25 @@ DELETE FROM revisions WHERE schedule_id = :id AND revision IN (SELECT revision F
 RETURNING revision;
 
 -- name: prune_audit
-DELETE FROM audit
-WHERE at < :cutoff AND id IN (SELECT id FROM audit ORDER BY id LIMIT :limit);
+DELETE FROM audit_log
+WHERE created_at < :cutoff AND id IN (SELECT id FROM audit_log ORDER BY id LIMIT :limit);
 
 -- name: get_run
-SELECT * FROM run_records WHERE id = :id;
+SELECT * FROM run_details WHERE id = :id;
 
 -- name: some_runs
-SELECT * FROM run_records WHERE id IN (SELECT value FROM json_each(:ids));
+SELECT * FROM run_details WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: list_runs
 SELECT *
-FROM run_records
+FROM run_details
 WHERE namespace = :namespace AND (:status IS NULL OR status = :status) AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
 LIMIT :limit;
 
 -- name: list_runs_of
 SELECT *
-FROM run_records
+FROM run_details
 WHERE schedule_id = (SELECT id FROM schedules WHERE namespace = :namespace AND name = :schedule)
     AND (:status IS NULL OR status = :status)
     AND id < coalesce(:before, 9223372036854775807)
@@ -431,7 +432,7 @@ LIMIT :limit;
 
 -- name: active_runs
 SELECT *
-FROM run_records
+FROM run_details
 WHERE id IN (
     SELECT id FROM runs WHERE schedule_id = :schedule_id AND lane <= 0 AND status IN ('waiting', 'queued', 'running')
 )
@@ -439,7 +440,7 @@ ORDER BY id;
 
 -- name: runs_of_ticks
 SELECT *
-FROM run_records
+FROM run_details
 WHERE id IN (
     SELECT id
     FROM runs

@@ -29,7 +29,7 @@ from tickbird.store.sqlite.planning.dependencies import dependents, read_needs, 
 from tickbird.store.sqlite.planning.planning import plan_schedules, read_facts
 from tickbird.store.sqlite.planning.revisions import read_revision
 from tickbird.store.sqlite.planning.write import write_plans
-from tickbird.store.sqlite.rows import dump, is_due, is_newer, last_skip_id, schedule_record
+from tickbird.store.sqlite.rows import dump, is_due, is_newer, last_skip_id, to_schedule
 from tickbird.store.sqlite.runs import fetch, get_run
 
 # Plans of a thousand runs each: more than that is for the planner to catch up with first.
@@ -48,7 +48,7 @@ def change(
 ) -> ChangeResult:
     """Apply a command to the schedule of this name, or to none."""
     row = up_to_date(db, known, may, namespace, name, now)
-    before = None if row is None else schedule_record(row)
+    before = None if row is None else to_schedule(row)
     facts = NO_FACTS if before is None else read_facts(db, [before.id]).get(before.id, NO_FACTS)
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None and before is not None:
@@ -94,7 +94,7 @@ def change(
     db.execute(SQL["wake_others"])
     after = _read(db, namespace, name)
     assert after is not None
-    return ChangeResult(schedule_record(after), run_ids, None if done.revised else get_run(db, run_ids[0]))
+    return ChangeResult(to_schedule(after), run_ids, None if done.revised else get_run(db, run_ids[0]))
 
 
 def _repeated(db: sqlite3.Connection, known: RevisionCache, schedule_id: int, run_id: int) -> Repeated | None:

@@ -23,7 +23,7 @@ from tickbird.store.sqlite.database.database import Database, NounStore, read_tr
 from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_micros
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.planning.dependencies import read_successes
-from tickbird.store.sqlite.rows import dump, revision_record, schedule_record
+from tickbird.store.sqlite.rows import dump, to_revision, to_schedule
 
 
 class SqliteSchedules(NounStore, ScheduleStore):
@@ -35,7 +35,7 @@ class SqliteSchedules(NounStore, ScheduleStore):
     @read_transaction
     def get(self, db: Session, namespace: str, name: str) -> Schedule | None:
         rows = fetch_named(db, "schedule_by_name", {"namespace": namespace, "name": name})
-        return schedule_record(rows[0]) if rows else None
+        return to_schedule(rows[0]) if rows else None
 
     async def list(
         self,
@@ -54,7 +54,7 @@ class SqliteSchedules(NounStore, ScheduleStore):
     def list_of_app(self, db: Session, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         bounds = {"namespace": namespace, "app": app, "names": dump(list(names))}
         return {
-            row["name"]: AppSchedule(schedule_record(row), frozenset(as_list(decode(row["seen"]))))
+            row["name"]: AppSchedule(to_schedule(row), frozenset(as_list(decode(row["seen"]))))
             for row in fetch_named(db, "list_app_schedules", bounds)
         }
 
@@ -96,7 +96,7 @@ class SqliteSchedules(NounStore, ScheduleStore):
         limit: int = 100,
     ) -> Sequence[RevisionRecord]:
         bounds = {"schedule_id": schedule_id, "before": before, "made_before": to_micros(made_before), "limit": limit}
-        return [revision_record(row) for row in fetch_named(db, "list_revisions", bounds)]
+        return [to_revision(row) for row in fetch_named(db, "list_revisions", bounds)]
 
     @read_transaction
     def duration_stats(self, db: Session, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:

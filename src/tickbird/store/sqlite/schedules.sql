@@ -1,7 +1,7 @@
 -- Schedules: their definitions, revisions and what was done to them.
 
 -- name: schedule_by_name
-SELECT * FROM schedule_records WHERE namespace = :namespace AND name = :name;
+SELECT * FROM schedule_details WHERE namespace = :namespace AND name = :name;
 
 -- name: list_app_schedules
 SELECT
@@ -11,7 +11,7 @@ SELECT
         FROM revisions AS v
         WHERE v.schedule_id = s.id AND v.fingerprint IS NOT NULL
     ) AS seen
-FROM schedule_records AS s
+FROM schedule_details AS s
 WHERE s.namespace = :namespace
     AND s.id IN (
         SELECT id FROM schedules WHERE namespace = :namespace AND app = :app
@@ -42,37 +42,37 @@ WHERE id = :id;
 
 -- name: write_revision
 -- The trigger on schedules has already written the first revision of a new one.
-INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, detail, at)
+INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, detail, created_at)
 VALUES (
     :id, :revision, coalesce(:definition, (SELECT s.definition FROM schedules AS s WHERE s.id = :id)), :fingerprint, :action,
     :actor, :detail, :now
 )
 ON CONFLICT (schedule_id, revision) DO UPDATE
-SET action = excluded.action, actor = excluded.actor, detail = excluded.detail, at = excluded.at;
+SET action = excluded.action, actor = excluded.actor, detail = excluded.detail, created_at = excluded.created_at;
 
 -- name: list_revisions
-SELECT revision, action, actor, at, definition, fingerprint, detail
+SELECT revision, action, actor, created_at AS at, definition, fingerprint, detail
 FROM revisions
 WHERE schedule_id = :schedule_id
     AND (:before IS NULL OR revision < :before)
-    AND (:made_before IS NULL OR at < :made_before)
+    AND (:made_before IS NULL OR created_at < :made_before)
 ORDER BY revision DESC
 LIMIT :limit;
 
 -- name: write_audit
-INSERT INTO audit (at, actor, action, namespace, schedule_id, schedule, run_id, detail)
+INSERT INTO audit_log (created_at, actor, action, namespace, schedule_id, schedule, run_id, detail)
 VALUES (:now, :actor, :action, :namespace, :schedule_id, :schedule, :run_id, :detail);
 
 -- name: list_audit
-SELECT id, at, actor, action, schedule, run_id, detail
-FROM audit
+SELECT id, created_at AS at, actor, action, schedule, run_id, detail
+FROM audit_log
 WHERE namespace = :namespace AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC
 LIMIT :limit;
 
 -- name: list_audit_of
-SELECT id, at, actor, action, schedule, run_id, detail
-FROM audit
+SELECT id, created_at AS at, actor, action, schedule, run_id, detail
+FROM audit_log
 WHERE schedule_id = (SELECT i.id FROM schedule_ids AS i WHERE i.namespace = :namespace AND i.name = :schedule)
     AND id < coalesce(:before, 9223372036854775807)
 ORDER BY id DESC

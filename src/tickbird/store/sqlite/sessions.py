@@ -37,7 +37,7 @@ class SqliteSessions(NounStore, SessionStore):
             "id": new.id,
             "digest": new.digest,
             "token_id": new.token_id,
-            "agent": new.agent,
+            "user_agent": new.user_agent,
             "seconds": new.seconds,
             "now": at,
         }
@@ -124,7 +124,7 @@ def _audit(db: Session, namespace: str, session: SessionRecord, action: str, act
 
 
 def _record(row: Row, now: int) -> SessionRecord:
-    session_id, digest, token_id, name, role, namespaces, agent, opened_at, expires_at, closed_at, *rest = row
+    session_id, digest, token_id, name, role, namespaces, user_agent, opened_at, expires_at, closed_at, *rest = row
     closed_by, used_at, token_revoked_at, token_expires_at = rest
     token = token_state(to_instant(token_revoked_at), to_instant(token_expires_at), to_instant(now))
     return SessionRecord(
@@ -134,7 +134,7 @@ def _record(row: Row, now: int) -> SessionRecord:
         name=name,
         role=role,
         namespaces=None if namespaces is None else tuple(as_list(decode(namespaces))),
-        agent=agent,
+        user_agent=user_agent,
         opened_at=to_instant(opened_at),
         expires_at=to_instant(expires_at),
         closed_at=to_instant(closed_at),

@@ -1,8 +1,8 @@
 -- Sessions: opened, looked up, listed, closed, pruned. One is live while it is neither closed nor over, and its token is live.
 
 -- name: insert_session
-INSERT INTO sessions (id, digest, token_id, agent, opened_at, expires_at)
-SELECT :id, :digest, id, :agent, :now, min(:now + :seconds * 1000000, coalesce(expires_at, :now + :seconds * 1000000))
+INSERT INTO sessions (id, digest, token_id, user_agent, opened_at, expires_at)
+SELECT :id, :digest, id, :user_agent, :now, min(:now + :seconds * 1000000, coalesce(expires_at, :now + :seconds * 1000000))
 FROM tokens
 WHERE id = :token_id
 ON CONFLICT (id) DO NOTHING
@@ -10,7 +10,7 @@ RETURNING id;
 
 -- name: find_session
 SELECT
-    s.id, s.digest, s.token_id, t.name, t.role, t.namespaces, s.agent, s.opened_at, s.expires_at, s.closed_at,
+    s.id, s.digest, s.token_id, t.name, t.role, t.namespaces, s.user_agent, s.opened_at, s.expires_at, s.closed_at,
     s.closed_by, s.last_used_at, t.revoked_at, t.expires_at
 FROM sessions AS s
 JOIN tokens AS t ON t.id = s.token_id
@@ -18,7 +18,7 @@ WHERE s.id = :id;
 
 -- name: list_sessions
 SELECT
-    s.id, s.digest, s.token_id, t.name, t.role, t.namespaces, s.agent, s.opened_at, s.expires_at, s.closed_at,
+    s.id, s.digest, s.token_id, t.name, t.role, t.namespaces, s.user_agent, s.opened_at, s.expires_at, s.closed_at,
     s.closed_by, s.last_used_at, t.revoked_at, t.expires_at
 FROM sessions AS s
 JOIN tokens AS t ON t.id = s.token_id

@@ -15,7 +15,7 @@ from tickbird.store.sqlite.database.database import Database, NounStore, read_tr
 from tickbird.store.sqlite.database.identity import SqliteIdentity
 from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
-from tickbird.store.sqlite.rows import dump, worker_record
+from tickbird.store.sqlite.rows import dump, to_worker
 
 # The row of a lost worker is kept for a day.
 WORKER_RETENTION = 86_400 * MICROS
@@ -49,7 +49,7 @@ class SqliteWorkers(NounStore, WorkerStore):
             "queues": dump(list(worker.queues)),
             "slots": worker.slots,
             "tasks": dump(dict(worker.tasks)),
-            "declares": dump(dict(worker.declares)),
+            "declared": dump(dict(worker.declared)),
             "draining": worker.draining,
             "standby_reason": worker.standby_reason,
             "health": dump(dict(worker.health)),
@@ -79,7 +79,7 @@ class SqliteWorkers(NounStore, WorkerStore):
         rows = fetch_named(db, "find_worker", {"id": worker_id, "namespace": namespace, "now": at})
         if not rows:
             raise no_such_worker(worker_id)
-        worker = worker_record(rows[0])
+        worker = to_worker(rows[0])
         check_drainable(worker)
         if worker.drain_requested_at is not None:
             return worker
@@ -99,4 +99,4 @@ class SqliteWorkers(NounStore, WorkerStore):
 
 def live_workers(db: Session, namespace: str, now: int) -> list[Worker]:
     """The live workers."""
-    return [worker_record(row) for row in fetch_named(db, "list_workers", {"namespace": namespace, "now": now})]
+    return [to_worker(row) for row in fetch_named(db, "list_workers", {"namespace": namespace, "now": now})]

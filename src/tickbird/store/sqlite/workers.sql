@@ -2,18 +2,18 @@
 
 -- name: heartbeat
 INSERT INTO workers (
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, standby_reason, health,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, standby_reason, health,
     started_at, last_heartbeat_at, live_until
 )
 VALUES (
-    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declares, :draining, :standby_reason, :health,
+    :id, :namespace, :app, :kind, :host, :pid, :version, :queues, :slots, :tasks, :declared, :draining, :standby_reason, :health,
     coalesce(:started_at, :now), :now, :live_until
 )
 ON CONFLICT (id) DO UPDATE
 SET queues = excluded.queues,
     slots = excluded.slots,
     tasks = excluded.tasks,
-    declares = excluded.declares,
+    declared = excluded.declared,
     draining = excluded.draining,
     standby_reason = excluded.standby_reason,
     health = excluded.health,
@@ -23,7 +23,7 @@ RETURNING coalesce(drain_requested_by, '');
 
 -- name: find_worker
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, last_heartbeat_at,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, started_at, last_heartbeat_at,
     live_until, standby_reason, health, drain_requested_at, drain_requested_by
 FROM workers
 WHERE id = :id AND namespace = :namespace AND live_until > :now;
@@ -32,7 +32,7 @@ WHERE id = :id AND namespace = :namespace AND live_until > :now;
 UPDATE workers SET drain_requested_at = :now, drain_requested_by = :actor WHERE id = :id;
 
 -- name: call_for_heartbeats
-UPDATE counters SET last = last + 1 WHERE name IN ('heartbeat', 'wake');
+UPDATE counters SET value = value + 1 WHERE name IN ('heartbeat_requests', 'wakeups');
 
 -- name: forget_workers
 DELETE FROM workers WHERE live_until < :cutoff;
@@ -49,7 +49,7 @@ SELECT tasks FROM workers WHERE namespace = :namespace AND live_until > :now ORD
 
 -- name: list_workers
 SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declares, draining, started_at, last_heartbeat_at,
+    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, started_at, last_heartbeat_at,
     live_until, standby_reason, health, drain_requested_at, drain_requested_by
 FROM workers
 WHERE namespace = :namespace AND live_until > :now

@@ -46,8 +46,8 @@ class Login:
             return RedirectResponse(_root(request) + to, 303)
         try:
             caller = await self._authority.caller(f"Bearer {form.text('token')}")
-            agent = request.headers.get("user-agent", "")
-            opened, text = await self._clients("default").open_session(caller.token_id, agent=agent)
+            user_agent = request.headers.get("user-agent", "")
+            opened, text = await self._clients("default").open_session(caller.token_id, user_agent=user_agent)
         except Problem:
             said = "This token opens nothing: it is unknown, expired or revoked."
             return self._page(request, to, said, 401)

@@ -57,7 +57,7 @@ def read_zone_record(document: Document) -> ZoneRecord:
         digest=document["digest"],
         adopted_at=instant(document["adopted_at"]),
         adopted_by=document["adopted_by"],
-        followed_at=maybe(instant, document["followed_at"]),
+        recomputed_at=maybe(instant, document["recomputed_at"]),
     )
 
 

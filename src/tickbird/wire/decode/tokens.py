@@ -36,7 +36,7 @@ def read_session(document: Document) -> SessionRecord:
         name=document["name"],
         role=document["role"],
         namespaces=maybe(tuple, document["namespaces"]),
-        agent=document["agent"],
+        user_agent=document["user_agent"],
         opened_at=instant(document["opened_at"]),
         expires_at=instant(document["expires_at"]),
         closed_at=maybe(instant, document["closed_at"]),

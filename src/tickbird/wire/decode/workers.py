@@ -19,7 +19,7 @@ def read_worker(document: Document) -> Worker:
         queues=tuple(document["queues"]),
         slots=document["slots"],
         tasks=document["tasks"],
-        declares=document["declares"],
+        declared=document["declared"],
         draining=document["draining"],
         drain_requested_at=maybe(instant, document["drain_requested_at"]),
         drain_requested_by=document["drain_requested_by"],

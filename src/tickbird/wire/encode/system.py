@@ -33,7 +33,7 @@ def zone_record_document(record: ZoneRecord) -> dict[str, Any]:
         "digest": record.digest,
         "adopted_at": iso(record.adopted_at),
         "adopted_by": record.adopted_by,
-        "followed_at": iso(record.followed_at),
+        "recomputed_at": iso(record.recomputed_at),
     }
 
 

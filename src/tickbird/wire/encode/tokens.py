@@ -36,7 +36,7 @@ def session_document(session: SessionRecord) -> dict[str, Any]:
         "role": session.role,
         "namespaces": None if session.namespaces is None else list(session.namespaces),
         "state": session.state,
-        "agent": session.agent,
+        "user_agent": session.user_agent,
         "opened_at": iso(session.opened_at),
         "expires_at": iso(session.expires_at),
         "closed_at": iso(session.closed_at),

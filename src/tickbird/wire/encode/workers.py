@@ -21,7 +21,7 @@ def worker_document(worker: Worker) -> dict[str, Any]:
         "queues": list(worker.queues),
         "slots": worker.slots,
         "tasks": dict(worker.tasks),
-        "declares": dict(worker.declares),
+        "declared": dict(worker.declared),
         "draining": worker.draining,
         "drain_requested_at": iso(worker.drain_requested_at),
         "drain_requested_by": worker.drain_requested_by,

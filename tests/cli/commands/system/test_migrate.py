@@ -207,7 +207,7 @@ def test_sync_tells_what_it_changed(cli: Cli) -> None:
 def test_a_sync_counts_as_declared_for_a_while(shop: Cli) -> None:
     [worker] = shop.store(lambda client, _: client.workers())
     assert (worker.kind, worker.app, worker.queues, worker.slots, dict(worker.tasks)) == ("sync", "shop", (), 0, {})
-    assert set(worker.declares) == {"digest", "etl"}
+    assert set(worker.declared) == {"digest", "etl"}
     left = (worker.live_until - worker.last_heartbeat_at).total_seconds()
     assert 590 <= left <= 610
 

@@ -105,7 +105,7 @@ def worker(
             bird.app,
             count(len(described.tasks) - programs, "task"),
             allowed,
-            count(len(described.declares), "schedule"),
+            count(len(described.declared), "schedule"),
             ", ".join(described.queues) or "none",
             count(described.slots, "slot"),
         )

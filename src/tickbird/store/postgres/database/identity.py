@@ -22,11 +22,11 @@ class PostgresIdentity(NounStore, IdentityStore):
 
     @autocommit
     async def check(self, db: Session) -> StoreIdentity:
-        here = await read_here(db)
-        rows = await db.fetch("read_place")
+        here = await read_database(db)
+        rows = await db.fetch("read_identity")
         if not rows:
             # A store that has recorded nothing yet belongs here.
-            await db.execute("record_place", place=encode(here))
+            await db.execute("record_identity", identity=encode(here))
         self._checked = compare(here, rows[0][0] if rows else None, same_database)
         return self._checked
 
@@ -39,7 +39,7 @@ class PostgresIdentity(NounStore, IdentityStore):
         self, db: Session, copy: StoreIdentity, namespace: str, actor: str, now: datetime | None
     ) -> StoreIdentity:
         [(at,)] = await db.fetch("clock", now=now)
-        await db.execute("accept_place", place=encode(copy.here))
+        await db.execute("accept_identity", identity=encode(copy.here))
         detail = {"from": dict(copy.stored), "to": dict(copy.here)}
         await write_audit(db, at, actor, "accept_copy", namespace, detail=detail)
         return StoreIdentity(copy.here, copy.here)
@@ -54,10 +54,10 @@ class PostgresIdentity(NounStore, IdentityStore):
         return self._checked
 
 
-async def read_here(db: Session) -> Mapping[str, str]:
+async def read_database(db: Session) -> Mapping[str, str]:
     """The database and, if this role may read it, the identity of its server."""
     try:
-        [row] = await db.fetch_named("read_here")
+        [row] = await db.fetch_named("read_database")
     except errors.InsufficientPrivilege:
-        [row] = await db.fetch_named("read_here_plainly")
+        [row] = await db.fetch_named("read_database_name")
     return row

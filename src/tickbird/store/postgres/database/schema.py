@@ -12,7 +12,7 @@ from tickbird.store.postgres.database.schema_name import in_schema
 from tickbird.store.shared.migrations import (
     GENERATION,
     Migration,
-    check_generation,
+    check_schema_generation,
     check_version,
     is_stale,
     pending,
@@ -31,7 +31,7 @@ async def check(connection: Connection, schema: str) -> None:
         meta = dict(await Session(connection, schema).fetch("read_meta"))
     except (errors.UndefinedTable, errors.InvalidSchemaName):
         meta = {}
-    check_generation(meta)
+    check_schema_generation(meta)
     check_version(MIGRATIONS, *read_version(meta))
 
 
@@ -47,7 +47,7 @@ async def migrate(connection: Connection, schema: str) -> list[str]:
         [(exists,)] = await db.fetch("schema_exists")
         applied = dict(await db.fetch("read_applied")) if exists else {}
         meta = dict(await db.fetch("read_meta")) if exists else {}
-        check_generation(meta, MIGRATIONS, applied)
+        check_schema_generation(meta, MIGRATIONS, applied)
         done = []
         for migration in pending(MIGRATIONS, applied):
             await _apply(connection, in_schema(migration.text, schema))

@@ -19,9 +19,8 @@ INSERT INTO tickbird.migrations (number, name, checksum) VALUES (%(number)s, %(n
 -- name: write_meta
 INSERT INTO tickbird.meta (key, value)
 VALUES
-    ('generation', %(generation)s), ('version', %(version)s), ('min_compatible', %(min_compatible)s),
-    ('created_at', to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
-ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE meta.key <> 'created_at';
+    ('schema_generation', %(generation)s), ('version', %(version)s), ('min_compatible', %(min_compatible)s)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 
 -- name: lock_indexes
 SELECT pg_try_advisory_xact_lock(7310, 'tickbird.runs'::regclass::oid::integer);

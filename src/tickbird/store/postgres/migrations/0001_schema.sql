@@ -3,7 +3,7 @@
 
 CREATE SCHEMA IF NOT EXISTS tickbird;
 
--- About the store itself. `generation`: versions of the schema are comparable only within one generation.
+-- About the store itself. `schema_generation`: versions of the schema are comparable only within one generation.
 -- `incarnation`: a random number that is replaced when a copy is accepted. Every lease has the incarnation that it was
 -- given under, so a worker of the original cannot finish a run that the copy has leased since.
 CREATE TABLE tickbird.meta (
@@ -11,7 +11,7 @@ CREATE TABLE tickbird.meta (
     value text NOT NULL
 );
 INSERT INTO tickbird.meta (key, value)
-VALUES ('generation', '1'), ('incarnation', (floor(random() * 2147483646) + 1)::integer::text);
+VALUES ('schema_generation', '1'), ('incarnation', (floor(random() * 2147483646) + 1)::integer::text);
 
 CREATE TABLE tickbird.migrations (
     number integer PRIMARY KEY,
@@ -36,7 +36,7 @@ CREATE TABLE tickbird.zone_data (
     adopted_at timestamptz NOT NULL,
     adopted_by text NOT NULL,
     -- When every cursor had been computed anew.
-    followed_at timestamptz
+    recomputed_at timestamptz
 );
 
 -- Schedules
@@ -88,7 +88,7 @@ CREATE TABLE tickbird.cursors (
     planned_until timestamptz,
     runs_planned integer NOT NULL DEFAULT 0,
     -- Minutes since the epoch, up to which its newest runs are deferred in their queue.
-    deferred_until integer,
+    deferred_until_minute integer NOT NULL DEFAULT 0,
     last_skip_id bigint,
     skip_until timestamptz,
     skip_by text,
@@ -97,7 +97,7 @@ CREATE TABLE tickbird.cursors (
     tick_overrides json,
     -- Set while an edit by plain SQL awaits the planner: the revision before it, and when it was made.
     prior_revision integer,
-    changed_at timestamptz,
+    edited_at timestamptz,
     -- When the database last refused to plan it.
     refused_at timestamptz
 ) WITH (
@@ -120,7 +120,7 @@ CREATE TABLE tickbird.revisions (
     action text NOT NULL,
     actor text NOT NULL,
     detail jsonb NOT NULL DEFAULT '{}',
-    at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (schedule_id, revision)
 );
 
@@ -169,7 +169,7 @@ CREATE TABLE tickbird.runs (
     crash_limit integer NOT NULL,
     covers_count integer,
     -- Minutes since the epoch, up to which others of its queue may pass it.
-    deferred_until integer NOT NULL DEFAULT 0,
+    deferred_until_minute integer NOT NULL DEFAULT 0,
     -- Where it waits: for another schedule (-1), in line (0), aside as part of a backfill (1), until released (2).
     lane smallint NOT NULL DEFAULT 0,
     status text NOT NULL
@@ -215,9 +215,10 @@ CREATE UNIQUE INDEX runs_idempotency_key_key ON tickbird.runs (namespace, idempo
 -- In the order in which claims read it: by queue, task, scheduled or not, and priority. Within these, deferred runs come
 -- last.
 CREATE INDEX runs_queued_idx ON tickbird.runs (
-    namespace, queue, target, (((schedule_id IS NULL))::integer), priority, deferred_until, available_at, id
+    namespace, queue, target, (((schedule_id IS NULL))::integer), priority, deferred_until_minute, available_at, id
 ) WHERE status = 'queued';
-CREATE INDEX runs_deferred_idx ON tickbird.runs (deferred_until) WHERE status = 'queued' AND deferred_until > 0;
+CREATE INDEX runs_deferred_idx ON tickbird.runs (deferred_until_minute)
+    WHERE status = 'queued' AND deferred_until_minute > 0;
 CREATE INDEX runs_lease_until_idx ON tickbird.runs (lease_until) WHERE status = 'running';
 -- Active runs. Told by their end, not by their status: else this index would tempt whoever looks for queued ones.
 CREATE INDEX runs_active_idx ON tickbird.runs (schedule_id, lane) WHERE finished_at IS NULL AND schedule_id IS NOT NULL;
@@ -258,7 +259,7 @@ CREATE TABLE tickbird.run_logs (
     run_id bigint NOT NULL,
     attempt integer NOT NULL,
     number integer NOT NULL,
-    at timestamptz NOT NULL,
+    logged_at timestamptz NOT NULL,
     level smallint NOT NULL,
     text text NOT NULL,
     PRIMARY KEY (run_id, attempt, number)
@@ -267,7 +268,7 @@ CREATE TABLE tickbird.run_logs (
 CREATE TABLE tickbird.run_progress (
     run_id bigint PRIMARY KEY,
     attempt integer NOT NULL,
-    at timestamptz NOT NULL,
+    reported_at timestamptz NOT NULL,
     value json
 ) WITH (fillfactor = 70);
 
@@ -291,7 +292,7 @@ CREATE INDEX skips_decided_at_idx ON tickbird.skips (decided_at);
 -- Up to where runs of a schedule may have been pruned.
 CREATE TABLE tickbird.prune_horizons (
     schedule_id bigint PRIMARY KEY,
-    until timestamptz NOT NULL
+    pruned_until timestamptz NOT NULL
 );
 
 CREATE TABLE tickbird.backfills (
@@ -316,29 +317,29 @@ CREATE INDEX backfills_namespace_idx ON tickbird.backfills (namespace, id DESC);
 CREATE INDEX backfills_schedule_id_idx ON tickbird.backfills (schedule_id, id);
 
 -- Of schedules that others depend on, and only of those: when a run of theirs last succeeded.
-CREATE TABLE tickbird.last_success (
+CREATE TABLE tickbird.last_successes (
     schedule_id bigint PRIMARY KEY,
-    finished_at timestamptz
+    succeeded_at timestamptz
 ) WITH (fillfactor = 50);
 
 -- What waiting runs wait for: that a schedule succeeds between two instants. They stand in lane -1 until then.
 CREATE TABLE tickbird.dependency_waits (
     run_id bigint NOT NULL,
     schedule_id bigint NOT NULL,
-    since timestamptz NOT NULL,
-    until timestamptz NOT NULL,
+    earliest_at timestamptz NOT NULL,
+    deadline_at timestamptz NOT NULL,
     PRIMARY KEY (run_id, schedule_id)
 );
 CREATE INDEX dependency_waits_schedule_id_idx ON tickbird.dependency_waits (schedule_id);
-CREATE INDEX dependency_waits_deadline_at_idx ON tickbird.dependency_waits (until);
+CREATE INDEX dependency_waits_deadline_at_idx ON tickbird.dependency_waits (deadline_at);
 
 -- When other systems really ran what a schedule in shadow mode is to do.
 CREATE TABLE tickbird.pings (
     schedule_id bigint NOT NULL,
-    at timestamptz NOT NULL,
-    PRIMARY KEY (schedule_id, at)
+    pinged_at timestamptz NOT NULL,
+    PRIMARY KEY (schedule_id, pinged_at)
 );
-CREATE INDEX pings_pinged_at_idx ON tickbird.pings (at);
+CREATE INDEX pings_pinged_at_idx ON tickbird.pings (pinged_at);
 
 -- Limits and calendars
 
@@ -385,7 +386,7 @@ CREATE TABLE tickbird.workers (
     queues text[] NOT NULL,
     slots integer NOT NULL,
     tasks jsonb NOT NULL,
-    declares jsonb NOT NULL,
+    declared jsonb NOT NULL,
     draining boolean NOT NULL,
     started_at timestamptz NOT NULL,
     last_heartbeat_at timestamptz NOT NULL,
@@ -414,7 +415,7 @@ CREATE TABLE tickbird.sessions (
     id text PRIMARY KEY,
     digest text NOT NULL,
     token_id text NOT NULL REFERENCES tickbird.tokens (id),
-    agent text NOT NULL,
+    user_agent text NOT NULL,
     opened_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
     closed_at timestamptz,
@@ -429,21 +430,21 @@ CREATE INDEX sessions_ended_at_idx ON tickbird.sessions (coalesce(closed_at, exp
 CREATE TABLE tickbird.http_responses (
     namespace text NOT NULL,
     -- The caller's, behind the id of its token.
-    key text NOT NULL,
+    idempotency_key text NOT NULL,
     -- A digest of what was asked.
-    request text NOT NULL,
-    begun_at timestamptz NOT NULL,
+    request_digest text NOT NULL,
+    started_at timestamptz NOT NULL,
     -- None of these while somebody is at it.
     status integer,
     headers jsonb,
     body text,
-    PRIMARY KEY (namespace, key)
+    PRIMARY KEY (namespace, idempotency_key)
 );
-CREATE INDEX http_responses_started_at_idx ON tickbird.http_responses (begun_at);
+CREATE INDEX http_responses_started_at_idx ON tickbird.http_responses (started_at);
 
-CREATE TABLE tickbird.audit (
+CREATE TABLE tickbird.audit_log (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL,
     actor text NOT NULL,
     action text NOT NULL,
     namespace text NOT NULL,
@@ -452,9 +453,9 @@ CREATE TABLE tickbird.audit (
     run_id bigint,
     detail jsonb NOT NULL DEFAULT '{}'
 );
-CREATE INDEX audit_log_namespace_idx ON tickbird.audit (namespace, id DESC);
-CREATE INDEX audit_log_schedule_id_idx ON tickbird.audit (schedule_id, id DESC) WHERE schedule_id IS NOT NULL;
-CREATE INDEX audit_log_created_at_idx ON tickbird.audit (at);
+CREATE INDEX audit_log_namespace_idx ON tickbird.audit_log (namespace, id DESC);
+CREATE INDEX audit_log_schedule_id_idx ON tickbird.audit_log (schedule_id, id DESC) WHERE schedule_id IS NOT NULL;
+CREATE INDEX audit_log_created_at_idx ON tickbird.audit_log (created_at);
 
 -- Schedules by plain SQL
 
@@ -509,14 +510,14 @@ CREATE FUNCTION tickbird.record_edit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     NEW.revision := OLD.revision + 1;
     NEW.changed_at := clock_timestamp();
-    INSERT INTO tickbird.revisions (schedule_id, revision, definition, fingerprint, action, actor, at)
+    INSERT INTO tickbird.revisions (schedule_id, revision, definition, fingerprint, action, actor, created_at)
     VALUES (NEW.id, NEW.revision, NEW.definition, NEW.fingerprint, 'update', session_user, NEW.changed_at);
     UPDATE tickbird.cursors
     SET revision = NEW.revision,
         format = tickbird.definition_format(NEW.definition),
         zone_generation = tickbird.newest_zone_generation(NEW.definition),
         prior_revision = coalesce(prior_revision, OLD.revision),
-        changed_at = NEW.changed_at,
+        edited_at = NEW.changed_at,
         next_run_at = NEW.changed_at
     WHERE schedule_id = NEW.id;
     PERFORM pg_notify('tickbird', '');
@@ -578,7 +579,7 @@ CREATE FUNCTION tickbird.tracked_schedules(ids bigint[]) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE
 AS $$
 BEGIN
-    RETURN ARRAY(SELECT l.schedule_id FROM tickbird.last_success AS l WHERE l.schedule_id = ANY(ids));
+    RETURN ARRAY(SELECT l.schedule_id FROM tickbird.last_successes AS l WHERE l.schedule_id = ANY(ids));
 END $$;
 
 -- Views
@@ -667,6 +668,6 @@ SELECT
     c.tick_overrides,
     c.last_skip_id,
     c.prior_revision,
-    tickbird.epoch_seconds(c.changed_at) AS edited_at
+    tickbird.epoch_seconds(c.edited_at) AS edited_at
 FROM tickbird.schedules AS s
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id;

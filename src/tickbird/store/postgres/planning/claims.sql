@@ -2,12 +2,12 @@
 -- `{name}` stands for the text below `-- fragment: name`.
 
 -- fragment: queued_of_queue
-SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.deferred_until
+SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.deferred_until_minute
 FROM tickbird.runs AS r
 WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = l.queue
 
 -- fragment: last_of_line
-ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.deferred_until DESC
+ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.deferred_until_minute DESC
 LIMIT 1
 
 -- fragment: claimable
@@ -20,7 +20,7 @@ r.status = 'queued'
     AND r.target = p.target
     AND (r.schedule_id IS NULL)::integer = p.ad_hoc
     AND r.priority = p.priority
-    AND r.deferred_until >= p.first
+    AND r.deferred_until_minute >= p.first
     AND (r.start_by IS NULL OR r.start_by >= clock.believed)
     AND (
         r.available_at <= clock.believed
@@ -35,7 +35,7 @@ r.status = 'queued'
 -- Lines are found by jumping through the index, so neither the runs of tasks that this worker does not have nor runs for
 -- later are walked. The jumps begin at the end of a line: its front holds dead index entries of runs claimed lately.
 -- Each line offers its first runs. The best priority is served first. Lines of one priority are served in turn, and first
--- the one that this process has not served for the longest time. Deferred runs (`deferred_until` > 0) come after all
+-- the one that this process has not served for the longest time. Deferred runs (`deferred_until_minute` > 0) come after all
 -- that stand in one. Another claimer may have locked what was offered: then the next ones are taken. If there is only one
 -- part, runs are taken from it without counting; its offers are counted only to say when to look again.
 -- Of a queue, at most `maximum` runs are claimed, its budget; the first queues have one. If one of the others, `free`, has a
@@ -64,11 +64,11 @@ unread AS MATERIALIZED (
     SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[]) AS u(schedule_id, revision)
 ),
 lines AS (
-    SELECT l.queue, l.maximum, n.target, n.ad_hoc, n.priority, n.deferred_until
+    SELECT l.queue, l.maximum, n.target, n.ad_hoc, n.priority, n.deferred_until_minute
     FROM budgets AS l
     CROSS JOIN LATERAL ({queued_of_queue} {last_of_line}) AS n
     UNION ALL
-    SELECT l.queue, l.maximum, n.target, n.ad_hoc, n.priority, n.deferred_until
+    SELECT l.queue, l.maximum, n.target, n.ad_hoc, n.priority, n.deferred_until_minute
     FROM lines AS l
     CROSS JOIN LATERAL (
         {queued_of_queue}
@@ -81,7 +81,7 @@ parts AS MATERIALIZED (
         l.queue, l.maximum, l.target, l.ad_hoc, l.priority, b.first, b.last,
         coalesce(array_position(%(served)s::text[], l.ad_hoc || l.target), 0) AS turn
     FROM lines AS l
-    JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last) ON b.first <= l.deferred_until
+    JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last) ON b.first <= l.deferred_until_minute
     WHERE l.target = ANY(%(tasks)s::text[])
 ),
 single_part AS MATERIALIZED (
@@ -95,8 +95,8 @@ offers AS MATERIALIZED (
         SELECT count(*) FILTER (WHERE w.available_at <= clock.now) AS available, min(w.available_at) AS first_at
         FROM (
             SELECT r.available_at FROM tickbird.runs AS r
-            WHERE {claimable} AND r.deferred_until <= p.last
-            ORDER BY r.deferred_until, r.available_at, r.id
+            WHERE {claimable} AND r.deferred_until_minute <= p.last
+            ORDER BY r.deferred_until_minute, r.available_at, r.id
             LIMIT greatest(1, least(p.maximum, %(limit)s))
         ) AS w
     ) AS o
@@ -136,9 +136,9 @@ picked AS MATERIALIZED (
             SELECT r.id
             FROM tickbird.runs AS r
             WHERE {claimable}
-                AND (r.deferred_until, r.available_at) <= (p.last, clock.now)
+                AND (r.deferred_until_minute, r.available_at) <= (p.last, clock.now)
                 AND r.available_at <= clock.now
-            ORDER BY r.deferred_until, r.available_at, r.id
+            ORDER BY r.deferred_until_minute, r.available_at, r.id
             LIMIT p.runs
             FOR UPDATE SKIP LOCKED
         ) AS locked

@@ -5,47 +5,47 @@
 
 -- name: read_successes
 -- Those of these schedules that exist; and is it noted when they succeed?
-SELECT n.namespace, n.name, s.id, l.schedule_id IS NOT NULL, tickbird.epoch_seconds(l.finished_at)
+SELECT n.namespace, n.name, s.id, l.schedule_id IS NOT NULL, tickbird.epoch_seconds(l.succeeded_at)
 FROM unnest(%(namespaces)s::text[], %(names)s::text[]) AS n(namespace, name)
 JOIN tickbird.schedules AS s USING (namespace, name)
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id AND c.state <> 'deleted'
-LEFT JOIN tickbird.last_success AS l ON l.schedule_id = s.id;
+LEFT JOIN tickbird.last_successes AS l ON l.schedule_id = s.id;
 
 -- name: watch
-INSERT INTO tickbird.last_success (schedule_id)
+INSERT INTO tickbird.last_successes (schedule_id)
 SELECT u.id FROM unnest(%(ids)s::bigint[]) AS u(id) ORDER BY u.id
 ON CONFLICT (schedule_id) DO NOTHING;
 
 -- name: fill_successes
 -- The newest runs tell; those that were ending have ended, since they were waited for.
-UPDATE tickbird.last_success AS l
-SET finished_at = (
+UPDATE tickbird.last_successes AS l
+SET succeeded_at = (
     SELECT max(r.finished_at)
     FROM (
         SELECT finished_at, status FROM tickbird.runs WHERE schedule_id = l.schedule_id ORDER BY id DESC LIMIT 10000
     ) AS r
     WHERE r.status = 'succeeded'
 )
-WHERE l.schedule_id = ANY(%(ids)s::bigint[]) AND l.finished_at IS NULL;
+WHERE l.schedule_id = ANY(%(ids)s::bigint[]) AND l.succeeded_at IS NULL;
 
 -- name: hold_successes
-SELECT schedule_id FROM tickbird.last_success
+SELECT schedule_id FROM tickbird.last_successes
 WHERE schedule_id = ANY(%(ids)s::bigint[])
 ORDER BY schedule_id
 FOR SHARE SKIP LOCKED;
 
 -- name: keep_successes
 -- As hold_successes; fails where one is being noted, so that the whole transaction is done once more.
-SELECT schedule_id FROM tickbird.last_success
+SELECT schedule_id FROM tickbird.last_successes
 WHERE schedule_id = ANY(%(ids)s::bigint[])
 ORDER BY schedule_id
 FOR SHARE NOWAIT;
 
 -- name: note_successes
-UPDATE tickbird.last_success
-SET finished_at = greatest(finished_at, %(at)s)
+UPDATE tickbird.last_successes
+SET succeeded_at = greatest(succeeded_at, %(at)s)
 WHERE schedule_id = ANY(ARRAY(
-    SELECT schedule_id FROM tickbird.last_success
+    SELECT schedule_id FROM tickbird.last_successes
     WHERE schedule_id = ANY(%(ids)s::bigint[])
     ORDER BY schedule_id
     FOR UPDATE
@@ -57,21 +57,21 @@ SELECT DISTINCT r.schedule_id
 FROM tickbird.dependency_waits AS a
 JOIN tickbird.runs AS r ON r.id = a.run_id
 WHERE a.schedule_id = ANY(%(ids)s::bigint[])
-    AND a.since <= %(at)s
-    AND a.until >= %(at)s
+    AND a.earliest_at <= %(at)s
+    AND a.deadline_at >= %(at)s
     AND r.status || '' = 'waiting'
     AND r.lane = -1;
 
 -- name: settle_awaits
 DELETE FROM tickbird.dependency_waits
-WHERE schedule_id = ANY(%(ids)s::bigint[]) AND since <= %(at)s AND until >= %(at)s
+WHERE schedule_id = ANY(%(ids)s::bigint[]) AND earliest_at <= %(at)s AND deadline_at >= %(at)s
 RETURNING run_id;
 
 -- name: settle_missed
 -- As settle_awaits, for whatever is noted and was missed.
 DELETE FROM tickbird.dependency_waits AS a
-USING tickbird.last_success AS l
-WHERE l.schedule_id = a.schedule_id AND l.finished_at BETWEEN a.since AND a.until;
+USING tickbird.last_successes AS l
+WHERE l.schedule_id = a.schedule_id AND l.succeeded_at BETWEEN a.earliest_at AND a.deadline_at;
 
 -- name: end_waits
 -- Runs that wait for no other schedule any more; from now on they wait among the others. One that somebody holds is being
@@ -106,9 +106,9 @@ WITH over AS MATERIALIZED (
     SELECT a.run_id, string_agg(s.name, ', ' ORDER BY s.name) AS names
     FROM tickbird.dependency_waits AS a
     JOIN tickbird.schedules AS s ON s.id = a.schedule_id
-    WHERE a.until < %(now)s
+    WHERE a.deadline_at < %(now)s
     GROUP BY a.run_id
-    ORDER BY min(a.until)
+    ORDER BY min(a.deadline_at)
     LIMIT %(limit)s
 ),
 late AS MATERIALIZED (
@@ -126,16 +126,16 @@ RETURNING r.id;
 -- name: forget_awaits
 -- Of runs that were cancelled just now, or before for another reason.
 DELETE FROM tickbird.dependency_waits AS a
-WHERE a.run_id = ANY(ARRAY(SELECT run_id FROM tickbird.dependency_waits WHERE until < %(now)s))
+WHERE a.run_id = ANY(ARRAY(SELECT run_id FROM tickbird.dependency_waits WHERE deadline_at < %(now)s))
     AND NOT EXISTS (
         SELECT FROM tickbird.runs AS r WHERE r.id = a.run_id AND r.status || '' = 'waiting' AND r.lane = -1
     );
 
 -- name: write_awaits
-INSERT INTO tickbird.dependency_waits (run_id, schedule_id, since, until)
-SELECT u.run_id, u.schedule_id, to_timestamp(u.since), to_timestamp(u.until)
-FROM unnest(%(run_id)s::bigint[], %(schedule_id)s::bigint[], %(since)s::bigint[], %(until)s::bigint[])
-    AS u(run_id, schedule_id, since, until);
+INSERT INTO tickbird.dependency_waits (run_id, schedule_id, earliest_at, deadline_at)
+SELECT u.run_id, u.schedule_id, to_timestamp(u.earliest_at), to_timestamp(u.deadline_at)
+FROM unnest(%(run_id)s::bigint[], %(schedule_id)s::bigint[], %(earliest_at)s::bigint[], %(deadline_at)s::bigint[])
+    AS u(run_id, schedule_id, earliest_at, deadline_at);
 
 -- name: lock_dependencies
 -- Changes that tie schedules of a namespace together or part them are made one after the other.
@@ -160,7 +160,7 @@ LIMIT %(limit)s;
 
 -- name: unwatch
 -- What nobody depends on or waits for any more need not be noted.
-DELETE FROM tickbird.last_success
+DELETE FROM tickbird.last_successes
 WHERE schedule_id NOT IN (SELECT schedule_id FROM tickbird.dependency_waits)
     AND schedule_id NOT IN (
         SELECT s.id

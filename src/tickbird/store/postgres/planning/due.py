@@ -75,8 +75,8 @@ async def read_due_schedules(db: Session, known: RevisionCache, ids: Iterable[in
             looks.append(plain_schedule(row, info))
             continue
         schedule, edited = to_schedule(details[row.schedule_id], explain=True), None
-        if row.prior_revision is not None and row.changed_at is not None:
+        if row.prior_revision is not None and row.edited_at is not None:
             old = before.get((row.schedule_id, row.prior_revision))
-            edited = edited_by_sql(old, schedule, row.prior_revision, row.changed_at)
+            edited = edited_by_sql(old, schedule, row.prior_revision, row.edited_at)
         looks.append(DueSchedule(schedule, row.last_skip_id, edited, row.zone_generation))
     return looks

@@ -15,7 +15,7 @@ schedule_id,
 revision,
 tickbird.epoch_seconds(planned_until) AS planned_until,
 state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
-AND (deferred_until IS NULL OR to_timestamp(60.0 * deferred_until) <= {now})
+AND to_timestamp(60.0 * deferred_until_minute) <= {now}
 AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS is_plain
 
 -- fragment: locked_cursors
@@ -144,7 +144,7 @@ SELECT
     tick_overrides,
     last_skip_id,
     prior_revision,
-    tickbird.epoch_seconds(changed_at) AS changed_at,
+    tickbird.epoch_seconds(edited_at) AS edited_at,
     zone_generation,
     refused_at IS NOT NULL AS is_refused
 FROM tickbird.cursors
@@ -283,23 +283,24 @@ r AS MATERIALIZED (
         %(run_status)s::text[], %(run_origin)s::text[], %(run_scheduled_for)s::bigint[], %(run_due_at)s::bigint[],
         %(run_start_by)s::bigint[], %(run_covers_first)s::bigint[], %(run_covers_last)s::bigint[],
         %(run_covers_count)s::integer[], %(run_crash_limit)s::integer[], %(run_retry_of)s::bigint[],
-        %(run_actor)s::text[], %(run_lane)s::smallint[], %(run_concurrency_key)s::text[], %(run_deferred_until)s::integer[]
+        %(run_actor)s::text[], %(run_lane)s::smallint[], %(run_concurrency_key)s::text[],
+        %(run_deferred_until_minute)s::integer[]
     ) AS r(
         id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, scheduled_for,
         due_at, start_by, covers_first, covers_last, covers_count, crash_limit, retry_of, actor, lane, concurrency_key,
-        deferred_until
+        deferred_until_minute
     )
 )
 INSERT INTO tickbird.runs (
     id, namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin,
     scheduled_for, due_at, available_at, start_by, covers_first, covers_last, covers_count,
-    crash_limit, retry_of, actor, lane, concurrency_key, deferred_until, created_at
+    crash_limit, retry_of, actor, lane, concurrency_key, deferred_until_minute, created_at
 )
 SELECT
     r.id, r.namespace, r.schedule_id, r.revision, r.target_kind, r.target, r.queue, r.priority, r.status, r.origin,
     to_timestamp(r.scheduled_for), coalesce(to_timestamp(r.due_at), %(now)s), coalesce(to_timestamp(r.due_at), %(now)s),
     to_timestamp(r.start_by), to_timestamp(r.covers_first), to_timestamp(r.covers_last), r.covers_count,
-    r.crash_limit, r.retry_of, r.actor, r.lane, r.concurrency_key, r.deferred_until, %(now)s
+    r.crash_limit, r.retry_of, r.actor, r.lane, r.concurrency_key, r.deferred_until_minute, %(now)s
 FROM r
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 
@@ -319,12 +320,12 @@ FROM unnest(
 WHERE t.schedule_id = c.schedule_id;
 
 -- name: lines_of
-SELECT schedule_id, deferred_until FROM tickbird.cursors WHERE schedule_id = ANY(%(ids)s::bigint[]);
+SELECT schedule_id, deferred_until_minute FROM tickbird.cursors WHERE schedule_id = ANY(%(ids)s::bigint[]);
 
 -- name: lengthen_lines
 UPDATE tickbird.cursors AS t
-SET deferred_until = u.deferred_until
-FROM unnest(%(ids)s::bigint[], %(lines)s::integer[]) AS u(schedule_id, deferred_until)
+SET deferred_until_minute = u.deferred_until_minute
+FROM unnest(%(ids)s::bigint[], %(lines)s::integer[]) AS u(schedule_id, deferred_until_minute)
 WHERE t.schedule_id = u.schedule_id;
 
 -- name: write_overrides
@@ -335,7 +336,7 @@ SET skip_until = to_timestamp(c.skip_until),
     skip_note = c.skip_note,
     tick_overrides = c.tick_overrides::json,
     prior_revision = NULL,
-    changed_at = NULL
+    edited_at = NULL
 FROM unnest(
     %(schedule_id)s::bigint[], %(skip_until)s::bigint[], %(skip_by)s::text[], %(skip_note)s::text[],
     %(tick_overrides)s::text[]
@@ -355,7 +356,7 @@ WHERE r.id = u.run_id;
 
 -- name: write_void
 -- Overrides that were not carried out.
-INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule, detail)
+INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, schedule_id, schedule, detail)
 SELECT %(now)s, coalesce(u.actor, %(planner)s), %(action)s, u.namespace, u.schedule_id, u.schedule, u.detail::jsonb
 FROM unnest(
     %(namespace)s::text[], %(schedule_id)s::bigint[], %(schedule)s::text[], %(actor)s::text[], %(detail)s::text[]

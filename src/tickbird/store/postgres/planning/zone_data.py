@@ -60,7 +60,7 @@ class PostgresZoneData(NounStore, ZoneDataStore):
             "lock_other_zones", after=after, zones=zones.generation, format=FORMAT, limit=limit, now=now
         )
         if not locked:
-            await db.execute("end_follow", zones=zones.generation, now=now)
+            await db.execute("end_recompute", zones=zones.generation, now=now)
             return ZoneRecomputeResult()
         ids, at = [row[0] for row in locked], locked[0][1]
         # An edit by plain SQL is for the planner, which uses the new zone data as well.

@@ -1,7 +1,7 @@
 -- Zone rules: which the store goes by, and cursors that were computed by older ones.
 
 -- name: list_zone_data
-SELECT generation, version, digest, adopted_at, adopted_by, followed_at
+SELECT generation, version, digest, adopted_at, adopted_by, recomputed_at
 FROM tickbird.zone_data
 ORDER BY generation DESC
 LIMIT %(limit)s;
@@ -27,13 +27,13 @@ FOR UPDATE;
 UPDATE tickbird.cursors SET zone_generation = %(zones)s WHERE schedule_id = ANY(%(ids)s::bigint[]);
 
 -- name: audit_zones
-INSERT INTO tickbird.audit (at, actor, action, namespace, schedule_id, schedule, detail)
+INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, schedule_id, schedule, detail)
 SELECT
     %(now)s, %(actor)s, 'zones', u.namespace, u.schedule_id, u.schedule, u.detail::jsonb
 FROM unnest(%(namespaces)s::text[], %(ids)s::bigint[], %(schedules)s::text[], %(details)s::text[])
     AS u(namespace, schedule_id, schedule, detail);
 
--- name: end_follow
+-- name: end_recompute
 UPDATE tickbird.zone_data
-SET followed_at = coalesce(%(now)s::timestamptz, statement_timestamp())
-WHERE generation = %(zones)s AND followed_at IS NULL;
+SET recomputed_at = coalesce(%(now)s::timestamptz, statement_timestamp())
+WHERE generation = %(zones)s AND recomputed_at IS NULL;

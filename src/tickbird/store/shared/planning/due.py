@@ -26,7 +26,7 @@ class LockedCursor(NamedTuple):
     last_skip_id: int | None
     # The revision before an edit by plain SQL, and when that was.
     prior_revision: int | None
-    changed_at: int | None
+    edited_at: int | None
     zone_generation: int | None
     is_refused: bool
 
@@ -72,7 +72,7 @@ def plain_schedule(row: LockedCursor, info: RevisionInfo) -> DueSchedule:
     return DueSchedule(schedule, row.last_skip_id, zones=row.zone_generation)
 
 
-def edited_by_sql(before: RevisionInfo | None, schedule: Schedule, prior: int, changed_at: int) -> SqlEdit:
+def edited_by_sql(before: RevisionInfo | None, schedule: Schedule, prior: int, edited_at: int) -> SqlEdit:
     """What held before an edit by plain SQL, under the revision `prior`."""
     definition = None if before is None else before.definition
-    return SqlEdit(replace(schedule, revision=prior, definition=definition), changed_at)
+    return SqlEdit(replace(schedule, revision=prior, definition=definition), edited_at)

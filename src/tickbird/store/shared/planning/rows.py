@@ -60,7 +60,7 @@ class RunRow(NamedTuple):
     actor: str | None
     lane: int
     concurrency_key: str | None
-    deferred_until: int
+    deferred_until_minute: int
 
 
 class RunText(NamedTuple):
@@ -75,8 +75,8 @@ class AwaitRow(NamedTuple):
 
     run_id: int
     schedule_id: int
-    since: int
-    until: int
+    earliest_at: int
+    deadline_at: int
 
 
 class SkipRow(NamedTuple):
@@ -254,12 +254,12 @@ def _add_runs(rows: Rows, decided: ScheduleDecision, run_ids: Iterator[int]) -> 
                 actor=decided.actor,
                 lane=HELD_LANE if run.held else AWAITING_LANE if run.awaits else USUAL_LANE,
                 concurrency_key=definition.key(run.payload),
-                deferred_until=run.deferred_until,
+                deferred_until_minute=run.deferred_until_minute,
             )
         )
         if run.payload is not None:
             rows.payloads.append(RunText(run_id, check_payload(run.payload)))
-        rows.awaits += [AwaitRow(run_id, wait.schedule_id, wait.since, wait.until) for wait in run.awaits]
+        rows.awaits += [AwaitRow(run_id, wait.schedule_id, wait.earliest_at, wait.deadline_at) for wait in run.awaits]
         if run.override is not None:
             rows.applied_overrides.append(RunText(run_id, applied_override_text(run.override)))
     return ids

@@ -25,17 +25,17 @@ class SqliteIdentity(NounStore, IdentityStore):
 
     @write_transaction
     def check(self, db: Session) -> StoreIdentity:
-        self._checked = read_identity(db, read_here(self._path))
+        self._checked = read_identity(db, read_database(self._path))
         here, stored = self._checked.here, self._checked.stored
         # A store that has recorded nothing yet belongs here, and so does a file that was moved.
         if here and not self._checked.copy_reason and here != stored:
-            db.execute(SQL["accept_place"], {"place": encode(here)})
+            db.execute(SQL["accept_identity"], {"identity": encode(here)})
         return self._checked
 
     @write_transaction
     def accept_copy(self, db: Session, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
-        copy = read_identity(db, read_here(self._path))
-        db.execute(SQL["accept_place"], {"place": encode(copy.here)})
+        copy = read_identity(db, read_database(self._path))
+        db.execute(SQL["accept_identity"], {"identity": encode(copy.here)})
         db.execute(SQL["renew_incarnation"])
         detail = {"from": dict(copy.stored), "to": dict(copy.here)}
         write_audit(db, now_micros(now), actor, "accept_copy", namespace, detail=detail)
@@ -52,7 +52,7 @@ class SqliteIdentity(NounStore, IdentityStore):
         return self._checked
 
 
-def read_here(path: str) -> Mapping[str, str]:
+def read_database(path: str) -> Mapping[str, str]:
     """The file behind a path; nothing for a database in memory."""
     if path == MEMORY:
         return {}
@@ -63,5 +63,5 @@ def read_here(path: str) -> Mapping[str, str]:
 
 def read_identity(db: Session, here: Mapping[str, str]) -> StoreIdentity:
     """Compare a file with the one that the store recorded."""
-    row = db.execute(SQL["read_place"]).fetchone()
+    row = db.execute(SQL["read_identity"]).fetchone()
     return compare(here, row[0] if row else None, same_file)

@@ -1,10 +1,10 @@
 -- Where the store is, so that a copy of it is told from itself.
 
--- name: read_place
-SELECT value FROM meta WHERE key = 'place';
+-- name: read_identity
+SELECT value FROM meta WHERE key = 'identity';
 
--- name: accept_place
-INSERT INTO meta (key, value) VALUES ('place', :place) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
+-- name: accept_identity
+INSERT INTO meta (key, value) VALUES ('identity', :identity) ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 
 -- name: read_incarnation
 SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'incarnation';

@@ -10,7 +10,7 @@ from tickbird.domain.errors import SchemaError
 from tickbird.store.shared.migrations import (
     GENERATION,
     Migration,
-    check_generation,
+    check_schema_generation,
     check_version,
     is_stale,
     outdated,
@@ -28,7 +28,7 @@ MIGRATIONS = read_migrations("tickbird.store.sqlite")
 def prepare(db: sqlite3.Connection) -> None:
     """Migrate a database that is older than this code; refuse one that is too new for it."""
     meta = read(db, lambda: meta_of(db) or {})
-    check_generation(meta)
+    check_schema_generation(meta)
     version, min_compatible = read_version(meta)
     if version is None or version < len(MIGRATIONS):
         migrate(db)
@@ -56,7 +56,7 @@ def meta_of(db: sqlite3.Connection) -> dict[str, str] | None:
 def _migrate(db: sqlite3.Connection) -> list[str]:
     meta = meta_of(db)
     applied: dict[int, str] = {} if meta is None else dict(db.execute(SQL["applied_migrations"]))
-    check_generation(meta or {}, MIGRATIONS, applied)
+    check_schema_generation(meta or {}, MIGRATIONS, applied)
     todo = pending(MIGRATIONS, applied)
     for migration in todo:
         for statement in _statements(migration):

@@ -26,14 +26,14 @@ INSERT INTO migrations (number, name, checksum, applied_at) VALUES (:number, :na
 -- name: record_version
 INSERT INTO meta (key, value)
 VALUES
-    ('generation', :generation), ('version', :version), ('min_compatible', :min_compatible), ('created_at', :now)
-ON CONFLICT (key) DO UPDATE SET value = excluded.value WHERE key <> 'created_at';
+    ('schema_generation', :generation), ('version', :version), ('min_compatible', :min_compatible)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value;
 
 -- name: wake_others
-UPDATE counters SET last = last + 1 WHERE name = 'wake';
+UPDATE counters SET value = value + 1 WHERE name = 'wakeups';
 
 -- name: wake_counts
-SELECT last FROM counters WHERE name IN ('wake', 'heartbeat') ORDER BY name DESC;
+SELECT value FROM counters WHERE name IN ('wakeups', 'heartbeat_requests') ORDER BY name DESC;
 
 -- name: data_version
 PRAGMA data_version;
@@ -43,4 +43,4 @@ PRAGMA data_version;
 PRAGMA schema_version;
 
 -- name: reserve_ids
-UPDATE counters SET last = last + :count WHERE name = :name RETURNING last;
+UPDATE counters SET value = value + :count WHERE name = :name RETURNING value;

@@ -1,14 +1,14 @@
 -- min_compatible: 1
 -- Instants are microseconds since the epoch, in UTC.
 
--- About the store itself. `generation`: versions of the schema are comparable only within one generation.
+-- About the store itself. `schema_generation`: versions of the schema are comparable only within one generation.
 -- `incarnation`: a random number that is replaced when a copy is accepted. Every lease has the incarnation that it was
 -- given under, so a worker of the original cannot finish a run that the copy has leased since.
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO meta (key, value) VALUES ('generation', '1'), ('incarnation', abs(random() % 2147483646) + 1);
+INSERT INTO meta (key, value) VALUES ('schema_generation', '1'), ('incarnation', abs(random() % 2147483646) + 1);
 
 CREATE TABLE migrations (
     number INTEGER PRIMARY KEY,
@@ -20,9 +20,9 @@ CREATE TABLE migrations (
 -- The last id of runs and of skips; and how often others were to wake, or to report.
 CREATE TABLE counters (
     name TEXT PRIMARY KEY,
-    last INTEGER NOT NULL
+    value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-INSERT INTO counters (name, last) VALUES ('run', 0), ('skip', 0), ('wake', 0), ('heartbeat', 0);
+INSERT INTO counters (name, value) VALUES ('run_id', 0), ('skip_id', 0), ('wakeups', 0), ('heartbeat_requests', 0);
 
 -- Zone rules that the store goes by, or went by.
 CREATE TABLE zone_data (
@@ -32,7 +32,7 @@ CREATE TABLE zone_data (
     adopted_at INTEGER NOT NULL,
     adopted_by TEXT NOT NULL,
     -- When every cursor had been computed anew.
-    followed_at INTEGER
+    recomputed_at INTEGER
 ) STRICT;
 
 -- Schedules
@@ -92,7 +92,7 @@ CREATE TABLE cursors (
     planned_until INTEGER,
     runs_planned INTEGER NOT NULL DEFAULT 0,
     -- Minutes since the epoch, up to which its newest runs are deferred in their queue.
-    deferred_until INTEGER,
+    deferred_until_minute INTEGER NOT NULL DEFAULT 0,
     last_skip_id INTEGER,
     skip_until INTEGER,
     skip_by TEXT,
@@ -101,7 +101,7 @@ CREATE TABLE cursors (
     tick_overrides TEXT,
     -- Set while the planner has not yet seen an edit by plain SQL: the revision before it, and when it was made.
     prior_revision INTEGER,
-    changed_at INTEGER,
+    edited_at INTEGER,
     -- When the database last refused to plan it.
     refused_at INTEGER
 ) STRICT;
@@ -118,7 +118,7 @@ CREATE TABLE revisions (
     action TEXT NOT NULL,
     actor TEXT NOT NULL,
     detail TEXT NOT NULL DEFAULT '{}',
-    at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
     PRIMARY KEY (schedule_id, revision)
 ) STRICT, WITHOUT ROWID;
 
@@ -163,7 +163,7 @@ CREATE TABLE runs (
     -- Where it waits: for another schedule (-1), in line (0), aside as part of a backfill (1), until released (2).
     lane INTEGER NOT NULL DEFAULT 0,
     -- Minutes since the epoch, up to which others of its queue may pass it.
-    deferred_until INTEGER NOT NULL DEFAULT 0,
+    deferred_until_minute INTEGER NOT NULL DEFAULT 0,
     concurrency_key TEXT,
     idempotency_key TEXT,
     backfill_id INTEGER,
@@ -202,9 +202,9 @@ CREATE UNIQUE INDEX runs_idempotency_key_key ON runs (namespace, idempotency_key
 -- In the order in which claims read it: by queue, task, scheduled or not, and priority. Within these, deferred runs come
 -- last.
 CREATE INDEX runs_queued_idx ON runs (
-    namespace, queue, target, schedule_id IS NULL, priority, deferred_until, available_at, id
+    namespace, queue, target, schedule_id IS NULL, priority, deferred_until_minute, available_at, id
 ) WHERE status = 'queued';
-CREATE INDEX runs_deferred_idx ON runs (deferred_until) WHERE status = 'queued' AND deferred_until > 0;
+CREATE INDEX runs_deferred_idx ON runs (deferred_until_minute) WHERE status = 'queued' AND deferred_until_minute > 0;
 CREATE INDEX runs_lease_until_idx ON runs (lease_until) WHERE status = 'running';
 CREATE INDEX runs_active_idx ON runs (schedule_id, lane, status, id, origin)
     WHERE status IN ('waiting', 'queued', 'running');
@@ -247,7 +247,7 @@ CREATE TABLE run_logs (
     run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     attempt INTEGER NOT NULL,
     number INTEGER NOT NULL,
-    at INTEGER NOT NULL,
+    logged_at INTEGER NOT NULL,
     level INTEGER NOT NULL,
     text TEXT NOT NULL,
     PRIMARY KEY (run_id, attempt, number)
@@ -256,7 +256,7 @@ CREATE TABLE run_logs (
 CREATE TABLE run_progress (
     run_id INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
     attempt INTEGER NOT NULL,
-    at INTEGER NOT NULL,
+    reported_at INTEGER NOT NULL,
     value TEXT
 ) STRICT;
 
@@ -280,7 +280,7 @@ CREATE INDEX skips_decided_at_idx ON skips (decided_at);
 -- Up to where runs of a schedule may have been pruned.
 CREATE TABLE prune_horizons (
     schedule_id INTEGER PRIMARY KEY,
-    until INTEGER NOT NULL
+    pruned_until INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE backfills (
@@ -305,29 +305,29 @@ CREATE INDEX backfills_namespace_idx ON backfills (namespace, id);
 CREATE INDEX backfills_schedule_id_idx ON backfills (schedule_id, id);
 
 -- Of schedules that others depend on, and only of those: when a run of theirs last succeeded.
-CREATE TABLE last_success (
+CREATE TABLE last_successes (
     schedule_id INTEGER PRIMARY KEY,
-    finished_at INTEGER
+    succeeded_at INTEGER
 ) STRICT;
 
 -- What waiting runs wait for: that a schedule succeeds between two instants. They stand in lane -1 until then.
 CREATE TABLE dependency_waits (
     run_id INTEGER NOT NULL,
     schedule_id INTEGER NOT NULL,
-    since INTEGER NOT NULL,
-    until INTEGER NOT NULL,
+    earliest_at INTEGER NOT NULL,
+    deadline_at INTEGER NOT NULL,
     PRIMARY KEY (run_id, schedule_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX dependency_waits_schedule_id_idx ON dependency_waits (schedule_id);
-CREATE INDEX dependency_waits_deadline_at_idx ON dependency_waits (until);
+CREATE INDEX dependency_waits_deadline_at_idx ON dependency_waits (deadline_at);
 
 -- When other systems really ran what a schedule in shadow mode is to do.
 CREATE TABLE pings (
     schedule_id INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    PRIMARY KEY (schedule_id, at)
+    pinged_at INTEGER NOT NULL,
+    PRIMARY KEY (schedule_id, pinged_at)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX pings_pinged_at_idx ON pings (at);
+CREATE INDEX pings_pinged_at_idx ON pings (pinged_at);
 
 -- Limits and calendars
 
@@ -374,7 +374,7 @@ CREATE TABLE workers (
     queues TEXT NOT NULL,
     slots INTEGER NOT NULL,
     tasks TEXT NOT NULL,
-    declares TEXT NOT NULL,
+    declared TEXT NOT NULL,
     draining INTEGER NOT NULL,
     started_at INTEGER NOT NULL,
     last_heartbeat_at INTEGER NOT NULL,
@@ -404,7 +404,7 @@ CREATE TABLE sessions (
     id TEXT NOT NULL PRIMARY KEY,
     digest TEXT NOT NULL,
     token_id TEXT NOT NULL REFERENCES tokens (id),
-    agent TEXT NOT NULL,
+    user_agent TEXT NOT NULL,
     opened_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
     closed_at INTEGER,
@@ -418,21 +418,21 @@ CREATE INDEX sessions_ended_at_idx ON sessions (coalesce(closed_at, expires_at))
 CREATE TABLE http_responses (
     namespace TEXT NOT NULL,
     -- The caller's, behind the id of its token.
-    key TEXT NOT NULL,
+    idempotency_key TEXT NOT NULL,
     -- A digest of what was asked.
-    request TEXT NOT NULL,
-    begun_at INTEGER NOT NULL,
+    request_digest TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
     -- None of these while somebody is at it.
     status INTEGER,
     headers TEXT,
     body TEXT,
-    PRIMARY KEY (namespace, key)
+    PRIMARY KEY (namespace, idempotency_key)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX http_responses_started_at_idx ON http_responses (begun_at);
+CREATE INDEX http_responses_started_at_idx ON http_responses (started_at);
 
-CREATE TABLE audit (
+CREATE TABLE audit_log (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    at INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
     actor TEXT NOT NULL,
     action TEXT NOT NULL,
     namespace TEXT NOT NULL,
@@ -441,14 +441,14 @@ CREATE TABLE audit (
     run_id INTEGER,
     detail TEXT NOT NULL
 ) STRICT;
-CREATE INDEX audit_log_namespace_idx ON audit (namespace, id);
-CREATE INDEX audit_log_schedule_id_idx ON audit (schedule_id, id) WHERE schedule_id IS NOT NULL;
-CREATE INDEX audit_log_created_at_idx ON audit (at);
+CREATE INDEX audit_log_namespace_idx ON audit_log (namespace, id);
+CREATE INDEX audit_log_schedule_id_idx ON audit_log (schedule_id, id) WHERE schedule_id IS NOT NULL;
+CREATE INDEX audit_log_created_at_idx ON audit_log (created_at);
 
 -- Views
 
 -- A run with its schedule's name and its payload.
-CREATE VIEW run_records AS
+CREATE VIEW run_details AS
 SELECT
     r.id,
     r.namespace,
@@ -503,7 +503,7 @@ LEFT JOIN revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.rev
 LEFT JOIN run_payloads AS p ON p.run_id = r.id;
 
 -- A schedule with its cursor.
-CREATE VIEW schedule_records AS
+CREATE VIEW schedule_details AS
 SELECT
     s.id,
     s.namespace,
@@ -529,7 +529,7 @@ SELECT
     c.skip_note,
     c.last_skip_id,
     c.prior_revision,
-    c.changed_at AS edited_at,
+    c.edited_at,
     c.tick_overrides
 FROM schedules AS s
 JOIN cursors AS c ON c.schedule_id = s.id;
@@ -583,13 +583,13 @@ BEGIN
     SELECT id, revision, iif(json_type(definition, '$.v') = 'integer', json_extract(definition, '$.v'), 0)
     FROM schedules
     WHERE namespace = NEW.namespace AND name = NEW.name;
-    INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, at)
+    INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, created_at)
     SELECT id, revision, definition, fingerprint, 'create', 'sql', created_at
     FROM schedules
     WHERE namespace = NEW.namespace AND name = NEW.name;
     INSERT OR REPLACE INTO schedule_search
     SELECT * FROM schedule_search_rows WHERE namespace = NEW.namespace AND name = NEW.name;
-    UPDATE counters SET last = last + 1 WHERE name = 'wake';
+    UPDATE counters SET value = value + 1 WHERE name = 'wakeups';
 END;
 
 -- A plain UPDATE of the definition is an edit: the planner first decides what was due until now as it stood before.
@@ -601,16 +601,16 @@ BEGIN
         changed_at = CAST(strftime('%s', 'now') AS INTEGER) * 1000000
             + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
     WHERE id = NEW.id;
-    INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, at)
+    INSERT INTO revisions (schedule_id, revision, definition, fingerprint, action, actor, created_at)
     SELECT id, revision, definition, fingerprint, 'update', 'sql', changed_at FROM schedules WHERE id = NEW.id;
     UPDATE cursors
     SET prior_revision = coalesce(prior_revision, OLD.revision),
         revision = OLD.revision + 1,
         format = iif(json_type(NEW.definition, '$.v') = 'integer', json_extract(NEW.definition, '$.v'), 0),
-        changed_at = (SELECT changed_at FROM schedules WHERE id = NEW.id),
+        edited_at = (SELECT changed_at FROM schedules WHERE id = NEW.id),
         next_run_at = (SELECT changed_at FROM schedules WHERE id = NEW.id)
     WHERE schedule_id = NEW.id;
-    UPDATE counters SET last = last + 1 WHERE name = 'wake';
+    UPDATE counters SET value = value + 1 WHERE name = 'wakeups';
 END;
 
 CREATE TRIGGER schedules_rename_id AFTER UPDATE OF namespace, name ON schedules

@@ -27,7 +27,7 @@ from tickbird.store.sqlite.database.database import Database, NounStore, read_tr
 from tickbird.store.sqlite.database.instants import now_micros, to_instant
 from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
 from tickbird.store.sqlite.planning.waiting_runs import release
-from tickbird.store.sqlite.rows import dump, schedule_record
+from tickbird.store.sqlite.rows import dump, to_schedule
 from tickbird.store.sqlite.runs import reserve_ids
 from tickbird.store.sqlite.schedule_changes import up_to_date
 
@@ -44,7 +44,7 @@ class SqliteBackfills(NounStore, BackfillStore):
             return await self._create(await self._switch.permission(), namespace, name, new, now)
         bounds = {"namespace": namespace, "name": name}
         rows = await self._db.read(lambda db: fetch_named(db, "schedule_by_name", bounds))
-        schedule = schedule_record(rows[0]) if rows else None
+        schedule = to_schedule(rows[0]) if rows else None
         # Not in the thread of the connection, in which all others wait.
         selection, ticks = await choose_ticks(self._db.fetch, schedule, name, new)
         return selection.plan(ticks)
@@ -62,7 +62,7 @@ class SqliteBackfills(NounStore, BackfillStore):
         at = now_micros(now)
         # What is due is planned first, so that the range may reach up to now.
         row = up_to_date(db, self._db.revisions, permission, namespace, name, at)
-        selection = _selection(db, None if row is None else schedule_record(row), name, new)
+        selection = _selection(db, None if row is None else to_schedule(row), name, new)
         ticks = _ticks(db, selection)
         if not ticks:
             return selection.plan(ticks)
@@ -97,7 +97,7 @@ class SqliteBackfills(NounStore, BackfillStore):
             new.actor,
             definition.key(new.payload),
         )
-        ids = reserve_ids(db, "run", len(ticks))
+        ids = reserve_ids(db, "run_id", len(ticks))
         numbered = list(zip(ids, ticks, strict=True))
         db.executemany(
             SQL["insert_backfilled"], [(run_id, tick, tick + schedule.offset, *common) for run_id, tick in numbered]

@@ -15,7 +15,7 @@ from tickbird.store.sqlite.database.database import NounStore, read_transaction
 from tickbird.store.sqlite.database.instants import now_micros
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.planning.waiting_runs import release
-from tickbird.store.sqlite.rows import run_record
+from tickbird.store.sqlite.rows import to_run
 
 
 class SqliteLimits(NounStore, LimitStore):
@@ -38,7 +38,7 @@ class SqliteLimits(NounStore, LimitStore):
     @read_transaction
     def list_runs(self, db: Session, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
         rows = fetch_named(db, "list_runs_of_key", {"namespace": namespace, "key": key, "limit": limit})
-        return [run_record(row) for row in rows]
+        return [to_run(row) for row in rows]
 
 
 def set_limit(

@@ -100,7 +100,7 @@ LIMIT :limit;
 
 -- name: list_runs_of_key
 SELECT *
-FROM run_records
+FROM run_details
 WHERE id IN (
     SELECT id
     FROM runs

@@ -11,7 +11,7 @@ schedule_id,
 revision,
 planned_until / 1000000 AS planned_until,
 state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
-AND (deferred_until IS NULL OR deferred_until * 60000000 <= :now)
+AND deferred_until_minute * 60000000 <= :now
 AND (zone_generation IS NULL OR zone_generation = :zones) AS is_plain
 
 -- name: oldest_due
@@ -46,7 +46,7 @@ SELECT
     tick_overrides,
     last_skip_id,
     prior_revision,
-    changed_at / 1000000 AS changed_at,
+    edited_at / 1000000 AS edited_at,
     zone_generation,
     refused_at IS NOT NULL AS is_refused
 FROM cursors
@@ -61,10 +61,10 @@ WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND format <= :format A
 ORDER BY schedule_id;
 
 -- name: lines_of
-SELECT schedule_id, deferred_until FROM cursors WHERE schedule_id IN (SELECT value FROM json_each(:ids));
+SELECT schedule_id, deferred_until_minute FROM cursors WHERE schedule_id IN (SELECT value FROM json_each(:ids));
 
 -- name: lengthen_line
-UPDATE cursors SET deferred_until = ?2 WHERE schedule_id = ?1;
+UPDATE cursors SET deferred_until_minute = ?2 WHERE schedule_id = ?1;
 
 -- name: next_due
 SELECT
@@ -116,7 +116,7 @@ SET skip_until = ?2 * 1000000,
     skip_note = ?4,
     tick_overrides = ?5,
     prior_revision = NULL,
-    changed_at = NULL
+    edited_at = NULL
 WHERE schedule_id = ?1;
 
 -- name: move_on_time

@@ -2,15 +2,15 @@
 
 -- name: read_successes
 -- Those of these schedules that exist; and is it known of them?
-SELECT s.name, s.id, l.schedule_id IS NOT NULL, l.finished_at / 1000000
+SELECT s.name, s.id, l.schedule_id IS NOT NULL, l.succeeded_at / 1000000
 FROM schedules AS s
 JOIN cursors AS c ON c.schedule_id = s.id
-LEFT JOIN last_success AS l ON l.schedule_id = s.id
+LEFT JOIN last_successes AS l ON l.schedule_id = s.id
 WHERE s.namespace = :namespace AND s.name IN (SELECT value FROM json_each(:names)) AND c.state <> 'deleted';
 
 -- name: watch_success
 -- From now on it is noted; so far, the newest runs tell.
-INSERT INTO last_success (schedule_id, finished_at)
+INSERT INTO last_successes (schedule_id, succeeded_at)
 SELECT
     :id,
     (
@@ -18,23 +18,23 @@ SELECT
         FROM (SELECT finished_at, status FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT 10000)
         WHERE status = 'succeeded'
     )
-RETURNING finished_at / 1000000;
+RETURNING succeeded_at / 1000000;
 
 -- name: any_watched
-SELECT EXISTS (SELECT 1 FROM last_success);
+SELECT EXISTS (SELECT 1 FROM last_successes);
 
 -- name: note_success
-UPDATE last_success
-SET finished_at = max(coalesce(finished_at, :now), :now)
+UPDATE last_successes
+SET succeeded_at = max(coalesce(succeeded_at, :now), :now)
 WHERE schedule_id IN (SELECT value FROM json_each(:ids))
 RETURNING schedule_id;
 
 -- name: insert_await
-INSERT INTO dependency_waits (run_id, schedule_id, since, until) VALUES (?1, ?2, ?3 * 1000000, ?4 * 1000000);
+INSERT INTO dependency_waits (run_id, schedule_id, earliest_at, deadline_at) VALUES (?1, ?2, ?3 * 1000000, ?4 * 1000000);
 
 -- name: settle_awaits
 DELETE FROM dependency_waits
-WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND since <= :now AND until >= :now
+WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND earliest_at <= :now AND deadline_at >= :now
 RETURNING run_id;
 
 -- name: end_waits
@@ -59,11 +59,11 @@ SET status = 'cancelled',
             SELECT s.name
             FROM dependency_waits AS a
             JOIN schedules AS s ON s.id = a.schedule_id
-            WHERE a.run_id = runs.id AND a.until < :now
+            WHERE a.run_id = runs.id AND a.deadline_at < :now
             ORDER BY s.name
         )
     )
-WHERE id IN (SELECT run_id FROM dependency_waits WHERE until < :now ORDER BY until LIMIT :limit)
+WHERE id IN (SELECT run_id FROM dependency_waits WHERE deadline_at < :now ORDER BY deadline_at LIMIT :limit)
     AND status = 'waiting'
     AND lane = -1
 RETURNING id;
@@ -71,7 +71,7 @@ RETURNING id;
 -- name: forget_awaits
 -- Of runs that were cancelled just now, or before for another reason.
 DELETE FROM dependency_waits
-WHERE run_id IN (SELECT run_id FROM dependency_waits WHERE until < :now)
+WHERE run_id IN (SELECT run_id FROM dependency_waits WHERE deadline_at < :now)
     AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = dependency_waits.run_id AND r.status = 'waiting' AND r.lane = -1);
 
 -- name: read_needs
@@ -97,7 +97,7 @@ LIMIT :limit;
 
 -- name: unwatch
 -- What nobody depends on or waits for any more need not be noted.
-DELETE FROM last_success
+DELETE FROM last_successes
 WHERE schedule_id NOT IN (SELECT schedule_id FROM dependency_waits) AND schedule_id NOT IN (
     SELECT s.id
     FROM schedules AS d

@@ -83,9 +83,9 @@ def read_due_schedules(db: sqlite3.Connection, known: RevisionCache, ids: Iterab
             looks.append(plain_schedule(row, info))
             continue
         schedule, edited = _schedule(row, details[row.schedule_id]), None
-        if row.prior_revision is not None and row.changed_at is not None:
+        if row.prior_revision is not None and row.edited_at is not None:
             before = read_revision(db, known, row.schedule_id, row.prior_revision)
-            edited = edited_by_sql(before, schedule, row.prior_revision, row.changed_at)
+            edited = edited_by_sql(before, schedule, row.prior_revision, row.edited_at)
         looks.append(DueSchedule(schedule, row.last_skip_id, edited, row.zone_generation))
     return looks
 

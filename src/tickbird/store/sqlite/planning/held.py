@@ -16,7 +16,7 @@ from tickbird.store.sqlite.database.database import NounStore, read_transaction,
 from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_instant
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.planning.waiting_runs import release
-from tickbird.store.sqlite.rows import dump, run_record
+from tickbird.store.sqlite.rows import dump, to_run
 
 
 class SqliteHeld(NounStore, HeldStore):
@@ -33,7 +33,7 @@ class SqliteHeld(NounStore, HeldStore):
         self, db: Session, namespace: str, schedule: str, *, after: int = 0, limit: int = 100
     ) -> Sequence[RunRecord]:
         bounds = {"namespace": namespace, "schedule": schedule, "after": after, "limit": limit}
-        return [run_record(row) for row in fetch_named(db, "list_held_runs", bounds)]
+        return [to_run(row) for row in fetch_named(db, "list_held_runs", bounds)]
 
     @waking_transaction
     def resolve(

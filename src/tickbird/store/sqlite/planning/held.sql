@@ -16,7 +16,7 @@ ORDER BY s.name;
 
 -- name: list_held_runs
 SELECT *
-FROM run_records
+FROM run_details
 WHERE id IN (
     SELECT id
     FROM runs

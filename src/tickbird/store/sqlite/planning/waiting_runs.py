@@ -58,7 +58,9 @@ def release(
     chosen = pick_releasable(waiters, busy, room(db, {one.key for one in waiters if one.key is not None}), own)
     by_id = {waiter.id: waiter for waiter in waiters}
     deferred = defer_released((by_id[run_id] for run_id in chosen), own, now // MICROS // MINUTE)
-    values = [{"id": run_id, "now": now, "deferred_until": deferred.get(run_id, NOT_DEFERRED)} for run_id in chosen]
+    values = [
+        {"id": run_id, "now": now, "deferred_until_minute": deferred.get(run_id, NOT_DEFERRED)} for run_id in chosen
+    ]
     db.executemany(SQL["release_run"], values)
     return chosen
 

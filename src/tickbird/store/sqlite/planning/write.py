@@ -30,7 +30,7 @@ def write_on_time(
     db: sqlite3.Connection, runs: Sequence[OnTimeRun], hand_off: HandOff | None, now: int
 ) -> list[ClaimedRun]:
     """Insert runs of ticks on time; returns those leased to the worker that plans."""
-    ids = reserve_ids(db, "run", len(runs))
+    ids = reserve_ids(db, "run_id", len(runs))
     db.executemany(SQL["move_on_time"], [(run.schedule_id, run.tick, run.next_run_at) for run in runs])
     mine = pick_handoff(runs, hand_off, _limited(db, hand_off))
     queued: list[tuple[int, OnTimeRun]] = []
@@ -80,7 +80,7 @@ def write_plans(
     if wanted := last_skips_needed(batch):
         last_skips = {skip.id: skip for skip in fetch_as(db, LastSkip, "last_skips", {"ids": dump(wanted)})}
     runs, skips = ids_needed(batch)
-    rows = to_rows(batch, iter(reserve_ids(db, "run", runs)), iter(reserve_ids(db, "skip", skips)), last_skips)
+    rows = to_rows(batch, iter(reserve_ids(db, "run_id", runs)), iter(reserve_ids(db, "skip_id", skips)), last_skips)
     _write_rows(db, rows, now)
     change: dict[str, Any] = {"now": now, "actor": actor, "reason": reason}
     for decided in batch:

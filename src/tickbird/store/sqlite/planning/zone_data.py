@@ -66,7 +66,7 @@ class SqliteZoneData(NounStore, ZoneDataStore):
         bounds = {"after": after, "zones": zones.generation, "format": FORMAT, "limit": limit, "now": at}
         ids = [schedule_id for (schedule_id,) in db.execute(SQL["other_zones"], bounds)]
         if not ids:
-            db.execute(SQL["end_follow"], bounds)
+            db.execute(SQL["end_recompute"], bounds)
             return ZoneRecomputeResult()
         # An edit by plain SQL is for the planner, which uses the new zone data as well.
         due = [schedule for schedule in read_due_schedules(db, self._db.revisions, ids) if schedule.edited is None]
@@ -90,8 +90,8 @@ class SqliteZoneData(NounStore, ZoneDataStore):
 def read_records(db: Session, limit: int) -> list[ZoneRecord]:
     """The zone data that the store has had, newest first."""
     return [
-        ZoneRecord(generation, version, digest, to_instant(adopted_at), actor, to_instant(followed_at))
-        for generation, version, digest, adopted_at, actor, followed_at in db.execute(
+        ZoneRecord(generation, version, digest, to_instant(adopted_at), actor, to_instant(recomputed_at))
+        for generation, version, digest, adopted_at, actor, recomputed_at in db.execute(
             SQL["list_zone_data"], {"limit": limit}
         )
     ]

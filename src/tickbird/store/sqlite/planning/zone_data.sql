@@ -1,7 +1,7 @@
 -- Zone rules: which the store goes by, and cursors that were computed by older ones.
 
 -- name: list_zone_data
-SELECT generation, version, digest, adopted_at, adopted_by, followed_at
+SELECT generation, version, digest, adopted_at, adopted_by, recomputed_at
 FROM zone_data
 ORDER BY generation DESC
 LIMIT :limit;
@@ -26,5 +26,5 @@ UPDATE cursors SET zone_generation = :zones WHERE schedule_id IN (SELECT value F
 -- name: zones_of
 SELECT zone_generation FROM cursors WHERE schedule_id = :id;
 
--- name: end_follow
-UPDATE zone_data SET followed_at = :now WHERE generation = :zones AND followed_at IS NULL;
+-- name: end_recompute
+UPDATE zone_data SET recomputed_at = :now WHERE generation = :zones AND recomputed_at IS NULL;
