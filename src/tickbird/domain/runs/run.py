@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import IntEnum
 from typing import Any, Literal
 
 from tickbird.domain.errors import ConflictError
@@ -38,10 +39,16 @@ SkipReason = Literal[
 TICK_ORIGINS: frozenset[Origin] = frozenset(("schedule", "catch_up"))
 ACTIVE: frozenset[Status] = frozenset(("waiting", "queued", "running"))
 FINAL: frozenset[Status] = frozenset(("succeeded", "failed", "cancelled"))
-# Where a run waits: among the others, aside for its turn in a backfill, or held until a person releases it. Those
-# aside and those held come behind all others and are no active runs: the planner does not know of them. A run that
-# waits for other schedules to succeed is active, but stands in nobody's way until they have.
-AWAITING_LANE, USUAL_LANE, BACKFILL_LANE, HELD_LANE = -1, 0, 1, 2
+
+
+class WaitLane(IntEnum):
+    """What a waiting run waits for, as stored. Runs of a backfill and held runs do not count for overlap."""
+
+    DEPENDENCY = -1
+    # A slot, or another run.
+    DEFAULT = 0
+    BACKFILL = 1
+    HELD = 2
 
 
 def already_final_error(run_id: int, status: Status) -> ConflictError:

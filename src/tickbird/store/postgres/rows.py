@@ -10,7 +10,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
-from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE, Covers, RunRecord
+from tickbird.domain.runs.run import Covers, RunRecord, WaitLane
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import read_applied_override, read_overrides
@@ -74,8 +74,8 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     target = Target(row.pop("target"), row.pop("target_kind"))
     first, last, count = row.pop("covers_first"), row.pop("covers_last"), row.pop("covers_count")
     covers = None if first is None else Covers(first, last, count)
-    lane = row.pop("lane", USUAL_LANE)
-    held, awaiting = lane == HELD_LANE, lane == AWAITING_LANE
+    lane = row.pop("lane", WaitLane.DEFAULT)
+    held, awaiting = lane == WaitLane.HELD, lane == WaitLane.DEPENDENCY
     override = read_applied_override(row.pop("applied_override", None))
     row["payload"] = as_object(row["payload"])
     # A newer schema may have columns that this code has never heard of.

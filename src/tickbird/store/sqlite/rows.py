@@ -8,7 +8,7 @@ from typing import Any
 
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.planning.plan import ActiveRun, Facts
-from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, AttemptRecord, Covers, RunRecord, SkipRecord
+from tickbird.domain.runs.run import AttemptRecord, Covers, RunRecord, SkipRecord, WaitLane
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.revision import RevisionRecord
@@ -70,11 +70,11 @@ def to_run(row: NamedRow) -> RunRecord:
         schedule=row["schedule"],
         payload=as_object(decode(row["payload"])),
         backfill_id=row["backfill_id"],
-        held=row["lane"] == HELD_LANE,
+        held=row["lane"] == WaitLane.HELD,
         released_at=to_instant(row["released_at"]),
         released_by=row["released_by"],
         concurrency_key=row["concurrency_key"],
-        waiting_for_dependency=row["lane"] == AWAITING_LANE,
+        waiting_for_dependency=row["lane"] == WaitLane.DEPENDENCY,
         applied_override=read_applied_override(row["applied_override"]),
         first_started_at=to_instant(row["first_started_at"]),
     )

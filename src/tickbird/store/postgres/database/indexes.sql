@@ -1,5 +1,5 @@
--- Indexes that no code relies on to be right, only to be quick: `migrate` builds those that are missing, one at a time,
--- while everybody works on. A table of ten million runs is not locked for the minute that this may take.
+-- Indexes for speed only. migrate builds the missing ones with CREATE INDEX CONCURRENTLY, one at a time, so that workers keep
+-- writing.
 
 -- name: runs_unsuccessful_idx
 CREATE INDEX CONCURRENTLY runs_unsuccessful_idx ON tickbird.runs (namespace, status, id)

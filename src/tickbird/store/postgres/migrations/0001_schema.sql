@@ -3,9 +3,9 @@
 
 CREATE SCHEMA IF NOT EXISTS tickbird;
 
--- About the store itself. `schema_generation`: versions of the schema are comparable only within one generation.
--- `incarnation`: a random number that is replaced when a copy is accepted. Every lease has the incarnation that it was
--- given under, so a worker of the original cannot finish a run that the copy has leased since.
+-- About the store itself. `identity`: which database it is. `schema_generation`: versions of the schema are comparable only
+-- within one generation. `incarnation`: a random number that is replaced when a copy is accepted. Every lease has the
+-- incarnation that it was given under, so a worker of the original cannot finish a run that the copy has leased since.
 CREATE TABLE tickbird.meta (
     key text PRIMARY KEY,
     value text NOT NULL
@@ -28,21 +28,22 @@ RETURN CASE
         THEN floor(least(greatest(date_part('epoch', instant), -62135596800), 253402300799))::bigint
 END;
 
--- Zone rules that the store goes by, or went by.
+-- Versions of the tz database that the store has used, newest generation last. Planners with an older generation do not
+-- plan schedules outside of UTC.
 CREATE TABLE tickbird.zone_data (
     generation integer PRIMARY KEY,
     version text NOT NULL,
     digest text NOT NULL,
     adopted_at timestamptz NOT NULL,
     adopted_by text NOT NULL,
-    -- When every cursor had been computed anew.
+    -- When the last cursor had been recomputed with this zone data; null while recomputation is under way.
     recomputed_at timestamptz
 );
 
 -- Schedules
 
--- The id of a schedule stands for its name, and for no other one ever: a schedule that is created once more, or that no
--- row defines, has the runs that its name has, so that none of its ticks runs twice.
+-- One id per namespace and name, never reused. A schedule that is deleted and created again has the same id, so the unique
+-- key of its ticks still holds.
 CREATE TABLE tickbird.schedule_ids (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     namespace text NOT NULL,
@@ -51,54 +52,60 @@ CREATE TABLE tickbird.schedule_ids (
 );
 
 CREATE TABLE tickbird.schedules (
-    -- Given by a trigger, from schedule_ids.
+    -- Set by a trigger from schedule_ids.
     id bigint PRIMARY KEY REFERENCES tickbird.schedule_ids (id),
     namespace text NOT NULL DEFAULT 'default',
     name text NOT NULL,
     app text,
     definition jsonb NOT NULL,
     revision integer NOT NULL DEFAULT 1,
+    -- Of the definition that code declares; null if no code declares the schedule.
     fingerprint text,
     field_overrides jsonb NOT NULL DEFAULT '{}',
     paused_by text,
     pause_note text,
     paused_until timestamptz,
+    -- Why the schedule is parked, or why the database refused its last plan.
     error text,
     created_at timestamptz NOT NULL DEFAULT now(),
     changed_at timestamptz NOT NULL DEFAULT now(),
     UNIQUE (namespace, name)
 );
 CREATE INDEX schedules_app_idx ON tickbird.schedules (namespace, app) WHERE app IS NOT NULL;
--- Only schedules that name a calendar, or depend on others, are in these.
+-- Partial indexes: few schedules have calendars or dependencies.
 CREATE INDEX schedules_calendars_idx ON tickbird.schedules (namespace, name) WHERE definition ? 'calendars';
 CREATE INDEX schedules_depends_on_idx ON tickbird.schedules (namespace, name) WHERE definition ? 'depends_on';
 
--- The row that planning locks and writes with every tick. It writes `schedules` only where a pause ends, or where it parks a
--- schedule or is refused.
+-- The narrow row that planning locks and updates for each tick. Planning updates schedules only if a pause ends, or if it
+-- parks the schedule or stores a refusal.
 CREATE TABLE tickbird.cursors (
     schedule_id bigint PRIMARY KEY REFERENCES tickbird.schedules (id),
     revision integer NOT NULL,
-    -- The format of the definition: planners that do not know it leave the schedule to others.
+    -- The format version of the definition. A planner ignores schedules of a newer format than it knows.
     format integer NOT NULL,
-    -- By which generation of zone rules it was computed; null: all is in UTC.
+    -- The generation of zone data that next_run_at was computed with; null if the schedule uses UTC only.
     zone_generation integer,
     state text NOT NULL DEFAULT 'active'
         CONSTRAINT cursors_state_check CHECK (state IN ('active', 'paused', 'parked', 'ended', 'deleted')),
+    -- The next planner pass: the due_at of the next tick, the end of a pause, or now after a plain-SQL edit. Null: never
+    -- planned, or nothing to plan.
     next_run_at timestamptz,
+    -- The last instant whose ticks are decided; it only grows.
     planned_until timestamptz,
     runs_planned integer NOT NULL DEFAULT 0,
-    -- Minutes since the epoch, up to which its newest runs are deferred in their queue.
+    -- The minute of the schedule's last deferred run; the next run of a burst is deferred to the minute after it.
     deferred_until_minute integer NOT NULL DEFAULT 0,
     last_skip_id bigint,
     skip_until timestamptz,
     skip_by text,
     skip_note text NOT NULL DEFAULT '',
-    -- Ticks that a person skipped or moved, in their order; null where there are none.
+    -- Overrides of single pending ticks, in tick order; null if there are none.
     tick_overrides json,
-    -- Set while an edit by plain SQL awaits the planner: the revision before it, and when it was made.
+    -- Set by the trigger of a plain-SQL edit until the planner has seen it: the revision before the edit, and its instant.
     prior_revision integer,
     edited_at timestamptz,
-    -- When the database last refused to plan it.
+    -- When the database last refused a plan of this schedule; the error is in schedules.error. Null after the next
+    -- successful plan.
     refused_at timestamptz
 ) WITH (
     fillfactor = 80,
@@ -107,7 +114,8 @@ CREATE TABLE tickbird.cursors (
     autovacuum_analyze_scale_factor = 0.1,
     autovacuum_vacuum_cost_delay = 0
 );
--- The id makes the order total, so that the oldest half and the newest half of what is due do not meet too early.
+-- schedule_id makes the order total: planning takes half of a batch from each end, and ties must not be skipped or taken
+-- twice.
 CREATE INDEX cursors_next_run_at_idx ON tickbird.cursors (next_run_at, schedule_id) WHERE next_run_at IS NOT NULL;
 CREATE INDEX cursors_unplanned_idx ON tickbird.cursors (schedule_id) WHERE next_run_at IS NULL AND state = 'active';
 
@@ -124,7 +132,7 @@ CREATE TABLE tickbird.revisions (
     PRIMARY KEY (schedule_id, revision)
 );
 
--- What schedules are looked for by, without reading every definition.
+-- The searchable columns of schedules in a narrow table, so that a search does not read definitions. Filled by triggers.
 CREATE TABLE tickbird.schedule_search (
     namespace text NOT NULL,
     name text NOT NULL,
@@ -137,13 +145,15 @@ CREATE TABLE tickbird.schedule_search (
 
 -- Runs and skips
 
--- Runs and skips share one sequence, so that a batch takes all of its ids with one statement.
+-- Ids of runs and skips. They share a sequence, so that a plan reserves all of its ids with one statement.
 CREATE SEQUENCE tickbird.ledger_id_seq AS bigint;
 
 CREATE TABLE tickbird.runs (
     id bigint PRIMARY KEY DEFAULT nextval('tickbird.ledger_id_seq'),
     schedule_id bigint,
     scheduled_for timestamptz,
+    -- due_at: the tick plus spread, or as rescheduled. available_at: not claimed before; later than due_at for a retry or a
+    -- released run.
     due_at timestamptz NOT NULL,
     available_at timestamptz NOT NULL,
     lease_until timestamptz,
@@ -151,26 +161,31 @@ CREATE TABLE tickbird.runs (
     started_at timestamptz,
     finished_at timestamptz,
     start_by timestamptz,
+    -- For a catch-up run: the range and the number of ticks (covers_count) that it stands for.
     covers_first timestamptz,
     covers_last timestamptz,
     cancel_requested_at timestamptz,
     released_at timestamptz,
     retry_of bigint,
     backfill_id bigint,
-    -- The transaction that inserted it, which may be a caller's long one; null for runs that the store itself inserts.
+    -- The transaction id of a run that was enqueued in the caller's own transaction, which may commit late; the activity
+    -- feed uses it. Null for all other runs.
     created_xid bigint,
     revision integer,
     priority integer NOT NULL,
     attempt integer NOT NULL DEFAULT 0,
-    -- Of the store that leased it last: with the attempt, the fencing token of the lease.
+    -- The store's incarnation when the run was leased. With the attempt, it is the fencing token of the lease.
     incarnation integer,
     failures integer NOT NULL DEFAULT 0,
     crashes integer NOT NULL DEFAULT 0,
+    -- A run fails when it has lost more workers than this; copied from the definition.
     crash_limit integer NOT NULL,
     covers_count integer,
-    -- Minutes since the epoch, up to which others of its queue may pass it.
+    -- Minutes since the epoch. Until then, other runs of the queue are claimed first, so that a burst of one schedule does
+    -- not starve them; 0: not deferred.
     deferred_until_minute integer NOT NULL DEFAULT 0,
-    -- Where it waits: for another schedule (-1), in line (0), aside as part of a backfill (1), until released (2).
+    -- Where a waiting run waits: -1 for a dependency, 0 for a slot or another run, 1 for its turn in a backfill, 2 until an
+    -- operator releases it (a held run). 0 in every other status. Lower lanes are released first.
     lane smallint NOT NULL DEFAULT 0,
     status text NOT NULL
         CONSTRAINT runs_status_check CHECK (status IN ('waiting', 'queued', 'running', 'succeeded', 'failed', 'cancelled')),
@@ -188,7 +203,7 @@ CREATE TABLE tickbird.runs (
     released_by text,
     failure_kind text,
     error text,
-    -- json, not jsonb: it is only stored and given back, and may hold what jsonb refuses.
+    -- json, not jsonb: it is never searched, and jsonb refuses values such as \u0000.
     result json,
     applied_override json,
     CONSTRAINT runs_finished_at_check CHECK ((finished_at IS NULL) = (status IN ('waiting', 'queued', 'running'))),
@@ -208,19 +223,20 @@ CREATE TABLE tickbird.runs (
     autovacuum_analyze_scale_factor = 0.05,
     autovacuum_vacuum_cost_delay = 0
 );
--- At most one run per tick, whatever else goes wrong.
+-- Promise I1: at most one run per tick.
 CREATE UNIQUE INDEX runs_tick_key ON tickbird.runs (schedule_id, scheduled_for)
     WHERE origin IN ('schedule', 'catch_up', 'backfill');
 CREATE UNIQUE INDEX runs_idempotency_key_key ON tickbird.runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
--- In the order in which claims read it: by queue, task, scheduled or not, and priority. Within these, deferred runs come
--- last.
+-- In the order of claims. A claim jumps from one (queue, target, scheduled or ad hoc, priority) to the next; within each,
+-- deferred runs come last.
 CREATE INDEX runs_queued_idx ON tickbird.runs (
     namespace, queue, target, (((schedule_id IS NULL))::integer), priority, deferred_until_minute, available_at, id
 ) WHERE status = 'queued';
 CREATE INDEX runs_deferred_idx ON tickbird.runs (deferred_until_minute)
     WHERE status = 'queued' AND deferred_until_minute > 0;
 CREATE INDEX runs_lease_until_idx ON tickbird.runs (lease_until) WHERE status = 'running';
--- Active runs. Told by their end, not by their status: else this index would tempt whoever looks for queued ones.
+-- By finished_at, not by status: with a condition on status, the planner would use this index for statements about queued
+-- runs.
 CREATE INDEX runs_active_idx ON tickbird.runs (schedule_id, lane) WHERE finished_at IS NULL AND schedule_id IS NOT NULL;
 CREATE INDEX runs_waiting_idx ON tickbird.runs (schedule_id, lane, id) WHERE status = 'waiting';
 CREATE INDEX runs_dependency_waits_idx ON tickbird.runs (id) WHERE status = 'waiting' AND lane = -1;
@@ -228,20 +244,21 @@ CREATE INDEX runs_start_by_idx ON tickbird.runs (start_by)
     WHERE status IN ('waiting', 'queued') AND start_by IS NOT NULL;
 CREATE INDEX runs_schedule_id_idx ON tickbird.runs (schedule_id, id DESC) WHERE schedule_id IS NOT NULL;
 CREATE INDEX runs_backfill_id_idx ON tickbird.runs (backfill_id, lane, id) WHERE backfill_id IS NOT NULL;
--- Of a concurrency key: who has a slot, and who waits for one.
+-- Runs that occupy a slot of a concurrency key; the next index has those that wait for one.
 CREATE INDEX runs_concurrency_slots_idx ON tickbird.runs (namespace, concurrency_key)
     WHERE concurrency_key IS NOT NULL AND status IN ('queued', 'running');
 CREATE INDEX runs_concurrency_waits_idx ON tickbird.runs (namespace, concurrency_key, schedule_id, priority DESC, id)
     WHERE concurrency_key IS NOT NULL AND status = 'waiting';
 CREATE INDEX runs_finished_at_idx ON tickbird.runs (finished_at, id) WHERE status IN ('succeeded', 'failed', 'cancelled');
 
--- Only of runs whose payload is their own and not their revision's.
+-- Payloads that differ from the definition's. No foreign key to runs, here and below: prune deletes from all of these tables
+-- in one statement, and a key would cost a lookup for each row.
 CREATE TABLE tickbird.run_payloads (
     run_id bigint PRIMARY KEY,
     payload json NOT NULL
 );
 
--- Only of attempts that did not end their run well.
+-- Attempts that did not succeed. A successful attempt is in runs itself.
 CREATE TABLE tickbird.attempts (
     run_id bigint NOT NULL,
     attempt integer NOT NULL,
@@ -254,7 +271,7 @@ CREATE TABLE tickbird.attempts (
     PRIMARY KEY (run_id, attempt)
 );
 
--- What runs said.
+-- Log lines of attempts.
 CREATE TABLE tickbird.run_logs (
     run_id bigint NOT NULL,
     attempt integer NOT NULL,
@@ -289,7 +306,8 @@ CREATE TABLE tickbird.skips (
 CREATE INDEX skips_schedule_id_idx ON tickbird.skips (schedule_id, last_at);
 CREATE INDEX skips_decided_at_idx ON tickbird.skips (decided_at);
 
--- Up to where runs of a schedule may have been pruned.
+-- Up to this tick, runs and skips may have been pruned, so a tick without a run is not proof that it never ran. Backfills
+-- start after it.
 CREATE TABLE tickbird.prune_horizons (
     schedule_id bigint PRIMARY KEY,
     pruned_until timestamptz NOT NULL
@@ -316,13 +334,14 @@ CREATE TABLE tickbird.backfills (
 CREATE INDEX backfills_namespace_idx ON tickbird.backfills (namespace, id DESC);
 CREATE INDEX backfills_schedule_id_idx ON tickbird.backfills (schedule_id, id);
 
--- Of schedules that others depend on, and only of those: when a run of theirs last succeeded.
+-- When a schedule last succeeded; only for schedules that others depend on. succeeded_at is null if it never has.
 CREATE TABLE tickbird.last_successes (
     schedule_id bigint PRIMARY KEY,
     succeeded_at timestamptz
 ) WITH (fillfactor = 50);
 
--- What waiting runs wait for: that a schedule succeeds between two instants. They stand in lane -1 until then.
+-- A waiting run (lane -1) and the schedules that it waits for. A success from earliest_at to deadline_at releases it; after
+-- deadline_at it is cancelled.
 CREATE TABLE tickbird.dependency_waits (
     run_id bigint NOT NULL,
     schedule_id bigint NOT NULL,
@@ -333,7 +352,7 @@ CREATE TABLE tickbird.dependency_waits (
 CREATE INDEX dependency_waits_schedule_id_idx ON tickbird.dependency_waits (schedule_id);
 CREATE INDEX dependency_waits_deadline_at_idx ON tickbird.dependency_waits (deadline_at);
 
--- When other systems really ran what a schedule in shadow mode is to do.
+-- When the old scheduler ran the job of a shadow schedule.
 CREATE TABLE tickbird.pings (
     schedule_id bigint NOT NULL,
     pinged_at timestamptz NOT NULL,
@@ -355,7 +374,7 @@ CREATE TABLE tickbird.queue_rates (
     queue text NOT NULL,
     count integer NOT NULL CONSTRAINT queue_rates_count_check CHECK (count > 0),
     seconds integer NOT NULL CONSTRAINT queue_rates_seconds_check CHECK (seconds > 0),
-    -- Pairs of an instant and how many runs began then.
+    -- [[microseconds since the epoch, number of runs started], …] within the last period, oldest first.
     starts json NOT NULL DEFAULT '[]',
     PRIMARY KEY (namespace, queue)
 ) WITH (fillfactor = 50);
@@ -386,6 +405,7 @@ CREATE TABLE tickbird.workers (
     queues text[] NOT NULL,
     slots integer NOT NULL,
     tasks jsonb NOT NULL,
+    -- Name → fingerprint of the schedules that the code of this worker declares.
     declared jsonb NOT NULL,
     draining boolean NOT NULL,
     started_at timestamptz NOT NULL,
@@ -415,6 +435,7 @@ CREATE TABLE tickbird.sessions (
     id text PRIMARY KEY,
     digest text NOT NULL,
     token_id text NOT NULL REFERENCES tickbird.tokens (id),
+    -- The User-Agent header; any client may send any text.
     user_agent text NOT NULL,
     opened_at timestamptz NOT NULL,
     expires_at timestamptz NOT NULL,
@@ -426,15 +447,17 @@ CREATE INDEX sessions_token_id_idx ON tickbird.sessions (token_id, id);
 CREATE INDEX sessions_open_idx ON tickbird.sessions (token_id, expires_at) WHERE closed_at IS NULL;
 CREATE INDEX sessions_ended_at_idx ON tickbird.sessions (coalesce(closed_at, expires_at));
 
--- What requests with an idempotency key were answered.
+-- Responses to requests with an idempotency key, kept for a day, so that a repeated request acts once.
 CREATE TABLE tickbird.http_responses (
     namespace text NOT NULL,
-    -- The caller's, behind the id of its token.
+    -- Of the API: the id of the caller's token, a colon, and the caller's key. Of a form of the dashboard: web, the id of
+    -- the token and a digest of the form, with colons between.
     idempotency_key text NOT NULL,
-    -- A digest of what was asked.
+    -- Of the API: SHA-256 of path, query, If-Match header and body. Of a form: the name of its action. The same key with
+    -- another request is refused.
     request_digest text NOT NULL,
     started_at timestamptz NOT NULL,
-    -- None of these while somebody is at it.
+    -- Null until the request is finished.
     status integer,
     headers jsonb,
     body text,
@@ -459,12 +482,13 @@ CREATE INDEX audit_log_created_at_idx ON tickbird.audit_log (created_at);
 
 -- Schedules by plain SQL
 
--- The format of a definition; what is not a small number is 0, which every planner looks at and parks.
+-- The format version of a definition; 0 if it is not a small whole number: every planner accepts 0, fails to decode it, and
+-- parks the schedule.
 CREATE FUNCTION tickbird.definition_format(definition jsonb) RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE WHEN definition ->> 'v' ~ '^[0-9]{1,9}$' THEN (definition ->> 'v')::integer ELSE 0 END;
 
--- Of which generation of zone rules a cursor is that is computed by the store's newest; null where all is in UTC.
+-- The newest generation of zone data; null if the definition uses UTC only.
 CREATE FUNCTION tickbird.newest_zone_generation(definition jsonb) RETURNS integer
 LANGUAGE sql STABLE
 RETURN CASE
@@ -475,7 +499,7 @@ END;
 CREATE FUNCTION tickbird.assign_schedule_id() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
-        -- A conflict that is only looked at would not be seen while another transaction has just made the row.
+        -- DO UPDATE, not DO NOTHING: it returns the id also if another transaction has just inserted the row.
         INSERT INTO tickbird.schedule_ids AS i (namespace, name) VALUES (NEW.namespace, NEW.name)
         ON CONFLICT (namespace, name) DO UPDATE SET name = i.name
         RETURNING i.id INTO NEW.id;
@@ -490,7 +514,8 @@ CREATE TRIGGER schedules_rename_id BEFORE UPDATE OF namespace, name ON tickbird.
     FOR EACH ROW WHEN (NEW.name <> OLD.name OR NEW.namespace <> OLD.namespace)
     EXECUTE FUNCTION tickbird.assign_schedule_id();
 
--- A plain INSERT defines a schedule: its cursor has no next_run_at, so the planner gives it one and does not fire.
+-- A plain INSERT defines a schedule. Its cursor has no next_run_at, so the first planner pass computes one and creates no
+-- run.
 CREATE FUNCTION tickbird.create_cursor() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO tickbird.cursors (schedule_id, revision, format, zone_generation)
@@ -505,7 +530,8 @@ END $$;
 CREATE TRIGGER schedules_create_cursor AFTER INSERT ON tickbird.schedules
     FOR EACH ROW EXECUTE FUNCTION tickbird.create_cursor();
 
--- A plain UPDATE of the definition is an edit: the planner first decides what was due until now as it stood before.
+-- A plain UPDATE of the definition is an edit. The planner first decides the ticks that were due before it under the prior
+-- revision.
 CREATE FUNCTION tickbird.record_edit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     NEW.revision := OLD.revision + 1;
@@ -527,7 +553,8 @@ CREATE TRIGGER schedules_record_edit BEFORE UPDATE OF definition ON tickbird.sch
     FOR EACH ROW WHEN (NEW.definition IS DISTINCT FROM OLD.definition AND NEW.revision <= OLD.revision)
     EXECUTE FUNCTION tickbird.record_edit();
 
--- Name, target and tags in small letters, each between two line ends. What is no proper definition has its name alone.
+-- Name, target and tags in lower case, each between two newlines, so that a tag matches as a whole. An invalid definition
+-- gives the name only.
 CREATE FUNCTION tickbird.schedule_search_text(name text, definition jsonb) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN lower(
@@ -573,8 +600,8 @@ CREATE TRIGGER schedules_index_update AFTER UPDATE OF namespace, name, app, defi
     )
     EXECUTE FUNCTION tickbird.index_schedule();
 
--- Those of these schedules whose successes are noted. Volatile, so that it looks once more, after the locks that the
--- statement which asks has waited for: a schedule that others begin to depend on just now must not be missed.
+-- Which of these schedules other schedules depend on. VOLATILE, so that it takes a new snapshot after the row locks of the
+-- calling statement: a schedule that became a dependency in the meantime must be seen.
 CREATE FUNCTION tickbird.tracked_schedules(ids bigint[]) RETURNS bigint[]
 LANGUAGE plpgsql VOLATILE
 AS $$
@@ -639,7 +666,8 @@ LEFT JOIN tickbird.schedule_ids AS i ON i.id = r.schedule_id
 LEFT JOIN tickbird.run_payloads AS p ON p.run_id = r.id
 LEFT JOIN tickbird.revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.revision;
 
--- A schedule with its cursor, whose instants are whole seconds since the epoch.
+-- A schedule with its cursor. Internal: next_run_at, planned_until, paused_until, skip_until and edited_at are bigint epoch
+-- seconds, unlike those of the tables.
 CREATE VIEW tickbird.schedule_details AS
 SELECT
     s.id,
@@ -652,7 +680,7 @@ SELECT
     s.field_overrides,
     s.paused_by,
     s.pause_note,
-    -- Until infinity is until somebody resumes it.
+    -- infinity, which plain SQL may write, means: until it is resumed.
     CASE WHEN s.paused_until <> 'infinity' THEN tickbird.epoch_seconds(s.paused_until) END AS paused_until,
     s.error,
     s.created_at,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.plan import PlannedSkip
-from tickbird.domain.runs.run import AWAITING_LANE, HELD_LANE, USUAL_LANE
+from tickbird.domain.runs.run import WaitLane
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Cursor, Schedule
 from tickbird.domain.schedules.tick_overrides import applied_override_text, overrides_text, void_detail
@@ -252,7 +252,7 @@ def _add_runs(rows: Rows, decided: ScheduleDecision, run_ids: Iterator[int]) -> 
                 crash_limit=definition.crash_limit,
                 retry_of=run.retry_of,
                 actor=decided.actor,
-                lane=HELD_LANE if run.held else AWAITING_LANE if run.awaits else USUAL_LANE,
+                lane=WaitLane.HELD if run.held else WaitLane.DEPENDENCY if run.awaits else WaitLane.DEFAULT,
                 concurrency_key=definition.key(run.payload),
                 deferred_until_minute=run.deferred_until_minute,
             )

@@ -1,9 +1,9 @@
 -- min_compatible: 1
 -- Instants are microseconds since the epoch, in UTC.
 
--- About the store itself. `schema_generation`: versions of the schema are comparable only within one generation.
--- `incarnation`: a random number that is replaced when a copy is accepted. Every lease has the incarnation that it was
--- given under, so a worker of the original cannot finish a run that the copy has leased since.
+-- About the store itself. `identity`: which database it is. `schema_generation`: versions of the schema are comparable only
+-- within one generation. `incarnation`: a random number that is replaced when a copy is accepted. Every lease has the
+-- incarnation that it was given under, so a worker of the original cannot finish a run that the copy has leased since.
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -17,28 +17,30 @@ CREATE TABLE migrations (
     applied_at INTEGER NOT NULL
 ) STRICT;
 
--- The last id of runs and of skips; and how often others were to wake, or to report.
+-- run_id and skip_id: the last id that was given out. wakeups and heartbeat_requests: how often other processes were asked to
+-- wake up, or to send a heartbeat at once; they poll both.
 CREATE TABLE counters (
     name TEXT PRIMARY KEY,
     value INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 INSERT INTO counters (name, value) VALUES ('run_id', 0), ('skip_id', 0), ('wakeups', 0), ('heartbeat_requests', 0);
 
--- Zone rules that the store goes by, or went by.
+-- Versions of the tz database that the store has used, newest generation last. Planners with an older generation do not
+-- plan schedules outside of UTC.
 CREATE TABLE zone_data (
     generation INTEGER PRIMARY KEY,
     version TEXT NOT NULL,
     digest TEXT NOT NULL,
     adopted_at INTEGER NOT NULL,
     adopted_by TEXT NOT NULL,
-    -- When every cursor had been computed anew.
+    -- When the last cursor had been recomputed with this zone data; null while recomputation is under way.
     recomputed_at INTEGER
 ) STRICT;
 
 -- Schedules
 
--- The id of a schedule stands for its name, and for no other one ever: a schedule that is created once more, or that no
--- row defines, has the runs that its name has, so that none of its ticks runs twice.
+-- One id per namespace and name, never reused. A schedule that is deleted and created again has the same id, so the unique
+-- key of its ticks still holds.
 CREATE TABLE schedule_ids (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     namespace TEXT NOT NULL,
@@ -46,20 +48,22 @@ CREATE TABLE schedule_ids (
     UNIQUE (namespace, name)
 ) STRICT;
 
--- A deleted schedule leaves its row, so that its name goes on from its revision and cursor.
+-- A deleted schedule keeps its row, so that a schedule of the same name continues from its revision and cursor.
 CREATE TABLE schedules (
-    -- Given by a trigger, from schedule_ids.
+    -- Set by a trigger from schedule_ids.
     id INTEGER PRIMARY KEY REFERENCES schedule_ids (id),
     namespace TEXT NOT NULL DEFAULT 'default',
     name TEXT NOT NULL,
     app TEXT,
     definition TEXT NOT NULL CHECK (json_valid(definition)),
     revision INTEGER NOT NULL DEFAULT 1,
+    -- Of the definition that code declares; null if no code declares the schedule.
     fingerprint TEXT,
     field_overrides TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(field_overrides)),
     paused_by TEXT,
     pause_note TEXT,
     paused_until INTEGER,
+    -- Why the schedule is parked, or why the database refused its last plan.
     error TEXT,
     created_at INTEGER NOT NULL DEFAULT (
         CAST(strftime('%s', 'now') AS INTEGER) * 1000000 + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000
@@ -70,39 +74,43 @@ CREATE TABLE schedules (
     UNIQUE (namespace, name)
 ) STRICT;
 CREATE INDEX schedules_app_idx ON schedules (namespace, app) WHERE app IS NOT NULL;
--- Only schedules that name a calendar, or depend on others, are in these.
+-- Partial indexes: few schedules have calendars or dependencies.
 CREATE INDEX schedules_calendars_idx ON schedules (namespace, name)
     WHERE json_type(definition, '$.calendars') = 'array';
 CREATE INDEX schedules_depends_on_idx ON schedules (namespace, name)
     WHERE json_type(definition, '$.depends_on') = 'array';
 CREATE INDEX schedules_prunable_revisions_idx ON schedules (id) WHERE revision > 100;
 
--- The row that planning writes with every tick. It writes `schedules` only where a pause ends, or where it parks a
--- schedule or is refused.
+-- The narrow row that planning updates for each tick. Planning updates schedules only if a pause ends, or if it parks the
+-- schedule or stores a refusal.
 CREATE TABLE cursors (
     schedule_id INTEGER PRIMARY KEY REFERENCES schedules (id),
     revision INTEGER NOT NULL,
-    -- The format of the definition: planners that do not know it leave the schedule to others.
+    -- The format version of the definition. A planner ignores schedules of a newer format than it knows.
     format INTEGER NOT NULL,
-    -- By which generation of zone rules it was computed; null: all is in UTC.
+    -- The generation of zone data that next_run_at was computed with; null if the schedule uses UTC only.
     zone_generation INTEGER,
     state TEXT NOT NULL DEFAULT 'active'
         CONSTRAINT cursors_state_check CHECK (state IN ('active', 'paused', 'parked', 'ended', 'deleted')),
+    -- The next planner pass: the due_at of the next tick, the end of a pause, or now after a plain-SQL edit. Null: never
+    -- planned, or nothing to plan.
     next_run_at INTEGER,
+    -- The last instant whose ticks are decided; it only grows.
     planned_until INTEGER,
     runs_planned INTEGER NOT NULL DEFAULT 0,
-    -- Minutes since the epoch, up to which its newest runs are deferred in their queue.
+    -- The minute of the schedule's last deferred run; the next run of a burst is deferred to the minute after it.
     deferred_until_minute INTEGER NOT NULL DEFAULT 0,
     last_skip_id INTEGER,
     skip_until INTEGER,
     skip_by TEXT,
     skip_note TEXT NOT NULL DEFAULT '',
-    -- Ticks that a person skipped or moved, in their order; null where there are none.
+    -- Overrides of single pending ticks, in tick order; null if there are none.
     tick_overrides TEXT,
-    -- Set while the planner has not yet seen an edit by plain SQL: the revision before it, and when it was made.
+    -- Set by the trigger of a plain-SQL edit until the planner has seen it: the revision before the edit, and its instant.
     prior_revision INTEGER,
     edited_at INTEGER,
-    -- When the database last refused to plan it.
+    -- When the database last refused a plan of this schedule; the error is in schedules.error. Null after the next
+    -- successful plan.
     refused_at INTEGER
 ) STRICT;
 CREATE INDEX cursors_next_run_at_idx ON cursors (next_run_at) WHERE next_run_at IS NOT NULL;
@@ -122,7 +130,7 @@ CREATE TABLE revisions (
     PRIMARY KEY (schedule_id, revision)
 ) STRICT, WITHOUT ROWID;
 
--- What schedules are looked for by, without reading every definition.
+-- The searchable columns of schedules in a narrow table, so that a search does not read definitions. Filled by triggers.
 CREATE TABLE schedule_search (
     namespace TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -148,21 +156,27 @@ CREATE TABLE runs (
         CONSTRAINT runs_status_check CHECK (status IN ('waiting', 'queued', 'running', 'succeeded', 'failed', 'cancelled')),
     origin TEXT NOT NULL,
     scheduled_for INTEGER,
+    -- due_at: the tick plus spread, or as rescheduled. available_at: not claimed before; later than due_at for a retry or a
+    -- released run.
     due_at INTEGER NOT NULL,
     available_at INTEGER NOT NULL,
     start_by INTEGER,
+    -- For a catch-up run: the range and the number of ticks that it stands for.
     covers_first INTEGER,
     covers_last INTEGER,
     covers_count INTEGER,
     attempt INTEGER NOT NULL DEFAULT 0,
-    -- Of the store that leased it last: with the attempt, the fencing token of the lease.
+    -- The store's incarnation when the run was leased. With the attempt, it is the fencing token of the lease.
     incarnation INTEGER,
     failures INTEGER NOT NULL DEFAULT 0,
     crashes INTEGER NOT NULL DEFAULT 0,
+    -- A run fails when it has lost more workers than this; copied from the definition.
     crash_limit INTEGER NOT NULL,
-    -- Where it waits: for another schedule (-1), in line (0), aside as part of a backfill (1), until released (2).
+    -- Where a waiting run waits: -1 for a dependency, 0 for a slot or another run, 1 for its turn in a backfill, 2 until an
+    -- operator releases it (a held run). 0 in every other status. Lower lanes are released first.
     lane INTEGER NOT NULL DEFAULT 0,
-    -- Minutes since the epoch, up to which others of its queue may pass it.
+    -- Minutes since the epoch. Until then, other runs of the queue are claimed first, so that a burst of one schedule does
+    -- not starve them; 0: not deferred.
     deferred_until_minute INTEGER NOT NULL DEFAULT 0,
     concurrency_key TEXT,
     idempotency_key TEXT,
@@ -195,12 +209,12 @@ CREATE TABLE runs (
     ),
     CONSTRAINT runs_failure_kind_check CHECK (failure_kind IN ('raised', 'timeout', 'lost', 'reported'))
 ) STRICT;
--- At most one run per tick, whatever else goes wrong.
+-- Promise I1: at most one run per tick.
 CREATE UNIQUE INDEX runs_tick_key ON runs (schedule_id, scheduled_for)
     WHERE origin IN ('schedule', 'catch_up', 'backfill');
 CREATE UNIQUE INDEX runs_idempotency_key_key ON runs (namespace, idempotency_key) WHERE idempotency_key IS NOT NULL;
--- In the order in which claims read it: by queue, task, scheduled or not, and priority. Within these, deferred runs come
--- last.
+-- In the order of claims. A claim jumps from one (queue, target, scheduled or ad hoc, priority) to the next; within each,
+-- deferred runs come last.
 CREATE INDEX runs_queued_idx ON runs (
     namespace, queue, target, schedule_id IS NULL, priority, deferred_until_minute, available_at, id
 ) WHERE status = 'queued';
@@ -222,13 +236,13 @@ CREATE INDEX runs_namespace_finished_at_idx ON runs (namespace, finished_at, id)
 CREATE INDEX runs_unsuccessful_idx ON runs (namespace, status, id) WHERE status IN ('failed', 'cancelled');
 CREATE INDEX runs_schedule_unsuccessful_idx ON runs (schedule_id, status, id) WHERE status IN ('failed', 'cancelled');
 
--- Only of runs whose payload is their own and not their revision's.
+-- Payloads that differ from the definition's.
 CREATE TABLE run_payloads (
     run_id INTEGER PRIMARY KEY REFERENCES runs (id) ON DELETE CASCADE,
     payload TEXT NOT NULL
 ) STRICT;
 
--- Only of attempts that did not end their run well.
+-- Attempts that did not succeed. A successful attempt is in runs itself.
 CREATE TABLE attempts (
     run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     attempt INTEGER NOT NULL,
@@ -242,7 +256,7 @@ CREATE TABLE attempts (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attempts_ended_at_idx ON attempts (ended_at);
 
--- What runs said.
+-- Log lines of attempts.
 CREATE TABLE run_logs (
     run_id INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
     attempt INTEGER NOT NULL,
@@ -277,7 +291,8 @@ CREATE TABLE skips (
 CREATE INDEX skips_schedule_id_idx ON skips (schedule_id, last_at);
 CREATE INDEX skips_decided_at_idx ON skips (decided_at);
 
--- Up to where runs of a schedule may have been pruned.
+-- Up to this tick, runs and skips may have been pruned, so a tick without a run is not proof that it never ran. Backfills
+-- start after it.
 CREATE TABLE prune_horizons (
     schedule_id INTEGER PRIMARY KEY,
     pruned_until INTEGER NOT NULL
@@ -304,13 +319,14 @@ CREATE TABLE backfills (
 CREATE INDEX backfills_namespace_idx ON backfills (namespace, id);
 CREATE INDEX backfills_schedule_id_idx ON backfills (schedule_id, id);
 
--- Of schedules that others depend on, and only of those: when a run of theirs last succeeded.
+-- When a schedule last succeeded; only for schedules that others depend on. succeeded_at is null if it never has.
 CREATE TABLE last_successes (
     schedule_id INTEGER PRIMARY KEY,
     succeeded_at INTEGER
 ) STRICT;
 
--- What waiting runs wait for: that a schedule succeeds between two instants. They stand in lane -1 until then.
+-- A waiting run (lane -1) and the schedules that it waits for. A success from earliest_at to deadline_at releases it; after
+-- deadline_at it is cancelled.
 CREATE TABLE dependency_waits (
     run_id INTEGER NOT NULL,
     schedule_id INTEGER NOT NULL,
@@ -321,7 +337,7 @@ CREATE TABLE dependency_waits (
 CREATE INDEX dependency_waits_schedule_id_idx ON dependency_waits (schedule_id);
 CREATE INDEX dependency_waits_deadline_at_idx ON dependency_waits (deadline_at);
 
--- When other systems really ran what a schedule in shadow mode is to do.
+-- When the old scheduler ran the job of a shadow schedule.
 CREATE TABLE pings (
     schedule_id INTEGER NOT NULL,
     pinged_at INTEGER NOT NULL,
@@ -343,7 +359,7 @@ CREATE TABLE queue_rates (
     queue TEXT NOT NULL,
     count INTEGER NOT NULL CONSTRAINT queue_rates_count_check CHECK (count > 0),
     seconds INTEGER NOT NULL CONSTRAINT queue_rates_seconds_check CHECK (seconds > 0),
-    -- Pairs of an instant and how many runs began then.
+    -- [[microseconds since the epoch, number of runs started], …] within the last period, oldest first.
     starts TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(starts)),
     PRIMARY KEY (namespace, queue)
 ) STRICT, WITHOUT ROWID;
@@ -374,6 +390,7 @@ CREATE TABLE workers (
     queues TEXT NOT NULL,
     slots INTEGER NOT NULL,
     tasks TEXT NOT NULL,
+    -- Name → fingerprint of the schedules that the code of this worker declares.
     declared TEXT NOT NULL,
     draining INTEGER NOT NULL,
     started_at INTEGER NOT NULL,
@@ -404,6 +421,7 @@ CREATE TABLE sessions (
     id TEXT NOT NULL PRIMARY KEY,
     digest TEXT NOT NULL,
     token_id TEXT NOT NULL REFERENCES tokens (id),
+    -- The User-Agent header; any client may send any text.
     user_agent TEXT NOT NULL,
     opened_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
@@ -414,15 +432,17 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_open_idx ON sessions (token_id, expires_at) WHERE closed_at IS NULL;
 CREATE INDEX sessions_ended_at_idx ON sessions (coalesce(closed_at, expires_at));
 
--- What requests with an idempotency key were answered.
+-- Responses to requests with an idempotency key, kept for a day, so that a repeated request acts once.
 CREATE TABLE http_responses (
     namespace TEXT NOT NULL,
-    -- The caller's, behind the id of its token.
+    -- Of the API: the id of the caller's token, a colon, and the caller's key. Of a form of the dashboard: web, the id of
+    -- the token and a digest of the form, with colons between.
     idempotency_key TEXT NOT NULL,
-    -- A digest of what was asked.
+    -- Of the API: SHA-256 of path, query, If-Match header and body. Of a form: the name of its action. The same key with
+    -- another request is refused.
     request_digest TEXT NOT NULL,
     started_at INTEGER NOT NULL,
-    -- None of these while somebody is at it.
+    -- Null until the request is finished.
     status INTEGER,
     headers TEXT,
     body TEXT,
@@ -534,7 +554,8 @@ SELECT
 FROM schedules AS s
 JOIN cursors AS c ON c.schedule_id = s.id;
 
--- Name, target and tags, each between two line ends. What is no proper definition has its name alone.
+-- Name, target and tags, each between two newlines, so that a tag matches as a whole. An invalid definition gives the name
+-- only.
 CREATE VIEW schedule_search_rows AS
 SELECT
     s.namespace,
@@ -562,11 +583,11 @@ FROM schedules AS s;
 
 -- Schedules by plain SQL
 
--- A plain INSERT defines a schedule: its cursor has no next_run_at, so the planner gives it one and does not fire.
--- Whatever id the row was inserted with, it gets that of its name.
+-- A plain INSERT defines a schedule. Its cursor has no next_run_at, so the first planner pass computes one and creates no
+-- run. Whatever id the row was inserted with, it gets that of its name.
 CREATE TRIGGER schedules_create_cursor AFTER INSERT ON schedules
 BEGIN
-    -- Not OR IGNORE: a statement that says OR REPLACE would have its way here as well.
+    -- Not INSERT OR IGNORE: an outer INSERT OR REPLACE overrides the conflict clause of a trigger.
     INSERT INTO schedule_ids (namespace, name)
     SELECT NEW.namespace, NEW.name
     WHERE NOT EXISTS (SELECT 1 FROM schedule_ids AS i WHERE i.namespace = NEW.namespace AND i.name = NEW.name);
@@ -592,7 +613,8 @@ BEGIN
     UPDATE counters SET value = value + 1 WHERE name = 'wakeups';
 END;
 
--- A plain UPDATE of the definition is an edit: the planner first decides what was due until now as it stood before.
+-- A plain UPDATE of the definition is an edit. The planner first decides the ticks that were due before it under the prior
+-- revision.
 CREATE TRIGGER schedules_record_edit AFTER UPDATE OF definition ON schedules
 WHEN NEW.revision <= OLD.revision AND NEW.definition IS NOT OLD.definition
 BEGIN
@@ -632,7 +654,7 @@ BEGIN
     SELECT raise(ABORT, 'a schedule leaves a tombstone, so that its ticks never run again: use `tickbird rm`');
 END;
 
--- By which zone rules a new cursor counts as computed: the store's newest; null where all is in UTC.
+-- A new cursor gets the newest generation of zone data; null if the schedule uses UTC only.
 CREATE TRIGGER cursors_set_zone_generation_insert AFTER INSERT ON cursors
 BEGIN
     UPDATE cursors
