@@ -27,6 +27,7 @@ from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import NewRun, RunRecord, Status
 from tickbird.domain.schedules.definition import Target
+from tickbird.domain.time.instants import LATEST
 from tickbird.store.protocol.store import Store
 
 RESULTS: list[Any] = [None, True, 0, 1.5, "ça", [1, [2]], {"deep": {"null": None, "🐦": []}}, "x" * 50_000]
@@ -48,6 +49,12 @@ class Runs:
         assert (run.status, run.scheduled_for, run.attempt, run.actor) == ("queued", None, 0, "ada")
         assert (run.due_at, run.available_at, run.created_at) == (later(5), later(5), later(5))
         assert (run.start_by, run.covers, run.started_at, run.finished_at) == (None, None, None, None)
+
+    async def test_a_run_may_start_until_the_last_instant(self, store: Store) -> None:
+        new = NewRun(Target("work"), {}, at=LATEST, start_within=60)
+        [run_id] = await store.runs.enqueue(NAMESPACE, [new], "ada", now=later(0))
+        run = await read(store, run_id)
+        assert (run.due_at, run.start_by) == (LATEST, LATEST)
 
     async def test_enqueue_many_gives_an_id_each_in_order(self, store: Store) -> None:
         new = [NewRun(Target("work"), {"n": number}) for number in range(50)]

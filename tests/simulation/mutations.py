@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -81,7 +82,7 @@ def cursor_moves_without_runs(patch: Patch) -> None:
     """Every seventh batch forgets its runs."""
     write_rows, batches = write._write_rows, iter(range(10**9))
 
-    def forgetful(db: sqlite3.Connection, rows: Any, now: int) -> None:
+    def forgetful(db: sqlite3.Connection, rows: Any, now: datetime) -> None:
         if next(batches) % 7 == 6:
             rows.runs = []
         write_rows(db, rows, now)

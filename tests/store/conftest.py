@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "driver" in metafunc.fixturenames:
         drivers = ["sqlite", "postgres"] if "plain" in metafunc.fixturenames else ["memory", "sqlite", "postgres"]
         metafunc.parametrize("driver", drivers)
+
+
+@pytest.fixture(autouse=True)
+def no_datetime_is_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python would bind a datetime to SQLite as text; columns hold microseconds."""
+
+    def refuse(at: datetime) -> str:
+        raise AssertionError(f"{at} is bound without to_micros")
+
+    monkeypatch.setitem(sqlite3.adapters, (datetime, sqlite3.PrepareProtocol), refuse)
 
 
 @pytest.fixture

@@ -1,9 +1,13 @@
-"""Instants as whole epoch seconds, and the way there from datetimes and back."""
+"""Instants: whole epoch seconds inside planning, aware datetimes everywhere else, microseconds where one is stored.
+
+Microseconds since the epoch are for SQLite columns, stored rate limiters and page cursors, and for nothing else.
+"""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from typing import overload
 
 from tickbird.domain.errors import TriggerError
 
@@ -11,6 +15,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_SECOND = -62_135_596_800  # 0001-01-01T00:00:00Z
 LAST_SECOND = 253_402_300_799  # 9999-12-31T23:59:59Z
 DAY = 86_400
+MICROSECOND = timedelta(microseconds=1)
 # What a store may hold beyond them (PostgreSQL has years up to 294276, and infinity) counts as these.
 EARLIEST = EPOCH + timedelta(seconds=FIRST_SECOND)
 LATEST = EPOCH + timedelta(seconds=LAST_SECOND)
@@ -44,6 +49,34 @@ def clamp_seconds(seconds: int) -> int:
 def to_datetime(seconds: int) -> datetime:
     """The aware UTC datetime of a whole epoch second."""
     return datetime.fromtimestamp(seconds, UTC)
+
+
+@overload
+def to_micros(at: datetime) -> int: ...
+@overload
+def to_micros(at: None) -> None: ...
+def to_micros(at: datetime | None) -> int | None:
+    """Microseconds since the epoch of an aware datetime."""
+    if at is None:
+        return None
+    try:
+        return (at - EPOCH) // MICROSECOND
+    except (TypeError, AttributeError):
+        raise _not_aware(at) from None
+
+
+@overload
+def from_micros(micros: int) -> datetime: ...
+@overload
+def from_micros(micros: None) -> None: ...
+def from_micros(micros: int | None) -> datetime | None:
+    """The aware UTC datetime of microseconds since the epoch; EARLIEST or LATEST if Python has no such datetime."""
+    if micros is None:
+        return None
+    try:
+        return EPOCH + timedelta(microseconds=micros)
+    except OverflowError:
+        return LATEST if micros > 0 else EARLIEST
 
 
 def utc_text(at: datetime | None) -> str | None:

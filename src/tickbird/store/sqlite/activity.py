@@ -9,11 +9,12 @@ from typing import Any
 
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.time.instants import to_micros
 from tickbird.store.protocol.activity import ActivityStore
 from tickbird.store.shared.activity import ids_of, merge_activity
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction, write_transaction
-from tickbird.store.sqlite.database.instants import clock, to_micros
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.rows import dump, to_audit_entry, to_run, to_skip
 
@@ -33,7 +34,7 @@ class SqliteActivity(NounStore, ActivityStore):
         """As the only writer, so that every row with an earlier instant is committed."""
         [last_id] = db.execute(SQL["last_run_id"]).fetchone()
         # The next writer may still write within this microsecond.
-        at = clock() - 1 if now is None else to_micros(now)
+        at = to_micros(read_clock(now)) - (now is None)
         # The version stands for the clock: it grows whenever there is something new.
         return Watermark(at, last_id, clock=version)
 

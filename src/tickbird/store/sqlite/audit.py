@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
+from tickbird.domain.time.instants import to_micros
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
@@ -12,7 +14,7 @@ from tickbird.store.sqlite.rows import dump
 
 def write_audit(
     db: Session,
-    now: int,
+    now: datetime,
     actor: str,
     action: str,
     namespace: str,
@@ -23,5 +25,11 @@ def write_audit(
     detail: Mapping[str, Any],
 ) -> None:
     """Record who did what."""
-    row = {"now": now, "actor": actor, "action": action, "namespace": namespace, "detail": dump(dict(detail))}
+    row = {
+        "now": to_micros(now),
+        "actor": actor,
+        "action": action,
+        "namespace": namespace,
+        "detail": dump(dict(detail)),
+    }
     db.execute(SQL["write_audit"], {**row, "schedule_id": schedule_id, "schedule": schedule, "run_id": run_id})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import datetime
 
 from tickbird.domain.planning.changes import ChangeSet, Counted
 from tickbird.store.shared.planning.revision_cache import RevisionCache
@@ -20,7 +21,7 @@ def apply_changes(
     namespace: str,
     changes: ChangeSet,
     actor: str,
-    now: int,
+    now: datetime,
     counted: Counted | None,
 ) -> None:
     """Make all of them, in their order."""

@@ -10,12 +10,13 @@ from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, conte
 from tickbird.domain.calendars.definition import CalendarRecord, calendar_in_use, check_revision, no_such_calendar
 from tickbird.domain.planning.changes import CalendarUpdate
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.store.protocol.calendars import CalendarStore
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction, write_transaction
-from tickbird.store.sqlite.database.instants import now_micros, to_instant
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.rows import Row, dump, to_schedule
 
@@ -38,7 +39,7 @@ class SqliteCalendars(NounStore, CalendarStore):
         now: datetime | None = None,
     ) -> CalendarRecord:
         update = CalendarUpdate(name, definition, closed, source, revision)
-        return put_calendar(db, namespace, update, actor, now_micros(now))
+        return put_calendar(db, namespace, update, actor, read_clock(now))
 
     @write_transaction
     def delete(
@@ -59,7 +60,7 @@ class SqliteCalendars(NounStore, CalendarStore):
         if not deleted:
             calendars = _read_calendars(db, namespace, None, "", None)
             raise no_such_calendar(name, [calendar.name for calendar in calendars])
-        write_audit(db, now_micros(now), actor, "delete_calendar", namespace, detail={"calendar": name})
+        write_audit(db, read_clock(now), actor, "delete_calendar", namespace, detail={"calendar": name})
 
     @read_transaction
     def list(
@@ -74,7 +75,7 @@ class SqliteCalendars(NounStore, CalendarStore):
         return _read_schedules(db, namespace, name, after, limit)
 
 
-def put_calendar(db: Session, namespace: str, update: CalendarUpdate, actor: str, now: int) -> CalendarRecord:
+def put_calendar(db: Session, namespace: str, update: CalendarUpdate, actor: str, now: datetime) -> CalendarRecord:
     """Insert or replace a calendar."""
     row = {
         "namespace": namespace,
@@ -83,7 +84,7 @@ def put_calendar(db: Session, namespace: str, update: CalendarUpdate, actor: str
         "closed": dump(calendar_to_json(update.closed)),
         "source": dump(dict(update.source)),
         "actor": actor,
-        "now": now,
+        "now": to_micros(now),
     }
     [stored] = db.execute(SQL["put_calendar"], row).fetchall()
     calendar = _record(stored)
@@ -120,7 +121,7 @@ def _record(row: Row) -> CalendarRecord:
         closed=read_content(decode(closed)),
         source=as_object(decode(source)),
         revision=revision,
-        created_at=to_instant(created_at),
-        changed_at=to_instant(changed_at),
+        created_at=from_micros(created_at),
+        changed_at=from_micros(changed_at),
         changed_by=changed_by,
     )

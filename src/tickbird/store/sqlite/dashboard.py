@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from tickbird.domain.dashboard_rows import (
@@ -31,10 +31,10 @@ from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
+from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.store.protocol.dashboard import DashboardStore
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction
-from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
 from tickbird.store.sqlite.rows import dump, to_audit_entry, to_run, to_schedule
 
@@ -88,14 +88,19 @@ class SqliteDashboard(NounStore, DashboardStore):
     def timeline(
         self, db: Session, namespace: str, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100
     ) -> Timeline:
-        since, until = to_micros(first), to_micros(last)
-        bounds = {"namespace": namespace, "first": since, "last": until, "maximum": _RECENT, "limit": schedules + 1}
+        bounds = {
+            "namespace": namespace,
+            "first": to_micros(first),
+            "last": to_micros(last),
+            "maximum": _RECENT,
+            "limit": schedules + 1,
+        }
         lively = [row[0] for row in db.execute(SQL["lively_schedules"], bounds)]
         coming = [row[0] for row in db.execute(SQL["coming_schedules"], bounds)]
         ids = list(dict.fromkeys((*lively[:schedules], *coming[:schedules])))
         return Timeline(
             schedules=_these_schedules(db, ids),
-            marks=newest_points(*_points(db, ids, each, since, until), each),
+            marks=newest_points(*_points(db, ids, each, first, last), each),
             capped=max(len(lively), len(coming)) > schedules,
         )
 
@@ -106,7 +111,7 @@ class SqliteDashboard(NounStore, DashboardStore):
         bounds = {"namespace": namespace, "since": to_micros(since), "limit": limit, "maximum": _RECENT}
         statement = SQL["timings" if schedule_id is None else "timings_of"]
         rows = db.execute(statement, {**bounds, "schedule_id": schedule_id})
-        return [RunTiming(*row[:3], *map(to_instant, row[3:])) for row in rows]
+        return [RunTiming(*row[:3], *map(from_micros, row[3:])) for row in rows]
 
     @read_transaction
     def streaks(self, db: Session, namespace: str, limit: int = 100) -> tuple[Sequence[FailureStreak], bool]:
@@ -115,7 +120,7 @@ class SqliteDashboard(NounStore, DashboardStore):
         for name, schedule_id, _ in db.execute(SQL["failing_names"], bounds).fetchall():
             newest = db.execute(SQL["newest_told"], {"id": schedule_id}).fetchall()
             failures = next((place for place, row in enumerate(newest) if row[1] == "succeeded"), len(newest))
-            run_id, since = newest[0][0], to_instant(min(row[2] for row in newest[:failures]))
+            run_id, since = newest[0][0], from_micros(min(row[2] for row in newest[:failures]))
             [error] = db.execute(SQL["error_of"], {"id": run_id}).fetchone()
             streaks.append(FailureStreak(schedule=name, failures=failures, since=since, run_id=run_id, error=error))
         return streaks[:limit], len(streaks) > limit
@@ -129,7 +134,7 @@ class SqliteDashboard(NounStore, DashboardStore):
         rows = [row for (queue,) in queues for row in db.execute(SQL["late_runs"], {**bounds, "queue": queue})]
         rows.sort(key=lambda row: (row[4], row[0]))
         late = [
-            OverdueRun(id=run_id, schedule=schedule, queue=queue, target=target, available_at=to_instant(available_at))
+            OverdueRun(id=run_id, schedule=schedule, queue=queue, target=target, available_at=from_micros(available_at))
             for run_id, schedule, queue, target, available_at in rows[:limit]
         ]
         return late, len(rows) > limit
@@ -150,7 +155,7 @@ class SqliteDashboard(NounStore, DashboardStore):
                 name=name,
                 definition=definition,
                 queue=queue,
-                next_run_at=to_instant(next_run_at),
+                next_run_at=from_micros(next_run_at),
                 duration=_median(db, schedule_id) if durations else None,
             )
             for schedule_id, name, definition, queue, next_run_at in db.execute(SQL["load_page"], bounds).fetchall()
@@ -226,7 +231,7 @@ class SqliteDashboard(NounStore, DashboardStore):
         attempt, number = before or END
         bounds = {"id": run_id, "attempt": attempt, "number": number, "limit": limit}
         rows = db.execute(SQL["last_lines"], bounds).fetchall()
-        return [LogLine(row[0], row[1], row[2], to_instant(row[3]), *row[4:]) for row in reversed(rows)]
+        return [LogLine(row[0], row[1], row[2], from_micros(row[3]), *row[4:]) for row in reversed(rows)]
 
     @read_transaction
     def dependents(self, db: Session, namespace: str, name: str, limit: int = 100) -> Sequence[str]:
@@ -262,15 +267,16 @@ def _failing(db: Session, namespace: str) -> list[int]:
 
 
 def _points(
-    db: Session, ids: Iterable[int], each: int, first: int | None = None, last: int | None = None
+    db: Session, ids: Iterable[int], each: int, first: datetime | None = None, last: datetime | None = None
 ) -> tuple[list[RunPoint], list[SkipPoint]]:
     runs: list[RunPoint] = []
     skips: list[SkipPoint] = []
+    between = {"each": each, "first": to_micros(first), "last": to_micros(last)}
     for one in ids:
-        bounds = {"id": one, "each": each, "first": first, "last": last}
-        runs += [RunPoint(*row[:4], *map(to_instant, row[4:])) for row in db.execute(SQL["run_marks"], bounds)]
+        bounds = {**between, "id": one}
+        runs += [RunPoint(*row[:4], *map(from_micros, row[4:])) for row in db.execute(SQL["run_marks"], bounds)]
         skips += [
-            SkipPoint(schedule_id, skip_id, reason, to_instant(begin), to_instant(end), count)
+            SkipPoint(schedule_id, skip_id, reason, from_micros(begin), from_micros(end), count)
             for schedule_id, skip_id, reason, begin, end, count in db.execute(SQL["skip_marks"], bounds)
         ]
     return runs, skips
@@ -287,7 +293,7 @@ def _these_runs(db: Session, ids: Sequence[int]) -> dict[int, RunRecord]:
 
 def _median(db: Session, schedule_id: int) -> float | None:
     taken = [row[0] for row in db.execute(SQL["newest_durations"], {"id": schedule_id})]
-    return taken[(len(taken) - 1) // 2] / MICROS if taken else None
+    return timedelta(microseconds=taken[(len(taken) - 1) // 2]).total_seconds() if taken else None
 
 
 def _going(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,11 +27,11 @@ from tickbird.domain.doctor.snapshot import (
 from tickbird.domain.errors import SchemaError, StoreError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.shared.migrations import check_schema_generation, read_version, unusable_schema
 from tickbird.store.sqlite.database.connection import explain, read
 from tickbird.store.sqlite.database.identity import read_database, read_identity
-from tickbird.store.sqlite.database.instants import to_instant
 from tickbird.store.sqlite.database.schema import MIGRATIONS, meta_of
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import MEMORY
@@ -43,13 +44,13 @@ _LOOKED_THROUGH: Final = 200 * 10**6
 _MOUNTS: Final = Path("/proc/self/mounts")
 
 
-def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> StoreSnapshot:
+def examine(db: sqlite3.Connection, path: str, namespace: str, now: datetime) -> StoreSnapshot:
     """Look at the file, the schema, workers, schedules and runs."""
     file = _file(db, path)
     seen = StoreSnapshot(
         kind="sqlite",
         namespace=namespace,
-        now=to_instant(now),
+        now=now,
         version=VERSION,
         schema=SchemaState(version=None, min_compatible=0, newest=len(MIGRATIONS)),
         file=file,
@@ -60,7 +61,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: int) -> Stor
     seen = replace(seen, schema=_schema(db))
     if seen.schema.version is None or seen.schema.version < seen.schema.newest:
         return seen
-    bounds = {"namespace": namespace, "now": now, "limit": MAX_COUNT, "format": FORMAT}
+    bounds = {"namespace": namespace, "now": to_micros(now), "limit": MAX_COUNT, "format": FORMAT}
 
     def inspect() -> StoreSnapshot:
         stored = read_records(db, 1)
@@ -111,14 +112,14 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
     return Workload(
         parked=[Parked(*row) for row in rows("examine_parked")],
         refused=[Parked(*row) for row in rows("examine_refused")],
-        waiting=[WaitingRuns(queue, task, count, to_instant(since)) for queue, task, count, since in waiting],
+        waiting=[WaitingRuns(queue, task, count, from_micros(since)) for queue, task, count, since in waiting],
         rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rows("stored_rates", queue=None)},
         scheduled=[
-            ScheduledByTask(queue, task, count, to_instant(next_at))
+            ScheduledByTask(queue, task, count, from_micros(next_at))
             for queue, task, count, next_at in rows("examine_scheduled")
         ],
-        due=OverdueSchedules(due, to_instant(due_since), new),
-        expired=ExpiredLeases(expired, to_instant(expired_since)),
+        due=OverdueSchedules(due, from_micros(due_since), new),
+        expired=ExpiredLeases(expired, from_micros(expired_since)),
         old_calendars=[(schedule, calendar) for schedule, calendar in rows("examine_calendars")],
         stuck=[(name, needed, state) for name, needed, state in rows("examine_dependencies")],
         failing=failing,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, take
 from tickbird.domain.runs.idempotency import IdempotentRun, match_enqueue
 from tickbird.domain.runs.run import NewRun, enqueued_detail
 from tickbird.domain.schedules.definition import Target, check_payload
+from tickbird.domain.time.instants import LATEST, to_micros
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.shared.statement_scripts import StatementScript
-from tickbird.store.sqlite.database.instants import MICROS, clock, to_micros
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import read_url
 from tickbird.store.sqlite.rows import dump
@@ -33,7 +34,7 @@ def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = N
             return match_enqueue(key, found, run.target, run.payload)
     [(run_id,)] = yield "reserve_ids", {"name": "run_id", "count": 1}
     # Once nobody else can write any more: what is dated later, is written later.
-    at = clock() if now is None else to_micros(now)
+    at = read_clock(now)
     room: dict[Key, int] = {}
     if run.concurrency_key is not None:
         asked = {"namespace": namespace, "key": run.concurrency_key, "default": DEFAULT_LIMIT}
@@ -58,7 +59,7 @@ def finding(namespace: str, key: str) -> StatementScript[IdempotentRun | None]:
 
 def publishing(namespace: str, task: str) -> StatementScript[Mapping[str, Any] | None]:
     """What a live worker publishes of a task."""
-    for (text,) in (yield "published_tasks", {"namespace": namespace, "now": clock()}):
+    for (text,) in (yield "published_tasks", {"namespace": namespace, "now": to_micros(read_clock())}):
         if task in (tasks := as_object(decode(text))):
             return tasks[task]  # type: ignore[no-any-return]
     return None
@@ -77,11 +78,15 @@ def placing(url: str) -> StatementScript[None]:
 
 
 def run_row(
-    run_id: int, namespace: str, run: NewRun, actor: str, now: int, room: MutableMapping[Key, int]
+    run_id: int, namespace: str, run: NewRun, actor: str, now: datetime, room: MutableMapping[Key, int]
 ) -> dict[str, Any]:
     """The values of the statement enqueue_run; it takes a place of its concurrency key if there is one."""
     key = run.concurrency_key
-    due_at = to_micros(run.at) if run.at is not None else now + run.delay * MICROS
+    due_at = now + timedelta(seconds=run.delay) if run.at is None else run.at
+    start_by = None
+    if run.start_within is not None:
+        within = timedelta(seconds=run.start_within)
+        start_by = min(due_at, LATEST - within) + within
     return {
         "id": run_id,
         "namespace": namespace,
@@ -89,20 +94,20 @@ def run_row(
         "target": run.target.name,
         "queue": run.queue,
         "priority": run.priority,
-        "due_at": due_at,
-        "start_by": None if run.start_within is None else due_at + run.start_within * MICROS,
+        "due_at": to_micros(due_at),
+        "start_by": to_micros(start_by),
         "crash_limit": run.crash_limit,
         "retry_of": run.retry_of,
         "actor": actor,
-        "now": now,
+        "now": to_micros(now),
         "idempotency_key": run.idempotency_key,
         "concurrency_key": key,
         "status": take(room, None if key is None else (namespace, key)),
     }
 
 
-def audit_row(first: int, namespace: str, runs: Sequence[NewRun], actor: str, now: int) -> dict[str, Any]:
+def audit_row(first: int, namespace: str, runs: Sequence[NewRun], actor: str, now: datetime) -> dict[str, Any]:
     """The values of the statement write_audit."""
     nothing = {"schedule_id": None, "schedule": None}
-    told = {"now": now, "actor": actor, "action": "enqueue", "namespace": namespace, "run_id": first}
+    told = {"now": to_micros(now), "actor": actor, "action": "enqueue", "namespace": namespace, "run_id": first}
     return {**told, **nothing, "detail": dump(enqueued_detail(runs))}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from tickbird.domain.access.http_responses import ABANDONED_AFTER, RESPONSE_TTL, StoredResponse
+from tickbird.domain.time.instants import to_micros
 from tickbird.store.protocol.http_responses import HttpResponseStore
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, write_transaction
-from tickbird.store.sqlite.database.instants import MICROS, now_micros
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
 
@@ -19,9 +20,12 @@ class SqliteHttpResponses(NounStore, HttpResponseStore):
     def begin(
         self, db: Session, namespace: str, key: str, request: str, *, now: datetime | None = None
     ) -> StoredResponse | None:
-        at, place = now_micros(now), {"namespace": namespace, "key": key}
-        bounds = {"kept_since": at - RESPONSE_TTL * MICROS, "given_up_since": at - ABANDONED_AFTER * MICROS}
-        if db.execute(SQL["begin_request"], {**place, **bounds, "request": request, "now": at}).fetchall():
+        at, place = read_clock(now), {"namespace": namespace, "key": key}
+        bounds = {
+            "kept_since": to_micros(at - timedelta(seconds=RESPONSE_TTL)),
+            "given_up_since": to_micros(at - timedelta(seconds=ABANDONED_AFTER)),
+        }
+        if db.execute(SQL["begin_request"], {**place, **bounds, "request": request, "now": to_micros(at)}).fetchall():
             return None
         [(requested, status, headers, body)] = db.execute(SQL["find_response"], place).fetchall()
         return StoredResponse(requested, status, as_object(decode(headers)), body or "")

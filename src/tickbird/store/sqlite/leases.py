@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from tickbird.domain.limits.concurrency import Key
@@ -11,6 +11,7 @@ from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.time.instants import from_micros, to_micros, to_seconds_ceil
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.leases import LeaseStore
 from tickbird.store.shared.fairness import Turns
@@ -19,7 +20,7 @@ from tickbird.store.shared.unreadable_runs import UnreadableRuns
 from tickbird.store.shared.unstorable_values import refusing_values
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, write_transaction
-from tickbird.store.sqlite.database.instants import MICROS, has_jumped, now_micros, to_instant
+from tickbird.store.sqlite.database.instants import has_jumped, read_clock
 from tickbird.store.sqlite.database.statements import SQL, fetch_as
 from tickbird.store.sqlite.planning.claims import claim
 from tickbird.store.sqlite.planning.dependencies import cancel_unmet, note_successes
@@ -77,7 +78,7 @@ class SqliteLeases(NounStore, LeaseStore):
             lease,
             queues,
             tasks,
-            now_micros(now),
+            read_clock(now),
             limit if at_once is None else at_once,
             expected,
         )
@@ -86,7 +87,7 @@ class SqliteLeases(NounStore, LeaseStore):
     def renew(
         self, db: Session, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None
     ) -> RenewResult:
-        at = now_micros(now)
+        at = read_clock(now)
         leases = {ref.run_id: ref for ref in held}
         rows = db.execute(SQL["held_runs"], {"ids": dump(list(leases)), "worker": worker.id}).fetchall()
         kept = {
@@ -94,9 +95,9 @@ class SqliteLeases(NounStore, LeaseStore):
             for run_id, attempt, incarnation, asked in rows
             if _is_of(leases[run_id], attempt, incarnation)
         }
-        db.execute(SQL["renew_leases"], {"ids": dump(list(kept)), "until": at + round(lease * MICROS)})
+        db.execute(SQL["renew_leases"], {"ids": dump(list(kept)), "until": to_micros(at + timedelta(seconds=lease))})
         cancelled = frozenset(run_id for run_id, asked in kept.items() if asked)
-        return RenewResult(to_instant(at), frozenset(kept), cancelled)
+        return RenewResult(at, frozenset(kept), cancelled)
 
     async def finish(
         self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
@@ -111,9 +112,10 @@ class SqliteLeases(NounStore, LeaseStore):
     def _finish(
         self, db: Session, worker: str | None, outcomes: Sequence[Outcome], now: datetime | None
     ) -> FinishResult:
-        at = now_micros(now)
+        at = read_clock(now)
         ids = dump([outcome.run_id for outcome in outcomes])
         running = {run.id: run for run in fetch_as(db, _Running, "running_runs", {"ids": ids, "worker": worker})}
+        finished_at = to_micros(at)
         ended, requeued, attempts, schedules, succeeded = [], [], [], set(), set()
         keys: set[Key] = set()
         accepted: set[int] = set()
@@ -124,7 +126,7 @@ class SqliteLeases(NounStore, LeaseStore):
             accepted.add(run.id)
             error = None if outcome.error is None else clean(outcome.error)
             if outcome.status == "queued" and not run.asked_to_stop:
-                available_at = at + round(outcome.delay * MICROS)
+                available_at = to_micros(at + timedelta(seconds=outcome.delay))
                 counts = (outcome.failures, 0, outcome.started)
                 requeued.append((run.id, available_at, error, outcome.failure_kind, outcome.reason, *counts))
                 ending = "retried" if outcome.failures else "drained"
@@ -132,7 +134,9 @@ class SqliteLeases(NounStore, LeaseStore):
                 status = "cancelled" if outcome.status == "queued" else outcome.status
                 reason = outcome.reason or (run.reason if status == "cancelled" else None)
                 result = None if outcome.result is None else dump(outcome.result)
-                ended.append((run.id, status, at, result, error, outcome.failure_kind, reason, outcome.failures))
+                ended.append(
+                    (run.id, status, finished_at, result, error, outcome.failure_kind, reason, outcome.failures)
+                )
                 ending = status
                 if run.schedule_id is not None:
                     schedules.add(run.schedule_id)
@@ -141,7 +145,7 @@ class SqliteLeases(NounStore, LeaseStore):
                 if run.concurrency_key is not None:
                     keys.add((run.namespace, run.concurrency_key))
             if ending != "succeeded":
-                attempts.append((run.id, run.attempt, run.worker, run.started_at, at, ending, error))
+                attempts.append((run.id, run.attempt, run.worker, run.started_at, finished_at, ending, error))
         if ended:
             db.executemany(SQL["end_run"], ended)
         if requeued:
@@ -152,7 +156,7 @@ class SqliteLeases(NounStore, LeaseStore):
         released = release(db, self._db.revisions, schedules, at, keys=keys)
         if released or requeued:
             db.execute(SQL["wake_others"])
-        return FinishResult(to_instant(at), frozenset(accepted), len(released))
+        return FinishResult(at, frozenset(accepted), len(released))
 
     async def rescue(
         self, limit: int = 500, *, expected: ClockBounds | None = None, now: datetime | None = None
@@ -164,37 +168,39 @@ class SqliteLeases(NounStore, LeaseStore):
 
     @write_transaction
     def _rescue(self, db: Session, limit: int, expected: ClockBounds | None, now: datetime | None) -> RescueResult:
-        at = now_micros(now)
+        at = read_clock(now)
         if has_jumped(at, expected):
-            return RescueResult(to_instant(at))
+            return RescueResult(at)
+        lost_at = to_micros(at)
+        bounds = {"now": lost_at, "limit": limit}
         requeued, failed, lost, attempts = [], [], [], []
-        for row in db.execute(SQL["expired_runs"], {"now": at, "limit": limit}).fetchall():
+        for row in db.execute(SQL["expired_runs"], bounds).fetchall():
             run_id, attempt, crashes, crash_limit, worker, started_at, asked_to_stop, reason = row
             error = f"worker {worker} was lost while it ran this"
-            attempts.append((run_id, attempt, worker, started_at, at, "lost", error))
+            attempts.append((run_id, attempt, worker, started_at, lost_at, "lost", error))
             if not asked_to_stop and crashes + 1 <= crash_limit:
-                requeued.append((run_id, at, error, "lost", reason, 0, 1, True))
+                requeued.append((run_id, lost_at, error, "lost", reason, 0, 1, True))
                 continue
-            lost.append((run_id, "cancelled" if asked_to_stop else "failed", at, error, "lost"))
+            lost.append((run_id, "cancelled" if asked_to_stop else "failed", lost_at, error, "lost"))
             if not asked_to_stop:
                 failed.append(run_id)
         db.executemany(SQL["requeue_run"], requeued)
         db.executemany(SQL["lose_run"], lost)
         db.executemany(SQL["insert_attempt"], attempts)
-        misfired = db.execute(SQL["misfired_runs"], {"now": at, "limit": limit}).fetchall()
+        misfired = db.execute(SQL["misfired_runs"], bounds).fetchall()
         unmet = cancel_unmet(db, limit, at)
-        db.execute(SQL["join_lines"], {"minute": -(-at // (MINUTE * MICROS))})
+        db.execute(SQL["join_lines"], {"minute": -(-to_seconds_ceil(at) // MINUTE)})
         waiting = [row[0] for row in db.execute(SQL["all_with_waiters"]).fetchall()]
         released = release(db, self._db.revisions, waiting, at, keys=db.execute(SQL["waiting_keys"]).fetchall())
         if requeued or released:
             db.execute(SQL["wake_others"])
         ends = [end for end in db.execute(SQL["next_rescue"]).fetchone() if end is not None]
         return RescueResult(
-            to_instant(at),
+            at,
             requeued=[row[0] for row in requeued],
             failed=failed,
             misfired=sorted(row[0] for row in misfired),
             unmet=unmet,
             released=released,
-            next_at=to_instant(min(ends, default=None)),
+            next_at=from_micros(min(ends, default=None)),
         )

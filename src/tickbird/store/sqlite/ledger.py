@@ -8,10 +8,10 @@ from datetime import datetime
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.ledger.decisions import LedgerPage, RecentOutcomes, TickDecisions
 from tickbird.domain.ledger.entries import LedgerEntry
+from tickbird.domain.time.instants import to_micros
 from tickbird.store.protocol.ledger import LedgerStore
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction
-from tickbird.store.sqlite.database.instants import to_micros
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.rows import to_audit_entry, to_run, to_skip
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tickbird.domain.runs.logs import LogLine, Progress
+from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.store.protocol.logs import LogStore
 from tickbird.store.shared.json_columns import decode
 from tickbird.store.shared.unstorable_values import refusing_values
 from tickbird.store.sqlite.database.connection import Session, write
 from tickbird.store.sqlite.database.database import NounStore, read_transaction
-from tickbird.store.sqlite.database.instants import to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
 
@@ -26,12 +26,12 @@ class SqliteLogs(NounStore, LogStore):
     ) -> Sequence[LogLine]:
         attempt, number = after
         rows = db.execute(SQL["read_lines"], {"id": run_id, "attempt": attempt, "number": number, "limit": limit})
-        return [LogLine(run, tried, line, to_instant(at), level, text) for run, tried, line, at, level, text in rows]
+        return [LogLine(run, tried, line, from_micros(at), level, text) for run, tried, line, at, level, text in rows]
 
     @read_transaction
     def read_progress(self, db: Session, run_id: int) -> Progress | None:
         row = db.execute(SQL["read_progress"], {"id": run_id}).fetchone()
-        return None if row is None else Progress(row[0], row[1], to_instant(row[2]), decode(row[3]))
+        return None if row is None else Progress(row[0], row[1], from_micros(row[2]), decode(row[3]))
 
 
 def _write(db: Session, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:

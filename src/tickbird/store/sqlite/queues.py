@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.limits.rate_limits import MAX_POSITION, QueuePosition, QueueStatus, RateLimit, queues
+from tickbird.domain.time.instants import EPOCH, from_micros, to_micros
 from tickbird.store.protocol.queues import QueueStore
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction, waking_transaction
-from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_instant, to_micros
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.rate_limits import stored
 from tickbird.store.sqlite.runs import get_run
@@ -29,34 +29,35 @@ class SqliteQueues(NounStore, QueueStore):
         *,
         now: datetime | None = None,
     ) -> QueueStatus:
-        return set_queue_rate(db, namespace, queue, rate, actor, now_micros(now))
+        return set_queue_rate(db, namespace, queue, rate, actor, read_clock(now))
 
     @read_transaction
     def list(
         self, db: Session, namespace: str, *, queue: str | None = None, now: datetime | None = None
     ) -> Sequence[QueueStatus]:
-        return _read_queues(db, namespace, queue, now_micros(now))
+        return _read_queues(db, namespace, queue, read_clock(now))
 
     @read_transaction
     def find_position(self, db: Session, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
         run = get_run(db, run_id)
         if run is None or run.status != "queued":
             return None
-        at = now_micros(now)
+        at = read_clock(now)
         [(minute,)] = db.execute(SQL["deferred_until_minute_of"], {"id": run_id})
         rate = stored(db, run.namespace, run.queue).get(run.queue)
-        until = minute * MINUTE * MICROS
+        until = EPOCH + timedelta(minutes=minute)
         if rate is None and until <= at:
             return None
-        where = {"namespace": run.namespace, "queue": run.queue, "id": run.id, "now": at, "limit": MAX_POSITION}
-        [(ahead,)] = db.execute(SQL["runs_ahead"], where)
-        turn = None if rate is None else max(to_micros(run.available_at), rate[0].turn_at(rate[1], at, ahead))
-        deferred = to_instant(until) if until > at else None
-        return QueuePosition(None if rate is None else rate[0], ahead, to_instant(turn), deferred)
+        where = {"namespace": run.namespace, "queue": run.queue, "id": run.id}
+        [(ahead,)] = db.execute(SQL["runs_ahead"], {**where, "now": to_micros(at), "limit": MAX_POSITION})
+        turn = None
+        if rate is not None:
+            turn = max(run.available_at, from_micros(rate[0].turn_at(rate[1], to_micros(at), ahead)))
+        return QueuePosition(None if rate is None else rate[0], ahead, turn, until if until > at else None)
 
 
 def set_queue_rate(
-    db: Session, namespace: str, queue: str, rate: RateLimit | None, actor: str, now: int
+    db: Session, namespace: str, queue: str, rate: RateLimit | None, actor: str, now: datetime
 ) -> QueueStatus:
     """Set or remove the rate of a queue; returns the queue's status after it."""
     names = {"namespace": namespace, "queue": queue}
@@ -71,6 +72,6 @@ def set_queue_rate(
     return next(iter(_read_queues(db, namespace, queue, now)), QueueStatus(queue, None, None, 0, 0, 0))
 
 
-def _read_queues(db: Session, namespace: str, queue: str | None, now: int) -> list[QueueStatus]:
+def _read_queues(db: Session, namespace: str, queue: str | None, now: datetime) -> list[QueueStatus]:
     rows = db.execute(SQL["count_queues"], {"namespace": namespace, "queue": queue}).fetchall()
-    return queues(stored(db, namespace, queue), {name: counts for name, *counts in rows}, now)
+    return queues(stored(db, namespace, queue), {name: counts for name, *counts in rows}, to_micros(now))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from tickbird.domain.ledger.activity import AuditEntry
@@ -14,11 +15,10 @@ from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import read_applied_override, read_overrides
-from tickbird.domain.time.instants import clamp_seconds
+from tickbird.domain.time.instants import from_micros, to_seconds
 from tickbird.domain.workers import Worker
 from tickbird.store.shared.json_columns import as_list, as_object, decode
 from tickbird.store.shared.stored_definitions import decoded_definition
-from tickbird.store.sqlite.database.instants import MICROS, to_instant
 from tickbird.store.sqlite.database.statements import NamedRow
 
 Row = tuple[Any, ...]
@@ -44,25 +44,25 @@ def to_run(row: NamedRow) -> RunRecord:
         priority=row["priority"],
         origin=row["origin"],
         status=row["status"],
-        scheduled_for=to_instant(row["scheduled_for"]),
-        due_at=to_instant(row["due_at"]),
-        available_at=to_instant(row["available_at"]),
-        start_by=to_instant(row["start_by"]),
+        scheduled_for=from_micros(row["scheduled_for"]),
+        due_at=from_micros(row["due_at"]),
+        available_at=from_micros(row["available_at"]),
+        start_by=from_micros(row["start_by"]),
         covers=None
         if row["covers_first"] is None
-        else Covers(to_instant(row["covers_first"]), to_instant(row["covers_last"]), row["covers_count"]),
+        else Covers(from_micros(row["covers_first"]), from_micros(row["covers_last"]), row["covers_count"]),
         attempt=row["attempt"],
         failures=row["failures"],
         crashes=row["crashes"],
-        created_at=to_instant(row["created_at"]),
-        started_at=to_instant(row["started_at"]),
-        finished_at=to_instant(row["finished_at"]),
-        lease_until=to_instant(row["lease_until"]),
+        created_at=from_micros(row["created_at"]),
+        started_at=from_micros(row["started_at"]),
+        finished_at=from_micros(row["finished_at"]),
+        lease_until=from_micros(row["lease_until"]),
         worker=row["worker"],
         retry_of=row["retry_of"],
         actor=row["actor"],
         reason=row["reason"],
-        cancel_requested_at=to_instant(row["cancel_requested_at"]),
+        cancel_requested_at=from_micros(row["cancel_requested_at"]),
         cancel_requested_by=row["cancel_requested_by"],
         result=decode(row["result"]),
         error=row["error"],
@@ -71,12 +71,12 @@ def to_run(row: NamedRow) -> RunRecord:
         payload=as_object(decode(row["payload"])),
         backfill_id=row["backfill_id"],
         held=row["lane"] == WaitLane.HELD,
-        released_at=to_instant(row["released_at"]),
+        released_at=from_micros(row["released_at"]),
         released_by=row["released_by"],
         concurrency_key=row["concurrency_key"],
         waiting_for_dependency=row["lane"] == WaitLane.DEPENDENCY,
         applied_override=read_applied_override(row["applied_override"]),
-        first_started_at=to_instant(row["first_started_at"]),
+        first_started_at=from_micros(row["first_started_at"]),
     )
 
 
@@ -108,8 +108,8 @@ def to_schedule(row: NamedRow) -> Schedule:
         fingerprint=row["fingerprint"],
         definition_json=as_object(raw),
         field_overrides=as_object(decode(row["field_overrides"])),
-        created_at=to_instant(row["created_at"]),
-        changed_at=to_instant(row["changed_at"]),
+        created_at=from_micros(row["created_at"]),
+        changed_at=from_micros(row["changed_at"]),
     )
 
 
@@ -118,12 +118,12 @@ def is_newer(row: NamedRow) -> bool:
     return bool(row["format"] > FORMAT)
 
 
-def is_due(row: NamedRow, now: int) -> bool:
+def is_due(row: NamedRow, now: datetime) -> bool:
     """Must the planner look at this row of `schedule_details`: due, never planned, or edited by plain SQL?"""
     state, next_run_at, prior_revision = row["state"], row["next_run_at"], row["prior_revision"]
     if next_run_at is None:
         return bool(state == "active")
-    return bool(next_run_at <= now or prior_revision is not None)
+    return from_micros(next_run_at) <= now or prior_revision is not None
 
 
 def last_skip_id(row: NamedRow | None) -> int | None:
@@ -146,13 +146,13 @@ def to_skip(row: NamedRow) -> SkipRecord:
         schedule_id=row["schedule_id"],
         revision=row["revision"],
         reason=row["reason"],
-        first=to_instant(row["first_at"]),
-        last=to_instant(row["last_at"]),
+        first=from_micros(row["first_at"]),
+        last=from_micros(row["last_at"]),
         count=row["count"],
         run_id=row["run_id"],
         actor=row["actor"],
         note=row["note"],
-        decided_at=to_instant(row["decided_at"]),
+        decided_at=from_micros(row["decided_at"]),
     )
 
 
@@ -161,8 +161,8 @@ def to_attempt(row: NamedRow) -> AttemptRecord:
     return AttemptRecord(
         row["attempt"],
         row["worker"],
-        to_instant(row["started_at"]),
-        to_instant(row["ended_at"]),
+        from_micros(row["started_at"]),
+        from_micros(row["ended_at"]),
         row["outcome"],
         row["error"],
     )
@@ -174,7 +174,7 @@ def to_revision(row: NamedRow) -> RevisionRecord:
         row["revision"],
         row["action"],
         row["actor"],
-        to_instant(row["at"]),
+        from_micros(row["at"]),
         as_object(decode(row["definition"])),
         row["fingerprint"],
         as_object(decode(row["detail"])),
@@ -185,7 +185,7 @@ def to_audit_entry(row: NamedRow) -> AuditEntry:
     """A row of `audit_log`."""
     return AuditEntry(
         row["id"],
-        to_instant(row["at"]),
+        from_micros(row["at"]),
         row["actor"],
         row["action"],
         row["schedule"],
@@ -209,15 +209,15 @@ def to_worker(row: NamedRow) -> Worker:
         tasks=as_object(decode(row["tasks"]), dict),
         declared=as_object(decode(row["declared"]), str),
         draining=bool(row["draining"]),
-        started_at=to_instant(row["started_at"]),
-        last_heartbeat_at=to_instant(row["last_heartbeat_at"]),
-        live_until=to_instant(row["live_until"]),
+        started_at=from_micros(row["started_at"]),
+        last_heartbeat_at=from_micros(row["last_heartbeat_at"]),
+        live_until=from_micros(row["live_until"]),
         standby_reason=row["standby_reason"],
         health=as_object(decode(row["health"])),
-        drain_requested_at=to_instant(row["drain_requested_at"]),
+        drain_requested_at=from_micros(row["drain_requested_at"]),
         drain_requested_by=row["drain_requested_by"],
     )
 
 
 def _seconds(micros: int | None) -> int | None:
-    return None if micros is None else clamp_seconds(micros // MICROS)
+    return None if micros is None else to_seconds(from_micros(micros))

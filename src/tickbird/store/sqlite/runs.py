@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from tickbird.domain.runs.idempotency import KEY_SECONDS
 from tickbird.domain.runs.run import FINAL, AttemptRecord, NewRun, RunRecord, Status, already_final_error
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import MAX_SQL_EDITS, REVISIONS_KEPT
+from tickbird.domain.time.instants import to_micros
 from tickbird.store.protocol.runs import RunStore
 from tickbird.store.shared.statement_scripts import run_sync
 from tickbird.store.sqlite.audit import write_audit
@@ -24,7 +25,7 @@ from tickbird.store.sqlite.database.database import (
     waking_transaction,
     write_transaction,
 )
-from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_instant
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.enqueue import audit_row, enqueueing, run_row
 from tickbird.store.sqlite.planning.waiting_runs import release, room
@@ -36,10 +37,10 @@ class SqliteRuns(NounStore, RunStore):
     def enqueue(
         self, db: Session, namespace: str, runs: Sequence[NewRun], actor: str, *, now: datetime | None = None
     ) -> Sequence[int]:
-        at = now_micros(now)
+        at = read_clock(now)
         if any(run.idempotency_key is not None for run in runs):
             execute = partial(fetch, db)
-            return [run_sync(enqueueing(namespace, run, actor, to_instant(at)), execute) for run in runs]
+            return [run_sync(enqueueing(namespace, run, actor, at), execute) for run in runs]
         ids = reserve_ids(db, "run_id", len(runs))
         pairs = list(zip(ids, runs, strict=True))
         slots = room(db, {(namespace, run.concurrency_key) for run in runs if run.concurrency_key is not None})
@@ -90,12 +91,17 @@ class SqliteRuns(NounStore, RunStore):
         self, db: Session, run_id: int, actor: str, reason: str, now: datetime | None
     ) -> tuple[RunRecord, bool]:
         """The run after it, and whether that created work."""
-        at, run = now_micros(now), get_run(db, run_id)
+        at, run = read_clock(now), get_run(db, run_id)
         if run is None:
             raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows those that exist.")
         if run.status in FINAL:
             raise already_final_error(run_id, run.status)
-        change = {"ids": dump([run_id]), "now": at, "actor": actor, "reason": reason or f"cancelled by {actor}"}
+        change = {
+            "ids": dump([run_id]),
+            "now": to_micros(at),
+            "actor": actor,
+            "reason": reason or f"cancelled by {actor}",
+        }
         wakes = run.status == "running"
         if run.status == "running":
             db.execute(SQL["stop_runs"], change)
@@ -127,18 +133,22 @@ class SqliteRuns(NounStore, RunStore):
     ) -> int:
         if keep < 0 or older_than < 0:
             raise InvalidError("keep and older_than must not be negative.", field="keep" if keep < 0 else "older_than")
-        at = now_micros(now)
-        bounds = {"cutoff": at - round(older_than * MICROS), "limit": limit}
-        key_cutoff = at - KEY_SECONDS * MICROS
+        at = read_clock(now)
+        cutoff, key_cutoff = at - timedelta(seconds=older_than), to_micros(at - timedelta(seconds=KEY_SECONDS))
+        bounds = {"cutoff": to_micros(cutoff), "limit": limit}
         runs = db.execute(SQL["prune_runs"], {**bounds, "keep": keep, "key_cutoff": key_cutoff}).fetchall()
         skips = db.execute(SQL["prune_skips"], bounds).fetchall()
         pruned = [row for row in (*runs, *skips) if row[0] is not None and row[1] is not None]
         db.executemany(SQL["mark_pruned"], pruned)
-        revisions = _prune_revisions(db, bounds["cutoff"], limit)
+        revisions = _prune_revisions(db, cutoff, limit)
         db.execute(SQL["prune_audit"], bounds)
         db.execute(SQL["prune_backfills"], bounds)
-        db.execute(SQL["prune_responses"], {"kept_since": at - RESPONSE_TTL * MICROS, "limit": limit})
-        db.execute(SQL["prune_sessions"], {"kept_since": at - SESSION_KEPT * MICROS, "limit": limit})
+        db.execute(
+            SQL["prune_responses"], {"kept_since": to_micros(at - timedelta(seconds=RESPONSE_TTL)), "limit": limit}
+        )
+        db.execute(
+            SQL["prune_sessions"], {"kept_since": to_micros(at - timedelta(seconds=SESSION_KEPT)), "limit": limit}
+        )
         db.execute(SQL["prune_pings"], bounds)
         db.execute(SQL["unwatch"])
         return len(runs) + revisions
@@ -170,13 +180,13 @@ def get_run(db: Session, run_id: int) -> RunRecord | None:
     return to_run(rows[0]) if rows else None
 
 
-def _prune_revisions(db: Session, cutoff: int, limit: int) -> int:
+def _prune_revisions(db: Session, cutoff: datetime, limit: int) -> int:
     gone, after = 0, 0
     while gone < limit:
         edited = db.execute(SQL["edited_often"], {"after": after, "limit": MAX_SQL_EDITS}).fetchall()
         for schedule_id, revision in edited:
-            bounds = {"id": schedule_id, "newest": revision - REVISIONS_KEPT, "cutoff": cutoff, "limit": limit - gone}
-            gone += len(db.execute(SQL["prune_revisions"], bounds).fetchall())
+            bounds = {"id": schedule_id, "newest": revision - REVISIONS_KEPT, "cutoff": to_micros(cutoff)}
+            gone += len(db.execute(SQL["prune_revisions"], {**bounds, "limit": limit - gone}).fetchall())
             after = schedule_id
         if len(edited) < MAX_SQL_EDITS:
             break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 
 from tickbird.domain.errors import ConflictError
@@ -15,6 +16,7 @@ from tickbird.domain.planning.plan import NO_FACTS, Repeated
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import definition_text
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import to_micros
 from tickbird.store.shared.planning.decide import held_keys
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_sync
@@ -22,7 +24,6 @@ from tickbird.store.shared.stored_definitions import newer_format
 from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.calendars import calendar_contents
-from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
 from tickbird.store.sqlite.enqueue import finding
 from tickbird.store.sqlite.planning.dependencies import dependents, read_needs, watch
@@ -44,7 +45,7 @@ def change(
     namespace: str,
     name: str,
     command: Command,
-    now: int,
+    now: datetime,
 ) -> ChangeResult:
     """Apply a command to the schedule of this name, or to none."""
     row = up_to_date(db, known, may, namespace, name, now)
@@ -63,7 +64,7 @@ def change(
         facts = replace(facts, needs=needs, dependents=dependents(db, namespace, name))
     if isinstance(command, Trigger) and command.retry_of is not None and before is not None:
         facts = replace(facts, repeated=_repeated(db, known, before.id, command.retry_of))
-    done = command.apply(before, name, facts, now / MICROS)
+    done = command.apply(before, name, facts, now.timestamp())
     schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
     if done.revised:
         _revise(db, schedule, done, command.actor, may, now)
@@ -107,7 +108,7 @@ def _repeated(db: sqlite3.Connection, known: RevisionCache, schedule_id: int, ru
 
 
 def up_to_date(
-    db: sqlite3.Connection, known: RevisionCache, may: PlanningPermission, namespace: str, name: str, now: int
+    db: sqlite3.Connection, known: RevisionCache, may: PlanningPermission, namespace: str, name: str, now: datetime
 ) -> NamedRow | None:
     """The schedule's row once nothing of it is due any more."""
     for _ in range(MAX_PLANS):
@@ -133,7 +134,7 @@ def _read(db: sqlite3.Connection, namespace: str, name: str) -> NamedRow | None:
     return rows[0] if rows else None
 
 
-def _insert(db: sqlite3.Connection, schedule: Schedule, now: int) -> int:
+def _insert(db: sqlite3.Connection, schedule: Schedule, now: datetime) -> int:
     """A new row, and with it by trigger its cursor and first revision; its id."""
     row = {
         "namespace": schedule.namespace,
@@ -142,7 +143,7 @@ def _insert(db: sqlite3.Connection, schedule: Schedule, now: int) -> int:
         "definition": definition_text(schedule.definition_json),
         "revision": schedule.revision,
         "fingerprint": schedule.fingerprint,
-        "now": now,
+        "now": to_micros(now),
     }
     db.execute(SQL["insert_schedule"], row)
     [(schedule_id,)] = db.execute(SQL["id_of_schedule"], row).fetchall()
@@ -150,7 +151,7 @@ def _insert(db: sqlite3.Connection, schedule: Schedule, now: int) -> int:
 
 
 def _revise(
-    db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str, may: PlanningPermission, now: int
+    db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str, may: PlanningPermission, now: datetime
 ) -> None:
     """Write a schedule's next revision; its cursor follows with the plan."""
     pause = schedule.pause
@@ -167,7 +168,7 @@ def _revise(
         "pause_note": pause.note if pause else None,
         "paused_until": pause.until if pause else None,
         "error": schedule.error,
-        "now": now,
+        "now": to_micros(now),
     }
     db.execute(SQL["update_schedule"], row)
     version = schedule.definition_json["v"] if is_readable else None

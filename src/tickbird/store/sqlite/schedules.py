@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from tickbird.domain.dashboard_rows import ScheduleFilter, ScheduleSummary
 from tickbird.domain.planning.changes import ChangeResult, ChangeSet, Counted
@@ -13,6 +13,7 @@ from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.time.instants import to_micros
 from tickbird.store.protocol.schedules import ScheduleStore
 from tickbird.store.shared.json_columns import as_list, decode
 from tickbird.store.shared.zone_data import PlanningSwitch
@@ -20,7 +21,7 @@ from tickbird.store.sqlite import bulk_changes, schedule_changes
 from tickbird.store.sqlite.dashboard import SqliteDashboard
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction
-from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_micros
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.planning.dependencies import read_successes
 from tickbird.store.sqlite.rows import dump, to_revision, to_schedule
@@ -62,7 +63,7 @@ class SqliteSchedules(NounStore, ScheduleStore):
         permission = await self._switch.permission()
         changed = await self._db.write(
             lambda db: schedule_changes.change(
-                db, self._db.revisions, permission, namespace, name, command, now_micros(now)
+                db, self._db.revisions, permission, namespace, name, command, read_clock(now)
             )
         )
         self._db.signal()
@@ -80,7 +81,7 @@ class SqliteSchedules(NounStore, ScheduleStore):
         permission = await self._switch.permission()
         await self._db.write(
             lambda db: bulk_changes.apply_changes(
-                db, self._db.revisions, permission, namespace, changes, actor, now_micros(now), counted
+                db, self._db.revisions, permission, namespace, changes, actor, read_clock(now), counted
             )
         )
         self._db.signal()
@@ -103,7 +104,7 @@ class SqliteSchedules(NounStore, ScheduleStore):
         bounds = {"namespace": namespace, "names": dump(sorted(names)), "looked_at": LOOKED_AT}
         durations: dict[str, list[float]] = {}
         for name, micros in db.execute(SQL["durations"], bounds):
-            durations.setdefault(name, []).append(micros / MICROS)
+            durations.setdefault(name, []).append(timedelta(microseconds=micros).total_seconds())
         return {name: run_length(seconds) for name, seconds in durations.items()}
 
     @read_transaction

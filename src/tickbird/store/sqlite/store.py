@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetrics, measured
 from tickbird.domain.doctor.snapshot import StoreSnapshot
+from tickbird.domain.time.instants import MICROSECOND, from_micros, to_micros
 from tickbird.store.protocol.store import Store
 from tickbird.store.shared.migrations import read_version
 from tickbird.store.shared.zone_data import PlanningSwitch
@@ -20,7 +21,7 @@ from tickbird.store.sqlite.database import schema
 from tickbird.store.sqlite.database.connection import Connection
 from tickbird.store.sqlite.database.database import Database
 from tickbird.store.sqlite.database.identity import SqliteIdentity
-from tickbird.store.sqlite.database.instants import MICROS, clock, now_micros, to_instant
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.url import MEMORY, read_url
 from tickbird.store.sqlite.http_responses import SqliteHttpResponses
 from tickbird.store.sqlite.leases import SqliteLeases
@@ -117,7 +118,7 @@ class SqliteStore(Store):
                 await self._writer.close()
 
     async def inspect(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
-        at = now_micros(now)
+        at = read_clock(now)
         if self._reader.is_open:
             return await self._reader.run(lambda db: doctor.examine(db, self.path, namespace, at))
         doctor.must_exist(self.path)
@@ -129,7 +130,7 @@ class SqliteStore(Store):
             await connection.close()
 
     async def now(self) -> datetime:
-        return to_instant(clock())
+        return read_clock()
 
     async def schema_version(self) -> int | None:
         return await self._database.read(lambda db: read_version(schema.meta_of(db) or {})[0])
@@ -140,7 +141,12 @@ class SqliteStore(Store):
     async def read_metrics(
         self, namespace: str, *, maximum: int = MAX_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
-        at = now_micros(now)
-        bounds = {"namespace": namespace, "now": at, "maximum": maximum, "recently": RECENTLY * MICROS}
+        at = read_clock(now)
+        bounds = {
+            "namespace": namespace,
+            "now": to_micros(at),
+            "maximum": maximum,
+            "recently": timedelta(seconds=RECENTLY) // MICROSECOND,
+        }
         rows = await self._database.fetch("measure", **bounds)
-        return measured(to_instant(at), [(*row, to_instant(when)) for *row, when in rows], maximum)
+        return measured(at, [(*row, from_micros(when)) for *row, when in rows], maximum)

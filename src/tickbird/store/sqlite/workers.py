@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from tickbird.domain.time.instants import to_micros
 from tickbird.domain.workers import HeartbeatResult, Worker, check_drainable, no_such_worker
 from tickbird.store.protocol.workers import WorkerStore
 from tickbird.store.sqlite.audit import write_audit
@@ -13,12 +14,12 @@ from tickbird.store.sqlite.database import schema
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction, write_transaction
 from tickbird.store.sqlite.database.identity import SqliteIdentity
-from tickbird.store.sqlite.database.instants import MICROS, now_micros, to_instant, to_micros
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.rows import dump, to_worker
 
 # The row of a lost worker is kept for a day.
-WORKER_RETENTION = 86_400 * MICROS
+WORKER_RETENTION = timedelta(days=1)
 
 
 class SqliteWorkers(NounStore, WorkerStore):
@@ -34,10 +35,10 @@ class SqliteWorkers(NounStore, WorkerStore):
     def _heartbeat(
         self, db: Session, worker: Worker, live_for: float, here: Mapping[str, str], now: datetime | None
     ) -> HeartbeatResult:
-        at = now_micros(now)
+        at = read_clock(now)
         if too_new := schema.changed(db):
             # This code may not be able to write its rows.
-            return HeartbeatResult(to_instant(at), outdated=too_new)
+            return HeartbeatResult(at, outdated=too_new)
         row = {
             "id": worker.id,
             "namespace": worker.namespace,
@@ -54,15 +55,15 @@ class SqliteWorkers(NounStore, WorkerStore):
             "standby_reason": worker.standby_reason,
             "health": dump(dict(worker.health)),
             "started_at": to_micros(worker.started_at),
-            "now": at,
-            "live_until": at + round(live_for * MICROS),
+            "now": to_micros(at),
+            "live_until": to_micros(at + timedelta(seconds=live_for)),
         }
         [(drained_by,)] = db.execute(SQL["heartbeat"], row).fetchall()
-        db.execute(SQL["forget_workers"], {"cutoff": at - WORKER_RETENTION})
+        db.execute(SQL["forget_workers"], {"cutoff": to_micros(at - WORKER_RETENTION)})
         peers = frozenset(peer for (peer,) in db.execute(SQL["list_peers"], row))
         [generation] = db.execute(SQL["current_zones"]).fetchone()
         copied = self._identity.update(db, here).copy_reason
-        return HeartbeatResult(to_instant(at), peers, int(generation), copied, drained_by=drained_by)
+        return HeartbeatResult(at, peers, int(generation), copied, drained_by=drained_by)
 
     async def drain(
         self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None
@@ -75,18 +76,18 @@ class SqliteWorkers(NounStore, WorkerStore):
     def _drain(
         self, db: Session, namespace: str, worker_id: str, actor: str, note: str, now: datetime | None
     ) -> Worker:
-        at = now_micros(now)
-        rows = fetch_named(db, "find_worker", {"id": worker_id, "namespace": namespace, "now": at})
+        at = read_clock(now)
+        rows = fetch_named(db, "find_worker", {"id": worker_id, "namespace": namespace, "now": to_micros(at)})
         if not rows:
             raise no_such_worker(worker_id)
         worker = to_worker(rows[0])
         check_drainable(worker)
         if worker.drain_requested_at is not None:
             return worker
-        db.execute(SQL["drain_worker"], {"id": worker_id, "actor": actor, "now": at})
+        db.execute(SQL["drain_worker"], {"id": worker_id, "actor": actor, "now": to_micros(at)})
         write_audit(db, at, actor, "drain_worker", namespace, detail={"worker": worker_id, "note": note})
         db.execute(SQL["call_for_heartbeats"])
-        return replace(worker, drain_requested_at=to_instant(at), drain_requested_by=actor)
+        return replace(worker, drain_requested_at=at, drain_requested_by=actor)
 
     @write_transaction
     def remove(self, db: Session, worker_id: str) -> None:
@@ -94,9 +95,9 @@ class SqliteWorkers(NounStore, WorkerStore):
 
     @read_transaction
     def list(self, db: Session, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
-        return live_workers(db, namespace, now_micros(now))
+        return live_workers(db, namespace, read_clock(now))
 
 
-def live_workers(db: Session, namespace: str, now: int) -> list[Worker]:
+def live_workers(db: Session, namespace: str, now: datetime) -> list[Worker]:
     """The live workers."""
-    return [to_worker(row) for row in fetch_named(db, "list_workers", {"namespace": namespace, "now": now})]
+    return [to_worker(row) for row in fetch_named(db, "list_workers", {"namespace": namespace, "now": to_micros(now)})]

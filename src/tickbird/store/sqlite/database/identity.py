@@ -12,7 +12,7 @@ from tickbird.store.shared.identity import compare, encode, same_file
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, write_transaction
-from tickbird.store.sqlite.database.instants import now_micros
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import MEMORY
 
@@ -38,7 +38,7 @@ class SqliteIdentity(NounStore, IdentityStore):
         db.execute(SQL["accept_identity"], {"identity": encode(copy.here)})
         db.execute(SQL["renew_incarnation"])
         detail = {"from": dict(copy.stored), "to": dict(copy.here)}
-        write_audit(db, now_micros(now), actor, "accept_copy", namespace, detail=detail)
+        write_audit(db, read_clock(now), actor, "accept_copy", namespace, detail=detail)
         self._checked = StoreIdentity(copy.here, copy.here)
         return self._checked
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tickbird.domain.doctor.snapshot import CORRECTED_VERSION
 from tickbird.domain.errors import SchemaError
+from tickbird.domain.time.instants import to_micros
 from tickbird.store.shared.migrations import (
     GENERATION,
     Migration,
@@ -19,7 +20,7 @@ from tickbird.store.shared.migrations import (
     read_version,
 )
 from tickbird.store.sqlite.database.connection import read, write
-from tickbird.store.sqlite.database.instants import clock
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL
 
 MIGRATIONS = read_migrations("tickbird.store.sqlite")
@@ -69,8 +70,8 @@ def _migrate(db: sqlite3.Connection) -> list[str]:
                     f"migration {migration.number:04} does not fit this database: {error};",
                     hint="choose a file that no other program keeps its tables in.",
                 ) from None
-        record = {"number": migration.number, "name": migration.name, "checksum": migration.checksum, "now": clock()}
-        db.execute(SQL["record_migration"], record)
+        record = {"number": migration.number, "name": migration.name, "checksum": migration.checksum}
+        db.execute(SQL["record_migration"], {**record, "now": to_micros(read_clock())})
         _record_version(db, migration)
     if not todo and is_stale(meta or {}, len(MIGRATIONS)):
         _record_version(db, MIGRATIONS[-1])
@@ -79,8 +80,9 @@ def _migrate(db: sqlite3.Connection) -> list[str]:
 
 
 def _record_version(db: sqlite3.Connection, migration: Migration) -> None:
-    version = {"version": str(migration.number), "min_compatible": str(migration.min_compatible), "now": str(clock())}
-    db.execute(SQL["record_version"], {**version, "generation": GENERATION})
+    version = {"version": str(migration.number), "min_compatible": str(migration.min_compatible)}
+    now = str(to_micros(read_clock()))
+    db.execute(SQL["record_version"], {**version, "generation": GENERATION, "now": now})
 
 
 def _statements(migration: Migration) -> Iterator[str]:

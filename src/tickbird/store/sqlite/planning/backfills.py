@@ -17,6 +17,7 @@ from tickbird.domain.planning.backfills import (
 )
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.store.protocol.backfills import BackfillStore
 from tickbird.store.shared.backfills import choose_ticks
 from tickbird.store.shared.json_columns import decode
@@ -24,7 +25,7 @@ from tickbird.store.shared.zone_data import PlanningPermission, PlanningSwitch
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction, waking_transaction
-from tickbird.store.sqlite.database.instants import now_micros, to_instant
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
 from tickbird.store.sqlite.planning.waiting_runs import release
 from tickbird.store.sqlite.rows import dump, to_schedule
@@ -59,7 +60,7 @@ class SqliteBackfills(NounStore, BackfillStore):
         new: NewBackfill,
         now: datetime | None,
     ) -> BackfillPlan:
-        at = now_micros(now)
+        at = read_clock(now)
         # What is due is planned first, so that the range may reach up to now.
         row = up_to_date(db, self._db.revisions, permission, namespace, name, at)
         selection = _selection(db, None if row is None else to_schedule(row), name, new)
@@ -80,7 +81,7 @@ class SqliteBackfills(NounStore, BackfillStore):
             "payload": payload,
             "actor": new.actor,
             "note": new.note,
-            "now": at,
+            "now": to_micros(at),
         }
         [(backfill_id,)] = db.execute(SQL["insert_backfill"], backfill).fetchall()
         common = (
@@ -93,7 +94,7 @@ class SqliteBackfills(NounStore, BackfillStore):
             definition.queue,
             definition.priority,
             definition.crash_limit,
-            at,
+            to_micros(at),
             new.actor,
             definition.key(new.payload),
         )
@@ -130,7 +131,7 @@ class SqliteBackfills(NounStore, BackfillStore):
         stop_running: bool = False,
         now: datetime | None = None,
     ) -> BackfillRecord:
-        at = now_micros(now)
+        at = read_clock(now)
         row = _row(db, namespace, backfill_id)
         active = db.execute(SQL["unfinished_of_backfill"], {"id": backfill_id}).fetchall()
         running = [run_id for run_id, status, _ in active if status == "running"]
@@ -138,11 +139,11 @@ class SqliteBackfills(NounStore, BackfillStore):
         keys = {(namespace, key) for _, status, key in active if status == "queued" and key is not None}
         if not waiting and not (running and stop_running):
             raise over_already(backfill_id)
-        change = {"now": at, "actor": actor, "reason": cancel_reason(backfill_id, actor, note)}
+        change = {"now": to_micros(at), "actor": actor, "reason": cancel_reason(backfill_id, actor, note)}
         db.execute(SQL["cancel_runs"], {**change, "ids": dump(waiting)})
         if stop_running:
             db.execute(SQL["stop_runs"], {**change, "ids": dump(running)})
-        db.execute(SQL["end_backfill"], {"id": backfill_id, "actor": actor, "now": at})
+        db.execute(SQL["end_backfill"], {"id": backfill_id, "actor": actor, "now": to_micros(at)})
         release(db, self._db.revisions, [row["schedule_id"]], at, keys=keys)
         stopped = len(running) if stop_running else 0
         detail = {"backfill": backfill_id, "cancelled": len(waiting), "asked_to_stop": stopped, "note": note}
@@ -200,16 +201,16 @@ def _record(row: NamedRow) -> BackfillRecord:
         namespace=row["namespace"],
         schedule=row["schedule"],
         revision=row["revision"],
-        first=to_instant(row["first_at"]),
-        last=to_instant(row["last_at"]),
+        first=from_micros(row["first_at"]),
+        last=from_micros(row["last_at"]),
         total=row["total"],
         order="newest" if row["newest_first"] else "oldest",
         concurrency=row["concurrency"],
         payload=decode(row["payload"]),
         actor=row["actor"],
         note=row["note"],
-        created_at=to_instant(row["created_at"]),
-        cancelled_at=to_instant(row["cancelled_at"]),
+        created_at=from_micros(row["created_at"]),
+        cancelled_at=from_micros(row["cancelled_at"]),
         cancelled_by=row["cancelled_by"],
         counts=json.loads(row["counts"]),
     )

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import ClaimedRun, Covers
 from tickbird.domain.time.clock_bounds import ClockBounds, believed_now
+from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.workers import Worker
 from tickbird.store.shared.fairness import Turns, line_name
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.rate_limits import RateBudget
 from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode_payload
-from tickbird.store.sqlite.database.instants import MICROS, to_instant, to_micros
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.rate_limits import rate_state, save_starts
 from tickbird.store.sqlite.planning.revisions import try_revision
@@ -33,7 +33,7 @@ def claim(
     lease: float,
     queues: Collection[str],
     tasks: Collection[str],
-    now: int,
+    now: datetime,
     at_once: int,
     expected: ClockBounds | None = None,
 ) -> ClaimResult:
@@ -41,46 +41,47 @@ def claim(
 
     Leases and rates go by the clock as it is, since other workers may believe it.
     """
-    believed = to_micros(believed_now(to_instant(now), expected))
-    if unread.is_due(to_instant(now)):
-        unread.keep((), (), to_instant(now))
+    believed = to_micros(believed_now(now, expected))
+    if unread.is_due(now):
+        unread.keep((), (), now)
     for _ in range(ROUNDS):
         wanted: dict[str, Any] = {
             "namespace": worker.namespace,
             "tasks": dump(list(tasks)),
-            "now": now,
+            "now": to_micros(now),
             "believed": believed,
             "unread_runs": dump(list(unread.runs)),
             "unread": dump([f"{schedule_id}:{revision}" for schedule_id, revision in unread.revisions]),
         }
         lines = db.execute(SQL["queued_lines"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
         paced = RateBudget(
-            {queue: rate_state(*row) for queue, _, _, _, _, *row in lines if row[0] is not None}, now, at_once
+            {queue: rate_state(*row) for queue, _, _, _, _, *row in lines if row[0] is not None},
+            to_micros(now),
+            at_once,
         )
         before = len(unread)
-        taken = _pick(db, known, unread, turns, wanted, lines, paced, limit)
+        taken = _pick(db, known, unread, turns, wanted, lines, paced, limit, now)
         if taken or len(unread) == before:
             break
     else:
-        at = to_instant(now)
-        return ClaimResult(at, next_at=unread.next_claim_at(at), unreadable=unread.snapshot())
+        return ClaimResult(now, next_at=unread.next_claim_at(now), unreadable=unread.snapshot())
     for queue, starts in paced.changed() if paced.left else ():
         save_starts(db, worker.namespace, queue, starts)
     if taken:
-        ids, until = dump([run.id for run in taken]), now + round(lease * MICROS)
+        ids, until = dump([run.id for run in taken]), to_micros(now + timedelta(seconds=lease))
         [incarnation] = db.execute(SQL["read_incarnation"]).fetchone()
         leased = {"ids": ids, "worker": worker.id, "until": until, "started": believed, "incarnation": incarnation}
         db.execute(SQL["lease_runs"], leased)
         for run in taken:
             run.incarnation = incarnation
-        return ClaimResult(to_instant(now), taken, to_instant(now), unread.snapshot())
+        return ClaimResult(now, taken, now, unread.snapshot())
     later = [
         (line[0], row[0])
         for line in lines
         for statement in (("next_available", "next_behind") if line[4] else ("next_available",))
         for row in db.execute(SQL[statement], {**wanted, **_line(line)})
     ]
-    return ClaimResult(to_instant(now), next_at=to_instant(paced.next_wakeup(later)), unreadable=unread.snapshot())
+    return ClaimResult(now, next_at=from_micros(paced.next_wakeup(later)), unreadable=unread.snapshot())
 
 
 def _line(line: Row) -> dict[str, Any]:
@@ -97,10 +98,10 @@ def _pick(
     lines: Sequence[Row],
     paced: RateBudget,
     limit: int,
+    now: datetime,
 ) -> list[ClaimedRun]:
     """The runs to lease; those that cannot be read are added to `unread`."""
     limit = paced.max_claims(limit) if paced.left else limit
-    now = to_instant(wanted["now"])
     taken: list[ClaimedRun] = []
     for priority in dict.fromkeys(line[3] for line in lines):
         # Those behind a line come after all that stand in one.
@@ -163,10 +164,10 @@ def _read(
         failures,
         target,
         origin,
-        to_instant(due_at),
+        from_micros(due_at),
         payload,
-        to_instant(scheduled_for),
-        None if first is None else Covers(to_instant(first), to_instant(last), count),
+        from_micros(scheduled_for),
+        None if first is None else Covers(from_micros(first), from_micros(last), count),
         schedule_id,
         None if one is None else one.name,
         None if one is None else one.definition,

@@ -12,7 +12,7 @@ from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction
-from tickbird.store.sqlite.database.instants import now_micros
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.planning.waiting_runs import release
 from tickbird.store.sqlite.rows import to_run
@@ -23,7 +23,7 @@ class SqliteLimits(NounStore, LimitStore):
         self, namespace: str, key: str, max_running: int | None, actor: str, *, now: datetime | None = None
     ) -> ConcurrencyLimit:
         limit, released = await self._db.write(
-            lambda db: set_limit(db, self._db.revisions, namespace, key, max_running, actor, now_micros(now))
+            lambda db: set_limit(db, self._db.revisions, namespace, key, max_running, actor, read_clock(now))
         )
         if released:
             self._db.signal()
@@ -42,7 +42,7 @@ class SqliteLimits(NounStore, LimitStore):
 
 
 def set_limit(
-    db: Session, revisions: RevisionCache, namespace: str, key: str, max_running: int | None, actor: str, now: int
+    db: Session, revisions: RevisionCache, namespace: str, key: str, max_running: int | None, actor: str, now: datetime
 ) -> tuple[ConcurrencyLimit, list[int]]:
     """Set or remove a limit; returns it with its counts, and the runs that were released."""
     names = {"namespace": namespace, "key": key}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection
+from datetime import datetime
 
 from tickbird.domain.schedules.dependencies import LastSuccess, needed_by
+from tickbird.domain.time.instants import to_micros
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.rows import dump
@@ -32,22 +34,22 @@ def watch(db: sqlite3.Connection, namespace: str, names: Collection[str]) -> dic
     return found
 
 
-def note_successes(db: sqlite3.Connection, schedule_ids: Collection[int], now: int) -> set[int]:
+def note_successes(db: sqlite3.Connection, schedule_ids: Collection[int], now: datetime) -> set[int]:
     """Note that these schedules succeeded; the schedules of runs that wait for no other one any more."""
     if not schedule_ids or not db.execute(SQL["any_watched"]).fetchone()[0]:
         return set()
-    noted = db.execute(SQL["note_success"], {"ids": dump(sorted(schedule_ids)), "now": now}).fetchall()
+    noted = db.execute(SQL["note_success"], {"ids": dump(sorted(schedule_ids)), "now": to_micros(now)}).fetchall()
     if not noted:
         return set()
-    met = db.execute(SQL["settle_awaits"], {"ids": dump([row[0] for row in noted]), "now": now}).fetchall()
+    met = db.execute(SQL["settle_awaits"], {"ids": dump([row[0] for row in noted]), "now": to_micros(now)}).fetchall()
     ended = db.execute(SQL["end_waits"], {"ids": dump([row[0] for row in met])}).fetchall() if met else []
     return {row[0] for row in ended}
 
 
-def cancel_unmet(db: sqlite3.Connection, limit: int, now: int) -> list[int]:
+def cancel_unmet(db: sqlite3.Connection, limit: int, now: datetime) -> list[int]:
     """Cancel runs that have waited too long for another schedule."""
-    cancelled = db.execute(SQL["cancel_unmet"], {"now": now, "limit": limit}).fetchall()
-    db.execute(SQL["forget_awaits"], {"now": now})
+    cancelled = db.execute(SQL["cancel_unmet"], {"now": to_micros(now), "limit": limit}).fetchall()
+    db.execute(SQL["forget_awaits"], {"now": to_micros(now)})
     return sorted(row[0] for row in cancelled)
 
 

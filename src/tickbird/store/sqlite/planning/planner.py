@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.clock_bounds import ClockBounds
+from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
 from tickbird.store.protocol.planning import PlanningStore
@@ -21,7 +22,7 @@ from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.unstorable_values import VALUE_ERRORS
 from tickbird.store.sqlite.database.connection import Session, read, write
 from tickbird.store.sqlite.database.database import Database, NounStore
-from tickbird.store.sqlite.database.instants import has_jumped, now_micros, to_instant
+from tickbird.store.sqlite.database.instants import has_jumped, read_clock
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.due import read_due, read_due_of
 from tickbird.store.sqlite.planning.planning import park_schedules, plan_due_cursors
@@ -57,8 +58,8 @@ class Step:
     known: RevisionCache
     backoff: PlanBackoff
     zones: Zones
-    clock: Callable[[], int]
-    now: int = 0
+    clock: Callable[[], datetime]
+    now: datetime = field(init=False)
 
     def plan(self, limit: int, hand_off: HandOff | None) -> PlanResult:
         """Plan up to `limit` due schedules, then refused ones whose backoff is over."""
@@ -67,19 +68,20 @@ class Step:
         # Where nothing is due nobody has to wait for a writer that has nothing to write.
         if planned.more:
             planned = self._plan_due(limit, hand_off)
-        for schedule_id in self.backoff.due(to_instant(self.now), _MAX_RETRIES):
+        for schedule_id in self.backoff.due(self.now, _MAX_RETRIES):
             planned = planned.plus(self._retry(schedule_id))
         return replace(planned, next_at=self.backoff.next_at(planned.next_at))
 
     def _bounds(self) -> dict[str, Any]:
         refused = dump(list(self.backoff.ids))
-        return {"now": self.now, "format": FORMAT, "zones": self.zones.generation, "refused": refused}
+        return {"now": to_micros(self.now), "format": FORMAT, "zones": self.zones.generation, "refused": refused}
 
     def _peek(self) -> PlanResult:
         """When the next schedule is due, and whether any is by now."""
-        next_at, is_new = self.db.execute(SQL["next_due"], self._bounds()).fetchone()
+        next_due, is_new = self.db.execute(SQL["next_due"], self._bounds()).fetchone()
+        next_at = from_micros(next_due)
         due = bool(is_new) or (next_at is not None and next_at <= self.now)
-        return PlanResult(to_instant(self.now), next_at=to_instant(next_at), more=due)
+        return PlanResult(self.now, next_at=next_at, more=due)
 
     def _plan_due(self, limit: int, hand_off: HandOff | None) -> PlanResult:
         """Plan a batch; where the database refuses it, all of it that it does not refuse."""
@@ -124,7 +126,7 @@ class Step:
     def _search(self, ids: Sequence[int], error: Exception) -> PlanResult:
         """Try halves of a refused batch until each refused schedule is alone."""
         began = time.monotonic()
-        total = PlanResult(to_instant(self.now))
+        total = PlanResult(self.now)
         refused = [(ids, error)]
         while refused:
             ids, error = refused.pop()
@@ -146,7 +148,7 @@ class Step:
         planned = self._plan_these([schedule_id])
         if isinstance(planned, Exception):
             return self._refuse(schedule_id, planned)
-        self.backoff.remove(schedule_id, to_instant(self.now))
+        self.backoff.remove(schedule_id, self.now)
         return planned
 
     def _refuse(self, schedule_id: int, error: Exception) -> PlanResult:
@@ -155,12 +157,11 @@ class Step:
         if isinstance(error, _ROW_ERRORS):
             parked = self._try(lambda: self._park(schedule_id, text))
             if not isinstance(parked, Exception):
-                self.backoff.remove(schedule_id, to_instant(self.now))
+                self.backoff.remove(schedule_id, self.now)
                 return parked
             text = f"{text} (and it could not be parked: {error_text(parked)})"
-        now = to_instant(self.now)
-        retry_at = self.backoff.add(schedule_id, text, now)
-        return PlanResult(now, refused=(RefusedPlan(self._show(schedule_id, text), text, retry_at),))
+        retry_at = self.backoff.add(schedule_id, text, self.now)
+        return PlanResult(self.now, refused=(RefusedPlan(self._show(schedule_id, text), text, retry_at),))
 
     def _park(self, schedule_id: int, error: str) -> PlanResult:
         due = read_due_of(self.db, [schedule_id], self._bounds())
@@ -171,7 +172,7 @@ class Step:
 
         def work() -> str:
             [(name,)] = self.db.execute(SQL["store_refusal"], {"id": schedule_id, "error": error}).fetchall()
-            self.db.execute(SQL["mark_refused"], {"id": schedule_id, "now": self.now})
+            self.db.execute(SQL["mark_refused"], {"id": schedule_id, "now": to_micros(self.now)})
             return str(name)
 
         try:
@@ -209,12 +210,12 @@ class SqlitePlanning(NounStore, PlanningStore):
         expected: ClockBounds | None,
         now: datetime | None,
     ) -> PlanResult:
-        at = now_micros(now)
+        at = read_clock(now)
         if has_jumped(at, expected):
-            return PlanResult(to_instant(at))
+            return PlanResult(at)
 
-        def clock() -> int:
-            later = now_micros(now)
+        def clock() -> datetime:
+            later = read_clock(now)
             return at if has_jumped(later, expected) else later
 
         return Step(db, self._db.revisions, self.backoff, zones, clock).plan(limit, hand_off)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.edits import park
@@ -17,7 +18,6 @@ from tickbird.domain.workers import HandOff
 from tickbird.store.shared.planning.decide import decide, depended_on, needs_held_flag, tally
 from tickbird.store.shared.planning.due import DueSchedule
 from tickbird.store.shared.planning.revision_cache import RevisionCache
-from tickbird.store.sqlite.database.instants import MICROS, to_instant
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.dependencies import watch
 from tickbird.store.sqlite.planning.due import load_due_revisions, read_due_schedules
@@ -33,26 +33,26 @@ def plan_due_cursors(
     db: sqlite3.Connection,
     known: RevisionCache,
     cursors: Sequence[DueCursor],
-    now: int,
+    now: datetime,
     zones: Zones,
     hand_off: HandOff | None = None,
 ) -> PlanResult:
     """Plan the schedules of these cursors: nearly all are on time."""
     due = load_due_revisions(db, known, cursors)
     facts = read_facts(db, need_facts(due))
-    runs, others = plan_on_time(due, facts, now / MICROS)
-    planned = PlanResult(to_instant(now))
+    runs, others = plan_on_time(due, facts, now.timestamp())
+    planned = PlanResult(now)
     if runs:
         mine = write_on_time(db, runs, hand_off, now)
         next_at = to_datetime(min(run.next_run_at for run in runs))
-        planned = PlanResult(to_instant(now), schedules=len(runs), runs=len(runs), next_at=next_at, leased=mine)
+        planned = PlanResult(now, schedules=len(runs), runs=len(runs), next_at=next_at, leased=mine)
     if others:
         planned = planned.plus(plan_schedules(db, known, others, facts, now, zones))
     return planned
 
 
 def park_schedules(
-    db: sqlite3.Connection, known: RevisionCache, ids: Sequence[int], now: int, error: str
+    db: sqlite3.Connection, known: RevisionCache, ids: Sequence[int], now: datetime, error: str
 ) -> PlanResult:
     """Park schedules that the database refuses to plan."""
     looks = read_due_schedules(db, known, ids)
@@ -61,7 +61,7 @@ def park_schedules(
         for look in looks
     ]
     write_plans(db, known, batch, now)
-    return tally(batch, to_instant(now))
+    return tally(batch, now)
 
 
 def plan_schedules(
@@ -69,7 +69,7 @@ def plan_schedules(
     known: RevisionCache,
     ids: Iterable[int],
     facts: Mapping[int, Facts],
-    now: int,
+    now: datetime,
     zones: Zones,
 ) -> PlanResult:
     """Plan schedules that are late, held up, edited or otherwise out of the ordinary."""
@@ -81,11 +81,11 @@ def plan_schedules(
         followed = [decided for decided in batch if decided.schedule.id in outdated]
         audit(db, zones, [decided.moved for decided in followed if decided.moved is not None], now)
         stamp(db, zones, [decided.schedule.id for decided in followed])
-    return tally(batch, to_instant(now))
+    return tally(batch, now)
 
 
 def _decide_batch(
-    db: sqlite3.Connection, looks: Iterable[DueSchedule], facts: Mapping[int, Facts], now: int, zones: Zones
+    db: sqlite3.Connection, looks: Iterable[DueSchedule], facts: Mapping[int, Facts], now: datetime, zones: Zones
 ) -> list[ScheduleDecision]:
     batch: list[ScheduleDecision] = []
     runs = 0
@@ -97,7 +97,7 @@ def _decide_batch(
             fact = replace(fact, held=bool(held))
         if names := depended_on(schedule, edited):
             fact = replace(fact, successes=watch(db, schedule.namespace, names))
-        batch.append(decide(look, fact, now / MICROS, zones.generation))
+        batch.append(decide(look, fact, now.timestamp(), zones.generation))
         runs += len(batch[-1].plan.runs)
         if runs >= MAX_RUNS:
             break

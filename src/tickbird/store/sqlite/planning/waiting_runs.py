@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from datetime import datetime
 
 from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, Key, WaitingRun, pick_releasable
 from tickbird.domain.limits.fairness import MINUTE, NOT_DEFERRED, defer_released
+from tickbird.domain.time.instants import to_micros, to_seconds
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.planning.waiting_runs import waiter
-from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.revisions import read_revision
 from tickbird.store.sqlite.rows import Row, dump
@@ -29,7 +30,12 @@ def room(db: sqlite3.Connection, keys: Iterable[Key]) -> dict[Key, int]:
 
 
 def release(
-    db: sqlite3.Connection, known: RevisionCache, schedule_ids: Iterable[int], now: int, *, keys: Iterable[Key] = ()
+    db: sqlite3.Connection,
+    known: RevisionCache,
+    schedule_ids: Iterable[int],
+    now: datetime,
+    *,
+    keys: Iterable[Key] = (),
 ) -> list[int]:
     """Queue the next waiters of these schedules and keys, as far as there is room for them."""
     asked, freed = list(schedule_ids), set(keys)
@@ -57,9 +63,11 @@ def release(
     waiters += [_waiter(db, known, row) for row in loose]
     chosen = pick_releasable(waiters, busy, room(db, {one.key for one in waiters if one.key is not None}), own)
     by_id = {waiter.id: waiter for waiter in waiters}
-    deferred = defer_released((by_id[run_id] for run_id in chosen), own, now // MICROS // MINUTE)
+    deferred = defer_released((by_id[run_id] for run_id in chosen), own, to_seconds(now) // MINUTE)
+    released_at = to_micros(now)
     values = [
-        {"id": run_id, "now": now, "deferred_until_minute": deferred.get(run_id, NOT_DEFERRED)} for run_id in chosen
+        {"id": run_id, "now": released_at, "deferred_until_minute": deferred.get(run_id, NOT_DEFERRED)}
+        for run_id in chosen
     ]
     db.executemany(SQL["release_run"], values)
     return chosen

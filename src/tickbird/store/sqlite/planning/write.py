@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from tickbird.domain.limits.fairness import MINUTE
@@ -11,11 +12,11 @@ from tickbird.domain.planning.admission import ScheduleDecision, admit, defer, d
 from tickbird.domain.planning.fast_path import OnTimeRun, pick_handoff
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.tick_overrides import VOID
+from tickbird.domain.time.instants import to_micros, to_seconds
 from tickbird.domain.workers import HandOff
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.planning.rows import LastSkip, Rows, ids_needed, last_skips_needed, to_rows
 from tickbird.store.sqlite.audit import write_audit
-from tickbird.store.sqlite.database.instants import MICROS
 from tickbird.store.sqlite.database.statements import SQL, fetch_as
 from tickbird.store.sqlite.planning.rate_limits import stored
 from tickbird.store.sqlite.planning.waiting_runs import release, room
@@ -27,33 +28,34 @@ PLANNER = "planner"
 
 
 def write_on_time(
-    db: sqlite3.Connection, runs: Sequence[OnTimeRun], hand_off: HandOff | None, now: int
+    db: sqlite3.Connection, runs: Sequence[OnTimeRun], hand_off: HandOff | None, now: datetime
 ) -> list[ClaimedRun]:
     """Insert runs of ticks on time; returns those leased to the worker that plans."""
     ids = reserve_ids(db, "run_id", len(runs))
     db.executemany(SQL["move_on_time"], [(run.schedule_id, run.tick, run.next_run_at) for run in runs])
     mine = pick_handoff(runs, hand_off, _limited(db, hand_off))
+    created_at = to_micros(now)
     queued: list[tuple[int, OnTimeRun]] = []
     running: list[tuple[int, OnTimeRun]] = []
     for run_id, run in zip(ids, runs, strict=True):
         (running if run.schedule_id in mine else queued).append((run_id, run))
     if queued:
-        db.executemany(SQL["insert_on_time"], [_values(run_id, run, now) for run_id, run in queued])
+        db.executemany(SQL["insert_on_time"], [_values(run_id, run, created_at) for run_id, run in queued])
         db.execute(SQL["wake_others"])
     if hand_off is None or not running:
         return []
     [incarnation] = db.execute(SQL["read_incarnation"]).fetchone()
-    lease = incarnation, hand_off.worker.id, now + round(hand_off.lease * MICROS)
+    lease = incarnation, hand_off.worker.id, to_micros(now + timedelta(seconds=hand_off.lease))
     made = []
     for run_id, run in running:
         # One by one, to learn where the tick has a run already.
-        if db.execute(SQL["insert_leased"], (*_values(run_id, run, now), *lease)).rowcount:
+        if db.execute(SQL["insert_leased"], (*_values(run_id, run, created_at), *lease)).rowcount:
             made.append(run.to_claimed(run_id, incarnation))
     return made
 
 
-def _values(run_id: int, run: OnTimeRun, now: int) -> tuple[Any, ...]:
-    return run_id, now, run.schedule_id, run.revision, run.tick, run.due_at, run.start_by, *run.info.template
+def _values(run_id: int, run: OnTimeRun, created_at: int) -> tuple[Any, ...]:
+    return run_id, created_at, run.schedule_id, run.revision, run.tick, run.due_at, run.start_by, *run.info.template
 
 
 def _limited(db: sqlite3.Connection, hand_off: HandOff | None) -> Collection[str]:
@@ -65,7 +67,7 @@ def write_plans(
     db: sqlite3.Connection,
     known: RevisionCache,
     batch: Sequence[ScheduleDecision],
-    now: int,
+    now: datetime,
     *,
     actor: str = PLANNER,
     reason: str = REPLACED,
@@ -82,7 +84,7 @@ def write_plans(
     runs, skips = ids_needed(batch)
     rows = to_rows(batch, iter(reserve_ids(db, "run_id", runs)), iter(reserve_ids(db, "skip_id", skips)), last_skips)
     _write_rows(db, rows, now)
-    change: dict[str, Any] = {"now": now, "actor": actor, "reason": reason}
+    change: dict[str, Any] = {"now": to_micros(now), "actor": actor, "reason": reason}
     for decided in batch:
         if decided.plan.clear:
             db.execute(SQL["clear_lanes"], {**change, "schedule_id": decided.schedule.id})
@@ -95,22 +97,23 @@ def write_plans(
     return [run.id for run in rows.runs]
 
 
-def _defer_runs(db: sqlite3.Connection, batch: Sequence[ScheduleDecision], now: int) -> Sequence[ScheduleDecision]:
+def _defer_runs(db: sqlite3.Connection, batch: Sequence[ScheduleDecision], now: datetime) -> Sequence[ScheduleDecision]:
     """The same plans, with queued runs deferred where their schedule has made many."""
     crowded = deferrable(batch)
     if not crowded:
         return batch
     lines = dict(db.execute(SQL["lines_of"], {"ids": dump(crowded)}).fetchall())
-    deferred, longer = defer(batch, lines, now // MICROS // MINUTE)
+    deferred, longer = defer(batch, lines, to_seconds(now) // MINUTE)
     if longer:
         db.executemany(SQL["lengthen_line"], longer.items())
     return deferred
 
 
-def _write_rows(db: sqlite3.Connection, rows: Rows, now: int) -> None:
+def _write_rows(db: sqlite3.Connection, rows: Rows, now: datetime) -> None:
+    decided_at = to_micros(now)
     db.executemany(SQL["move_cursor"], rows.cursors)
     if rows.runs:
-        db.executemany(SQL["insert_run"], [(*run, now) for run in rows.runs])
+        db.executemany(SQL["insert_run"], [(*run, decided_at) for run in rows.runs])
     if rows.payloads:
         db.executemany(SQL["insert_payload"], rows.payloads)
     if rows.applied_overrides:
@@ -120,9 +123,9 @@ def _write_rows(db: sqlite3.Connection, rows: Rows, now: int) -> None:
     if rows.overrides:
         db.executemany(SQL["write_overrides"], rows.overrides)
     if rows.longer:
-        db.executemany(SQL["extend_skip"], [(*longer, now) for longer in rows.longer])
+        db.executemany(SQL["extend_skip"], [(*longer, decided_at) for longer in rows.longer])
     if rows.skips:
-        db.executemany(SQL["insert_skip"], [(*skip, now) for skip in rows.skips])
+        db.executemany(SQL["insert_skip"], [(*skip, decided_at) for skip in rows.skips])
     if rows.schedules:
         db.executemany(SQL["set_pause"], rows.schedules)
     for void in rows.void:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
 
 from tickbird.domain.time.zone_data import MovedSchedule, Zones
 from tickbird.store.shared.zone_data import actor_of, detail_of
@@ -17,7 +18,7 @@ def stamp(db: sqlite3.Connection, zones: Zones, ids: Sequence[int]) -> None:
     db.execute(SQL["stamp_zones"], {"zones": zones.generation, "ids": dump(list(ids))})
 
 
-def audit(db: sqlite3.Connection, zones: Zones, moved: Sequence[MovedSchedule], now: int) -> None:
+def audit(db: sqlite3.Connection, zones: Zones, moved: Sequence[MovedSchedule], now: datetime) -> None:
     """A row for each schedule whose next pass moved; its revision is the same."""
     for schedule in moved:
         write_audit(

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRecord, Zones, zone_source
 from tickbird.store.protocol.zone_data import ZoneDataStore
 from tickbird.store.shared.planning.decide import recompute_for_zone_data
 from tickbird.store.shared.zone_data import MAX_RECORDS, UNKNOWN, is_adopted
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction, write_transaction
-from tickbird.store.sqlite.database.instants import now_micros, to_instant
+from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.due import read_due_schedules
 from tickbird.store.sqlite.planning.write import write_plans
@@ -40,7 +41,7 @@ class SqliteZoneData(NounStore, ZoneDataStore):
             "version": here.version,
             "digest": here.digest,
             "actor": actor or "worker",
-            "now": now_micros(now),
+            "now": to_micros(read_clock(now)),
         }
         db.execute(SQL["adopt_zone_data"], row)
         return Zones(here, read_records(db, 1)[0], adopted=True)
@@ -62,8 +63,8 @@ class SqliteZoneData(NounStore, ZoneDataStore):
     def _recompute(
         self, db: Session, zones: Zones, after: int, limit: int, now: datetime | None
     ) -> ZoneRecomputeResult:
-        at = now_micros(now)
-        bounds = {"after": after, "zones": zones.generation, "format": FORMAT, "limit": limit, "now": at}
+        at = read_clock(now)
+        bounds = {"after": after, "zones": zones.generation, "format": FORMAT, "limit": limit, "now": to_micros(at)}
         ids = [schedule_id for (schedule_id,) in db.execute(SQL["other_zones"], bounds)]
         if not ids:
             db.execute(SQL["end_recompute"], bounds)
@@ -90,7 +91,7 @@ class SqliteZoneData(NounStore, ZoneDataStore):
 def read_records(db: Session, limit: int) -> list[ZoneRecord]:
     """The zone data that the store has had, newest first."""
     return [
-        ZoneRecord(generation, version, digest, to_instant(adopted_at), actor, to_instant(recomputed_at))
+        ZoneRecord(generation, version, digest, from_micros(adopted_at), actor, from_micros(recomputed_at))
         for generation, version, digest, adopted_at, actor, recomputed_at in db.execute(
             SQL["list_zone_data"], {"limit": limit}
         )
