@@ -12,12 +12,11 @@ from tickbird.api.auth.auth import Operator, Viewer
 from tickbird.api.models.pings import PingBody, PingModel, PingPage
 from tickbird.api.paging import AfterNumber, Limit, page, read_number
 from tickbird.api.query_types import InstantText, read_instant
-from tickbird.domain.time.instants import EPOCH, LAST_SECOND, utc_text
+from tickbird.domain.time.instants import from_micros, to_micros, utc_text
 
 router = APIRouter(prefix=f"{PREFIX}/schedules", tags=["pings"])
 # How far back is read when nothing else is said.
 _LATELY: Final = timedelta(days=7)
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 @router.post(
@@ -41,10 +40,8 @@ async def list_pings(
     """When the old system told that it ran this schedule's work, oldest first."""
     end = await access.client.now() if last is None else read_instant(last, "last")
     start = end - _LATELY if first is None else read_instant(first, "first")
-    place = read_number(after)
-    behind = None if place is None else EPOCH + min(place, LAST_SECOND * 10**6) * _MICROSECOND
-    found = await access.client.pings(name, start, end, after=behind, limit=limit + 1)
-    return await page(found, limit, lambda at: (at - EPOCH) // _MICROSECOND, _document)
+    found = await access.client.pings(name, start, end, after=from_micros(read_number(after)), limit=limit + 1)
+    return await page(found, limit, to_micros, _document)
 
 
 def _document(at: datetime) -> dict[str, Any]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 
 from tickbird.client.base import page_size
 from tickbird.client.http.base import Remote, instant, instant_ceil, schedule_path
 from tickbird.client.pings import Pings
-from tickbird.domain.time.instants import EPOCH
+from tickbird.domain.time.instants import to_micros
 from tickbird.wire.decode.parts import Document
 from tickbird.wire.decode.parts import instant as read_instant
-
-_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class RemotePings(Remote, Pings):
@@ -29,8 +26,7 @@ class RemotePings(Remote, Pings):
         """The pings of a schedule from `first` to `last`, oldest first, a page at a time: `after` is the last one."""
         page_size(limit)
         query = {"first": instant(first), "last": instant_ceil(last)}
-        place = None if after is None else (after - EPOCH) // _MICROSECOND
-        found = await self._pages(f"{schedule_path(name)}/pings", _read, limit, place, query)
+        found = await self._pages(f"{schedule_path(name)}/pings", _read, limit, to_micros(after), query)
         return [at for at in found if first <= at <= last]
 
 
