@@ -10,8 +10,8 @@ from lab.simulation.held_runs import is_held
 from lab.simulation.history import MICROS, USUAL, Event, RunRow
 from lab.simulation.tasks import TaskCall
 from lab.simulation.waiters import Waiters
-from tickbird.domain.limits.rate_limits import micros
 from tickbird.domain.time.clock_bounds import believed_now
+from tickbird.domain.time.instants import to_micros
 
 if TYPE_CHECKING:
     from lab.oracle.spec import Spec
@@ -161,7 +161,7 @@ class Lifecycle:
         if now < early:
             self.broken("I2", f"run {old.id} started {early - now} µs too early")
         # By a clock that is ahead of what its worker expects, nothing starts that waited for that clock.
-        believed = now if call.expected is None else micros(believed_now(call.now, call.expected))
+        believed = now if call.expected is None else to_micros(believed_now(call.now, call.expected))
         waited_for = old.available_at if old.attempt else old.due_at
         if believed < waited_for and (old.attempt or old.created_at < old.due_at):
             self.broken("I14", f"run {old.id} started {waited_for - believed} µs early by a clock that had jumped")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.limits.rate_limits import RateLimit, StartTimes, read_rate
+from tickbird.domain.limits.rate_limits import MAX_PERIOD, MAX_POSITION, RateLimit, StartTimes, read_rate
+from tickbird.domain.time.instants import LATEST
 
-SECOND = 1_000_000
-NOW = 1_767_225_600 * SECOND
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 
 rates = st.builds(
     RateLimit, st.one_of(st.integers(1, 9), st.integers(60, 70), st.integers(1, 10_000)), st.integers(1, 90)
@@ -63,7 +65,7 @@ def test_what_is_no_rate_is_refused(text: Any, why: str) -> None:
 
 @given(rates, askers)
 def test_never_more_than_the_rate_in_any_period(rate: RateLimit, asked: list[tuple[int, int]]) -> None:
-    begun: list[tuple[int, int]] = []
+    begun: list[tuple[datetime, int]] = []
     starts: StartTimes = ()
     now = NOW
     for pause, wanted in asked:
@@ -77,7 +79,7 @@ def test_never_more_than_the_rate_in_any_period(rate: RateLimit, asked: list[tup
         within = sum(count for at, count in begun if now - rate.period < at <= now)
         assert within <= rate.count
         # Nobody waits for more than has begun within a period and a fraction of it.
-        longest = rate.period + (0 if rate.count <= 64 else rate.period // 64)
+        longest = rate.period + (timedelta() if rate.count <= 64 else rate.period // 64)
         still = sum(count for at, count in begun if now - longest < at <= now)
         assert rate.left(starts, now) >= rate.count - still
 
@@ -114,19 +116,28 @@ def test_a_new_rate_counts_what_began_under_the_old_one(old: RateLimit, number: 
     assert new.left(starts, then) > 0
     if number >= new.count:
         assert NOW < then <= NOW + new.period + old.period // 64
-        assert new.left(starts, then - 1) <= 0
+        assert new.left(starts, then - MICROSECOND) <= 0
 
 
 def test_a_clock_that_was_set_back_stops_nobody_for_long() -> None:
     rate = RateLimit(2, 60)
     starts = rate.add((), NOW, 2)
-    earlier = NOW - 3_600 * SECOND
+    earlier = NOW - timedelta(hours=1)
     assert rate.left(starts, earlier) == 0
     starts = rate.current(starts, earlier)
-    assert rate.next_at(starts, earlier) == earlier + 60 * SECOND
+    assert rate.next_at(starts, earlier) == earlier + timedelta(seconds=60)
 
 
 def test_a_moment_of_disorder_makes_nothing_earlier() -> None:
     rate = RateLimit(1, 60)
     starts = rate.add((), NOW, 1)
-    assert rate.current(starts, NOW - 5_000) == starts
+    assert rate.current(starts, NOW - timedelta(milliseconds=5)) == starts
+
+
+def test_a_turn_beyond_all_datetimes_is_the_last_one() -> None:
+    assert RateLimit(1, MAX_PERIOD).turn_at((), NOW, MAX_POSITION) == LATEST
+
+
+def test_starts_are_stored_in_microseconds() -> None:
+    starts = RateLimit(2, 60).add((), NOW + MICROSECOND, 1)
+    assert starts == ((1_767_225_600_000_001, 1),)

@@ -18,6 +18,7 @@ from tickbird.domain.limits.concurrency import DEFAULT_LIMIT, WaitingRun, pick_r
 from tickbird.domain.limits.rate_limits import StartTimes
 from tickbird.domain.runs.run import Origin, Status
 from tickbird.domain.schedules.dependencies import DependencyWait
+from tickbird.domain.time.instants import from_micros, to_micros
 
 NEVER: Final = 2**62
 MANY: Final = 2**31
@@ -211,8 +212,8 @@ class Slots:
             if not line or (best is not None and line[0] > self.lines_up[best][0]):
                 continue
             rate = self.rates[lane]
-            if rate is not None and rate.left(self.starts[lane], now) <= 0:
-                turn = rate.next_at(self.starts[lane], now)
+            if rate is not None and rate.left(self.starts[lane], from_micros(now)) <= 0:
+                turn = to_micros(rate.next_at(self.starts[lane], from_micros(now)))
                 if self.turns[lane] != turn:
                     self.turns[lane] = turn
                     self._push(turn, TURN, 0)
@@ -222,7 +223,7 @@ class Slots:
             return None
         rate = self.rates[best]
         if rate is not None:
-            self.starts[best] = rate.add(self.starts[best], now, 1)
+            self.starts[best] = rate.add(self.starts[best], from_micros(now), 1)
         run = heappop(self.lines_up[best])[3]
         self._leave_line(run)
         return run

@@ -1,23 +1,24 @@
 """Rates: at most so many runs of a queue begin within any stretch of time of a given length.
 
-What has begun is kept as pairs (instant, how many), oldest first, in microseconds. Where a rate allows more than a few
-runs, instants are rounded up to a fraction of its period, so that there are never many pairs: a run may then wait that
-fraction longer than it had to, and never begins sooner than it may.
+What has begun is stored as pairs (microseconds since the epoch, how many), oldest first. Where a rate allows more than
+a few runs, instants are rounded up to a fraction of its period, so that there are never many pairs: a run may then wait
+that fraction longer than it had to, and never begins sooner than it may.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.time.instants import EPOCH
+from tickbird.domain.time.instants import from_micros, to_micros
 
+# Pairs as they are stored.
 StartTimes = tuple[tuple[int, int], ...]
 
 
@@ -35,9 +36,8 @@ MAX_PERIOD: Final = 31 * 86_400
 MAX_POSITION: Final = 100_000
 # Up to so many pairs are kept of a period; a power of two, so that a fraction is whole microseconds.
 _GRAINS: Final = 64
-_MICROS: Final = 1_000_000
-# Clocks of two statements may be out of order by a moment; by more than this, the clock was set back.
-_SET_BACK: Final = _MICROS
+# Clocks of two statements may be out of order by a moment; by more microseconds, the clock was set back.
+_SET_BACK: Final = 1_000_000
 _TEXT = re.compile(r"(\d{1,9})/(\d{0,9})([a-z]+)", re.ASCII)
 _UNITS: Final = {
     **dict.fromkeys(("s", "sec", "second", "seconds"), 1),
@@ -62,35 +62,34 @@ class RateLimit:
         return f"{self.count}/{'' if times == 1 else times}{name}"
 
     @property
-    def period(self) -> int:
-        """Its length in microseconds."""
-        return self.seconds * _MICROS
+    def period(self) -> timedelta:
+        return timedelta(seconds=self.seconds)
 
-    def left(self, starts: StartTimes, now: int) -> int:
+    def left(self, starts: StartTimes, now: datetime) -> int:
         """How many more may begin now; below none where a rate was lowered."""
         return self.count - sum(number for _, number in self.current(starts, now))
 
-    def current(self, starts: Iterable[Sequence[int]], now: int) -> StartTimes:
+    def current(self, starts: StartTimes, now: datetime) -> StartTimes:
         """What still counts of that which has begun.
 
         What lies well behind now was written before the clock was set back, and counts as if it began now.
         """
-        latest = self._rounded(now)
+        latest, over = self._rounded(now), to_micros(now) - self._micros
         behind = latest + _SET_BACK
-        return tuple((at if at <= behind else latest, number) for at, number in starts if at > now - self.period)
+        return tuple((at if at <= behind else latest, number) for at, number in starts if at > over)
 
-    def add(self, starts: StartTimes, now: int, number: int) -> StartTimes:
+    def add(self, starts: StartTimes, now: datetime, number: int) -> StartTimes:
         """What has begun, with so many more that begin now."""
         kept, at = list(self.current(starts, now)), self._rounded(now)
         if kept and kept[-1][0] == at:
             number += kept.pop()[1]
         return (*kept, (at, number))
 
-    def next_at(self, starts: StartTimes, now: int) -> int:
+    def next_at(self, starts: StartTimes, now: datetime) -> datetime:
         """When the next one may begin; now, if one may."""
         return self.turn_at(starts, now, 0)
 
-    def turn_at(self, starts: StartTimes, now: int, ahead: int) -> int:
+    def turn_at(self, starts: StartTimes, now: datetime, ahead: int) -> datetime:
         """When one may begin that has so many others before it, if all begin as soon as they may."""
         begun = self.current(starts, now)
         taken = sum(number for _, number in begun)
@@ -98,17 +97,22 @@ class RateLimit:
         # Whoever begins gives its place up a period later, to the one that many behind it.
         rounds, place = divmod(ahead, self.count)
         if place < free:
-            return self._rounded(now) + rounds * self.period if rounds else now
+            return from_micros(self._rounded(now) + rounds * self._micros) if rounds else now
         # More are taken than there are where a rate was lowered: the first to be given up are nobody's.
         sums = list(accumulate(number for _, number in begun))
         given_up = begun[bisect_right(sums, place + taken - self.count)][0]
-        return given_up + (rounds + 1) * self.period
+        return from_micros(given_up + (rounds + 1) * self._micros)
 
-    def _rounded(self, now: int) -> int:
+    @property
+    def _micros(self) -> int:
+        return self.seconds * 1_000_000
+
+    def _rounded(self, now: datetime) -> int:
+        micros = to_micros(now)
         if self.count <= _GRAINS:
-            return now
-        grain = self.period // _GRAINS
-        return -(-now // grain) * grain
+            return micros
+        grain = self._micros // _GRAINS
+        return -(-micros // grain) * grain
 
 
 def read_rate(text: object) -> RateLimit:
@@ -162,7 +166,7 @@ class QueuePosition:
 RateState = tuple[RateLimit, StartTimes]
 
 
-def queues(paces: Mapping[str, RateState], counts: Mapping[str, Sequence[int]], now: int) -> list[QueueStatus]:
+def queues(paces: Mapping[str, RateState], counts: Mapping[str, Sequence[int]], now: datetime) -> list[QueueStatus]:
     """Queues by name: those that have a rate, and those that have runs, so many waiting, queued and running."""
     found = []
     for name in sorted({*paces, *counts}):
@@ -171,15 +175,5 @@ def queues(paces: Mapping[str, RateState], counts: Mapping[str, Sequence[int]], 
         if name in paces:
             rate, starts = paces[name]
             next_at = rate.next_at(starts, now)
-        found.append(QueueStatus(name, rate, instant(next_at) if next_at > now else None, waiting, queued, running))
+        found.append(QueueStatus(name, rate, next_at if next_at > now else None, waiting, queued, running))
     return found
-
-
-def micros(at: datetime) -> int:
-    """An instant in microseconds since the epoch."""
-    return (at - EPOCH) // timedelta(microseconds=1)
-
-
-def instant(at: int) -> datetime:
-    """The reverse of it."""
-    return EPOCH + timedelta(microseconds=at)

@@ -15,8 +15,6 @@ from tickbird.domain.limits.rate_limits import (
     RateLimit,
     RateState,
     StartTimes,
-    instant,
-    micros,
     queues,
     read_starts,
 )
@@ -61,7 +59,7 @@ class PostgresQueues(NounStore, QueueStore):
             return None
         where = {"namespace": run["namespace"], "queue": run["queue"], "id": run_id}
         [(ahead,)] = await db.fetch("runs_ahead", now=at, limit=MAX_POSITION, **where)
-        turn = None if rate is None else max(run["available_at"], instant(rate[0].turn_at(rate[1], micros(at), ahead)))
+        turn = None if rate is None else max(run["available_at"], rate[0].turn_at(rate[1], at, ahead))
         return QueuePosition(None if rate is None else rate[0], ahead, turn, until if until > at else None)
 
 
@@ -99,4 +97,4 @@ async def _stored_rates(db: Session, namespace: str, queue: str | None) -> dict[
 async def _read_queues(db: Session, namespace: str, queue: str | None, now: datetime | None) -> list[QueueStatus]:
     [(at,)] = await db.fetch("clock", now=now)
     counts = {name: row for name, *row in await db.fetch("count_queues", namespace=namespace, queue=queue)}
-    return queues(await _stored_rates(db, namespace, queue), counts, micros(at))
+    return queues(await _stored_rates(db, namespace, queue), counts, at)

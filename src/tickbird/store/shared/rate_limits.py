@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 
 from tickbird.domain.limits.rate_limits import RateState, StartTimes
 
@@ -10,7 +11,7 @@ from tickbird.domain.limits.rate_limits import RateState, StartTimes
 class RateBudget:
     """The queues of one claim that have a rate: what is left of it, and what the claim takes of it."""
 
-    def __init__(self, paces: Mapping[str, RateState], now: int, at_once: int) -> None:
+    def __init__(self, paces: Mapping[str, RateState], now: datetime, at_once: int) -> None:
         """Of what is claimed, `at_once` runs begin at once; none of such a queue may be claimed to begin later."""
         self._paces = paces
         self._now = now
@@ -34,7 +35,7 @@ class RateBudget:
                 self._taken[queue] = self._taken.get(queue, 0) + 1
                 self.left[queue] -= 1
 
-    def changed(self, at: int | None = None) -> Iterator[tuple[str, StartTimes]]:
+    def changed(self, at: datetime | None = None) -> Iterator[tuple[str, StartTimes]]:
         """What has begun in those queues where that is not what is stored; what was taken began at this instant."""
         for queue, (rate, starts) in self._paces.items():
             current = rate.current(starts, self._now)
@@ -44,9 +45,9 @@ class RateBudget:
                 # Written before the clock was set back.
                 yield queue, current
 
-    def next_wakeup(self, first: Iterable[tuple[str, int | None]]) -> int | None:
+    def next_wakeup(self, first: Iterable[tuple[str, datetime | None]]) -> datetime | None:
         """When to look again, if this is when the first run of each queue is available."""
-        looks: list[int] = []
+        looks: list[datetime] = []
         for queue, available_at in first:
             if available_at is None:
                 continue
@@ -56,6 +57,6 @@ class RateBudget:
                 looks.append(look)
         return min(looks, default=None)
 
-    def _turn(self, queue: str, available_at: int) -> int:
+    def _turn(self, queue: str, available_at: datetime) -> datetime:
         rate, starts = self._paces[queue]
         return max(available_at, rate.next_at(starts, self._now))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from tickbird.domain.limits.rate_limits import MAX_POSITION, QueuePosition, QueueStatus, RateLimit, queues
-from tickbird.domain.time.instants import EPOCH, from_micros, to_micros
+from tickbird.domain.time.instants import EPOCH, to_micros
 from tickbird.store.protocol.queues import QueueStore
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.connection import Session
@@ -50,9 +50,7 @@ class SqliteQueues(NounStore, QueueStore):
             return None
         where = {"namespace": run.namespace, "queue": run.queue, "id": run.id}
         [(ahead,)] = db.execute(SQL["runs_ahead"], {**where, "now": to_micros(at), "limit": MAX_POSITION})
-        turn = None
-        if rate is not None:
-            turn = max(run.available_at, from_micros(rate[0].turn_at(rate[1], to_micros(at), ahead)))
+        turn = None if rate is None else max(run.available_at, rate[0].turn_at(rate[1], at, ahead))
         return QueuePosition(None if rate is None else rate[0], ahead, turn, until if until > at else None)
 
 
@@ -74,4 +72,4 @@ def set_queue_rate(
 
 def _read_queues(db: Session, namespace: str, queue: str | None, now: datetime) -> list[QueueStatus]:
     rows = db.execute(SQL["count_queues"], {"namespace": namespace, "queue": queue}).fetchall()
-    return queues(stored(db, namespace, queue), {name: counts for name, *counts in rows}, to_micros(now))
+    return queues(stored(db, namespace, queue), {name: counts for name, *counts in rows}, now)

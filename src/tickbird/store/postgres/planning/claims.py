@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
-from tickbird.domain.limits.rate_limits import RateState, instant, micros
+from tickbird.domain.limits.rate_limits import RateState
 from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
@@ -97,7 +97,7 @@ class LimitedQueues:
 
     now: datetime
     rates: Mapping[str, RateState]
-    first: Mapping[str, int | None]
+    first: Mapping[str, datetime | None]
 
 
 class Claims:
@@ -134,11 +134,12 @@ class Claims:
                 return claimed
 
     async def _claim_limited(self, wanted: ClaimRequest, limited: LimitedQueues) -> ClaimResult | LimitedQueues:
-        now = micros(limited.now)
-        budget = RateBudget(limited.rates, now, wanted.at_once)
+        budget = RateBudget(limited.rates, limited.now, wanted.at_once)
         free = replace(wanted, queues={*wanted.queues}.difference(limited.rates))
         ready = [
-            queue for queue, at in limited.first.items() if at is not None and at <= now and budget.left[queue] > 0
+            queue
+            for queue, at in limited.first.items()
+            if at is not None and at <= limited.now and budget.left[queue] > 0
         ]
         stale = [queue for queue, _ in budget.changed()]
         claimed: ClaimResult | LimitedQueues = ClaimResult(limited.now)
@@ -148,10 +149,9 @@ class Claims:
             claimed = await self._once(lambda db: claim(db, self._known, free))
         if isinstance(claimed, LimitedQueues) or claimed.runs:
             return claimed
-        look = budget.next_wakeup(limited.first.items())
         looks = [
             claimed.next_at,
-            None if look is None else instant(look),
+            budget.next_wakeup(limited.first.items()),
             claimed.now + _RECHECK_AFTER if ready else None,
         ]
         return ClaimResult(claimed.now, next_at=min(filter(None, looks), default=None))
@@ -164,7 +164,7 @@ async def _claim_by_rate(
     rows = await db.fetch("lock_rates", namespace=free.worker.namespace, queues=texts(sorted(limited)), now=free.now)
     if not rows:
         return await claim(db, known, free)
-    budget = RateBudget({queue: rate_state(*row) for _, queue, *row in rows}, micros(rows[0][0]), free.at_once)
+    budget = RateBudget({queue: rate_state(*row) for _, queue, *row in rows}, rows[0][0], free.at_once)
     maximum = {queue: max(0, left) for queue, left in budget.left.items()}
     claimed = await claim(db, known, replace(free, limit=budget.max_claims(free.limit)), maximum)
     if isinstance(claimed, LimitedQueues):
@@ -175,7 +175,7 @@ async def _claim_by_rate(
             if queue in maximum:
                 budget.record(queue, run_ids)
         budget.take(ids)
-    for queue, starts in budget.changed(micros(claimed.now)):
+    for queue, starts in budget.changed(claimed.now):
         await save_starts(db, free.worker.namespace, queue, starts)
     return claimed
 
@@ -202,9 +202,7 @@ async def claim(
     now, next_at = rows[0].now, rows[0].next_at
     if rows[0].queue is not None:
         rates = {row.queue: rate_state(row.count_, row.seconds, row.starts) for row in rows}
-        return LimitedQueues(
-            now, rates, {row.queue: None if row.next_at is None else micros(row.next_at) for row in rows}
-        )
+        return LimitedQueues(now, rates, {row.queue: row.next_at for row in rows})
     runs = [row for row in rows if row.id is not None]
     if not runs:
         return ClaimResult(now, next_at=next_at)

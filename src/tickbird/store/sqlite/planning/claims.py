@@ -55,9 +55,7 @@ def claim(
         }
         lines = db.execute(SQL["queued_lines"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
         paced = RateBudget(
-            {queue: rate_state(*row) for queue, _, _, _, _, *row in lines if row[0] is not None},
-            to_micros(now),
-            at_once,
+            {queue: rate_state(*row) for queue, _, _, _, _, *row in lines if row[0] is not None}, now, at_once
         )
         before = len(unread)
         taken = _pick(db, known, unread, turns, wanted, lines, paced, limit, now)
@@ -76,12 +74,12 @@ def claim(
             run.incarnation = incarnation
         return ClaimResult(now, taken, now, unread.snapshot())
     later = [
-        (line[0], row[0])
+        (line[0], from_micros(row[0]))
         for line in lines
         for statement in (("next_available", "next_behind") if line[4] else ("next_available",))
         for row in db.execute(SQL[statement], {**wanted, **_line(line)})
     ]
-    return ClaimResult(now, next_at=from_micros(paced.next_wakeup(later)), unreadable=unread.snapshot())
+    return ClaimResult(now, next_at=paced.next_wakeup(later), unreadable=unread.snapshot())
 
 
 def _line(line: Row) -> dict[str, Any]:
