@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
 from typing import Any, cast
 
 import psycopg
@@ -169,7 +170,7 @@ async def test_the_stores_own_transactions_are_waited_for(store: PostgresStore, 
 
 
 async def test_but_not_for_ever(store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(activity, "_MAX_TRANSACTION", 200_000)
+    monkeypatch.setattr(activity, "_MAX_TRANSACTION", timedelta(milliseconds=200))
     reader = Reader(store)
     await reader.look()
     async with await psycopg.AsyncConnection.connect(url) as theirs:

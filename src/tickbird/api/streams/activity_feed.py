@@ -8,17 +8,25 @@ from collections import deque
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final
 
 from tickbird.api.streams.sse import Events, event
 from tickbird.client import Client
 from tickbird.domain.errors import TickbirdError
-from tickbird.domain.ledger.activity import Activity, ActivityCursor, ActivityKind, ActivityPage, Watermark
+from tickbird.domain.ledger.activity import (
+    Activity,
+    ActivityCursor,
+    ActivityKind,
+    ActivityPage,
+    ActivityPosition,
+    Watermark,
+)
 from tickbird.wire.encode.activity import streamed_activity_document
 
 log = logging.getLogger("tickbird.api")
-# A place that lies so far ahead, in microseconds, is not one of this store, or its clock was set back.
-_MAX_CLOCK_LEAD: Final = 5_000_000
+# A place that lies so far ahead is not one of this store, or its clock was set back.
+_MAX_CLOCK_LEAD: Final = timedelta(seconds=5)
 _MAX_PAUSE: Final = 5.0
 
 
@@ -45,7 +53,7 @@ class Subscriber:
         self.news = asyncio.Event()
         self.slow = False
         # What lies before this place was told of elsewhere.
-        self.begin: tuple[int, int, int] = (0, 0, 0)
+        self.begin: ActivityPosition | None = None
 
     def wants(self, activity: Activity) -> bool:
         """Is it what they asked for?"""
@@ -195,7 +203,7 @@ class ActivityFeed:
         for mark, activity in found.items:
             block = _format(mark, activity)
             for follower in self._followers:
-                if follower.wants(activity) and mark.position > follower.begin:
+                if follower.wants(activity) and (follower.begin is None or mark.position > follower.begin):
                     follower.offer(block, self._pauses.waiting)
 
     async def _listen(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, get_args
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.run import RunRecord, SkipRecord
+from tickbird.domain.time.instants import from_micros, to_micros
 
 # In the order in which they are told where they happen in the same instant.
 ActivityKind = Literal["changed", "planned", "skipped", "started", "requeued", "ended"]
@@ -64,13 +65,15 @@ class Activity:
 # they are all told of, less one where only the audit of the last one is.
 OpenAtCursor = tuple[tuple[int, int], ...]
 
+# An instant, the rank of a kind and the id of a row.
+ActivityPosition = tuple[datetime, int, int]
+
 
 @dataclass(frozen=True, slots=True)
 class ActivityCursor:
     """A place in the order of what happens: everything before it was told of, but for what the passed ones hold."""
 
-    # Microseconds since the epoch.
-    at: int
+    at: datetime
     rank: int
     id: int
     # Runs made behind this place have ids above it.
@@ -78,13 +81,13 @@ class ActivityCursor:
     passed: OpenAtCursor = ()
 
     @property
-    def position(self) -> tuple[int, int, int]:
+    def position(self) -> ActivityPosition:
         """What tells before from behind."""
         return self.at, self.rank, self.id
 
     def __str__(self) -> str:
         passed = "".join(f"~{transaction}.{floor}" for transaction, floor in self.passed)
-        return f"{self.at}.{self.rank}.{self.id}.{self.floor}{passed}"
+        return f"{to_micros(self.at)}.{self.rank}.{self.id}.{self.floor}{passed}"
 
 
 def parse_activity_cursor(text: str) -> ActivityCursor:
@@ -95,31 +98,34 @@ def parse_activity_cursor(text: str) -> ActivityCursor:
             field="Last-Event-ID",
             hint="send the last one that came as it is, or none to begin now.",
         )
-    at, rank, row, floor, *rest = (int(each) for each in re.split(r"[.~]", text))
-    return ActivityCursor(at, rank, row, floor, tuple(zip(rest[::2], rest[1::2], strict=True)))
+    micros, rank, row, floor, *rest = (int(each) for each in re.split(r"[.~]", text))
+    return ActivityCursor(from_micros(micros), rank, row, floor, tuple(zip(rest[::2], rest[1::2], strict=True)))
 
 
 @dataclass(frozen=True, slots=True)
 class OpenTransaction:
     """A transaction that is under way: what it dates is not before `since`, and its runs have ids above `floor`."""
 
-    since: int
+    since: datetime
     floor: int
-    last_heartbeat_at: int
+    last_heartbeat_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Watermark:
     """Up to where everything can be seen that has happened, and what of it the next look needs."""
 
-    at: int
+    at: datetime
     floor: int
+    # When this was found out.
+    clock: datetime
     passed: OpenAtCursor = ()
-    # When this was found out, and the last id given out then; and of looks before, as far as they may matter.
-    clock: int = 0
+    # The last id given out then; and of looks before, as far as they may matter.
     last_id: int = 0
-    looks: tuple[tuple[int, int], ...] = ()
+    looks: tuple[tuple[datetime, int], ...] = ()
     open: Mapping[str, OpenTransaction] = field(default_factory=dict)
+    # On SQLite, the version of the data then.
+    data_version: int = 0
 
     @property
     def cursor(self) -> ActivityCursor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from tickbird.domain.ledger.activity import (
@@ -17,16 +17,17 @@ from tickbird.domain.ledger.activity import (
     Watermark,
 )
 from tickbird.domain.runs.run import SkipRecord
+from tickbird.domain.time.instants import MICROSECOND
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import NounStore, autocommit
 from tickbird.store.postgres.rows import numbers, texts, to_run
 from tickbird.store.protocol.activity import ActivityStore
-from tickbird.store.shared.activity import Row, ended_since, ids_of, instant, merge_activity, micros
+from tickbird.store.shared.activity import Row, ended_since, ids_of, merge_activity
 from tickbird.store.shared.json_columns import as_object
 
-_SECOND: Final = 1_000_000
+_SECOND: Final = timedelta(seconds=1)
 # Between the instant that a statement dates things by and its first lock.
-_MARGIN: Final = 50_000
+_MARGIN: Final = timedelta(milliseconds=50)
 # Transactions of the store are waited for as long as its time-outs let them live, or nearly so; others are passed over.
 _MAX_TRANSACTION: Final = 10 * _SECOND
 # How far back the ids of transactions may reach that were under way before the first look.
@@ -37,14 +38,13 @@ _EPOCH: Final = 2**32
 class PostgresActivity(NounStore, ActivityStore):
     async def watermark(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
         rows = await self._db.fetch("settled", now=now)
-        now_there, last_id, id_read_at, oldest, next_transaction = rows[0][:5]
-        clock = micros(now_there)
+        clock, last_id, id_read_at, oldest, next_transaction = rows[0][:5]
         if before is not None and clock < before.clock - _SECOND:
             # The clock was set back: what was found before says nothing about now.
             before = None
         at = clock if now is not None else clock - _MARGIN
         if oldest is not None and now is None:
-            at = min(at, micros(oldest) - 1)
+            at = min(at, oldest - MICROSECOND)
         under_way: dict[str, OpenTransaction] = {}
         passed: list[tuple[int, int]] = []
         for *_, name, number, joined, begun in rows:
@@ -56,15 +56,15 @@ class PostgresActivity(NounStore, ActivityStore):
             if transaction is not None and (joined or one.last_heartbeat_at < clock - _MAX_TRANSACTION):
                 passed.append((transaction, 2 * one.floor))
             elif one.last_heartbeat_at >= clock - _MAX_TRANSACTION:
-                at = min(at, one.since - 1)
+                at = min(at, one.since - MICROSECOND)
         if before is not None:
             at = max(at, before.at)
         # A run that is dated after this instant gets a higher id.
-        looks = (*(before.looks if before is not None else ()), (micros(id_read_at), last_id))
+        looks = (*(before.looks if before is not None else ()), (id_read_at, last_id))
         known = [number for number, look in enumerate(looks) if look[0] <= at]
         floor = looks[known[-1]][1] if known else before.floor if before is not None else max(0, last_id - _UNSEEN)
         return Watermark(
-            at, floor, tuple(sorted(passed)), clock, last_id, looks[known[-1] :] if known else looks, under_way
+            at, floor, clock, tuple(sorted(passed)), last_id, looks[known[-1] :] if known else looks, under_way
         )
 
     @autocommit
@@ -72,20 +72,21 @@ class PostgresActivity(NounStore, ActivityStore):
         self, db: Session, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
     ) -> ActivityPage:
         names = texts(sorted(namespaces))
-        place = {"at": instant(after.at), "rank": after.rank, "id": after.id, "limit": limit, "namespaces": names}
+        place = {"at": after.at, "rank": after.rank, "id": after.id, "limit": limit, "namespaces": names}
         late, too_late = await _late(db, ended_since(after, until), place)
         rows = await db.fetch(
-            "read_activity", until=instant(until.at), floor=after.floor, passed=numbers(_shown(until.passed)), **place
+            "read_activity", until=until.at, floor=after.floor, passed=numbers(_shown(until.passed)), **place
         )
         if too_late or (rows and rows[0][0] < 0):
             return ActivityPage(more=True)
-        found = [(rank, micros(at), row_id, namespace) for rank, at, row_id, namespace in rows]
-        return merge_activity(after, until, late, found, await _read(db, [*(row for *_, row in late), *found]))
+        return merge_activity(after, until, late, rows, await _read(db, [*(row for *_, row in late), *rows]))
 
 
-def _opened(before: Watermark | None, name: str, clock: int, last_id: int, begun: datetime | None) -> OpenTransaction:
+def _opened(
+    before: Watermark | None, name: str, clock: datetime, last_id: int, begun: datetime | None
+) -> OpenTransaction:
     if before is None:
-        since = clock if begun is None else micros(begun)
+        since = clock if begun is None else begun
         return OpenTransaction(since, max(0, last_id - _UNSEEN), since)
     # What was not there at the look before has dated nothing by then.
     return before.open.get(name) or OpenTransaction(before.clock - _MARGIN, before.last_id, before.clock)
@@ -116,8 +117,8 @@ async def _late(db: Session, passed: OpenAtCursor, place: dict[str, Any]) -> tup
     found: list[tuple[int, int, Row]] = []
     for xid, run_id, at, namespace, audit_id in rows:
         if audit_id is not None and 2 * run_id - 1 > done[xid]:
-            found.append((xid, 2 * run_id - 1, (CHANGED, micros(at), audit_id, namespace)))
-        found.append((xid, 2 * run_id, (PLANNED, micros(at), run_id, namespace)))
+            found.append((xid, 2 * run_id - 1, (CHANGED, at, audit_id, namespace)))
+        found.append((xid, 2 * run_id, (PLANNED, at, run_id, namespace)))
     return found, False
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 
 from tickbird.domain.ledger.activity import (
     KINDS,
@@ -16,25 +15,13 @@ from tickbird.domain.ledger.activity import (
     Watermark,
 )
 from tickbird.domain.runs.run import RunRecord, SkipRecord
-from tickbird.domain.time.instants import EPOCH
 
-_MICRO: Final = timedelta(microseconds=1)
-# Rank, microseconds, id and namespace.
-Row = tuple[int, int, int, str]
+# Rank, instant, id and namespace.
+Row = tuple[int, datetime, int, str]
 # What each kind is told with, by id; skips with the name of their schedule.
 Runs = Mapping[int, RunRecord]
 Skips = Mapping[int, tuple[str, SkipRecord]]
 Audits = Mapping[int, AuditEntry]
-
-
-def micros(at: datetime) -> int:
-    """Microseconds since the epoch."""
-    return (at - EPOCH) // _MICRO
-
-
-def instant(at: int) -> datetime:
-    """An instant from microseconds since the epoch."""
-    return EPOCH + timedelta(microseconds=at)
 
 
 def ended_since(after: ActivityCursor, until: Watermark) -> OpenAtCursor:
@@ -90,14 +77,14 @@ def merge_activity(
 
 def _activity(row: Row, runs: Runs, skips: Skips, audits: Audits) -> Activity | None:
     rank, at, row_id, namespace = row
-    kind, when = KINDS[rank], instant(at)
+    kind = KINDS[rank]
     if kind == "changed":
         record = audits.get(row_id)
-        return None if record is None else Activity(when, kind, record.schedule, audit=record, namespace=namespace)
+        return None if record is None else Activity(at, kind, record.schedule, audit=record, namespace=namespace)
     if kind == "skipped":
         if row_id not in skips:
             return None
         name, skip = skips[row_id]
-        return Activity(when, kind, name, skip=skip, namespace=namespace)
+        return Activity(at, kind, name, skip=skip, namespace=namespace)
     run = runs.get(row_id)
-    return None if run is None else Activity(when, kind, run.schedule, run=run, namespace=namespace)
+    return None if run is None else Activity(at, kind, run.schedule, run=run, namespace=namespace)

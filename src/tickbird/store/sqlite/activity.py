@@ -9,7 +9,7 @@ from typing import Any
 
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
 from tickbird.domain.runs.run import RunRecord
-from tickbird.domain.time.instants import to_micros
+from tickbird.domain.time.instants import MICROSECOND, from_micros, to_micros
 from tickbird.store.protocol.activity import ActivityStore
 from tickbird.store.shared.activity import ids_of, merge_activity
 from tickbird.store.sqlite.database.connection import Session
@@ -24,7 +24,7 @@ class SqliteActivity(NounStore, ActivityStore):
         version = 0
         if self._db.reader is not self._db.writer:
             version = await self._db.reader.run(lambda db: db.execute(SQL["data_version"]).fetchone()[0])
-            if before is not None and before.clock == version and now is None:
+            if before is not None and before.data_version == version and now is None:
                 # Nothing was written since, so that there is no writer to wait for.
                 return before
         return await self._watermark(version, now)
@@ -33,20 +33,21 @@ class SqliteActivity(NounStore, ActivityStore):
     def _watermark(self, db: Session, version: int, now: datetime | None) -> Watermark:
         """As the only writer, so that every row with an earlier instant is committed."""
         [last_id] = db.execute(SQL["last_run_id"]).fetchone()
+        clock = read_clock(now)
         # The next writer may still write within this microsecond.
-        at = to_micros(read_clock(now)) - (now is None)
-        # The version stands for the clock: it grows whenever there is something new.
-        return Watermark(at, last_id, clock=version)
+        at = clock - MICROSECOND if now is None else clock
+        return Watermark(at, last_id, clock, data_version=version)
 
     @read_transaction
     def read(
         self, db: Session, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
     ) -> ActivityPage:
-        place = {"at": after.at, "rank": after.rank, "id": after.id, "floor": after.floor}
-        bounds = {**place, "until": until.at, "namespaces": dump(sorted(namespaces)), "limit": limit}
-        rows = db.execute(SQL["read_activity"], bounds).fetchall()
-        if rows and rows[0][0] < 0:
+        place = {"at": to_micros(after.at), "rank": after.rank, "id": after.id, "floor": after.floor}
+        bounds = {**place, "until": to_micros(until.at), "namespaces": dump(sorted(namespaces)), "limit": limit}
+        found = db.execute(SQL["read_activity"], bounds).fetchall()
+        if found and found[0][0] < 0:
             return ActivityPage(more=True)
+        rows = [(rank, from_micros(at), row_id, namespace) for rank, at, row_id, namespace in found]
         runs, skips, audits = (dump(ids) for ids in ids_of(rows))
         details: Any = (
             {row["id"]: _slim(to_run(row)) for row in fetch_named(db, "some_runs", {"ids": runs})},
