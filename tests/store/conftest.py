@@ -171,7 +171,8 @@ def no_datetime_is_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(at: datetime) -> str:
         raise AssertionError(f"{at} is bound without to_micros")
 
-    monkeypatch.setitem(sqlite3.adapters, (datetime, sqlite3.PrepareProtocol), refuse)
+    adapters: dict[Any, Any] = sqlite3.adapters
+    monkeypatch.setitem(adapters, (datetime, sqlite3.PrepareProtocol), refuse)
 
 
 @pytest.fixture

@@ -50,6 +50,13 @@ def content(url: str) -> str:
     return "\n".join(line for line in dump.stdout.splitlines() if "restrict" not in line)
 
 
+def files(url: str) -> dict[str, bytes]:
+    """The bytes of a SQLite store, and of all that is beside it."""
+    if not url.startswith("sqlite"):
+        return {}
+    return {file.name: file.read_bytes() for file in Path(url.removeprefix("sqlite:///")).parent.glob("tickbird.db*")}
+
+
 @pytest.mark.parametrize("version", [None, "1", "999"])
 def test_it_is_refused_with_one_sentence_and_not_touched(url: str, version: str | None) -> None:
     if version is not None:
@@ -61,7 +68,7 @@ def test_it_is_refused_with_one_sentence_and_not_touched(url: str, version: str 
         else:
             with psycopg.connect(url) as connection:
                 connection.execute(statement.format("tickbird.").encode())
-    before = content(url)
+    before, stored = content(url), files(url)
     for words in (["ls"], ["migrate"], ["worker", "upgrade_app:bird"], ["export", "--all"]):
         done = current().tickbird(url, *words)
         assert (done.returncode, done.stdout) == (5, ""), done.stderr
@@ -70,7 +77,23 @@ def test_it_is_refused_with_one_sentence_and_not_touched(url: str, version: str 
     [found] = [check for check in checks if check["check"] == "schema"]
     assert found["text"] == "The store was created by a pre-release of Tickbird, and is left as it is."
     assert found["fix"].startswith("Run `tickbird export --all` with that version")
+    assert files(url) == stored
     assert content(url) == before
+
+
+@pytest.mark.parametrize("mode", ["delete", "wal"])
+def test_its_file_stays_the_same_byte_by_byte(tmp_path: Path, mode: str) -> None:
+    file = tmp_path / "tickbird.db"
+    with closing(sqlite3.connect(file)) as db:
+        db.execute(f"PRAGMA journal_mode = {mode}")
+        db.executescript(read("sqlite"))
+    url = f"sqlite:///{file}"
+    stored = files(url)
+    assert list(stored) == ["tickbird.db"]
+    for words in (["ls"], ["migrate"], ["doctor"], ["server"], ["ls", "--url", f"{url}?shared=1"]):
+        done = current().tickbird(url, *words)
+        assert "created by a pre-release" in done.stdout.lower() + done.stderr, done.stdout + done.stderr
+        assert files(url) == stored, words
 
 
 def test_what_it_exported_is_applied_to_a_new_store(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from tests.store.sqlite.steps import DEFINITION, a_worker, create, later
 from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.domain.runs.run import Outcome
 from tickbird.store.sqlite import SqliteStore
-from tickbird.store.sqlite.database import connection
+from tickbird.store.sqlite.database import connection, transactions
 
 PROCESSES, ROUNDS, SCHEDULES = 8, 100, 3
 
@@ -91,7 +91,7 @@ async def test_many_may_make_the_file_at_once(path: str) -> None:
 async def test_a_lock_held_too_long_is_said(
     store: SqliteStore, shell: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "MAX_BUSY_SECONDS", 0.0)
+    monkeypatch.setattr(transactions, "MAX_BUSY_SECONDS", 0.0)
     monkeypatch.setattr(connection, "BUSY_TIMEOUT", 0.01)
     hurried = SqliteStore(store.path)
     await hurried.open()

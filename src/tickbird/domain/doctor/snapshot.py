@@ -31,6 +31,11 @@ class SchemaState:
     error: str = ""
     fix: str = "tickbird migrate"
 
+    @property
+    def is_usable(self) -> bool:
+        """Can this code read its tables? If not, `doctor` looks at none of them."""
+        return not self.error and self.version is not None and self.min_compatible <= self.newest <= self.version
+
 
 @dataclass(frozen=True, slots=True)
 class ZoneDataStatus:

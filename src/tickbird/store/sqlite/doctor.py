@@ -30,10 +30,11 @@ from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.shared.migrations import check_schema_generation, read_version, unusable_schema
-from tickbird.store.sqlite.database.connection import explain, read
+from tickbird.store.sqlite.database.connection import explain
 from tickbird.store.sqlite.database.identity import read_database, read_identity
 from tickbird.store.sqlite.database.schema import MIGRATIONS, meta_of
 from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.transactions import read
 from tickbird.store.sqlite.database.url import MEMORY
 from tickbird.store.sqlite.planning.zone_data import read_records
 from tickbird.store.sqlite.workers import live_workers
@@ -59,7 +60,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: datetime) ->
     if file.damage:
         return seen
     seen = replace(seen, schema=_schema(db))
-    if seen.schema.version is None or seen.schema.version < seen.schema.newest:
+    if not seen.schema.is_usable:
         return seen
     bounds = {"namespace": namespace, "now": to_micros(now), "limit": MAX_COUNT, "format": FORMAT}
 
@@ -77,6 +78,12 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: datetime) ->
         )
 
     return read(db, inspect)
+
+
+def examine_refused(error: SchemaError, namespace: str, now: datetime) -> StoreSnapshot:
+    """A file that was not opened, because its schema is of another generation."""
+    schema = unusable_schema(error, len(MIGRATIONS))
+    return StoreSnapshot(kind="sqlite", namespace=namespace, now=now, version=VERSION, schema=schema)
 
 
 def must_exist(path: str) -> None:

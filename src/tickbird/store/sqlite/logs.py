@@ -9,9 +9,10 @@ from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.store.protocol.logs import LogStore
 from tickbird.store.shared.json_columns import decode
 from tickbird.store.shared.unstorable_values import refusing_values
-from tickbird.store.sqlite.database.connection import Session, write
+from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import NounStore, read_transaction
 from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.transactions import write
 from tickbird.store.sqlite.rows import dump
 
 

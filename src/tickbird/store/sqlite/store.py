@@ -9,6 +9,7 @@ from functools import partial
 
 from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetrics, measured
 from tickbird.domain.doctor.snapshot import StoreSnapshot
+from tickbird.domain.errors import SchemaError
 from tickbird.domain.time.instants import MICROSECOND, from_micros, to_micros
 from tickbird.store.protocol.store import Store
 from tickbird.store.shared.migrations import read_version
@@ -123,7 +124,10 @@ class SqliteStore(Store):
             return await self._reader.run(lambda db: doctor.examine(db, self.path, namespace, at))
         doctor.must_exist(self.path)
         connection = Connection(self._location, "tickbird-doctor")
-        await connection.open()
+        try:
+            await connection.open()
+        except SchemaError as error:
+            return doctor.examine_refused(error, namespace, at)
         try:
             return await connection.run(lambda db: doctor.examine(db, self.path, namespace, at))
         finally:

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import sqlite3
 import threading
-import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from tickbird.domain.errors import StoreError, StoreUnavailableError
+from tickbird.store.sqlite.database.schema import check_stored_generation
 from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.transactions import patiently
 from tickbird.store.sqlite.database.url import MEMORY, SqliteUrl
 
 T = TypeVar("T")
 # What verbs work on, named as in the other driver: a connection within one transaction.
 Session = sqlite3.Connection
 
-# SQLite waits this long for another process by itself; then we try again until the patience is used up.
+# SQLite waits this long for another process by itself; then `patiently` tries again.
 BUSY_TIMEOUT = 5.0
-MAX_BUSY_SECONDS = 60.0
 
 # A commit that was acknowledged must outlive a power cut, or its tick could run twice; in WAL mode only
 # FULL syncs at each commit.
@@ -36,7 +35,8 @@ _SETTINGS = (
     "PRAGMA temp_store = MEMORY",
     "PRAGMA journal_size_limit = 67108864",
 )
-_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+# Plain SQL can write text that is not UTF-8; one such value must not hide all other rows.
+_TEXT = partial(str, encoding="utf-8", errors="replace")
 _CREATING = threading.Lock()
 
 
@@ -133,22 +133,19 @@ def connect(place: SqliteUrl) -> sqlite3.Connection:
     path = place.path
     if path != MEMORY:
         _check_path(Path(path))
-        if not place.shared:
-            _inspect_read_only(Path(path))
+        _inspect_read_only(place)
         _create_private(Path(path))
     # One thread at a time uses it, by the lock of Connection.
     db = sqlite3.connect(
         path, timeout=BUSY_TIMEOUT, isolation_level=None, check_same_thread=False, cached_statements=256
     )
     try:
-        if not place.shared:
-            patiently(db, lambda: _check_owner(db, path))
+        # Before the journal mode, which is stored in the file.
+        patiently(db, lambda: _inspect(db, place))
         # Fails at once, whatever the time-out, while another process does the same.
         patiently(db, lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
         for setting in _SETTINGS:
             db.execute(setting)
-        # Plain SQL can write text that is not UTF-8; one such value must not hide all other rows.
-        db.text_factory = partial(str, encoding="utf-8", errors="replace")
         db.create_function("casefold", 1, str.casefold, deterministic=True)
     except BaseException:
         db.close()
@@ -178,18 +175,24 @@ def _create_private(path: Path) -> None:
         os.close(os.open(path.resolve(), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
-def _inspect_read_only(path: Path) -> None:
-    """Refuse another program's database through a connection that cannot change it.
+def _inspect_read_only(place: SqliteUrl) -> None:
+    """Refuse a file that this code must not use, through a connection that cannot change it.
 
     Only through SQLite: to open and close the file in any other way would drop the locks that other connections of
     this process hold on it.
     """
+    path = Path(place.path)
     if not path.is_file() or not path.stat().st_size or not os.access(path, os.R_OK):
         return
-    uri = f"{path.absolute().as_uri()}?mode=ro"
-    db = sqlite3.connect(uri, timeout=BUSY_TIMEOUT, isolation_level=None, uri=True)
+    had_log = Path(f"{path.resolve()}-wal").exists()
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", timeout=BUSY_TIMEOUT, isolation_level=None, uri=True)
     try:
-        patiently(db, lambda: _check_owner(db, str(path)))
+        patiently(db, lambda: _inspect(db, place))
+    except StoreError:
+        db.close()
+        if not had_log:
+            _remove_empty_log(path)
+        raise
     except sqlite3.OperationalError as error:
         # A crash left it such that only a writer can read it.
         if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
@@ -198,53 +201,21 @@ def _inspect_read_only(path: Path) -> None:
         db.close()
 
 
-def _check_owner(db: sqlite3.Connection, path: str) -> None:
+def _remove_empty_log(path: Path) -> None:
+    """A reader of a file in WAL mode leaves -wal and -shm; the last connection that may write removes them."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(SQL["owner"]).fetchone()
+
+
+def _inspect(db: sqlite3.Connection, place: SqliteUrl) -> None:
+    db.text_factory = _TEXT
     tables, ours = db.execute(SQL["owner"]).fetchone()
-    if tables and not ours:
+    if tables and not ours and not place.shared:
         raise StoreError(
-            f"the database {path} belongs to another program, and is left as it is;",
+            f"the database {place.path} belongs to another program, and is left as it is;",
             hint="choose a file of Tickbird's own, or end the URL with ?shared=1 to keep its tables beside the others.",
         )
-
-
-def write(db: sqlite3.Connection, work: Callable[[], T]) -> T:
-    """One transaction that is the only writer from its first statement on."""
-    patiently(db, lambda: db.execute("BEGIN IMMEDIATE"))
-    return _end(db, work)
-
-
-def read(db: sqlite3.Connection, work: Callable[[], T]) -> T:
-    """One transaction that sees one state of the database; it waits for no writer."""
-
-    def attempt() -> T:
-        db.execute("BEGIN")
-        return _end(db, work)
-
-    return patiently(db, attempt)
-
-
-def _end(db: sqlite3.Connection, work: Callable[[], T]) -> T:
-    try:
-        result = work()
-        db.execute("COMMIT")
-    except BaseException:
-        # A full disk and the like have already rolled back by themselves.
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
-    return result
-
-
-def patiently(db: sqlite3.Connection, work: Callable[[], T]) -> T:
-    """Try again while another process is in the way, until the patience is used up."""
-    deadline = time.monotonic() + MAX_BUSY_SECONDS
-    while True:
-        try:
-            return work()
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline or db.in_transaction:
-                raise
-        time.sleep(random.uniform(0.001, 0.02))  # noqa: S311 - spreads out those who wait
+    check_stored_generation(db)
 
 
 def explain(error: sqlite3.Error, path: str) -> StoreError:

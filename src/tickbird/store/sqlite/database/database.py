@@ -10,8 +10,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.store.shared.planning.revision_cache import RevisionCache
-from tickbird.store.sqlite.database.connection import Connection, Session, read, write
+from tickbird.store.sqlite.database.connection import Connection, Session
 from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.transactions import read, write
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -19,9 +19,9 @@ from tickbird.store.shared.migrations import (
     read_migrations,
     read_version,
 )
-from tickbird.store.sqlite.database.connection import read, write
 from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.transactions import read, write
 
 MIGRATIONS = read_migrations("tickbird.store.sqlite")
 
@@ -35,6 +35,13 @@ def prepare(db: sqlite3.Connection) -> None:
         migrate(db)
     else:
         check_version(MIGRATIONS, version, min_compatible)
+
+
+def check_stored_generation(db: sqlite3.Connection) -> None:
+    """Raise SchemaError if the file has a schema of another generation; only reads."""
+    meta = meta_of(db)
+    if meta is not None:
+        check_schema_generation(meta, MIGRATIONS, dict(db.execute(SQL["applied_migrations"])))
 
 
 def changed(db: sqlite3.Connection) -> str:
@@ -81,8 +88,7 @@ def _migrate(db: sqlite3.Connection) -> list[str]:
 
 def _record_version(db: sqlite3.Connection, migration: Migration) -> None:
     version = {"version": str(migration.number), "min_compatible": str(migration.min_compatible)}
-    now = str(to_micros(read_clock()))
-    db.execute(SQL["record_version"], {**version, "generation": GENERATION, "now": now})
+    db.execute(SQL["record_version"], {**version, "generation": GENERATION})
 
 
 def _statements(migration: Migration) -> Iterator[str]:

@@ -20,10 +20,11 @@ from tickbird.store.shared.json_columns import error_text
 from tickbird.store.shared.planning.backoff import PlanBackoff
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.unstorable_values import VALUE_ERRORS
-from tickbird.store.sqlite.database.connection import Session, read, write
+from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore
 from tickbird.store.sqlite.database.instants import has_jumped, read_clock
 from tickbird.store.sqlite.database.statements import SQL
+from tickbird.store.sqlite.database.transactions import read, write
 from tickbird.store.sqlite.planning.due import read_due, read_due_of
 from tickbird.store.sqlite.planning.planning import park_schedules, plan_due_cursors
 from tickbird.store.sqlite.planning.zone_data import SqliteZoneData

@@ -1,0 +1,54 @@
+"""Transactions on a SQLite connection, and waiting for other processes."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import time
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+MAX_BUSY_SECONDS: Final = 60.0
+_BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def write(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    """One transaction that is the only writer from its first statement on."""
+    patiently(db, lambda: db.execute("BEGIN IMMEDIATE"))
+    return _end(db, work)
+
+
+def read(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    """One transaction that sees one state of the database; it waits for no writer."""
+
+    def attempt() -> T:
+        db.execute("BEGIN")
+        return _end(db, work)
+
+    return patiently(db, attempt)
+
+
+def _end(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    try:
+        result = work()
+        db.execute("COMMIT")
+    except BaseException:
+        # A full disk and the like have already rolled back by themselves.
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    return result
+
+
+def patiently(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    """Try again while another process is in the way, until the patience is used up."""
+    deadline = time.monotonic() + MAX_BUSY_SECONDS
+    while True:
+        try:
+            return work()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline or db.in_transaction:
+                raise
+        time.sleep(random.uniform(0.001, 0.02))  # noqa: S311 - spreads out those who wait
