@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from conformance.steps import a_worker
@@ -15,6 +20,44 @@ from tickbird.domain.errors import SchemaError, StoreUnavailableError
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
+from tickbird.stores import open_store
+
+RENAME = "ALTER TABLE cursors RENAME COLUMN next_run_at TO looks_at"
+SCHEMAS = {
+    "missing": ["ALTER TABLE meta RENAME TO something_else"],
+    "too old": ["UPDATE meta SET value = '0' WHERE key = 'version'", RENAME],
+    "too new": ["UPDATE meta SET value = '99' WHERE key IN ('version', 'min_compatible')", RENAME],
+    "pre-release": ["DELETE FROM meta WHERE key = 'generation'", RENAME],
+}
+
+
+class OwnApi(Api):
+    """The API of a database that no other test uses, with a way past Tickbird."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(open_store(url))
+        self.url = url
+
+    def execute(self, *statements: str) -> None:
+        """Plain SQL that no constraint between tables holds back."""
+        if self.url.startswith("sqlite"):
+            with closing(sqlite3.connect(self.url.removeprefix("sqlite:///"))) as db, db:
+                for statement in statements:
+                    db.execute(statement)
+            return
+        options = "-c search_path=tickbird -c session_replication_role=replica"
+        with psycopg.connect(self.url, options=options) as connection:
+            for statement in statements:
+                connection.execute(statement.encode())
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def own_api(request: pytest.FixtureRequest, tmp_path: Path, migrated_url: str) -> AsyncIterator[OwnApi]:
+    """An open store."""
+    api = OwnApi(f"sqlite:///{tmp_path}/t.db" if request.param == "sqlite" else migrated_url)
+    await api.store.open()
+    yield api
+    await api.store.close()
 
 
 async def test_a_process_lives_and_is_ready_without_a_token(api: Api) -> None:
@@ -75,3 +118,36 @@ async def test_the_store_is_looked_at_every_few_seconds_only(api: Api) -> None:
     now[0] += CHECK_INTERVAL
     await readiness.reason()
     assert len(looks) == 2
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+async def test_a_schema_that_does_not_fit_is_the_reason_and_nothing_that_follows_from_it(
+    own_api: OwnApi, name: str
+) -> None:
+    own_api.execute(*SCHEMAS[name])
+    if name == "too old" and own_api.url.startswith("sqlite"):
+        # Opening it would migrate it.
+        assert (await own_api.plain("GET", "/readyz")).status_code == 200
+        return
+    refused(await own_api.plain("GET", "/readyz"), 503, "schema")
+    findings = await own_api.client().doctor()
+    of_schema = {"schema", "rights", "indexes", "copy", "workers", "planning", "parked", "cursors", "queues"}
+    [finding] = [each for each in findings if each.check in of_schema]
+    assert (finding.severity, bool(finding.fix)) == ("problem", True)
+    assert not [each for each in findings if each.severity == "unseen"]
+
+
+async def test_cursors_that_nobody_can_plan_are_named_by_doctor_and_keep_nobody_waiting(own_api: OwnApi) -> None:
+    past = 1_000_000 if own_api.url.startswith("sqlite") else "'2020-01-01'"
+    own_api.execute(
+        "INSERT INTO cursors (schedule_id, revision, format, next_run_at) "
+        f"VALUES (900, 1, 1, {past}), (901, 1, 1, NULL)"
+    )
+    await own_api.store.workers.heartbeat(a_worker(), 600)
+    assert (await own_api.plain("GET", "/readyz")).status_code == 200
+    [finding] = [each for each in await own_api.client().doctor() if each.check == "cursors"]
+    assert (finding.severity, finding.figures["schedule_ids"]) == ("warning", [900, 901])
+    assert "900, 901" in finding.text
+    own_api.execute(finding.fix)
+    [finding] = [each for each in await own_api.client().doctor() if each.check == "cursors"]
+    assert finding.severity == "ok"

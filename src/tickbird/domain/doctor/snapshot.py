@@ -107,6 +107,8 @@ class Workload:
     parked: Sequence[Parked] = ()
     # Active schedules that cannot be planned, with the error; without one, those in a newer format.
     refused: Sequence[Parked] = ()
+    # Cursors without a schedule, by its id; of all namespaces, since only the schedule has one.
+    orphans: Sequence[int] = ()
     waiting: Sequence[WaitingRuns] = ()
     # The rates of queues that have one.
     rates: Mapping[str, RateLimit] = field(default_factory=dict)

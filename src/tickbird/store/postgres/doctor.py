@@ -103,11 +103,12 @@ async def examine(
         asked_at = datetime.now(UTC)
         [(last_heartbeat_at,)] = await looker.rows("clock", "clock", now=now) or [(asked_at,)]
         answered_at = datetime.now(UTC)
+        # First, since nothing else can be read of a schema that does not fit.
+        schema = await _schema(looker)
+        known = schema.is_usable
         server = await _server(looker, connections)
         if server is not None and not server.standby:
             server = replace(server, heard=await _hears(connections, listening))
-        schema = await _schema(looker)
-        known = schema.version is not None
         if server is not None and known:
             server = replace(server, unbuilt=await _unbuilt(looker))
         bounds = {"namespace": namespace, "now": now}
@@ -217,6 +218,7 @@ async def _work(looker: _Looker, bounds: dict[str, Any]) -> Workload:
     return Workload(
         parked=[Parked(*row) for row in await rows("parked", "examine_parked")],
         refused=[Parked(*row) for row in await rows("parked", "examine_refused")],
+        orphans=[schedule_id for (schedule_id,) in await rows("cursors", "examine_orphans")],
         waiting=[WaitingRuns(*row) for row in await rows("queues", "examine_waiting")],
         rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rates},
         scheduled=[ScheduledByTask(*row) for row in await rows("queues", "examine_scheduled")],

@@ -154,11 +154,18 @@ GROUP BY 1, 2
 ORDER BY 4, 1, 2
 LIMIT %(limit)s;
 
+-- fragment: has_schedule
+-- Nobody can plan a cursor without one.
+EXISTS (SELECT FROM tickbird.schedules AS s WHERE s.id = schedule_id)
+
+-- name: examine_orphans
+SELECT schedule_id FROM tickbird.cursors WHERE NOT {has_schedule} ORDER BY schedule_id LIMIT %(limit)s;
+
 -- name: examine_due
 WITH due AS MATERIALIZED (
     SELECT next_run_at FROM tickbird.cursors
     WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND state IN ('active', 'paused')
-        AND refused_at IS NULL AND format <= %(format)s
+        AND refused_at IS NULL AND format <= %(format)s AND {has_schedule}
     ORDER BY next_run_at
     LIMIT %(limit)s
 )
@@ -170,6 +177,7 @@ SELECT
         FROM (
             SELECT FROM tickbird.cursors
             WHERE next_run_at IS NULL AND state = 'active' AND refused_at IS NULL AND format <= %(format)s
+                AND {has_schedule}
             LIMIT %(limit)s
         ) AS fresh
     );

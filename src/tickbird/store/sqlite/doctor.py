@@ -119,6 +119,7 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
     return Workload(
         parked=[Parked(*row) for row in rows("examine_parked")],
         refused=[Parked(*row) for row in rows("examine_refused")],
+        orphans=[schedule_id for (schedule_id,) in rows("examine_orphans")],
         waiting=[WaitingRuns(queue, task, count, from_micros(since)) for queue, task, count, since in waiting],
         rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rows("stored_rates", queue=None)},
         scheduled=[

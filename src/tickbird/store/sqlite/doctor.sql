@@ -34,11 +34,16 @@ GROUP BY 1, 2
 ORDER BY 4, 1, 2
 LIMIT :limit;
 
+-- fragment: has_schedule
+-- Nobody can plan a cursor without one.
+EXISTS (SELECT 1 FROM schedules AS s WHERE s.id = schedule_id)
+
 -- name: examine_due
 SELECT count(*), min(next_run_at)
 FROM (
     SELECT next_run_at FROM cursors
     WHERE next_run_at <= :now AND state IN ('active', 'paused') AND refused_at IS NULL AND format <= :format
+        AND {has_schedule}
     ORDER BY next_run_at
     LIMIT :limit
 );
@@ -47,9 +52,12 @@ FROM (
 SELECT count(*)
 FROM (
     SELECT 1 FROM cursors
-    WHERE next_run_at IS NULL AND state = 'active' AND refused_at IS NULL AND format <= :format
+    WHERE next_run_at IS NULL AND state = 'active' AND refused_at IS NULL AND format <= :format AND {has_schedule}
     LIMIT :limit
 );
+
+-- name: examine_orphans
+SELECT schedule_id FROM cursors WHERE NOT {has_schedule} ORDER BY schedule_id LIMIT :limit;
 
 -- name: examine_expired
 SELECT count(*), min(lease_until)

@@ -32,7 +32,9 @@ def rights(condition: StoreSnapshot) -> Iterator[Finding]:
     if server is None:
         return
     if not server.lacking:
-        yield ok("rights", f"The login {server.role!r} may do all that a worker does.")
+        # Without a schema that fits, there is nothing to have rights on.
+        if condition.schema.is_usable:
+            yield ok("rights", f"The login {server.role!r} may do all that a worker does.")
         return
     schema = server.schema
     named = ", ".join(server.lacking[:5]) + (" …" if len(server.lacking) > 5 else "")
@@ -267,7 +269,7 @@ def vacuum(condition: StoreSnapshot) -> Iterator[Finding]:
 def indexes(condition: StoreSnapshot) -> Iterator[Finding]:
     """Are all indexes there that are built beside the work?"""
     server = condition.server
-    if server is None or not server.tables:
+    if server is None or not condition.schema.is_usable:
         return
     if server.unbuilt:
         text = f"Not built yet: {', '.join(server.unbuilt)}. Lists of runs and `why` are slow meanwhile."

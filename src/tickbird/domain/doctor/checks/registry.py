@@ -47,6 +47,7 @@ _OF_SCHEMA: Final[tuple[tuple[str, Check], ...]] = (
     ("leases", planning.leases),
     ("queues", queues.queues),
     ("parked", schedules.parked),
+    ("cursors", schedules.cursors),
     ("calendars", schedules.calendars),
     ("dependencies", schedules.dependencies),
     ("failing", schedules.failing),

@@ -43,6 +43,20 @@ def _refused(work: Workload) -> Iterator[Finding]:
         yield problem("parked", text, "tickbird ls", more=more)
 
 
+def cursors(condition: StoreSnapshot) -> Iterator[Finding]:
+    """Rows that no planner can use, because plain SQL wrote a cursor without its schedule."""
+    assert condition.work is not None
+    orphans = condition.work.orphans
+    if not orphans:
+        yield ok("cursors", "Every cursor belongs to a schedule.")
+        return
+    prefix = f"{condition.server.schema}." if condition.server else ""
+    ids = name_list([str(schedule_id) for schedule_id in orphans])
+    text = f"{capped_count(len(orphans), 'cursor')} without a schedule, which nobody can plan: {ids}."
+    fix = f"DELETE FROM {prefix}cursors WHERE schedule_id NOT IN (SELECT id FROM {prefix}schedules);"  # noqa: S608 - for a person to paste
+    yield warning("cursors", sentence(text), fix, schedule_ids=list(orphans))
+
+
 def calendars(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
     behind: dict[str, list[str]] = {}
