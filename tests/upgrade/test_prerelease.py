@@ -22,6 +22,16 @@ SENTENCE = (
 )
 
 
+REFUSED = (
+    ["ls"],
+    ["migrate"],
+    ["worker", "upgrade_app:bird"],
+    ["dev", "upgrade_app:bird", "--no-server"],
+    ["export", "--all"],
+    ["doctor", "--prove", "--minutes", "0.02"],
+)
+
+
 def read(name: str) -> str:
     return gzip.decompress((PRERELEASE / f"{name}.sql.gz").read_bytes()).decode()
 
@@ -69,7 +79,7 @@ def test_it_is_refused_with_one_sentence_and_not_touched(url: str, version: str 
             with psycopg.connect(url) as connection:
                 connection.execute(statement.format("tickbird.").encode())
     before, stored = content(url), files(url)
-    for words in (["ls"], ["migrate"], ["worker", "upgrade_app:bird"], ["export", "--all"]):
+    for words in REFUSED:
         done = current().tickbird(url, *words)
         assert (done.returncode, done.stdout) == (5, ""), done.stderr
         assert done.stderr.strip().endswith(SENTENCE)

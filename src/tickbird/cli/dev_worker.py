@@ -41,9 +41,12 @@ def main(said: int, go: int, given: str, url: str | None, args: list[str]) -> No
 
 
 def _described(bird: Tickbird, url: str | None, said: int, folder: Path) -> Tickbird:
-    """Tell what the app has."""
+    """Tell what the app has, if its store can be used."""
+    import asyncio
     from datetime import UTC, datetime
 
+    store = open_store(url or bird.url)
+    asyncio.run(store.check_schema())
     now = datetime.now(UTC)
     schedules = [
         {
@@ -58,7 +61,7 @@ def _described(bird: Tickbird, url: str | None, said: int, folder: Path) -> Tick
         said,
         {
             "app": bird.app,
-            "url": open_store(url or bird.url).url,
+            "url": store.url,
             # With its password, for nobody but who started this.
             "store": url or bird.url,
             "namespace": bird.namespace,

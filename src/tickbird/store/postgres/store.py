@@ -110,6 +110,11 @@ class PostgresStore(Store):
                     built = await schema.build_indexes(connection, guard, name)
         return [*applied, *built]
 
+    async def check_schema(self) -> None:
+        async with self._connections.dedicated() as connection:
+            with self._database.translating():
+                await schema.check_known(connection, self._connections.schema)
+
     async def inspect(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
         with self._database.translating():
             return await doctor.examine(self._connections, self._listening, namespace, now)

@@ -78,6 +78,9 @@ class Store(Protocol):
     async def migrate(self) -> Sequence[str]:
         """Bring the schema up to date under a lock; returns the names of what was applied or corrected."""
 
+    async def check_schema(self) -> None:
+        """Raise SchemaError if no migration makes the schema fit this code; changes nothing, needs no open store."""
+
     async def now(self) -> datetime:
         """The store's own clock."""
 

@@ -143,14 +143,24 @@ def check_version(known: Sequence[Migration], version: int | None, min_compatibl
         )
 
 
-def outdated(known: Sequence[Migration], meta: Mapping[str, Any]) -> str:
-    """Why this code may no longer run on a schema that was migrated since it was opened; empty when it may."""
+def check_not_newer(known: Sequence[Migration], meta: Mapping[str, Any]) -> None:
+    """Raise SchemaError if the schema is too new for this code."""
     try:
         version, min_compatible = read_version(meta)
     except SchemaError:
         # What is no number was written by hand, and says nothing of a newer tickbird.
-        return ""
-    return str(_too_new(version or min_compatible, len(known))) if min_compatible > len(known) else ""
+        return
+    if min_compatible > len(known):
+        raise _too_new(version or min_compatible, len(known))
+
+
+def outdated(known: Sequence[Migration], meta: Mapping[str, Any]) -> str:
+    """Why this code may no longer run on a schema that was migrated since it was opened; empty when it may."""
+    try:
+        check_not_newer(known, meta)
+    except SchemaError as error:
+        return str(error)
+    return ""
 
 
 def _too_new(version: int, newest: int) -> SchemaError:

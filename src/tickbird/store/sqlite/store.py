@@ -19,7 +19,7 @@ from tickbird.store.sqlite.activity import SqliteActivity
 from tickbird.store.sqlite.calendars import SqliteCalendars
 from tickbird.store.sqlite.dashboard import SqliteDashboard
 from tickbird.store.sqlite.database import schema
-from tickbird.store.sqlite.database.connection import Connection
+from tickbird.store.sqlite.database.connection import Connection, has_content
 from tickbird.store.sqlite.database.database import Database
 from tickbird.store.sqlite.database.identity import SqliteIdentity
 from tickbird.store.sqlite.database.instants import read_clock
@@ -117,6 +117,16 @@ class SqliteStore(Store):
             # A database in memory is gone with its connection.
             if opened_here and self.path != MEMORY:
                 await self._writer.close()
+
+    async def check_schema(self) -> None:
+        if not has_content(self.path):
+            return
+        connection = Connection(self._location, "tickbird-check")
+        await connection.open()
+        try:
+            await connection.run(schema.check_known)
+        finally:
+            await connection.close()
 
     async def inspect(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
         at = read_clock(now)

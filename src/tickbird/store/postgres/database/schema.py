@@ -12,6 +12,7 @@ from tickbird.store.postgres.database.schema_name import in_schema
 from tickbird.store.shared.migrations import (
     GENERATION,
     Migration,
+    check_not_newer,
     check_schema_generation,
     check_version,
     is_stale,
@@ -27,12 +28,23 @@ INDEXES = load_statements("tickbird.store.postgres.database", "indexes")
 
 async def check(connection: Connection, schema: str) -> None:
     """Raise SchemaError unless the schema fits this code."""
-    try:
-        meta = dict(await Session(connection, schema).fetch("read_meta"))
-    except (errors.UndefinedTable, errors.InvalidSchemaName):
-        meta = {}
+    meta = await _read_meta(connection, schema)
     check_schema_generation(meta)
     check_version(MIGRATIONS, *read_version(meta))
+
+
+async def check_known(connection: Connection, schema: str) -> None:
+    """Raise SchemaError if the schema is of another generation, or too new."""
+    meta = await _read_meta(connection, schema)
+    check_schema_generation(meta)
+    check_not_newer(MIGRATIONS, meta)
+
+
+async def _read_meta(connection: Connection, schema: str) -> dict[str, str]:
+    try:
+        return dict(await Session(connection, schema).fetch("read_meta"))
+    except (errors.UndefinedTable, errors.InvalidSchemaName):
+        return {}
 
 
 async def migrate(connection: Connection, schema: str) -> list[str]:

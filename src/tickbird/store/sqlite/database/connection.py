@@ -175,6 +175,11 @@ def _create_private(path: Path) -> None:
         os.close(os.open(path.resolve(), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
+def has_content(path: str) -> bool:
+    """Is there a file that SQLite, or another program, has written to?"""
+    return path != MEMORY and Path(path).is_file() and Path(path).stat().st_size > 0
+
+
 def _inspect_read_only(place: SqliteUrl) -> None:
     """Refuse a file that this code must not use, through a connection that cannot change it.
 
@@ -182,7 +187,7 @@ def _inspect_read_only(place: SqliteUrl) -> None:
     this process hold on it.
     """
     path = Path(place.path)
-    if not path.is_file() or not path.stat().st_size or not os.access(path, os.R_OK):
+    if not has_content(place.path) or not os.access(path, os.R_OK):
         return
     had_log = Path(f"{path.resolve()}-wal").exists()
     db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", timeout=BUSY_TIMEOUT, isolation_level=None, uri=True)

@@ -11,6 +11,7 @@ from tickbird.domain.time.instants import to_micros
 from tickbird.store.shared.migrations import (
     GENERATION,
     Migration,
+    check_not_newer,
     check_schema_generation,
     check_version,
     is_stale,
@@ -42,6 +43,11 @@ def check_stored_generation(db: sqlite3.Connection) -> None:
     meta = meta_of(db)
     if meta is not None:
         check_schema_generation(meta, MIGRATIONS, dict(db.execute(SQL["applied_migrations"])))
+
+
+def check_known(db: sqlite3.Connection) -> None:
+    """Raise SchemaError if the schema is too new; connecting has refused another generation."""
+    check_not_newer(MIGRATIONS, read(db, lambda: meta_of(db) or {}))
 
 
 def changed(db: sqlite3.Connection) -> str:
