@@ -107,6 +107,42 @@ async def test_a_copy_waits_for_a_person(copy: str, copied: Store, tmp_path: Pat
         fleet.close()
 
 
+def tickbird(url: str, *words: str) -> str:
+    """What a command says that must work."""
+    command = [sys.executable, "-m", "tickbird", *words, "--url", url]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    # The doctor may have other findings.
+    assert done.returncode in (0, 1), done.stderr
+    return done.stdout
+
+
+async def test_why_tells_of_a_copy_until_it_is_accepted(copy: str, copied: Store) -> None:
+    client = Client(copied)
+    run = await client.enqueue("succeed", actor="ada", unknown_task_ok=True)
+    assert [step.name for step in await client.waiting_for(run)][-1] == "copy"
+    words = "but nothing is planned or executed here: this store is a copy: it belongs to "
+    text = tickbird(copy, "why", "clock", "2035-01-01T00:00:00Z")
+    assert words in text
+    assert "✗ This store is a copy: it belongs to " in text
+    for at in ("2035-01-01T00:00:00Z", "now"):
+        [explanation] = json.loads(tickbird(copy, "why", "clock", at, "--json"))["explanations"]
+        assert explanation["verdict"] == "undecided"
+        assert explanation["sentence"].count("this store is a copy") == 1
+        assert explanation["steps"][-1]["name"] == "copy"
+    text = tickbird(copy, "doctor", "--accept-copy")
+    assert text.startswith("The copy was accepted: from now on it plans and executes here, as a store of its own.\n")
+    assert "✓ copy: " in text
+    [explanation] = json.loads(tickbird(copy, "why", "clock", "2035-01-01T00:00:00Z", "--json"))["explanations"]
+    assert explanation["verdict"] == "will run"
+    assert "copy" not in {step.name for step in await client.waiting_for(run)}
+
+
+async def test_an_accepted_copy_is_told_to_programs(copy: str) -> None:
+    document = json.loads(tickbird(copy, "doctor", "--accept-copy", "--json"))
+    assert document["accepted_copy"]["from"] != document["accepted_copy"]["to"]
+    assert json.loads(tickbird(copy, "doctor", "--json"))["accepted_copy"] is None
+
+
 async def test_only_a_copy_is_accepted(client: Client, copied: Store) -> None:
     await Client(copied).accept_copy(actor="ada")
     with pytest.raises(ConflictError, match="this store is no copy; there is nothing to accept"):

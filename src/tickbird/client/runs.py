@@ -14,6 +14,7 @@ from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundErro
 from tickbird.domain.explain.context import RunContext, readable
 from tickbird.domain.explain.explanation import Step, TimeFormatter
 from tickbird.domain.explain.run_history import RunHistory as Course
+from tickbird.domain.explain.why import copy_step
 from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.run import Trigger
@@ -197,7 +198,9 @@ class Runs(ClientBase):
             limit = next(iter(await store.limits.list(namespace, key=run.concurrency_key)), None)
             around = replace(around, limit=limit, holders=await store.limits.list_runs(namespace, run.concurrency_key))
         shown = tz or (definition.trigger.tz if definition is not None else None) or "UTC"
-        return list(Course(run, definition, around, TimeFormatter(zone(shown).name)).waiting_for())
+        steps = list(Course(run, definition, around, TimeFormatter(zone(shown).name)).waiting_for())
+        copy_reason = (await store.identity.read()).copy_reason
+        return [*steps, copy_step(copy_reason)] if copy_reason else steps
 
     async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop."""

@@ -55,6 +55,7 @@ class Ticks(ClientBase):
             schedule=schedule,
             at=at,
             now=await store.now(),
+            copy_reason=(await store.identity.read()).copy_reason,
             revisions=await self._revisions_around(schedule, tick, named),
             runs=decided.runs,
             skips=decided.skips,

@@ -46,6 +46,8 @@ class RunContext:
     # The ended attempts of the run, and other runs that it, or a skip, has to do with.
     attempts: Sequence[AttemptRecord] = ()
     others: Sequence[RunRecord] = ()
+    # Why the store is a copy in which nothing is planned or executed; empty if it is none.
+    copy_reason: str = ""
     # As things stand now: active runs of the schedule, live workers, and what all workers are executing.
     active: Sequence[RunRecord] = ()
     workers: Sequence[Worker] = ()

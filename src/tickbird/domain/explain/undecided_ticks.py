@@ -214,8 +214,10 @@ class UndecidedTickExplainer(Explainer):
             why = f"it was due {late} ago, and no worker is alive to plan it"
         if self.schedule.error:
             why = f"it was due {late} ago, and it cannot be planned: {reason(self.schedule.error)}"
-        elif held := next((worker for worker in self.evidence.workers if worker.standby_reason), None):
-            why += f"; worker {held.id} {held.standby_reason}"
+        elif not self.evidence.copy_reason:
+            # In a copy, every worker gives the reason that the answer ends with.
+            held = next((worker for worker in self.evidence.workers if worker.standby_reason), None)
+            why += "" if held is None else f"; worker {held.id} {held.standby_reason}"
         self._step(False, "late", f"{capital(why)}.", at=due_at)
         name, fate = self._projected(definition)
         self._step(None, name, f"{capital(fate)}.")

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.context import ExplainContext
 from tickbird.domain.explain.decided_ticks import RunExplainer, SkipExplainer
-from tickbird.domain.explain.explanation import Explanation
+from tickbird.domain.explain.explanation import Explanation, Step
 from tickbird.domain.explain.undecided_ticks import UndecidedTickExplainer
+from tickbird.domain.messages import capital
 from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND
+
+# A copy decides nothing of its own, and lets nothing begin.
+_PLANNED: Final = ("will run", "will be skipped", "undecided")
+_ACTIVE: Final = ("running", "queued", "waiting")
 
 
 def explain(evidence: ExplainContext) -> Explanation:
     """What was, or will be, decided for the instant, and why, from the rows that concern it."""
     if not FIRST_SECOND <= evidence.tick <= LAST_SECOND:
         raise InvalidError("at: lies outside the years 1 to 9999 in UTC.", field="at")
+    told = _explain(evidence)
+    if not evidence.copy_reason or told.verdict not in (*_PLANNED, *_ACTIVE):
+        return told
+    return replace(
+        told,
+        verdict="undecided" if told.verdict in _PLANNED else told.verdict,
+        sentence=f"{told.sentence.removesuffix('.')}, but nothing is planned or executed here: {evidence.copy_reason}.",
+        steps=(*told.steps, copy_step(evidence.copy_reason)),
+    )
+
+
+def copy_step(copy_reason: str) -> Step:
+    """The step that tells of a copy that nobody has accepted."""
+    return Step(False, "copy", f"{capital(copy_reason)}.")
+
+
+def _explain(evidence: ExplainContext) -> Explanation:
     run, skip = evidence.run, evidence.skip
     if run is not None:
         return RunExplainer(evidence).explain(run, skip)

@@ -113,7 +113,7 @@ class PostgresStore(Store):
     async def check_schema(self) -> None:
         async with self._connections.dedicated() as connection:
             with self._database.translating():
-                await schema.check_known(connection, self._connections.schema)
+                await schema.check_migratable(connection, self._connections.schema)
 
     async def inspect(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
         with self._database.translating():

@@ -11,8 +11,11 @@ from tickbird.domain.store_identity import StoreIdentity
 class IdentityStore(Protocol):
     """The verbs of the store's identity."""
 
+    async def read(self) -> StoreIdentity:
+        """Compare the database with the one that the store recorded; writes nothing."""
+
     async def check(self) -> StoreIdentity:
-        """Compare the database with the one that the store recorded. In a copy, commands plan nothing."""
+        """As read; records a store that has recorded nothing yet. In a copy, commands then plan nothing."""
 
     async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
         """Record this database as the store's own: the copy is a store from now on."""

@@ -124,7 +124,7 @@ class SqliteStore(Store):
         connection = Connection(self._location, "tickbird-check")
         await connection.open()
         try:
-            await connection.run(schema.check_known)
+            await connection.run(schema.check_migratable)
         finally:
             await connection.close()
 

@@ -18,6 +18,7 @@ from tickbird.client import Client
 from tickbird.domain.doctor.finding import Finding, Severity, to_json, unusable
 from tickbird.domain.errors import StoreError
 from tickbird.domain.messages import count
+from tickbird.domain.store_identity import StoreIdentity
 from tickbird.stores import must_exist, open_store
 
 # What is shown first, and how.
@@ -75,10 +76,15 @@ def doctor(
 
         return proof.clean(settings) if clean else proof.prove(settings, minutes, processes, seed)
 
+    accepted: StoreIdentity | None = None
+
     async def work() -> Sequence[Finding]:
+        nonlocal accepted
         if accept_copy:
             async with connect(settings) as client:
+                copy = await client.identity()
                 await client.accept_copy(actor=actor)
+                accepted = copy
         if settings.server_url is not None:
             async with connect(settings) as client:
                 return await client.doctor()
@@ -96,14 +102,24 @@ def doctor(
         findings, code = [unusable(error.message, error.hint)], STORE
     bad = ("problem", "warning") if strict else ("problem",)
     well = not any(finding.severity in bad for finding in findings)
-    print_result(settings, lambda: _document(settings, findings, well), lambda screen: _show(screen, findings))
+
+    def show(screen: Printer) -> None:
+        if accepted is not None:
+            screen.line("The copy was accepted: from now on it plans and executes here, as a store of its own.")
+            screen.line()
+        _show(screen, findings)
+
+    print_result(settings, lambda: _document(settings, findings, well, accepted), show)
     return code or (0 if well else FAILED)
 
 
-def _document(settings: GlobalOptions, findings: Sequence[Finding], well: bool) -> dict[str, Any]:
+def _document(
+    settings: GlobalOptions, findings: Sequence[Finding], well: bool, accepted: StoreIdentity | None
+) -> dict[str, Any]:
     counts = Counter(finding.severity for finding in findings)
     return {
         "ok": well,
+        "accepted_copy": None if accepted is None else {"from": dict(accepted.stored), "to": dict(accepted.here)},
         "namespace": settings.namespace or "default",
         "counts": {severity: counts[severity] for severity in _SYMBOLS},
         "checks": [to_json(finding) for finding in findings],

@@ -21,6 +21,12 @@ class PostgresIdentity(NounStore, IdentityStore):
         self._checked: StoreIdentity | None = None
 
     @autocommit
+    async def read(self, db: Session) -> StoreIdentity:
+        here = await read_here(db)
+        rows = await db.fetch("read_place")
+        return compare(here, rows[0][0] if rows else None, same_database)
+
+    @autocommit
     async def check(self, db: Session) -> StoreIdentity:
         here = await read_database(db)
         rows = await db.fetch("read_identity")

@@ -33,7 +33,7 @@ async def check(connection: Connection, schema: str) -> None:
     check_version(MIGRATIONS, *read_version(meta))
 
 
-async def check_known(connection: Connection, schema: str) -> None:
+async def check_migratable(connection: Connection, schema: str) -> None:
     """Raise SchemaError if the schema is of another generation, or too new."""
     meta = await _read_meta(connection, schema)
     check_schema_generation(meta)

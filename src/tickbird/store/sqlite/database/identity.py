@@ -11,7 +11,7 @@ from tickbird.store.protocol.identity import IdentityStore
 from tickbird.store.shared.identity import compare, encode, same_file
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.database.connection import Session
-from tickbird.store.sqlite.database.database import Database, NounStore, write_transaction
+from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction, write_transaction
 from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.database.url import MEMORY
@@ -22,6 +22,10 @@ class SqliteIdentity(NounStore, IdentityStore):
         super().__init__(database)
         self._path = path
         self._checked: StoreIdentity | None = None
+
+    @read_transaction
+    def read(self, db: Session) -> StoreIdentity:
+        return read_identity(db, read_here(self._path))
 
     @write_transaction
     def check(self, db: Session) -> StoreIdentity:

@@ -45,7 +45,7 @@ def check_stored_generation(db: sqlite3.Connection) -> None:
         check_schema_generation(meta, MIGRATIONS, dict(db.execute(SQL["applied_migrations"])))
 
 
-def check_known(db: sqlite3.Connection) -> None:
+def check_migratable(db: sqlite3.Connection) -> None:
     """Raise SchemaError if the schema is too new; connecting has refused another generation."""
     check_not_newer(MIGRATIONS, read(db, lambda: meta_of(db) or {}))
 
