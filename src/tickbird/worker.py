@@ -94,10 +94,11 @@ def describe_worker(
     )
 
 
-async def publish_declarations(bird: WorkerApp) -> tuple[list[str], list[str]]:
+async def publish_declarations(bird: WorkerApp, *, adopt: bool = False) -> tuple[list[str], list[str]]:
     """Write what an app's code declares, without a worker; returns the changes, and the schedules that stay as stored.
 
-    A schedule stays if a live worker declares the stored definition.
+    A schedule stays if a live worker declares the stored definition. With `adopt`, schedules that a person or a file
+    without an app made become the app's.
     """
     worker = replace(describe_worker(bird), kind="sync", queues=(), slots=0, tasks={})
     store = open_store(bird.url)
@@ -109,7 +110,7 @@ async def publish_declarations(bird: WorkerApp) -> tuple[list[str], list[str]]:
                 # An earlier sync is superseded; left alone, it would keep a rollback from winning.
                 if other.kind == "sync" and other.app == bird.app and other.id != worker.id:
                     await store.workers.remove(other.id)
-            changes = await write_declarations(store, bird.declarations, worker)
+            changes = await write_declarations(store, bird.declarations, worker, adopt=adopt)
         except BaseException:
             # What was not written must not count as declared.
             await store.workers.remove(worker.id)

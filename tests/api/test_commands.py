@@ -45,6 +45,19 @@ async def test_an_editor_changes_all_of_it_but_the_command(api: Api) -> None:
     assert taken.json()["schedule"]["definition"]["v"] == 1
 
 
+async def test_an_editor_applies_no_command_as_an_override(api: Api) -> None:
+    document: dict[str, Any] = {
+        "schedules": {"a": {"every": "1h", "task": "x"}},
+        "state": {"a": {"overrides": OTHER}},
+    }
+    answer = await api.ask("POST", "/api/v1/apply", "editor", json={"document": document})
+    refused(answer, 403, "forbidden")
+    answer = await api.ask("POST", "/api/v1/apply", "admin", json={"document": document})
+    assert answer.status_code == 200, answer.text
+    document["state"]["a"]["overrides"] = {"target": 7}
+    refused(await api.ask("POST", "/api/v1/apply", "editor", json={"document": document}), 422, "invalid")
+
+
 async def test_what_cannot_be_a_command_is_told(api: Api) -> None:
     body = {**BACKUP, "target": {"command": ["backup"]}}
     answer = await api.ask("POST", PATH, "admin", json={"name": "backup", "definition": body})

@@ -382,3 +382,31 @@ def test_whatever_a_field_holds_it_is_a_document_or_mistakes(name: str, value: A
     plain = {"schedules": {"a": {**fields, name: value}}, "calendars": {"c": {name: value}}}
     found, told = attempt(lambda: read_document(plain))
     assert (found is None) == bool(told)
+
+
+@pytest.mark.parametrize(
+    "state, said",
+    [
+        (7, "state: expected an object with app, overrides, paused"),
+        ({"owner": "x"}, "'owner' is not a field of the state of a schedule"),
+        ({"app": 7}, "app: expected a text"),
+        ({"overrides": "no JSON"}, "overrides: expected an object, or a text that holds one as JSON"),
+        ({"overrides": {"colour": "red"}}, "'colour' is not a field of a definition"),
+        ({"paused": True}, "paused: expected an object with by, note, until"),
+        ({"paused": {"note": "x"}}, "by: must have"),
+        ({"paused": {"by": "ada", "why": "x"}}, "'why' is not a field of a pause; "),
+        ({"paused": {"by": "ada", "until": "2035-01-01T00:00:00"}}, "until: expected an instant with an offset"),
+        ({"paused": {"by": "ada", "until": "soon"}}, "until: "),
+    ],
+)
+def test_a_mistake_in_the_state_of_a_schedule_is_one_sentence(state: object, said: str) -> None:
+    with pytest.raises(DocumentError) as caught:
+        read_document({"schedules": {"a": {"every": "1h", "task": "x"}}, "state": {"a": state}})
+    [diagnostic] = caught.value.diagnostics
+    assert diagnostic.text.startswith("state a: ")
+    assert said in diagnostic.text
+
+
+def test_the_state_of_a_schedule_that_is_not_there_is_a_mistake() -> None:
+    with pytest.raises(DocumentError, match="state b: there is no schedule of this name"):
+        read_document({"schedules": {"a": {"every": "1h", "task": "x"}}, "state": {"b": {"app": "x"}}})

@@ -17,12 +17,14 @@ from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.schedules.definition import Backoff, Definition, Target, command_target
 from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.schedules.schedule import PauseState
 from tickbird.domain.targets.command import command
 from tickbird.domain.triggers.cron.cron import cron
-from tickbird.domain.triggers.every import Every
+from tickbird.domain.triggers.every import Every, every
 from tickbird.domain.triggers.trigger import AnyOf, At
 from tickbird.files.document import Document, read_bytes, read_document
 from tickbird.files.loader import FORMATS, Format
+from tickbird.files.schedule_state import ScheduleState
 from tickbird.files.writer import to_plain, write
 
 
@@ -171,3 +173,16 @@ def test_an_empty_document_can_be_written() -> None:
     for spelling in FORMATS:
         assert again(Document(), spelling) == Document()
         assert again(replace(Document(), namespace="west"), spelling).namespace == "west"
+
+
+@pytest.mark.parametrize("spelling", FORMATS)
+def test_owners_pauses_and_overrides_are_read_back(spelling: Format) -> None:
+    state = {
+        "a": ScheduleState(app="billing", overrides={"retries": 5, "timeout": None}),
+        "b": ScheduleState(pause=PauseState("ada", "“quiet”", 2_000_000_000)),
+        "c": ScheduleState(app="ops", overrides={"trigger": {"cron": "0 8 * * *"}}, pause=PauseState("bob")),
+    }
+    schedules = {name: Definition(trigger=every(hours=1), target=Target("x")) for name in state}
+    document = Document(schedules=schedules, state=state)
+    assert read_bytes(write(document, spelling).encode(), "x", spelling) == document
+    assert read_document(to_plain(document)) == document

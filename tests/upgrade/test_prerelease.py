@@ -6,6 +6,7 @@ import gzip
 import json
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -113,3 +114,29 @@ def test_what_it_exported_is_applied_to_a_new_store(tmp_path: Path) -> None:
     schedules = json.loads(current().ok(url, "ls", "--json"))["schedules"]
     assert "berlin" in {schedule["name"] for schedule in schedules}
     assert len(schedules) > 10
+
+
+def test_an_app_takes_over_what_its_code_declared_there(tmp_path: Path) -> None:
+    """The file of a pre-release names no owners."""
+    url = f"sqlite:///{tmp_path}/new.db"
+    current().ok(url, "migrate")
+    current().ok(url, "apply", "--file", str(PRERELEASE / "export.toml"))
+    (tmp_path / "prerelease_app.py").write_text(
+        "from tickbird import Tickbird, every\n"
+        "bird = Tickbird(app='shop')\n"
+        "@bird.task(name='coded')\n"
+        "def coded() -> None: ...\n"
+        "bird.schedule('declared', coded, every(hours=2), retries=2)\n"
+    )
+
+    def tickbird(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "tickbird", *words, "--url", url]
+        environment = current().environment()
+        environment["PYTHONPATH"] += f":{tmp_path}"
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+
+    refused = tickbird("worker", "prerelease_app:bird")
+    assert refused.returncode == 4
+    assert "take it over with `tickbird sync --adopt`" in refused.stderr
+    assert tickbird("sync", "--adopt", "prerelease_app:bird").stdout == "declared: changed\n"
+    assert tickbird("sync", "prerelease_app:bird").stdout.startswith("Nothing to change")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tickbird.files.diagnostics import Diagnostic
     from tickbird.files.document import Document
     from tickbird.files.plan import FilePlan
+    from tickbird.files.schedule_state import ScheduleState
 
 # So often is a plan made anew when somebody else was quicker.
 _TRIES = 5
@@ -198,9 +199,11 @@ class Files(ClientBase):
         return diagnostics, sorted(unserved)
 
     async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
-        """What is stored of an app, as a document that applying changes nothing by; or of all owners with `everything`.
+        """What is stored of an app, as a document that applying changes nothing by.
 
         What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
+        With `everything`, the schedules of all owners, for another store: with their owners, pauses and overrides, and
+        with all calendars.
         """
         from tickbird.files.document import DEFAULT_APP
 
@@ -224,6 +227,8 @@ class Files(ClientBase):
         if not everything:
             schedules = [schedule for schedule in schedules if schedule.app == app]
         document = await self._document(schedules, app if app is not None and not everything else DEFAULT_APP)
+        if everything:
+            document = replace(document, state=_states(schedules, document))
         calendars = await self._store.calendars.list(self._namespace) if everything else ()
         return replace(
             document,
@@ -286,6 +291,20 @@ class Files(ClientBase):
             declared = await self._declared(schedule)
             definition = decode_definition({name: value for name, value in declared.items() if name != "closed"})
         return replace(definition, closed={}) if definition is not None and definition.closed else definition
+
+
+def _states(schedules: Sequence[Schedule], document: Document) -> dict[str, ScheduleState]:
+    """What the definitions of a document do not say of its schedules, where there is anything."""
+    from tickbird.files.schedule_state import NO_STATE, ScheduleState
+
+    states = {
+        each.name: ScheduleState(
+            app=None if each.app == document.app else each.app, overrides=dict(each.field_overrides), pause=each.pause
+        )
+        for each in schedules
+        if each.name in document.schedules
+    }
+    return {name: state for name, state in states.items() if state != NO_STATE}
 
 
 def operator_notes_of(schedule: Schedule, app: str) -> list[str]:

@@ -36,9 +36,14 @@ class Declarations:
 
 
 async def sync(
-    store: Store, declarations: Declarations, worker: Worker | None = None, *, now: datetime | None = None
+    store: Store,
+    declarations: Declarations,
+    worker: Worker | None = None,
+    *,
+    adopt: bool = False,
+    now: datetime | None = None,
 ) -> list[str]:
-    """Write what must change, and tell what was done: a line for each change."""
+    """Write what must change, and tell what was done: a line for each change; `adopt` as in reconcile."""
     done: list[str] = []
     for tries in range(_TRIES):
         stored = await store.schedules.list_of_app(
@@ -49,7 +54,9 @@ async def sync(
             if other.app == declarations.app and (worker is None or other.id != worker.id):
                 for name, mark in other.declared.items():
                     live.setdefault(name, set()).add(mark)
-        commands = reconcile(declarations.namespace, declarations.app, declarations.schedules, stored, live)
+        commands = reconcile(
+            declarations.namespace, declarations.app, declarations.schedules, stored, live, adopt=adopt
+        )
         conflicts: dict[str, TickbirdError] = {}
         for name, command in commands:
             if name in conflicts:

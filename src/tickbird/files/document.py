@@ -9,12 +9,14 @@ from typing import Any, Final
 
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.schedule import FILES_APP
 from tickbird.files.diagnostics import Diagnostic, DocumentError
 from tickbird.files.document_reader import DocumentReader
 from tickbird.files.loader import Format, Source, read_paths, read_text
 from tickbird.files.parse.nodes import SourceLocation, Unreadable, nodes_of
+from tickbird.files.schedule_state import ScheduleState
 
-DEFAULT_APP: Final = "files"
+DEFAULT_APP: Final = FILES_APP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,8 @@ class Document:
     calendars: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
     queues: Mapping[str, RateLimit] = field(default_factory=dict)
+    # Of schedules that moved from another store.
+    state: Mapping[str, ScheduleState] = field(default_factory=dict)
     places: Mapping[tuple[str, ...], SourceLocation] = field(default_factory=dict, compare=False, repr=False)
 
     def location(self, *path: str) -> SourceLocation:
@@ -64,6 +68,7 @@ def _document(sources: Sequence[Source], diagnostics: list[Diagnostic]) -> Docum
     parts = DocumentReader(diagnostics)
     for source in sources:
         parts.take(source)
+    parts.check_states()
     if diagnostics:
         order = {source.file: number for number, source in enumerate(sources)}
         raise DocumentError(
@@ -83,5 +88,6 @@ def _document(sources: Sequence[Source], diagnostics: list[Diagnostic]) -> Docum
         calendars=parts.calendars,
         limits=parts.limits,
         queues=parts.queues,
+        state=parts.states,
         places=parts.places,
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import partial
 from typing import Any, Final
@@ -11,17 +13,23 @@ from tickbird.domain.calendars.definition import check_calendar_name, read_calen
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT
 from tickbird.domain.limits.rate_limits import RateLimit, read_rate
+from tickbird.domain.schedules.definition import FIELDS as STORED_FIELDS
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.policy_input import policies
+from tickbird.domain.schedules.schedule import PauseState
 from tickbird.domain.targets.command import FIELDS as PROGRAM
 from tickbird.domain.targets.command import SHELL, program_from_json
 from tickbird.domain.text import check_new_name, check_text
+from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import At
 from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.fields import IGNORED, NAMES, PARTS, POLICIES, TARGETS
 from tickbird.files.loader import Source
 from tickbird.files.parse.nodes import Node, SourceLocation, kind_of
 from tickbird.files.policy_reader import Policies
+from tickbird.files.schedule_state import FIELDS as STATE
+from tickbird.files.schedule_state import PAUSE_FIELDS as PAUSE
+from tickbird.files.schedule_state import ScheduleState
 from tickbird.files.trigger_reader import Triggers
 from tickbird.files.value_reader import WRONG
 
@@ -42,6 +50,7 @@ class DocumentReader(Triggers, Policies):
         self.calendars: dict[str, Mapping[str, Any]] = {}
         self.limits: dict[str, int] = {}
         self.queues: dict[str, RateLimit] = {}
+        self.states: dict[str, ScheduleState] = {}
         self.places: dict[tuple[str, ...], SourceLocation] = {}
 
     def take(self, source: Source) -> None:
@@ -83,9 +92,66 @@ class DocumentReader(Triggers, Policies):
             first = self.places.setdefault((part, name), here)
             if first is not here:
                 self.wrong(each.key, f"{name[:60]!r} is defined twice, here and at {first}.")
-            {"schedules": self.schedule, "calendars": self.calendar, "limits": self.limit, "queues": self.queue}[part](
-                name, each
+            readers = {"schedules": self.schedule, "calendars": self.calendar, "limits": self.limit}
+            {**readers, "queues": self.queue, "state": self.state}[part](name, each)
+
+    def state(self, name: str, node: Node) -> None:
+        """The owner of a schedule, and what operators did to it."""
+        if not isinstance(node.value, dict):
+            self.expected(node, f"an object with {', '.join(STATE)}", "state")
+            return
+        before = len(self.diagnostics)
+        fields: dict[str, Node] = node.value
+        for each, value in fields.items():
+            if each not in STATE:
+                self.unknown(each, value, STATE, "the state of a schedule")
+        app = self.name(fields["app"], "app") if "app" in fields else None
+        overrides = self.overrides(fields["overrides"]) if "overrides" in fields else {}
+        pause = self.pause(fields["paused"]) if "paused" in fields else None
+        if len(self.diagnostics) == before:
+            self.states[name] = ScheduleState(app=app, overrides=overrides, pause=pause)
+
+    def overrides(self, node: Node) -> Any:
+        """Fields as they are stored: an object of JSON values, or a text that holds one."""
+        found = node.plain
+        if isinstance(found, str):
+            with suppress(ValueError, RecursionError):
+                found = json.loads(found)
+        if not isinstance(found, dict):
+            return self.expected(node, "an object, or a text that holds one as JSON", "overrides")
+        for each in found:
+            if each not in STORED_FIELDS:
+                self.unknown(each, node, STORED_FIELDS, "a definition")
+        return found
+
+    def pause(self, node: Node) -> Any:
+        """Who paused a schedule, why, and until when."""
+        if not isinstance(node.value, dict):
+            return self.expected(node, f"an object with {', '.join(PAUSE)}", "paused")
+        for each, value in node.value.items():
+            if each not in PAUSE:
+                self.unknown(each, value, PAUSE, "a pause")
+        by, note = (self.text(node.value.get(each, Node("", node.at)), each) for each in ("by", "note"))
+        until = self.moment(node.value["until"], "until") if "until" in node.value else None
+        if WRONG in (by, note, until):
+            return WRONG
+        if until is not None and until.tzinfo is None:
+            return self.expected(
+                node.value["until"], "an instant with an offset, such as 2026-12-24T18:00:00Z", "until"
             )
+
+        def build() -> PauseState:
+            check_text(by, "by", minimum=1, maximum=200)
+            return PauseState(by, check_text(note, "note"), None if until is None else to_seconds(until))
+
+        return self.checked(node, build)
+
+    def check_states(self) -> None:
+        """Each is of a schedule of the document."""
+        for name in self.states:
+            if ("schedules", name) not in self.places:
+                place = self.places["state", name]
+                self.diagnostics.append(Diagnostic(place, f"state {name[:60]}: there is no schedule of this name."))
 
     def limit(self, key: str, node: Node) -> None:
         """How many runs of a concurrency key may go on at once."""

@@ -111,6 +111,7 @@ PARTS: Mapping[str, str] = {
     "calendars": "Calendars of closed days by name.",
     "limits": "How many runs of a concurrency key may go on at once, by key.",
     "queues": "At what rate the runs of a queue may begin, such as 100/min, by queue.",
+    "state": "Owning app, pause and overrides of schedules by name, as `tickbird export --all` writes them.",
 }
 # What editors put there for themselves.
 IGNORED = ("$schema",)

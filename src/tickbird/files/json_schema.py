@@ -51,6 +51,7 @@ def json_schema() -> Schema:
                 "additionalProperties": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT},
             },
             "queues": _by_name("queues", {"anyOf": [_rate(), _object({"rate": _rate()}, ["rate"])]}),
+            "state": _by_name("state", _state()),
         },
         "$defs": {"schedule": _schedule(), "trigger": _member(), "calendar": _calendar(), "command": _command()},
     }
@@ -139,6 +140,12 @@ def _field(field: Field) -> Schema:
     }
     found: Schema = kinds[field.kind]
     return found
+
+
+def _state() -> Schema:
+    text: Schema = {"type": "string"}
+    paused = _object({"by": text, "note": text, "until": _INSTANT}, ["by"])
+    return _object({"app": _NAME, "overrides": {"type": ["object", "string"]}, "paused": paused})
 
 
 def _rate() -> Schema:

@@ -62,6 +62,8 @@ class ScheduleChange:
     # Single ticks for which something was decided that makes no sense any more.
     void: int = 0
     notes: tuple[str, ...] = ()
+    # Commands after the first, which restore what operators did in another store.
+    restores: tuple[Command, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,12 @@ class FilePlan:
     @property
     def commands(self) -> list[tuple[str, Command]]:
         """The commands by schedule, in the order in which they can be made."""
-        return [(change.name, change.command) for change in self.schedules if change.command is not None]
+        return [
+            (change.name, command)
+            for change in self.schedules
+            if change.command is not None
+            for command in (change.command, *change.restores)
+        ]
 
     def count(self, kind: Kind) -> int:
         """How many schedules are changed in this way."""

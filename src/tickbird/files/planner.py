@@ -10,9 +10,9 @@ from typing import Any, Final
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.planning.code_sync import AppSchedule, is_removed
-from tickbird.domain.planning.commands.base import Command
-from tickbird.domain.planning.commands.define import Create, Delete, RefreshCalendar, SyncFromCode
-from tickbird.domain.planning.commands.pause import Resume
+from tickbird.domain.planning.commands.base import Change, Command
+from tickbird.domain.planning.commands.define import Create, Delete, RefreshCalendar, SyncFromCode, Update
+from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.planning.plan import Facts
 from tickbird.domain.schedules.codec import encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition
@@ -23,6 +23,7 @@ from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.document import Document
 from tickbird.files.field_diff import changed_fields, is_declared, kept_overrides
 from tickbird.files.plan import FilePlan, Kind, Late, ScheduleChange, SettingChange, StoredState, Unchanged
+from tickbird.files.schedule_state import NO_STATE
 from tickbird.files.shadow_notes import shadow_notes
 from tickbird.files.tick_diff import BusyMinute, TickBudget, compare, crowds
 
@@ -132,11 +133,14 @@ class _Planner:
     def _declare(self, name: str, definition: Definition, gone: frozenset[str]) -> None:
         stored = self.known.schedules.get(name)
         schedule = None if stored is None or stored.schedule.state == "deleted" else stored.schedule
-        if schedule is not None and not self._owns(schedule):
+        owner = self._owner(name)
+        if schedule is not None and not self._owns(schedule, owner):
             return
         encoded = encode_definition(definition)
-        if schedule is not None and schedule.app == self.document.app and is_declared(schedule, definition, encoded):
-            self._leave(schedule, encoded)
+        # A schedule of another app is only created: that app declares it, and changes it.
+        ours = owner == self.document.app
+        if schedule is not None and schedule.app == owner and (not ours or is_declared(schedule, definition, encoded)):
+            self._leave(schedule, encoded, resumes=ours)
             return
         mark = fingerprint(definition)
         command: Command
@@ -145,7 +149,7 @@ class _Planner:
                 actor=self.actor,
                 namespace=self.namespace,
                 definition=definition,
-                app=self.document.app,
+                app=owner,
                 fingerprint=mark,
             )
         else:
@@ -153,7 +157,7 @@ class _Planner:
                 actor=self.actor,
                 revision=schedule.revision,
                 definition=definition,
-                app=self.document.app,
+                app=owner,
                 fingerprint=mark,
             )
         if lost := next((each.schedule for each in definition.depends_on if each.schedule in gone), None):
@@ -163,10 +167,12 @@ class _Planner:
         if change is not None:
             self.changes.append(change)
             if schedule is not None and is_removed(schedule):
-                self._resume(schedule, schedule.revision + 1)
+                self._resume(schedule, change.schedule.revision)
 
-    def _owns(self, schedule: Schedule) -> bool:
-        app = self.document.app
+    def _owner(self, name: str) -> str:
+        return self.document.state.get(name, NO_STATE).app or self.document.app
+
+    def _owns(self, schedule: Schedule, app: str) -> bool:
         if schedule.app == app or (self.adopt and schedule.app is None):
             return True
         owner = "a person" if schedule.app is None else f"app {schedule.app!r}"
@@ -181,15 +187,32 @@ class _Planner:
         )
         return False
 
-    def _leave(self, schedule: Schedule, encoded: Mapping[str, Any]) -> None:
+    def _leave(self, schedule: Schedule, encoded: Mapping[str, Any], *, resumes: bool) -> None:
         """As the files say; paused perhaps by a deploy of code, which is over."""
         self.after[schedule.name] = schedule
-        if is_removed(schedule):
+        if resumes and is_removed(schedule):
             self._resume(schedule, schedule.revision)
+            return
+        if (restore := self._next_restore(schedule)) is not None:
+            change = self._change(schedule.name, schedule, restore, "change", encoded)
+            self.changes += [] if change is None else [change]
             return
         self.same += 1
         if schedule.field_overrides or schedule.pause is not None:
             self.stays.append(Unchanged(schedule.name, kept_overrides(schedule, encoded), schedule.pause))
+
+    def _next_restore(self, schedule: Schedule) -> Command | None:
+        """What the document says operators did to a schedule, and is missing in it; overrides before a pause."""
+        state = self.document.state.get(schedule.name, NO_STATE)
+        missing = {name: value for name, value in state.overrides.items() if name not in schedule.field_overrides}
+        if missing:
+            return Update(actor=self.actor, revision=schedule.revision, fields=missing)
+        pause = state.pause
+        if pause is None or schedule.pause is not None or schedule.state not in ("active", "parked"):
+            return None
+        if pause.until is not None and pause.until <= self.now:
+            return None
+        return Pause(actor=self.actor, revision=schedule.revision, by=pause.by, note=pause.note, until=pause.until)
 
     def _resume(self, schedule: Schedule, revision: int) -> None:
         command = Resume(actor=self.actor, revision=revision, note="in the files again")
@@ -199,18 +222,21 @@ class _Planner:
         self, name: str, schedule: Schedule | None, command: Command, kind: Kind, encoded: Mapping[str, Any]
     ) -> ScheduleChange | None:
         """The change that a command makes, or None with the reason noted."""
-        facts = Facts(calendars=self.known.closed, needs=self.all_needs if command.ties else None)
         # One that was deleted goes on behind what was decided.
         before = self.known.schedules[name].schedule if name in self.known.schedules else schedule
+        restores: list[Command] = []
         try:
-            done = command.apply(before, name, facts, self.now)
+            done = self._apply(command, before, name)
+            after = done.schedule
+            while kind != "calendar" and (restore := self._next_restore(after)) is not None:
+                restores.append(restore)
+                after = self._apply(restore, after, name).schedule
         except (InvalidError, ConflictError, NotFoundError) as error:
             text, at = str(error), getattr(error, "field", "")
             if schedule is not None and at in schedule.field_overrides:
                 text += f" An operator has set it; `tickbird set {name} --unset {at}` takes that back."
             self.wrong(name, text, at)
             return None
-        after = done.schedule
         self.after[name] = after
         return ScheduleChange(
             name,
@@ -218,13 +244,18 @@ class _Planner:
             command,
             after,
             changed_fields(schedule, after) if schedule else (),
-            kept_overrides(schedule, encoded),
-            schedule.pause if schedule and not is_removed(schedule) else None,
+            kept_overrides(after, encoded),
+            None if is_removed(after) else after.pause,
             compare(schedule, after, floor(self.now), self.budget),
             _late(schedule, self.now),
             len(done.plan.void),
             (*change_notes(after, schedule), *shadow_notes(schedule, after, self.now), *self._waits_for_shadows(after)),
+            tuple(restores),
         )
+
+    def _apply(self, command: Command, schedule: Schedule | None, name: str) -> Change:
+        facts = Facts(calendars=self.known.closed, needs=self.all_needs if command.ties else None)
+        return command.apply(schedule, name, facts, self.now)
 
     def _waits_for_shadows(self, schedule: Schedule) -> Iterable[str]:
         definition = schedule.definition

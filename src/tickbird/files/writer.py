@@ -11,11 +11,13 @@ from typing import Any, Final
 from tickbird.domain.calendars.calendar import calendar_to_json
 from tickbird.domain.schedules.codec import encode_field
 from tickbird.domain.schedules.definition import Backoff, Definition
+from tickbird.domain.time.instants import iso
 from tickbird.domain.triggers.every import read_step
 from tickbird.domain.triggers.trigger import Trigger
 from tickbird.files.document import Document
 from tickbird.files.fields import TABLE, Field, Plain, as_length
 from tickbird.files.loader import Format
+from tickbird.files.schedule_state import ScheduleState
 
 # Above each schedule, by its name: lines of remarks, without their marks. JSON has no place for them.
 Remarks = Mapping[str, Iterable[str]]
@@ -56,8 +58,20 @@ def to_plain(document: Document, spelling: Format = "json") -> Plain:
         "calendars": document.calendars,
         "limits": document.limits,
         "queues": {name: str(rate) for name, rate in document.queues.items()},
+        "state": {name: _state(one, spelling) for name, one in document.state.items()},
     }
     return made | {name: dict(part) for name, part in parts.items() if part}
+
+
+def _state(state: ScheduleState, spelling: Format) -> Plain:
+    made: Plain = {} if state.app is None else {"app": state.app}
+    if state.overrides:
+        made["overrides"] = _json(dict(state.overrides), spelling)
+    if (pause := state.pause) is not None:
+        made["paused"] = {"by": pause.by, "note": pause.note}
+        if pause.until is not None:
+            made["paused"]["until"] = iso(pause.until)
+    return made
 
 
 def fields_of(definition: Definition, spelling: Format = "json") -> Plain:
@@ -108,9 +122,14 @@ def _value(field: Field, value: Any, spelling: Format) -> Any:
             for each in value
         ]
     if field.kind == "payload":
-        fits = _fits(value, spelling != "toml", 0)
-        return value if fits else json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return _json(value, spelling)
     return encode_field(field.name, value)
+
+
+def _json(value: Any, spelling: Format) -> Any:
+    """JSON values as such, or as a text if the format cannot hold them."""
+    fits = _fits(value, spelling != "toml", 0)
+    return value if fits else json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _fits(value: Any, nulls: bool, depth: int) -> bool:
@@ -146,7 +165,7 @@ def _toml(plain: Plain, remarks: Remarks) -> Iterator[str]:
     for name in ("app", "namespace"):
         if name in plain:
             yield f"{name} = {_inline(plain[name])}"
-    for part in ("schedules", "calendars"):
+    for part in ("schedules", "calendars", "state"):
         for name, each in plain.get(part, {}).items():
             yield ""
             if part == "schedules":
@@ -187,7 +206,7 @@ def _yaml(plain: Plain, remarks: Remarks) -> Iterator[str]:
     for name in ("app", "namespace"):
         if name in plain:
             yield f"{name}: {_scalar(plain[name])}"
-    for part in ("schedules", "calendars", "limits", "queues"):
+    for part in ("schedules", "calendars", "limits", "queues", "state"):
         if part not in plain:
             continue
         yield ""

@@ -14,7 +14,7 @@ from tickbird.files.plan import Kind
 class DiffBody(Body):
     """A document of schedules, as a file has it in JSON, and how it would be applied."""
 
-    document: Json = Field(description="app, schedules, calendars, limits and queues, as in a file.")
+    document: Json = Field(description="app, schedules, calendars, limits, queues and state, as in a file.")
     prune: bool = Field(default=False, description="Delete schedules of its app that it does not have.")
     adopt: bool = Field(default=False, description="Those that a person made become the app's.")
 

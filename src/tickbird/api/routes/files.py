@@ -13,6 +13,7 @@ from tickbird.api.auth.auth import Editor, Viewer
 from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.models.files import ApplyBody, DiffBody, ExportModel, FilePlanModel
 from tickbird.api.schedule_response import check_command
+from tickbird.domain.schedules.codec import decode_field
 from tickbird.files.document import read_document
 from tickbird.files.plan import FilePlan
 from tickbird.files.writer import to_plain
@@ -35,6 +36,9 @@ async def apply(request: Request, access: Editor, body: ApplyBody) -> Any:
     document = await asyncio.to_thread(read_document, body.document)
     for name, definition in document.schedules.items():
         await check_command(access, name, {"target": definition.target})
+    for name, state in document.state.items():
+        if "target" in state.overrides:
+            await check_command(access, name, {"target": decode_field("target", state.overrides["target"])})
     plan = await access.client.apply(
         document, actor=access.actor, prune=body.prune, dry_run=body.dry_run, adopt=body.adopt
     )

@@ -72,9 +72,11 @@ class RemoteFiles(Remote, Files):
         )
 
     async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
-        """What is stored of an app, as a document that applying changes nothing by; or of all owners with `everything`.
+        """What is stored of an app, as a document that applying changes nothing by.
 
         What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
+        With `everything`, the schedules of all owners, for another store: with their owners, pauses and overrides, and
+        with all calendars.
         """
         query = {"app": app, "everything": everything}
         return await self._get("/export", lambda found: read_document(found["document"]), query, patience=_APPLY)

@@ -12,7 +12,7 @@ from tickbird.domain.planning.commands.pause import Resume, removed_from_code
 from tickbird.domain.schedules.codec import fingerprint
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import topological_order
-from tickbird.domain.schedules.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Schedule
+from tickbird.domain.schedules.schedule import FILES_APP, REMOVED_FROM_CODE, SYNC_ACTOR, Schedule
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,13 @@ def reconcile(
     declared: Mapping[str, Definition],
     stored: Mapping[str, AppSchedule],
     live: Mapping[str, Set[str]],
+    *,
+    adopt: bool = False,
 ) -> list[tuple[str, Command]]:
-    """The commands that bring the store to what is declared; `live` is what other live workers of the app declare."""
+    """The commands that bring the store to what is declared; `live` is what other live workers of the app declare.
+
+    With `adopt`, schedules that a person or a file without an app made become the app's.
+    """
     # Each command holds only for the revision that was read: whatever another worker or a person did since comes first.
     commands: list[tuple[str, Command]] = []
     # What others depend on comes before them.
@@ -44,13 +49,15 @@ def reconcile(
             commands.append((name, create))
             continue
         schedule, revision = known.schedule, known.schedule.revision
-        if schedule.app != app:
+        adoptable = schedule.app in (None, FILES_APP)
+        if schedule.app != app and not (adopt and adoptable):
             owner = f"app {schedule.app!r}" if schedule.app else "a person, not code"
             raise ConflictError(
                 f"schedule {name!r} was defined by {owner}; app {app!r} cannot define it too.",
-                hint="Rename one of them, or delete the stored one.",
+                hint="Rename one of them, or delete the stored one"
+                + (", or take it over with `tickbird sync --adopt`." if adoptable else "."),
             )
-        if _wins(mark, schedule.fingerprint, known.seen, live.get(name, frozenset())):
+        if schedule.app != app or _wins(mark, schedule.fingerprint, known.seen, live.get(name, frozenset())):
             redefine = SyncFromCode(
                 actor=SYNC_ACTOR, revision=revision, definition=definition, app=app, fingerprint=mark
             )

@@ -32,6 +32,8 @@ class PauseState:
     until: int | None = None
 
 
+# The app of schedules in files that name no other.
+FILES_APP = "files"
 REMOVED_FROM_CODE = "removed from code"
 SYNC_ACTOR = "sync"
 

@@ -23,7 +23,12 @@ from tickbird.files.loader import ENDINGS, FORMATS, Format
 @click.option(
     "--app", type=storable_text, metavar="NAME", help="Schedules of this app; else of the only owner there is."
 )
-@click.option("--all", "everything", is_flag=True, help="Schedules of all owners, for another store.")
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Schedules of all owners, and what operators did, for another store.",
+)
 @click.option("--format", "spelling", type=click.Choice(FORMATS), help="How to write it; else as the file's name says.")
 @click.option(
     "-o",
@@ -46,8 +51,9 @@ def export(
 ) -> None:
     """Write what is stored as a file that can be applied.
 
-    Applying it changes nothing: what operators have set over it is not part of it, and remarks tell of that. With
-    --ical the file is a calendar of coming ticks instead, for any calendar program.
+    Applying it changes nothing: what operators have set over it is not part of it, and remarks tell of that. With --all
+    it is: applied to a new store, the file keeps owners, pauses and overrides. With --ical the file is a calendar of
+    coming ticks instead, for any calendar program.
     """
     if ical is not None:
         if app is not None or everything or spelling is not None or (output is not None and ical != STDOUT):

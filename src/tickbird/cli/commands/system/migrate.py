@@ -45,8 +45,9 @@ def migrate(settings: GlobalOptions) -> None:
 
 @click.command(cls=Command)
 @app_argument
+@click.option("--adopt", is_flag=True, help="Take over schedules of these names that a person or app files made.")
 @click.pass_obj
-def sync(settings: GlobalOptions, app: str | None, app_option: str | None) -> None:
+def sync(settings: GlobalOptions, app: str | None, app_option: str | None, adopt: bool) -> None:
     """Write what an app's code declares to the store, without running it.
 
     For ten minutes it counts as declared by a live worker, so that workers of the old code do not pause it before
@@ -56,7 +57,7 @@ def sync(settings: GlobalOptions, app: str | None, app_option: str | None) -> No
 
     from tickbird.worker import publish_declarations
 
-    changes, kept = run_async(publish_declarations(bird), settings)
+    changes, kept = run_async(publish_declarations(bird, adopt=adopt), settings)
 
     def show_changes(screen: Printer) -> None:
         for change in changes:

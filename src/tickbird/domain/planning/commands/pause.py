@@ -23,6 +23,8 @@ class Pause(Command):
     note: str = ""
     until: int | None = None
     cancel_runs: bool = False
+    # Who paused it in the store that it comes from; None: the actor.
+    by: str | None = None
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """A parked schedule stays parked and is paused once repaired."""
@@ -32,7 +34,7 @@ class Pause(Command):
             raise InvalidError(
                 f"until: {to_datetime(self.until).isoformat()} is past;", field="until", hint="choose a later instant."
             )
-        pause = PauseState(self.actor, self.note, self.until)
+        pause = PauseState(self.by or self.actor, self.note, self.until)
         if schedule.state == "parked":
             plan = Plan(schedule.cursor, "parked", schedule.revision, pause, schedule.error)
         else:
