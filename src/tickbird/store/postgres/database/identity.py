@@ -22,8 +22,8 @@ class PostgresIdentity(NounStore, IdentityStore):
 
     @autocommit
     async def read(self, db: Session) -> StoreIdentity:
-        here = await read_here(db)
-        rows = await db.fetch("read_place")
+        here = await read_database(db)
+        rows = await db.fetch("read_identity")
         return compare(here, rows[0][0] if rows else None, same_database)
 
     @autocommit

@@ -25,7 +25,7 @@ class SqliteIdentity(NounStore, IdentityStore):
 
     @read_transaction
     def read(self, db: Session) -> StoreIdentity:
-        return read_identity(db, read_here(self._path))
+        return read_identity(db, read_database(self._path))
 
     @write_transaction
     def check(self, db: Session) -> StoreIdentity:
