@@ -67,20 +67,19 @@ class RateLimit:
 
     def left(self, starts: StartTimes, now: datetime) -> int:
         """How many more may begin now; below none where a rate was lowered."""
-        return self.count - sum(number for _, number in self.current(starts, now))
+        return self.count - sum(number for _, number in self._current(starts, to_micros(now)))
 
     def current(self, starts: StartTimes, now: datetime) -> StartTimes:
         """What still counts of that which has begun.
 
         What lies well behind now was written before the clock was set back, and counts as if it began now.
         """
-        latest, over = self._rounded(now), to_micros(now) - self._micros
-        behind = latest + _SET_BACK
-        return tuple((at if at <= behind else latest, number) for at, number in starts if at > over)
+        return self._current(starts, to_micros(now))
 
     def add(self, starts: StartTimes, now: datetime, number: int) -> StartTimes:
         """What has begun, with so many more that begin now."""
-        kept, at = list(self.current(starts, now)), self._rounded(now)
+        micros = to_micros(now)
+        kept, at = list(self._current(starts, micros)), self._rounded(micros)
         if kept and kept[-1][0] == at:
             number += kept.pop()[1]
         return (*kept, (at, number))
@@ -97,18 +96,22 @@ class RateLimit:
         # Whoever begins gives its place up a period later, to the one that many behind it.
         rounds, place = divmod(ahead, self.count)
         if place < free:
-            return from_micros(self._rounded(now) + rounds * self._micros) if rounds else now
+            return from_micros(self._rounded(to_micros(now)) + rounds * self._micros) if rounds else now
         # More are taken than there are where a rate was lowered: the first to be given up are nobody's.
         sums = list(accumulate(number for _, number in begun))
         given_up = begun[bisect_right(sums, place + taken - self.count)][0]
         return from_micros(given_up + (rounds + 1) * self._micros)
 
+    def _current(self, starts: StartTimes, micros: int) -> StartTimes:
+        latest, over = self._rounded(micros), micros - self._micros
+        behind = latest + _SET_BACK
+        return tuple((at if at <= behind else latest, number) for at, number in starts if at > over)
+
     @property
     def _micros(self) -> int:
         return self.seconds * 1_000_000
 
-    def _rounded(self, now: datetime) -> int:
-        micros = to_micros(now)
+    def _rounded(self, micros: int) -> int:
         if self.count <= _GRAINS:
             return micros
         grain = self._micros // _GRAINS

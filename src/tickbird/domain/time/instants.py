@@ -1,6 +1,6 @@
 """Instants: whole epoch seconds inside planning, aware datetimes everywhere else, microseconds where one is stored.
 
-Microseconds since the epoch are for SQLite columns, stored rate limiters and page cursors, and for nothing else.
+Microseconds since the epoch are for SQLite columns, stored rate limiters, page cursors and the forecast's simulation.
 """
 
 from __future__ import annotations
