@@ -89,8 +89,8 @@ class Workers:
         # Asking again changes nothing, and nothing takes it back: not even who reports on.
         assert await store.workers.drain(NAMESPACE, "a", "bo", now=later(6)) == asked
         for _ in range(2):
-            assert (await store.workers.heartbeat(a_worker("a"), 30, now=later(10))).drained_by == "ada"
-        assert (await store.workers.heartbeat(a_worker("b"), 30, now=later(10))).drained_by == ""
+            assert (await store.workers.heartbeat(a_worker("a"), 30, now=later(10))).drain_requested_by == "ada"
+        assert (await store.workers.heartbeat(a_worker("b"), 30, now=later(10))).drain_requested_by == ""
         listed = {found.id: found.drain_requested_by for found in await store.workers.list(NAMESPACE, now=later(11))}
         assert listed == {"a": "ada", "b": None}
         [told] = await store.ledger.list_audit(NAMESPACE)
@@ -148,6 +148,6 @@ class Workers:
             await change(store, redefine, number, name="mine")
         await change(store, Update(actor="ada", fields={"retries": 1}), 5, name="mine")
         [stored] = (await store.schedules.list_of_app(NAMESPACE, "app", ())).values()
-        assert (set(stored.seen), stored.schedule.fingerprint) == ({"f1", "f2", "f3"}, "f3")
+        assert (set(stored.fingerprints), stored.schedule.fingerprint) == ({"f1", "f2", "f3"}, "f3")
         await create(store, "by-hand")
-        assert set((await store.schedules.list_of_app(NAMESPACE, "app", ("by-hand",)))["by-hand"].seen) == set()
+        assert set((await store.schedules.list_of_app(NAMESPACE, "app", ("by-hand",)))["by-hand"].fingerprints) == set()

@@ -25,7 +25,7 @@ from conformance.steps import (
 from tickbird.domain.planning.commands.define import SyncFromCode, Update
 from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.planning.commands.run import Trigger
-from tickbird.domain.schedules.schedule import REVISIONS_KEPT
+from tickbird.domain.schedules.schedule import MIN_REVISIONS_KEPT
 from tickbird.store.protocol.store import Store
 
 DAY = 86_400
@@ -145,7 +145,7 @@ class Prune:
         """A run, and a retry of a run that is gone, keep the revision that they are executed with."""
         schedule = await create(store, payload={"n": 1})
         waiting = retried = 0
-        for number in range(2, REVISIONS_KEPT + 52):
+        for number in range(2, MIN_REVISIONS_KEPT + 52):
             await change(store, Update(actor="ada", fields={"payload": {"n": number}}), number / 10)
             if number == 20:
                 await change(store, Trigger(actor="ada"), number / 10)
@@ -155,9 +155,9 @@ class Prune:
                 await finish(store, await start(store, number / 10), number / 10, "queued", delay=YEAR)
             if number == 30:
                 waiting = (await change(store, Trigger(actor="ada"), number / 10)).run_ids[0]
-        newest = set(range(52, REVISIONS_KEPT + 52))
+        newest = set(range(52, MIN_REVISIONS_KEPT + 52))
         await prune(store, DAY, older_than=2 * DAY)
-        assert len(await store.schedules.list_revisions(schedule.id, limit=1_000)) == REVISIONS_KEPT + 51
+        assert len(await store.schedules.list_revisions(schedule.id, limit=1_000)) == MIN_REVISIONS_KEPT + 51
         await prune(store, YEAR, limit=7)
         kept = {each.revision for each in await store.schedules.list_revisions(schedule.id, limit=1_000)}
         # The first one says who created it.
@@ -174,15 +174,15 @@ class Prune:
         schedule = await create(store, app="app", fingerprint="one")
         declared = SyncFromCode(actor="ada", definition=define(priority=2), app="app", fingerprint="two")
         await change(store, declared, 1)
-        for number in range(REVISIONS_KEPT):
+        for number in range(MIN_REVISIONS_KEPT):
             await change(store, (Pause if number % 2 == 0 else Resume)(actor="ada"), 2 + number / 10)
         await prune(store, YEAR)
         kept = [each.revision for each in await store.schedules.list_revisions(schedule.id, limit=1_000)]
-        assert kept == [*range(REVISIONS_KEPT + 2, 0, -1)]
-        for number in range(REVISIONS_KEPT):
+        assert kept == [*range(MIN_REVISIONS_KEPT + 2, 0, -1)]
+        for number in range(MIN_REVISIONS_KEPT):
             await change(store, (Pause if number % 2 == 0 else Resume)(actor="ada"), 20 + number / 10)
         await prune(store, YEAR)
         kept = [each.revision for each in await store.schedules.list_revisions(schedule.id, limit=1_000)]
-        assert kept == [*range(2 * REVISIONS_KEPT + 2, REVISIONS_KEPT + 2, -1), 2, 1]
+        assert kept == [*range(2 * MIN_REVISIONS_KEPT + 2, MIN_REVISIONS_KEPT + 2, -1), 2, 1]
         [stored] = (await store.schedules.list_of_app(NAMESPACE, "app", ())).values()
-        assert stored.seen == {"one", "two"}
+        assert stored.fingerprints == {"one", "two"}

@@ -311,7 +311,7 @@ class Runs:
         holder, former = a_worker("holder"), a_worker("former")
         await start(store, 0, worker=holder)
         before = await read(store, run_id)
-        outcome = Outcome(run_id, 1, status, result="former", alone=alone)
+        outcome = Outcome(run_id, 1, status, result="former", releases_no_run=alone)
         assert not (await store.leases.finish([outcome], worker=former, now=later(1))).accepted
         assert await read(store, run_id) == before
         assert not await store.runs.list_attempts(run_id)

@@ -47,7 +47,7 @@ async def run_ahead(store: Store, tick: int = 180, *, skipped: int = 2, app: str
 
 async def done(store: Store) -> list[int | None]:
     """The ticks to come that were decided ahead of their time."""
-    return [since(each.tick) for each in (await get(store)).cursor.tick_overrides if each.done]
+    return [since(each.tick) for each in (await get(store)).cursor.tick_overrides if each.decided_early]
 
 
 async def ran(store: Store) -> list[int | None]:

@@ -10,7 +10,7 @@ import pytest
 
 from tickbird.client import Client
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, StaleError
-from tickbird.domain.planning.changes import ChangeSet, Counted
+from tickbird.domain.planning.changes import ChangeSet, ProgressCallback
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.files import DocumentError, read_document
 from tickbird.files.document import Document
@@ -32,7 +32,7 @@ class Busy(SqliteStore):
         changes: ChangeSet,
         actor: str,
         *,
-        counted: Counted | None = None,
+        counted: ProgressCallback | None = None,
         now: datetime | None = None,
     ) -> None:
         if self.quicker:

@@ -80,7 +80,7 @@ def test_what_will_not_run_is_cancelled_and_says_why() -> None:
     overrides = (
         TickOverride(to_seconds(at(3)), actor="bo", created_at=to_seconds(NOW), skip=True, note="feast"),
         TickOverride(to_seconds(at(5)), actor="bo", created_at=to_seconds(NOW), due_at=to_seconds(at(5, 7))),
-        TickOverride(to_seconds(at(7)), done=True),
+        TickOverride(to_seconds(at(7)), decided_early=True),
         TickOverride(to_seconds(at(12)), actor="bo", due_at=to_seconds(at(8, 12)), payload={"limit": 1}),
     )
     skips = {"tick_overrides": overrides}

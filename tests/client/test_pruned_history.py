@@ -14,7 +14,7 @@ from tickbird.client import Client
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.define import Create, Update
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.schedules.schedule import REVISIONS_KEPT
+from tickbird.domain.schedules.schedule import MIN_REVISIONS_KEPT
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
 from tickbird.testing import Harness
@@ -69,18 +69,18 @@ async def test_why_and_audit_of_a_time_whose_revisions_were_pruned(store: Store)
 
     definition = Definition(trigger=cron("30 * * * *"), target=Target("report"))
     await edit(0, Create(actor="ana", namespace="default", definition=definition))
-    for hour in range(1, 2 * REVISIONS_KEPT):
+    for hour in range(1, 2 * MIN_REVISIONS_KEPT):
         # Half of them do not tick at half past.
         trigger = cron(f"{45 if hour % 2 else 30} * * * *")
         await edit(hour, Update(actor="ana", fields={"trigger": trigger.to_json()}))
     # Up to there all ticks are decided.
-    last = START + timedelta(hours=2 * REVISIONS_KEPT - 1)
+    last = START + timedelta(hours=2 * MIN_REVISIONS_KEPT - 1)
     before = await client.verify_ledger("report", last=last)
-    assert (before.ok, before.expected > REVISIONS_KEPT) == (True, True)
+    assert (before.ok, before.expected > MIN_REVISIONS_KEPT) == (True, True)
     while await store.runs.prune(older_than=3_600, keep=0, now=last + timedelta(hours=2)):
         pass
     history = await client.history("report", limit=1_000)
-    assert [entry.revision.revision for entry in history] == [*range(2 * REVISIONS_KEPT, REVISIONS_KEPT, -1), 1]
+    assert [entry.revision.revision for entry in history] == [*range(2 * MIN_REVISIONS_KEPT, MIN_REVISIONS_KEPT, -1), 1]
     after = await client.verify_ledger("report", last=last)
     assert after.ok
     assert after.complete_from is not None
@@ -90,4 +90,4 @@ async def test_why_and_audit_of_a_time_whose_revisions_were_pruned(store: Store)
     assert (told.verdict, "not known any more" in told.sentence) == ("no record", True)
     with pytest.raises(NotFoundError, match="no longer kept"):
         await client.roll_back("report", 50, actor="ana")
-    assert (await client.roll_back("report", 151, actor="ana")).revision == 2 * REVISIONS_KEPT + 1
+    assert (await client.roll_back("report", 151, actor="ana")).revision == 2 * MIN_REVISIONS_KEPT + 1

@@ -199,8 +199,8 @@ def decisions_of(planned: Plan, spec: Spec) -> list[Decision]:
     for skip in planned.skips:
         ticks = spec.ticks(skip.first, skip.last)
         assert (skip.first, skip.last, skip.count) == (ticks[0], ticks[-1], len(ticks))
-        assert skip.under is None or skip.under < len(planned.runs)
-        blocker = skip.run_id if skip.under is None else -1 - skip.under
+        assert skip.blocked_by_new is None or skip.blocked_by_new < len(planned.runs)
+        blocker = skip.blocked_by if skip.blocked_by_new is None else -1 - skip.blocked_by_new
         decisions += [Decision(tick, skip.reason, blocker) for tick in ticks]
     assert len({decision.tick for decision in decisions}) == len(decisions)
     return sorted(decisions, key=lambda decision: decision.tick)

@@ -18,7 +18,7 @@ from tickbird.domain.planning.commands import pause
 from tickbird.domain.planning.commands.base import Change
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.pending_ticks import prune_overrides
-from tickbird.domain.planning.plan import Facts, Repeated
+from tickbird.domain.planning.plan import Facts, RetriedRun
 from tickbird.domain.runs.held import Release
 from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import TICK_ORIGINS, Outcome
@@ -157,7 +157,7 @@ def a_rate_is_slower_than_it_says(patch: Patch) -> None:
 
 def a_long_outage_is_like_a_short_one(patch: Patch) -> None:
     """What should be held runs at once."""
-    patch.setattr(due_decisions.DuePass, "_holds", lambda self: False)
+    patch.setattr(due_decisions.DuePass, "_must_hold", lambda self: False)
 
 
 def held_runs_are_let_go_by_themselves(patch: Patch) -> None:
@@ -229,7 +229,7 @@ def old_workers_revert_a_deploy(patch: Patch) -> None:
 
 def resume_catches_up(patch: Patch) -> None:
     """Ticks that passed while a schedule was paused run when it goes on."""
-    patch.setattr(pause, "pass_over", lambda schedule, *_, **__: next_pass.settle(schedule, schedule.cursor))
+    patch.setattr(pause, "skip_all", lambda schedule, *_, **__: next_pass.settle(schedule, schedule.cursor))
 
 
 def jumps_are_believed(patch: Patch) -> None:
@@ -305,9 +305,9 @@ def a_retry_runs_the_schedule_as_it_is_now(patch: Patch) -> None:
     repeat = Trigger._repeat
 
     def newest(self: Trigger, schedule: Any, facts: Facts, now: float) -> Change:
-        assert facts.repeated is not None
-        current = replace(facts.repeated.run, revision=schedule.revision)
-        return repeat(self, schedule, replace(facts, repeated=Repeated(current, schedule.definition)), now)
+        assert facts.retried_run is not None
+        current = replace(facts.retried_run.run, revision=schedule.revision)
+        return repeat(self, schedule, replace(facts, retried_run=RetriedRun(current, schedule.definition)), now)
 
     patch.setattr(Trigger, "_repeat", newest)
 

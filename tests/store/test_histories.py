@@ -190,7 +190,7 @@ def cursor_in(schedule: Schedule) -> dict[str, Any]:
         "overrides": [
             (each.tick - T0, each.skip, None if each.due_at is None else each.due_at - T0, each.payload is not None)
             for each in cursor.tick_overrides
-            if not each.done
+            if not each.decided_early
         ],
         "skip_until": cursor.skip_until and cursor.skip_until - T0,
         "paused": schedule.pause is not None,
@@ -316,7 +316,7 @@ class History:
 
     def _check_reached(self, before: Schedule, after: Schedule) -> None:
         """Decided is decided: only an edit takes a cursor back, to that instant, and what lay ahead is remembered."""
-        now, done = floor(self.state.now), {each.tick for each in after.cursor.tick_overrides if each.done}
+        now, done = floor(self.state.now), {each.tick for each in after.cursor.tick_overrides if each.decided_early}
         reached, old = after.cursor.planned_until or 0, before.cursor.planned_until or 0
         assert reached >= old or (after.revision > before.revision and reached == now), "decided ticks became undecided"
         known = self.state.model.schedules[after.name].done

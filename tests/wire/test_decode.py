@@ -29,7 +29,7 @@ from tickbird.domain.ledger.report import LedgerError, LedgerReport
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus, RateLimit
 from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
-from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport, Resolved
+from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport, ResolvedCalendar
 from tickbird.domain.planning.upcoming import UpcomingTick
 from tickbird.domain.planning.zone_impact import ZoneImpact
 from tickbird.domain.runs.held import HeldSchedule
@@ -150,10 +150,10 @@ def stored(draw: Any) -> Schedule:
             created_at=SECONDS,
             due_at=st.none() | SECONDS,
             payload=st.none() | OBJECTS,
-            done=st.just(False),
+            decided_early=st.just(False),
         )
         for place, tick in enumerate(sorted(later)):
-            overrides.append(TickOverride(tick, done=True) if place == 2 else replace(draw(made), tick=tick))
+            overrides.append(TickOverride(tick, decided_early=True) if place == 2 else replace(draw(made), tick=tick))
     skips = draw(st.booleans())
     cursor = Cursor(
         planned_until=decided,
@@ -254,7 +254,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "calendar report": (
         records(
             CalendarReport,
-            calendar=records(Resolved, closed=CLOSED) | records(CalendarRecord, closed=CLOSED),
+            calendar=records(ResolvedCalendar, closed=CLOSED) | records(CalendarRecord, closed=CLOSED),
             effects=st.lists(records(CalendarImpact, moved=MOVES), max_size=2),
             failed=st.lists(st.tuples(TEXTS, TEXTS), max_size=2),
         ),

@@ -17,7 +17,7 @@ from tickbird.domain.calendars.definition import (
     read_calendar,
 )
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport, Resolved, effect
+from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport, ResolvedCalendar, calendar_impact
 from tickbird.domain.planning.commands.define import RefreshCalendar
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
@@ -97,11 +97,11 @@ class CalendarService:
             failed=failed,
         )
 
-    async def resolve(self, definition: object) -> Resolved:
+    async def resolve(self, definition: object) -> ResolvedCalendar:
         """The days that a definition closes; public holidays of a stated span of years."""
         read = await asyncio.to_thread(read_calendar, definition)
         if read.holidays is None:
-            return Resolved(definition=read.to_json(), closed=read.closed(), source={})
+            return ResolvedCalendar(definition=read.to_json(), closed=read.closed(), source={})
         year = (await self._store.now()).year
         first, last = read.holidays.years or (year - YEARS_BACK, year + YEARS_AHEAD)
         found = await asyncio.to_thread(find_holidays, read.holidays, first, last)
@@ -110,7 +110,7 @@ class CalendarService:
             "years": [first, last],
             "names": {day.isoformat(): found.names[day] for day in sorted(found.names)},
         }
-        return Resolved(definition=read.to_json(), closed=read.closed(found.names), source=source)
+        return ResolvedCalendar(definition=read.to_json(), closed=read.closed(found.names), source=source)
 
     async def get(self, name: str) -> CalendarRecord:
         """A calendar by name."""
@@ -139,4 +139,4 @@ def _effect(schedule: Schedule, after: Definition, first: int, last: int) -> Cal
         # It is parked for that, and has no ticks.
         return CalendarImpact(schedule.name)
     first = max(first, schedule.cursor.planned_until or first)
-    return effect(schedule.name, before, after, first, last)
+    return calendar_impact(schedule.name, before, after, first, last)

@@ -12,7 +12,13 @@ from tickbird.domain.doctor.checks.registry import run_checks
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.ledger.activity import AuditEntry
-from tickbird.domain.planning.zone_impact import ZoneImpact, all_moves, by_instant, is_zoned, next_moves
+from tickbird.domain.planning.zone_impact import (
+    ZoneImpact,
+    is_zoned,
+    iter_zone_impacts,
+    next_zone_impact,
+    sort_by_instant,
+)
 from tickbird.domain.store_identity import StoreIdentity
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
@@ -77,8 +83,10 @@ class System(ClientBase):
             schedules += [row.schedule for row in rows if is_zoned(row.schedule)]
             after = rows[-1].schedule.name
         if against is None:
-            return await compute(lambda: by_instant(map(next_moves, schedules)))
-        return await compute(lambda: by_instant(all_moves(schedules, against, since, since + days * 86_400)))
+            return await compute(lambda: sort_by_instant(map(next_zone_impact, schedules)))
+        return await compute(
+            lambda: sort_by_instant(iter_zone_impacts(schedules, against, since, since + days * 86_400))
+        )
 
     async def audit(
         self, *, schedule: str | None = None, before: int | None = None, limit: int = 100

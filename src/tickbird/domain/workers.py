@@ -1,4 +1,4 @@
-"""Workers: the processes that plan and execute, what they publish, and who has seen the store's clock jump."""
+"""Workers: the processes that plan and execute, and what they publish."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Worker:
     last_heartbeat_at: datetime | None = None
     # It counts as live until then.
     live_until: datetime | None = None
-    # Since when somebody wants it to take nothing new, finish what it executes and end.
+    # When and by whom it was asked to drain.
     drain_requested_at: datetime | None = None
     drain_requested_by: str | None = None
 
@@ -50,13 +50,14 @@ def executes(worker: Worker) -> bool:
     return worker.kind in ("worker", "executor") and worker.slots > 0
 
 
-def who_distrusts(workers: Iterable[Worker], now: datetime) -> Worker | None:
-    """A worker that has seen the clock jump. One last seen at an instant to come was lost while the clock was ahead."""
-    found = (worker for worker in workers if CLOCK_JUMPED in worker.standby_reason)
+def worker_with_clock_alarm(workers: Iterable[Worker], now: datetime) -> Worker | None:
+    """A worker that reports a jump of the store's clock; None if there is none."""
+    alarmed = (worker for worker in workers if CLOCK_JUMPED in worker.standby_reason)
+    # A worker whose last heartbeat is in the future was lost while the clock was ahead.
     return next(
         (
             worker
-            for worker in found
+            for worker in alarmed
             if worker.last_heartbeat_at is not None and worker.last_heartbeat_at <= now + _CLOSE
         ),
         None,
@@ -80,18 +81,18 @@ def check_drainable(worker: Worker) -> None:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatResult:
-    """The store's clock as a worker reported, the ids of the other live workers of its app, and which zone rules."""
+    """The answer to a heartbeat: the store's clock, and the ids of the other live workers of the app."""
 
     now: datetime
     peers: frozenset[str] = frozenset()
-    # The generation of the zone rules that the store goes by.
+    # The generation of the zone rules in the store.
     zones: int = 0
-    # Why the store is taken for a copy; empty when it is not.
+    # Why the store is treated as a copy; empty if it is not.
     copy_reason: str = ""
-    # Why this code may no longer work on the store, whose schema was migrated meanwhile; empty when it may.
-    outdated: str = ""
-    # Who wants this worker to drain; empty when nobody does.
-    drained_by: str = ""
+    # Why this code may no longer use the store, whose schema was migrated; empty if it may.
+    outdated_reason: str = ""
+    # Who asked this worker to drain; empty if nobody did.
+    drain_requested_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,7 +266,7 @@ class Attempt:
     def _ended(self, status: Status, **what: Any) -> Outcome:
         run = self.claimed
         alone = run.schedule_id is None and run.concurrency_key is None
-        return Outcome(run.id, run.attempt, status, alone=alone, incarnation=run.incarnation, **what)
+        return Outcome(run.id, run.attempt, status, releases_no_run=alone, incarnation=run.incarnation, **what)
 
     def unstarted(self, reason: StopReason) -> Outcome | None:
         """What becomes of a run that was claimed ahead and has not begun."""

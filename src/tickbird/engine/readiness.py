@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from tickbird.domain.time.zone_data import MovedSchedule, Zones
-from tickbird.domain.workers import CLOCK_JUMPED, HeartbeatResult, Worker, who_distrusts
+from tickbird.domain.workers import CLOCK_JUMPED, HeartbeatResult, Worker, worker_with_clock_alarm
 from tickbird.engine.clock import ACCEPT_AFTER, Clock
 from tickbird.store.protocol.store import Store
 
@@ -69,7 +69,7 @@ class WorkerReadiness:
     async def check_clock(self, namespace: str, now: datetime) -> None:
         """A new worker cannot know by itself that the store's clock has jumped, so it asks those who do."""
         workers = await self._store.workers.list(namespace, now=self._clock.now())
-        found = who_distrusts([worker for worker in workers if not self._is_silent(worker)], now)
+        found = worker_with_clock_alarm([worker for worker in workers if not self._is_silent(worker)], now)
         before, self.doubt = self.doubt, "" if found is None else found.id
         if self.doubt and not before:
             log.error(
@@ -91,13 +91,13 @@ class WorkerReadiness:
 
     def see(self, reported: HeartbeatResult) -> None:
         """What a heartbeat tells: somebody may drain it, accept a copy, adopt zone rules, or migrate the store."""
-        if reported.drained_by and not self._drained:
-            log.warning("this worker takes nothing more and ends: %s drains it", reported.drained_by)
+        if reported.drain_requested_by and not self._drained:
+            log.warning("this worker takes nothing more and ends: %s drains it", reported.drain_requested_by)
             self._drained = True
             self.on_drained()
-        if reported.outdated and not self.outdated:
-            log.error("this worker takes nothing more and ends: %s", reported.outdated)
-            self.outdated = reported.outdated
+        if reported.outdated_reason and not self.outdated:
+            log.error("this worker takes nothing more and ends: %s", reported.outdated_reason)
+            self.outdated = reported.outdated_reason
             self.on_outdated()
         self._see_copy(reported.copy_reason)
         known = self._zones.stored.generation if self._zones is not None and self._zones.stored is not None else 0

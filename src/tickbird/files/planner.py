@@ -254,7 +254,7 @@ class _Planner:
         )
 
     def _apply(self, command: Command, schedule: Schedule | None, name: str) -> Change:
-        facts = Facts(calendars=self.known.closed, needs=self.all_needs if command.ties else None)
+        facts = Facts(calendars=self.known.closed, needs=self.all_needs if command.changes_dependencies else None)
         return command.apply(schedule, name, facts, self.now)
 
     def _waits_for_shadows(self, schedule: Schedule) -> Iterable[str]:

@@ -35,4 +35,4 @@ def _first(schedule: Schedule, now: float) -> int | None:
     reached = schedule.cursor.planned_until
     if schedule.state not in ("active", "paused") or reached is None:
         return None
-    return PendingTicks(schedule).to_run(max(reached, floor(now) - schedule.offset))
+    return PendingTicks(schedule).next_runnable(max(reached, floor(now) - schedule.offset))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from tickbird.domain.forecast.tick_load import MINUTE, count_ticks
+from tickbird.domain.forecast.tick_load import MINUTE, count_running_ticks
 from tickbird.domain.planning.calendar_impact import runs_on
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
@@ -132,7 +132,7 @@ class _UpcomingTicks:
             self.first = self.last
         if self.definition.max_runs is not None:
             self.left = max(0, self.definition.max_runs - schedule.cursor.runs_planned)
-        self.count = count_ticks(self.definition, self.first, self.last)
+        self.count = count_running_ticks(self.definition, self.first, self.last)
         if self.left is not None:
             self.count = min(self.count, self.left)
 

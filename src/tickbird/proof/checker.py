@@ -138,7 +138,7 @@ class Checker:
         """The ticks that have a run."""
         first: dict[int, RunRecord] = {}
         # An edit of the trigger moves the cursor back to its own instant; ticks decided early are in their overrides.
-        early = {override.tick for override in schedule.schedule.cursor.tick_overrides if override.done}
+        early = {override.tick for override in schedule.schedule.cursor.tick_overrides if override.decided_early}
         for run in schedule.runs:
             if run.scheduled_for is None or run.origin not in UNIQUE:
                 continue

@@ -99,18 +99,18 @@ def _name(name: str | None) -> str | None:
 
 
 async def _quieter(visit: PageRequest, found: Preview) -> tuple[datetime, int] | None:
-    """Near the first of its ticks, if that is crowded."""
-    first: Any = found.load.instants[0] if found.load is not None and found.load.instants else None
-    if first is None or first.minute < _CROWDED:
+    """A quieter minute near its first tick, and the number of ticks in it; None if the first is not crowded."""
+    first = found.load.instants[0] if found.load is not None and found.load.instants else None
+    if first is None or first.in_minute < _CROWDED:
         return None
     try:
         near = [at(first.at + timedelta(minutes=each)) for each in _NEAR]
         load = (await visit.client.preview(AnyOf(*near), count=len(near))).load
     except (TickbirdError, OverflowError):
         return None
-    instants: Sequence[Any] = () if load is None else load.instants
-    best = min(instants, key=lambda each: (each.minute, abs(each.at - first.at)), default=None)
-    return None if best is None or best.minute >= first.minute else (best.at, best.minute)
+    instants = () if load is None else load.instants
+    best = min(instants, key=lambda point: (point.in_minute, abs(point.at - first.at)), default=None)
+    return None if best is None or best.in_minute >= first.in_minute else (best.at, best.in_minute)
 
 
 async def _unserved(visit: PageRequest, target: Target | None, found: Preview) -> str:

@@ -39,7 +39,7 @@ async def test_a_worker_is_asked_to_drain(api: Api) -> None:
     asked = answer.json()
     assert asked["drain_requested_by"].startswith("admin (token ")
     assert asked == (await api.get("/workers/a"))
-    assert (await api.store.workers.heartbeat(a_worker("a"), 600)).drained_by == asked["drain_requested_by"]
+    assert (await api.store.workers.heartbeat(a_worker("a"), 600)).drain_requested_by == asked["drain_requested_by"]
     # Harmless, and told once.
     again = await api.ask("POST", f"{PATH}/a/drain")
     assert again.json()["drain_requested_at"] == asked["drain_requested_at"]
@@ -54,7 +54,7 @@ async def test_a_worker_that_is_not_here_is_not_drained(api: Api) -> None:
         said = [refused(await api.ask(method, f"{PATH}/{name}{path}"), 404, "not-found") for name in ("there", "where")]
         assert said[0].replace("'there'", "'where'") == said[1]
     assert "is a deploy step" in refused(await api.ask("POST", f"{PATH}/step/drain"), 409, "conflict")
-    assert (await api.store.workers.heartbeat(a_worker("there", namespace="elsewhere"), 600)).drained_by == ""
+    assert (await api.store.workers.heartbeat(a_worker("there", namespace="elsewhere"), 600)).drain_requested_by == ""
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, content_from_json, exclude
 from tickbird.domain.calendars.definition import read_calendar
 from tickbird.domain.errors import DefinitionError
-from tickbird.domain.planning.calendar_impact import MAX_LISTED, effect
+from tickbird.domain.planning.calendar_impact import MAX_LISTED, calendar_impact
 from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition, Roll, Target
 from tickbird.domain.time.instants import DAY, to_datetime, to_seconds
@@ -133,7 +133,7 @@ def test_effects_are_the_difference_of_what_runs(
 ) -> None:
     before, after = define(trigger, old, roll), define(trigger, new, roll)
     last = NOW + length * DAY
-    told = effect("s", before, after, NOW, last)
+    told = calendar_impact("s", before, after, NOW, last)
     ran, runs = running(before, NOW, last), running(after, NOW, last)
     assert not told.more
     assert {*told.vanish, *(one for one, _ in told.moved)} == ran - runs
@@ -146,7 +146,7 @@ def test_effects_are_the_difference_of_what_runs(
 
 def test_a_moved_tick_is_told_as_one() -> None:
     monthly = cron("0 9 1 * *")
-    told = effect(
+    told = calendar_impact(
         "s",
         define(monthly, exclude("sat", "sun"), "next"),
         define(monthly, exclude("sun"), "next"),
@@ -159,7 +159,7 @@ def test_a_moved_tick_is_told_as_one() -> None:
 
 
 def test_the_effect_on_a_dense_schedule_is_cut() -> None:
-    told = effect(
+    told = calendar_impact(
         "s", define(every(seconds=1), exclude("sun")), define(every(seconds=1), exclude("mon")), NOW, NOW + 366 * DAY
     )
     assert told.more

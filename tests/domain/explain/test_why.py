@@ -21,7 +21,7 @@ from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.explain.why import explain
 from tickbird.domain.messages import brief
 from tickbird.domain.planning.pending_ticks import PendingTicks
-from tickbird.domain.planning.plan import NO_FACTS, at_plan
+from tickbird.domain.planning.plan import NO_FACTS, apply_plan
 from tickbird.domain.planning.planner import plan
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, SkipRecord
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
@@ -412,7 +412,7 @@ def test_what_is_foretold_is_what_the_planner_does(
     # Contradictions are refused before they are stored, and so are moves into the past.
     assume(_is_possible(schedule))
     # One look leaves the cursor as a store would have it.
-    schedule = at_plan(schedule, plan(schedule, NO_FACTS, T0))
+    schedule = apply_plan(schedule, plan(schedule, NO_FACTS, T0))
     decided: dict[int, str] = {}
     seen = schedule
     while seen.cursor.next_run_at is not None and seen.cursor.next_run_at <= T0 + 900:
@@ -420,7 +420,7 @@ def test_what_is_foretold_is_what_the_planner_does(
         decided |= {run.scheduled_for: "will run" for run in looked.runs if run.scheduled_for is not None}
         for skip in looked.skips:
             decided |= dict.fromkeys(range(skip.first, skip.last + 1, 60), "will be skipped")
-        seen = at_plan(seen, looked)
+        seen = apply_plan(seen, looked)
     for tick in range(60, 601, 60):
         expected = decided.get(T0 + tick, "ended")
         assert why(tick, now=1, schedule=schedule).verdict == expected, tick

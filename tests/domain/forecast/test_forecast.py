@@ -20,7 +20,7 @@ from tickbird.domain.forecast.forecast import (
     simulate,
 )
 from tickbird.domain.forecast.model import RunningRun
-from tickbird.domain.runs.durations import DurationStats, run_length
+from tickbird.domain.runs.durations import DurationStats, duration_stats
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.time.instants import DAY
@@ -212,8 +212,8 @@ def test_the_picture_is_xml_whatever_it_is_called(title: str) -> None:
 
 def test_run_lengths() -> None:
     """The middle of the newest twenty."""
-    assert run_length([4.0]) == DurationStats(4.0, 4.0, 1)
-    assert run_length([float(number) for number in range(40)]) == DurationStats(9.5, 18.0, 20)
+    assert duration_stats([4.0]) == DurationStats(4.0, 4.0, 1)
+    assert duration_stats([float(number) for number in range(40)]) == DurationStats(9.5, 18.0, 20)
 
 
 SMALL: ForecastComparison = simulate(

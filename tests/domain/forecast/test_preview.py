@@ -11,7 +11,7 @@ import pytest
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.forecast.preview import preview
-from tickbird.domain.forecast.tick_load import MAX_INSTANTS, count_ticks, load_around
+from tickbird.domain.forecast.tick_load import MAX_INSTANTS, count_running_ticks, load_around
 from tickbird.domain.schedules.definition import Definition, Target, spread_offset
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.warnings import MAX_COUNT, definition_warnings
@@ -175,7 +175,7 @@ NINE = to_seconds(datetime(2026, 11, 17, 9, tzinfo=UTC))
 def around(*others: Schedule, instants: list[int] | None = None) -> list[tuple[int, int, int]]:
     """Before, in and after the minute of nine o'clock."""
     found = load_around(instants or [NINE + 30], others, complete=True)
-    return [(each.before, each.minute, each.after) for each in found.instants]
+    return [(each.hour_before, each.in_minute, each.hour_after) for each in found.instants]
 
 
 @pytest.mark.parametrize(
@@ -211,13 +211,13 @@ def test_only_active_schedules_and_the_first_instants_count() -> None:
     paused = Schedule(2, "default", "paused", 1, "paused", busy.definition)
     broken = Schedule(3, "default", "broken", 1, "active", None)
     found = load_around([NINE], [busy, paused, broken, busy], complete=False)
-    assert (found.schedules, found.complete, found.instants[0].minute) == (2, False, 2)
+    assert (found.schedules, found.complete, found.instants[0].in_minute) == (2, False, 2)
     days = [NINE + day * 86_400 for day in range(20)]
     assert len(around(busy, instants=days)) == MAX_INSTANTS
 
 
 def test_shadows_are_no_load() -> None:
     definition = Definition(trigger=cron("0 9 * * *"), target=Target("work"))
-    counts = [count_ticks(replace(definition, shadow=shadow), 0, 30 * 86_400) for shadow in (False, True)]
+    counts = [count_running_ticks(replace(definition, shadow=shadow), 0, 30 * 86_400) for shadow in (False, True)]
     assert counts == [30, 0]
     assert {tick.skipped for tick in preview(replace(definition, shadow=True), 0, 3).ticks} == {"shadow"}

@@ -11,7 +11,7 @@ import pytest
 
 from tickbird import any_of, cron, every
 from tickbird.domain.calendars.calendar import Calendar
-from tickbird.domain.forecast.tick_load import HOUR, MINUTE, count_by_slot, count_ticks, sum_by_hour
+from tickbird.domain.forecast.tick_load import HOUR, MINUTE, count_by_slot, count_running_ticks, sum_by_hour
 from tickbird.domain.schedules.definition import Definition, Target
 
 # Two hours before clocks in Rome go forward, on a Sunday.
@@ -65,5 +65,5 @@ def test_hours_are_the_sums_of_their_minutes() -> None:
 def test_neither_shadows_nor_closed_days_run() -> None:
     trigger = cron("0 * * * *")
     for policies, expected in (({}, 4), ({"shadow": True}, 0), ({"exclude": SUNDAYS}, 1)):
-        assert count_ticks(define(trigger, **policies), START - 1, START + 4 * HOUR - 1) == expected
-    assert count_ticks(define(trigger), START, START) == 0
+        assert count_running_ticks(define(trigger, **policies), START - 1, START + 4 * HOUR - 1) == expected
+    assert count_running_ticks(define(trigger), START, START) == 0

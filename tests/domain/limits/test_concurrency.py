@@ -63,7 +63,7 @@ def test_a_key_is_kept_and_keeps_the_format() -> None:
     assert decode_definition(encoded) == definition
     assert "concurrency_key" not in encode_definition(define())
     assert (definition.key(), definition.key({"tenant": "b"}), define().key()) == ("tenant:a", "tenant:b", None)
-    assert (define().is_plain, definition.is_plain) == (True, False)
+    assert (define().has_fast_path, definition.has_fast_path) == (True, False)
 
 
 KEYS: list[Key] = [("n", "a"), ("n", "b"), ("m", "a")]

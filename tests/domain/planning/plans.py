@@ -49,7 +49,7 @@ def moved(tick: int, due: int, **options: Any) -> Schedule:
 
 
 def done(*ticks: int) -> tuple[TickOverride, ...]:
-    return tuple(TickOverride(BASE + tick, done=True) for tick in ticks)
+    return tuple(TickOverride(BASE + tick, decided_early=True) for tick in ticks)
 
 
 def facts(*active: tuple[int, Status] | tuple[int, Status, Origin]) -> Facts:
@@ -67,7 +67,7 @@ def runs(made: Plan) -> list[tuple[int | None, str, str]]:
 def skips(made: Plan) -> list[tuple[Any, ...]]:
     """Reason, first, last, count, and what it stands behind: the id of a run, or "#0" for the plan's first."""
     return [
-        (skip.reason, skip.first - BASE, skip.last - BASE, skip.count, *_behind(skip.run_id, skip.under))
+        (skip.reason, skip.first - BASE, skip.last - BASE, skip.count, *_behind(skip.blocked_by, skip.blocked_by_new))
         for skip in made.skips
     ]
 

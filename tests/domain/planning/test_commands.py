@@ -16,7 +16,7 @@ from tickbird.domain.planning.commands.define import Create, Delete, SyncFromCod
 from tickbird.domain.planning.commands.pause import Pause, Resume, removed_from_code
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.commands.ticks import ClearOverride, Override, Reschedule, Skip
-from tickbird.domain.planning.plan import NO_FACTS, ActiveRun, Facts, Repeated
+from tickbird.domain.planning.plan import NO_FACTS, ActiveRun, Facts, RetriedRun
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
@@ -82,8 +82,8 @@ def test_a_stale_revision_is_refused(command: Command) -> None:
 @pytest.mark.parametrize("command", ALL, ids=lambda command: type(command).__name__)
 def test_every_change_but_a_run_makes_one_revision(command: Command) -> None:
     change = apply(command, schedule("paused"))
-    assert change.revised == (not isinstance(command, Trigger))
-    assert change.schedule.revision == change.plan.revision == 3 + change.revised
+    assert change.makes_revision == (not isinstance(command, Trigger))
+    assert change.schedule.revision == change.plan.revision == 3 + change.makes_revision
     assert (change.schedule.state, change.schedule.cursor) == (change.plan.state, change.plan.cursor)
 
 
@@ -102,7 +102,7 @@ def test_create_goes_on_behind_a_tombstone() -> None:
     tombstone = schedule("deleted", cursor=Cursor(planned_until=BASE + 150, runs_planned=9))
     change = apply(command, tombstone, 10)
     assert (change.schedule.id, change.schedule.revision) == (1, 4)
-    done = tuple(TickOverride(BASE + tick, done=True) for tick in (60, 120, 150))
+    done = tuple(TickOverride(BASE + tick, decided_early=True) for tick in (60, 120, 150))
     assert change.schedule.cursor == Cursor(BASE + 10, BASE + 180, tick_overrides=done)
     assert apply(command, tombstone, 200).schedule.cursor == Cursor(BASE + 200, BASE + 240)
     # Once its time has come, it is not recorded as missed.
@@ -165,15 +165,15 @@ def test_an_update_to_what_is_already_so_changes_nothing() -> None:
     known = schedule(priority=4, payload={"n": 1})
     for fields in ({}, {"priority": 4}, {"grace": 10}, {"payload": {"n": 1}}):
         change = apply(Update(actor="ada", fields=fields), known, 100)
-        assert (change.schedule, change.revised, change.plan.cursor) == (known, False, known.cursor)
+        assert (change.schedule, change.makes_revision, change.plan.cursor) == (known, False, known.cursor)
         assert (change.plan.runs, change.plan.skips) == ((), ())
     for payload in ({"n": True}, {"n": 1.0}, {}):
-        assert apply(Update(actor="ada", fields={"payload": payload}), known, 100).revised
+        assert apply(Update(actor="ada", fields={"payload": payload}), known, 100).makes_revision
     # A person's word outlives the code's, also where both say the same.
     from_code = replace(known, app="a", fingerprint="f")
     assert apply(Update(actor="ada", fields={"priority": 4}), from_code).schedule.field_overrides == {"priority": 4}
     # What a store refused may fit by now.
-    assert apply(Update(actor="ada", fields={"priority": 4}), replace(known, state="parked")).revised
+    assert apply(Update(actor="ada", fields={"priority": 4}), replace(known, state="parked")).makes_revision
 
 
 def test_update_of_each_state() -> None:
@@ -223,7 +223,7 @@ def test_delete_leaves_a_tombstone() -> None:
     )
     ahead = apply(Delete(actor="ada"), schedule(cursor=Cursor(planned_until=BASE + 500)), 100)
     assert ahead.schedule.cursor.planned_until == BASE + 100
-    done = [each.tick - BASE for each in ahead.schedule.cursor.tick_overrides if each.done]
+    done = [each.tick - BASE for each in ahead.schedule.cursor.tick_overrides if each.decided_early]
     assert done == [120, 180, 240, 300, 360, 420, 480, 500]
     assert ahead.plan.void == ()
     assert (change.plan.cancel, change.plan.stop) == ((), ())
@@ -232,7 +232,7 @@ def test_delete_leaves_a_tombstone() -> None:
 
 
 def test_what_was_decided_ahead_of_its_time_is_not_to_be_overridden() -> None:
-    done = TickOverride(BASE + 120, done=True)
+    done = TickOverride(BASE + 120, decided_early=True)
     known = schedule(cursor=Cursor(BASE, BASE + 60, tick_overrides=(done,)))
     for command in (Override(actor="ada", tick=BASE + 120, skip=True), ClearOverride(actor="ada", tick=BASE + 120)):
         with pytest.raises(ConflictError, match="decided already, ahead of its time"):
@@ -352,13 +352,13 @@ def final_run(**fields: Any) -> RunRecord:
 @pytest.mark.parametrize("state", ["active", "paused", "ended", "parked", "deleted"])
 def test_retry(state: Any) -> None:
     known, then = schedule(state, queue="now"), define(target=Target("then"), queue="then", start_within=30)
-    facts = replace(TWO, repeated=Repeated(final_run(), then))
+    facts = replace(TWO, retried_run=RetriedRun(final_run(), then))
     change = apply(Trigger(actor="ada", retry_of=5), known, 10.5, facts)
-    assert (change.schedule, change.revised, change.action) == (known, False, "retry")
+    assert (change.schedule, change.makes_revision, change.action) == (known, False, "retry")
     assert (change.definition, change.plan.revision, change.plan.state) == (then, 1, state)
     [run] = change.plan.runs
     assert (run.origin, run.retry_of, run.status, run.payload, run.start_by) == ("retry", 5, "waiting", {"n": 5}, None)
-    late = replace(facts, active=(), repeated=Repeated(final_run(start_by=T0), then))
+    late = replace(facts, active=(), retried_run=RetriedRun(final_run(start_by=T0), then))
     [run] = apply(Trigger(actor="ada", retry_of=5, payload={}), known, 10.5, late).plan.runs
     assert (run.status, run.payload, run.start_by) == ("queued", {}, BASE + 41)
 
@@ -370,8 +370,8 @@ def test_retry_refuses() -> None:
     with pytest.raises(NotFoundError, match="no schedule"):
         apply(command, None)
     with pytest.raises(ConflictError, match="revision 1 of schedule 'clock', which it was created with, cannot be"):
-        apply(command, known, facts=Facts(repeated=Repeated(final_run(), None)))
-    made = Facts(repeated=Repeated(final_run(), define()))
+        apply(command, known, facts=Facts(retried_run=RetriedRun(final_run(), None)))
+    made = Facts(retried_run=RetriedRun(final_run(), define()))
     with pytest.raises(ConflictError, match="is a shadow"):
         apply(command, schedule(shadow=True), facts=made)
     assert apply(command, schedule("deleted", shadow=True), facts=made).plan.runs

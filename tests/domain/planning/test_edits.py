@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from tests.domain.planning.plans import BASE, MINUTE, done, later, moved, paused, runs, schedule, skips
-from tickbird.domain.planning.edits import park, repair, retime
-from tickbird.domain.planning.plan import Facts, at_plan
+from tickbird.domain.planning.edits import park, plan_new_grid, unpark
+from tickbird.domain.planning.plan import Facts, apply_plan
 from tickbird.domain.planning.planner import plan
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule, SqlEdit
@@ -22,26 +22,26 @@ def edited(before: Schedule, **policies: Any) -> Schedule:
 
 def test_another_grid_begins_now_and_remembers_what_ran_ahead_of_its_time() -> None:
     ahead = schedule(until=240)
-    made = retime(ahead, edited(ahead, trigger=every(seconds=40)), BASE + 100.5)
+    made = plan_new_grid(ahead, edited(ahead, trigger=every(seconds=40)), BASE + 100.5)
     assert made.cursor == Cursor(BASE + 100, BASE + 160, tick_overrides=done(120, 180, 240))
-    again = retime(at_plan(edited(ahead, trigger=every(seconds=40)), made), ahead, BASE + 130)
+    again = plan_new_grid(apply_plan(edited(ahead, trigger=every(seconds=40)), made), ahead, BASE + 130)
     assert again.cursor == Cursor(BASE + 130, BASE + 300, tick_overrides=done(180, 240))
     # What its planning was ahead of cannot be read any more: the last of it is known.
     unreadable = replace(ahead, definition=None)
-    assert repair(unreadable, ahead, BASE + 100).cursor == Cursor(BASE + 100, BASE + 120, tick_overrides=done(240))
+    assert unpark(unreadable, ahead, BASE + 100).cursor == Cursor(BASE + 100, BASE + 120, tick_overrides=done(240))
     parked = park(unreadable, "why", SqlEdit(ahead, BASE + 100))
     assert (parked.cursor.planned_until, parked.cursor.tick_overrides) == (BASE + 100, done(120, 180, 240))
 
 
 def test_where_too_many_lie_ahead_another_grid_begins_behind_them() -> None:
     ahead = replace(schedule(), cursor=Cursor(BASE + 60 * 1_002))
-    made = retime(ahead, edited(ahead, trigger=every(seconds=40)), BASE + 60)
+    made = plan_new_grid(ahead, edited(ahead, trigger=every(seconds=40)), BASE + 60)
     assert (made.cursor.planned_until, made.cursor.tick_overrides) == (BASE + 60 * 1_002, ())
-    assert len(retime(ahead, ahead, BASE + 120).cursor.tick_overrides) == 1_000
+    assert len(plan_new_grid(ahead, ahead, BASE + 120).cursor.tick_overrides) == 1_000
 
 
 def test_retime_takes_a_move_that_is_over_away() -> None:
-    moved_on = retime(moved(60, 90), moved(60, 90), BASE + 100.5)
+    moved_on = plan_new_grid(moved(60, 90), moved(60, 90), BASE + 100.5)
     assert moved_on.cursor == Cursor(planned_until=BASE + 100, next_run_at=BASE + 120)
 
 

@@ -57,8 +57,8 @@ def test_the_short_way_plans_as_the_long_one(trigger: Any, policies: dict[str, A
     assert one.definition is not None
     assert one.cursor.planned_until is not None
     info = fast_path.RevisionInfo(one.namespace, one.name, one.definition)
-    cursor = fast_path.DueCursor(one.id, one.revision, one.cursor.planned_until, is_plain=True)
-    short = fast_path.plan_one(cursor, info, BASE + elapsed)
+    cursor = fast_path.DueCursor(one.id, one.revision, one.cursor.planned_until, has_fast_path=True)
+    short = fast_path.plan_on_time_tick(cursor, info, BASE + elapsed)
     if short is not None:
         long = plan(one, Facts(), BASE + elapsed)
         assert long.runs == (PlannedRun(short.tick, short.due_at, "schedule", "queued", short.start_by),)

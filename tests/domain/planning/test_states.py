@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.domain.planning.plans import BASE, DAY, MINUTE, later, look, paused, runs, schedule, since, skips
-from tickbird.domain.planning.edits import park, repair
-from tickbird.domain.planning.planner import begin
+from tickbird.domain.planning.edits import park, unpark
+from tickbird.domain.planning.planner import first_plan
 from tickbird.domain.schedules.schedule import Cursor, PauseState
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import at
@@ -37,9 +37,11 @@ def test_a_new_schedule_does_not_fire() -> None:
 
 
 def test_a_new_schedule_that_is_past_has_misfired() -> None:
-    made = begin(schedule(at(later(-5)), until=None), BASE)
+    made = first_plan(schedule(at(later(-5)), until=None), BASE)
     assert (skips(made), made.state) == ([("misfire", -5, -5, 1)], "ended")
-    never = begin(schedule(MINUTE, until=None, end_at=later(-10 * 366 * DAY), start_at=later(-10 * 366 * DAY)), BASE)
+    never = first_plan(
+        schedule(MINUTE, until=None, end_at=later(-10 * 366 * DAY), start_at=later(-10 * 366 * DAY)), BASE
+    )
     assert never.state == "ended"
 
 
@@ -76,8 +78,8 @@ def test_park_keeps_the_cursor() -> None:
 
 def test_repair_skips_what_was_missed() -> None:
     broken = replace(schedule(), state="parked", error="why")
-    made = repair(broken, broken, BASE + 200.5)
+    made = unpark(broken, broken, BASE + 200.5)
     assert (made.state, made.error, skips(made)) == ("active", None, [("invalid", 60, 180, 3)])
-    assert repair(broken, replace(broken, pause=PauseState("ada")), BASE + 200).state == "paused"
-    fresh = repair(replace(broken, cursor=Cursor()), broken, BASE + 200)
+    assert unpark(broken, replace(broken, pause=PauseState("ada")), BASE + 200).state == "paused"
+    fresh = unpark(replace(broken, cursor=Cursor()), broken, BASE + 200)
     assert (fresh.skips, fresh.cursor.planned_until) == ((), BASE + 200)

@@ -11,7 +11,7 @@ from tests.domain.planning.plans import BASE, done, later, look, move, moved, ru
 from tickbird.domain.planning.next_pass import next_wakeup
 from tickbird.domain.planning.plan import Facts
 from tickbird.domain.planning.planner import plan
-from tickbird.domain.planning.skip_ranges import pass_over
+from tickbird.domain.planning.skip_ranges import skip_all
 from tickbird.domain.schedules.schedule import Cursor, Schedule
 
 
@@ -104,7 +104,7 @@ def test_what_is_done_is_passed_over_in_silence() -> None:
     made = plan(known, Facts(), BASE + 500)
     assert skips(made) == [("misfire", 120, 120, 1), ("misfire", 240, 480, 5)]
     assert (made.runs, made.void, made.cursor.tick_overrides) == ((), (), ())
-    passed = pass_over(known, "paused", BASE + 250)
+    passed = skip_all(known, "paused", BASE + 250)
     assert skips(passed) == [("paused", 120, 120, 1), ("paused", 240, 240, 1)]
     assert passed.void == ()
     [label, *_] = plan(schedule(cursor=known.cursor), Facts(), BASE + 500).runs
@@ -122,24 +122,24 @@ def test_what_is_skipped_ahead_of_its_time_is_recorded_one_by_one() -> None:
     cursor = Cursor(BASE, tick_overrides=(move(240, 70),), skip_until=BASE + 180, skip_by="ada")
     made = plan(schedule(cursor=cursor), Facts(), BASE + 70)
     assert skips(made) == [("operator", 60, 60, 1), ("operator", 120, 120, 1), ("operator", 180, 180, 1)]
-    assert [skip.alone for skip in made.skips] == [False, True, True]
+    assert [skip.separate for skip in made.skips] == [False, True, True]
 
 
 def test_pass_over_voids_what_it_passes() -> None:
     cursor = Cursor(planned_until=BASE, tick_overrides=(move(120, 125),), skip_until=BASE + 60, skip_by="x")
-    made = pass_over(schedule(cursor=cursor), "paused", BASE + 130, actor="ada", note="n")
+    made = skip_all(schedule(cursor=cursor), "paused", BASE + 130, actor="ada", note="n")
     assert made.cursor == Cursor(planned_until=BASE + 130, next_run_at=BASE + 180)
     assert (skips(made), made.skips[0].actor, made.skips[0].note) == ([("paused", 60, 120, 2)], "ada", "n")
-    windowed = pass_over(schedule(start_at=later(100), end_at=later(200)), "paused", BASE + 500)
+    windowed = skip_all(schedule(start_at=later(100), end_at=later(200)), "paused", BASE + 500)
     assert (skips(windowed), windowed.state) == ([("paused", 120, 180, 2)], "ended")
     later_on = replace(cursor, tick_overrides=(move(120, 500),))
-    kept = pass_over(schedule(cursor=later_on), "paused", BASE + 130)
+    kept = skip_all(schedule(cursor=later_on), "paused", BASE + 130)
     assert (kept.cursor.planned_until, kept.cursor.tick_overrides, kept.cursor.next_run_at) == (
         BASE + 119,
         (move(120, 500),),
         BASE + 500,
     )
-    before = pass_over(schedule(cursor=cursor), "paused", BASE - 10)
+    before = skip_all(schedule(cursor=cursor), "paused", BASE - 10)
     assert (before.cursor.planned_until, before.cursor.tick_overrides, before.skips) == (BASE, (move(120, 125),), ())
 
 

@@ -97,7 +97,7 @@ def test_they_are_stored_with_the_definition() -> None:
     assert decode_definition(encoded) == defined
     assert "depends_on" not in encode_definition(define())
     assert fingerprint(defined) != fingerprint(define())
-    assert not defined.is_plain
+    assert not defined.has_fast_path
 
 
 @pytest.mark.parametrize(
@@ -133,11 +133,11 @@ def test_a_deploy_creates_them_in_order() -> None:
 
 def test_only_commands_that_tie_schedules_ask_for_the_others() -> None:
     needing = schedule(depends_on=(After("load", 60),))
-    assert not Update(actor="ada", fields={"retries": 3}).ties
-    assert Update(actor="ada", fields={}, unset=frozenset({"depends_on"})).ties
-    assert not SyncFromCode(actor="ada", definition=define(), app="a", fingerprint="f").ties
+    assert not Update(actor="ada", fields={"retries": 3}).changes_dependencies
+    assert Update(actor="ada", fields={}, unset=frozenset({"depends_on"})).changes_dependencies
+    assert not SyncFromCode(actor="ada", definition=define(), app="a", fingerprint="f").changes_dependencies
     redefine = SyncFromCode(actor="ada", definition=define(depends_on=("load", 60)), app="a", fingerprint="f")
-    assert (redefine.ties, redefine.needs(needing)) == (True, ("load",))
+    assert (redefine.changes_dependencies, redefine.dependencies_after(needing)) == (True, ("load",))
 
 
 def test_late_ticks_by_policy() -> None:

@@ -103,7 +103,7 @@ def back(schedule: Schedule, definition: Definition, declared: Definition | None
     code = {} if declared is None else encode_definition(declared)
     command = RollBack(definition=encode_definition(definition), declared=code, **given)
     change = command.apply(schedule, "digest", NO_FACTS, NOW)
-    assert (change.action, change.detail["to"], change.revised) == ("roll_back", 1, True)
+    assert (change.action, change.detail["to"], change.makes_revision) == ("roll_back", 1, True)
     return change.schedule
 
 

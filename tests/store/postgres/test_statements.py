@@ -40,7 +40,7 @@ class TestStatements:
         runs = await claim(store, now=T0)
         sent.clear()
         done = await store.leases.finish(
-            [Outcome(run.id, 1, "succeeded", run.id, alone=True) for run in runs], now=later(1)
+            [Outcome(run.id, 1, "succeeded", run.id, releases_no_run=True) for run in runs], now=later(1)
         )
         assert (done.accepted, sent) == (frozenset(run.id for run in runs), ["succeed_runs"])
         found = [await store.runs.get(run.id) for run in runs]
@@ -49,9 +49,12 @@ class TestStatements:
     async def test_a_late_success_changes_nothing(self, store: PostgresStore) -> None:
         await store.runs.enqueue("default", [NewRun(Target("work"), {})] * 2, "ada", now=T0)
         one, two = await claim(store, now=T0)
-        outcomes = [Outcome(two.id, 1, "succeeded", alone=True), Outcome(one.id, 2, "succeeded", alone=True)]
+        outcomes = [
+            Outcome(two.id, 1, "succeeded", releases_no_run=True),
+            Outcome(one.id, 2, "succeeded", releases_no_run=True),
+        ]
         assert (await store.leases.finish(outcomes, now=later(1))).accepted == {two.id}
-        done = await store.leases.finish([Outcome(two.id, 1, "succeeded", "again", alone=True)], now=later(2))
+        done = await store.leases.finish([Outcome(two.id, 1, "succeeded", "again", releases_no_run=True)], now=later(2))
         assert (done.accepted, done.now) == (frozenset(), later(2))
         found = [await store.runs.get(run.id) for run in (one, two)]
         assert [(run.status, run.result) for run in found if run] == [("running", None), ("succeeded", None)]

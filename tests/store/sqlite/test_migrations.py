@@ -125,8 +125,8 @@ def test_an_empty_file_becomes_a_database(path: str) -> None:
 
 
 async def test_a_heartbeat_notices_a_schema_that_it_cannot_write(store: SqliteStore, path: str) -> None:
-    assert (await store.workers.heartbeat(a_worker(), 30)).outdated == ""
+    assert (await store.workers.heartbeat(a_worker(), 30)).outdated_reason == ""
     with contextlib.closing(sqlite3.connect(path)) as other, other:
         other.execute("ALTER TABLE workers RENAME COLUMN health TO wellness")
         other.execute("UPDATE meta SET value = '999' WHERE key IN ('version', 'min_compatible')")
-    assert "upgrade tickbird" in (await store.workers.heartbeat(a_worker(), 30)).outdated
+    assert "upgrade tickbird" in (await store.workers.heartbeat(a_worker(), 30)).outdated_reason

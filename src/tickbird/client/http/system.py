@@ -10,7 +10,7 @@ from tickbird.client.http.base import Remote, segment
 from tickbird.client.system import System, check_days
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.ledger.activity import AuditEntry
-from tickbird.domain.planning.zone_impact import ZoneImpact, all_moves, by_instant, is_zoned
+from tickbird.domain.planning.zone_impact import ZoneImpact, is_zoned, iter_zone_impacts, sort_by_instant
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.store_identity import StoreIdentity
 from tickbird.domain.text import check_text
@@ -93,7 +93,7 @@ class RemoteSystem(Remote, System):
         while rows := await self._pages("/schedules", read_row, _PAGE, after):
             schedules += [row.schedule for row in rows if is_zoned(row.schedule)]
             after = rows[-1].schedule.name
-        return by_instant(all_moves(schedules, against, since, since + days * 86_400))
+        return sort_by_instant(iter_zone_impacts(schedules, against, since, since + days * 86_400))
 
     async def audit(
         self, *, schedule: str | None = None, before: int | None = None, limit: int = 100

@@ -10,7 +10,7 @@ from tickbird.domain.explain.run_steps import active_run_text
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.messages import capital, count, reason
 from tickbird.domain.planning.pending_ticks import PendingTicks
-from tickbird.domain.planning.plan import ActiveRun, Facts, at_plan
+from tickbird.domain.planning.plan import ActiveRun, Facts, apply_plan
 from tickbird.domain.planning.planner import plan
 from tickbird.domain.planning.skip_ranges import end_pause
 from tickbird.domain.runs.run import TICK_ORIGINS
@@ -52,7 +52,7 @@ class UndecidedTickExplainer(Explainer):
         if not self.definition.grid.contains(tick):
             return self._not_a_tick(self.definition)
         self._on_grid(self.definition)
-        if any(each.done and each.tick == tick for each in schedule.cursor.tick_overrides):
+        if any(each.decided_early and each.tick == tick for each in schedule.cursor.tick_overrides):
             return self._done()
         return self._open(self.definition) if open_ else self._no_record(self.definition)
 
@@ -181,7 +181,7 @@ class UndecidedTickExplainer(Explainer):
         if paused is not None and paused.until is not None:
             # What was moved or skipped before its end is void then.
             ended = end_pause(schedule, paused.until)
-            self.schedule = at_plan(schedule, ended)
+            self.schedule = apply_plan(schedule, ended)
         return self._to_come(definition, due_at)
 
     def _parked(self) -> Explanation:
@@ -240,7 +240,7 @@ class UndecidedTickExplainer(Explainer):
                 )
         for skip in planned.skips:
             if skip.first <= self.tick <= skip.last:
-                behind = f" behind run {skip.run_id}" if skip.run_id else f": {skip.note}" if skip.note else ""
+                behind = f" behind run {skip.blocked_by}" if skip.blocked_by else f": {skip.note}" if skip.note else ""
                 return "catch_up", f"planned now, it would be skipped ({skip.reason}){behind}"
         if planned.state == "ended":
             return "window", f"planned now, it would not run, for max_runs={definition.max_runs} is reached before"
@@ -250,7 +250,7 @@ class UndecidedTickExplainer(Explainer):
         cursor, tick, times = self.schedule.cursor, self.tick, self.times
         ahead = None if cursor.planned_until is None else PendingTicks(self.schedule)
         override = None if ahead is None else ahead.override(tick)
-        passing = None if ahead is None else ahead.passed_over_by(tick)
+        passing = None if ahead is None else ahead.skipped_by(tick)
         # Ticks that are passed over are decided with the moved one.
         if ended := self._used_up_before(definition, tick if passing is None else passing.tick):
             self._step(False, "window", f"{capital(ended)}.")
@@ -314,7 +314,7 @@ class UndecidedTickExplainer(Explainer):
                 break
             if override.tick > after:
                 kept_back = override.due_at is None and definition.grid.excludes(override.tick)
-                left -= 0 if override.skip or override.done or kept_back else 1
+                left -= 0 if override.skip or override.decided_early or kept_back else 1
                 after = max(override.tick, (override.due_at or 0) - self.schedule.offset)
         if left <= 0:
             return f"max_runs={definition.max_runs} will be used up before, with {cursor.runs_planned:,} used so far"

@@ -18,7 +18,7 @@ from tickbird.domain.forecast.slots import DOWN, END, LOOK, MANY, NEVER, TOO_LAT
 from tickbird.domain.forecast.stats import ForecastStats
 from tickbird.domain.limits.fairness import MINUTE, stagger
 from tickbird.domain.planning.edits import park
-from tickbird.domain.planning.plan import ActiveRun, Facts, Plan, PlannedRun, at_plan
+from tickbird.domain.planning.plan import ActiveRun, Facts, Plan, PlannedRun, apply_plan
 from tickbird.domain.planning.planner import plan
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.schedule import Schedule
@@ -335,7 +335,7 @@ class Simulator(Slots):
         tally = self.tally
         if decided.cursor.planned_until is not None:
             self.reached[place] = decided.cursor.planned_until
-        self.schedules[place] = at_plan(schedule, decided)
+        self.schedules[place] = apply_plan(schedule, decided)
         if decided.state in ("ended", "parked"):
             self.reached[place] = NEVER
         for skip in decided.skips:

@@ -1,4 +1,4 @@
-"""Ticks of schedules, counted by slots of time: around an instant, by the minute and by the hour."""
+"""Counts of ticks: around an instant, by the minute and by the hour."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
 
-# Of more schedules, and around more instants, nothing is counted.
+# At most this many schedules and instants are counted.
 MAX_SCHEDULES = 500
 MAX_INSTANTS = 10
 MINUTE, HOUR = 60, 3_600
@@ -21,17 +21,17 @@ MINUTE, HOUR = 60, 3_600
 
 @dataclass(frozen=True, slots=True)
 class LoadPoint:
-    """How many ticks of others are due in the hour before the minute of an instant, in it, and in the hour after it."""
+    """How many ticks of other schedules are due in the minute of an instant, and in the hours before and after it."""
 
     at: datetime
-    before: int
-    minute: int
-    after: int
+    hour_before: int
+    in_minute: int
+    hour_after: int
 
 
 @dataclass(frozen=True, slots=True)
 class TickLoad:
-    """Around the first of some instants; `complete` is false where there are more schedules than were looked at."""
+    """The load around some instants; `complete` is false if not all schedules were counted."""
 
     schedules: int
     complete: bool
@@ -39,34 +39,34 @@ class TickLoad:
 
 
 def load_around(instants: Sequence[int], others: Iterable[Schedule], *, complete: bool) -> TickLoad:
-    """The ticks that active schedules have around these instants; the work grows with both and with nothing else."""
+    """Count the ticks of active schedules around these instants, in time proportional to schedules times instants."""
     starts = [at // MINUTE * MINUTE for at in instants[:MAX_INSTANTS]]
     totals = [[0, 0, 0] for _ in starts]
-    known = 0
+    counted = 0
     for schedule in others:
         definition = schedule.definition
         if definition is None or schedule.state != "active":
             continue
-        known += 1
+        counted += 1
         checkpoint()
         for start, total in zip(starts, totals, strict=True):
             edge = start - schedule.offset
             counts = count_by_slot(definition, (edge - HOUR, edge, edge + MINUTE, edge + MINUTE + HOUR))
             total[:] = map(add, total, counts)
-    found = [LoadPoint(to_datetime(at), *total) for at, total in zip(starts, totals, strict=True)]
-    return TickLoad(known, complete, found)
+    points = [LoadPoint(to_datetime(at), *total) for at, total in zip(starts, totals, strict=True)]
+    return TickLoad(counted, complete, points)
 
 
 def count_by_slot(definition: Definition, edges: Sequence[int]) -> list[int]:
-    """The ticks that run in each slot, which reaches from an edge to the next one, in closed form."""
-    # Most schedules have no tick in a short time, and one look tells.
+    """Count the ticks that run between each edge and the next one, in closed form."""
+    # Most schedules have no tick in a short time; this check is cheap.
     first = edges[0] if definition.roll != "skip" else definition.trigger.next_tick(edges[0] - 1)
     if first is None or first >= edges[-1]:
         return [0] * (len(edges) - 1)
-    return [count_ticks(definition, start - 1, end - 1) for start, end in pairwise(edges)]
+    return [count_running_ticks(definition, start - 1, end - 1) for start, end in pairwise(edges)]
 
 
-def count_ticks(definition: Definition, after: int, until: int) -> int:
+def count_running_ticks(definition: Definition, after: int, until: int) -> int:
     """The ticks of (after, until] that run; one that several triggers of the schedule share is one."""
     if definition.shadow or after >= until:
         return 0
@@ -76,5 +76,5 @@ def count_ticks(definition: Definition, after: int, until: int) -> int:
 
 
 def sum_by_hour(minutes: Sequence[int]) -> list[int]:
-    """The ticks of each hour, given those of each minute."""
-    return [sum(minutes[place : place + 60]) for place in range(0, len(minutes), 60)]
+    """Sum the ticks of each minute to those of each hour."""
+    return [sum(minutes[start : start + 60]) for start in range(0, len(minutes), 60)]

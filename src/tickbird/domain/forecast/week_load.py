@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from tickbird.domain.dashboard_rows import LoadRow
-from tickbird.domain.forecast.tick_load import HOUR, MINUTE, count_by_slot, count_ticks
+from tickbird.domain.forecast.tick_load import HOUR, MINUTE, count_by_slot, count_running_ticks
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.time.instants import to_datetime, to_seconds
@@ -147,7 +147,7 @@ class WeekLoadCounter:
     def _ticks(self, definition: Definition) -> dict[int, int] | list[int]:
         """Ticks by minute of the grid, from as long before as a spread may move them; by hour where there are many."""
         first, end = self._start - definition.spread, self._start + self._hours * HOUR
-        if count_ticks(definition, first - 1, end - 1) > _MAX_ENUMERATED:
+        if count_running_ticks(definition, first - 1, end - 1) > _MAX_ENUMERATED:
             return count_by_slot(definition, range(self._start, end + 1, HOUR))
         grid = definition.grid
         ticks = (tick for tick in grid.walk(first - 1, end - 1) if not grid.excludes(tick))

@@ -104,11 +104,12 @@ def parse_activity_cursor(text: str) -> ActivityCursor:
 
 @dataclass(frozen=True, slots=True)
 class OpenTransaction:
-    """A transaction that is under way: what it dates is not before `since`, and its runs have ids above `floor`."""
+    """An open transaction: it dates nothing before `since`, and its runs have ids above `floor`."""
 
     since: datetime
     floor: int
-    last_heartbeat_at: datetime
+    # When the feed first saw it.
+    first_seen_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,7 @@ class LedgerVerifier:
             return 0
         decides = schedule.state in ("active", "parked")
         late = decides and self._now - schedule.due_at(following) > schedule.definition.grace
-        reach = ahead.reach(end - schedule.offset)
+        reach = ahead.decidable_until(end - schedule.offset)
         due = list(ahead.segments(after, reach)) if late and reach > after else []
         if not due:
             return come

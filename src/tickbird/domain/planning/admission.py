@@ -1,4 +1,4 @@
-"""The last word on planned runs: which wait for a slot of their concurrency key, and which others may pass."""
+"""Admission: which planned runs wait for a slot of their concurrency key, and which are deferred."""
 
 from __future__ import annotations
 

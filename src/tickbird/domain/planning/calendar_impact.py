@@ -1,4 +1,4 @@
-"""What another content of a calendar does to a schedule's coming ticks: which move, appear or vanish."""
+"""The impact of a changed calendar on a schedule's upcoming ticks: which move, appear or vanish."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tickbird.domain.schedules.rolled_grid import MAX_DAYS, RolledGrid
 from tickbird.domain.time.instants import DAY, to_datetime
 from tickbird.domain.time.zones import zone
 
-# Beyond these, an effect is cut.
+# Limits per schedule, for the listed and for the compared ticks.
 MAX_LISTED = 500
 MAX_EXAMINED = 200_000
 _EPOCH_ORDINAL = 719_163
@@ -22,15 +22,15 @@ _EPOCH_ORDINAL = 719_163
 
 @dataclass(frozen=True, slots=True)
 class CalendarImpact:
-    """Ticks that run before and not after, after and not before, and those of them that are the same one, moved."""
+    """Ticks that no longer run, that run in addition, and that move from one instant to another."""
 
     schedule: str
     moved: tuple[tuple[datetime, datetime], ...] = ()
     appear: tuple[datetime, ...] = ()
     vanish: tuple[datetime, ...] = ()
-    # More are concerned than are listed.
+    # There are more than are listed.
     more: bool = False
-    # How many ticks were compared to find them.
+    # How many ticks were compared.
     looked_at: int = field(default=0, compare=False)
 
     def __bool__(self) -> bool:
@@ -38,8 +38,8 @@ class CalendarImpact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resolved:
-    """A calendar as it would be stored: its definition, the days that it closes, and where those come from."""
+class ResolvedCalendar:
+    """A calendar as it is stored: its definition, the days that it closes, and their source."""
 
     definition: Mapping[str, Any]
     closed: Calendar
@@ -48,50 +48,50 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarReport:
-    """What a calendar does, or would do, to the schedules that name it, within a horizon of seconds."""
+    """The impact of a calendar on the schedules that name it; `horizon` is in seconds."""
 
     name: str
-    calendar: Resolved | CalendarRecord
+    calendar: ResolvedCalendar | CalendarRecord
     horizon: int
-    # How many schedules name it, and what changes for those whose coming ticks are not the same.
+    # How many schedules name it; `effects` has those whose upcoming ticks change.
     schedules: int
     effects: Sequence[CalendarImpact] = ()
-    # All of them were looked at.
+    # All schedules were compared.
     complete: bool = True
-    # Schedules that could not be brought up to it, with the reason.
+    # Schedules that could not be updated, with the reason.
     failed: Sequence[tuple[str, str]] = ()
 
 
-def effect(schedule: str, before: Definition, after: Definition, first: int, last: int) -> CalendarImpact:
-    """The effect on the ticks of (first, last] of two definitions that differ in their closed days only."""
-    seen, new, gone, more = 0, set[int](), set[int](), False
+def calendar_impact(schedule: str, before: Definition, after: Definition, first: int, last: int) -> CalendarImpact:
+    """Compare the ticks of (first, last] of two definitions that differ only in their closed days."""
+    compared, added, removed, more = 0, set[int](), set[int](), False
     for begin, end in _regions(before, after, first, last):
         old_ticks, new_ticks = runs_on(before, begin, end), runs_on(after, begin, end)
         one, other = next(old_ticks, None), next(new_ticks, None)
         while (one is not None or other is not None) and not more:
-            seen += 1
+            compared += 1
             if one == other:
                 one, other = next(old_ticks, None), next(new_ticks, None)
             elif other is None or (one is not None and one < other):
-                gone.add(one)  # type: ignore[arg-type]
+                removed.add(one)  # type: ignore[arg-type]
                 one = next(old_ticks, None)
             else:
-                new.add(other)
+                added.add(other)
                 other = next(new_ticks, None)
-            more = len(new) + len(gone) >= MAX_LISTED or seen >= MAX_EXAMINED
-    moved = _moves(before, after, new, gone)
+            more = len(added) + len(removed) >= MAX_LISTED or compared >= MAX_EXAMINED
+    moved = _moves(before, after, added, removed)
     return CalendarImpact(
         schedule,
         tuple((to_datetime(old), to_datetime(moved[old])) for old in sorted(moved)),
-        tuple(to_datetime(tick) for tick in sorted(new - set(moved.values()))),
-        tuple(to_datetime(tick) for tick in sorted(gone - moved.keys())),
+        tuple(to_datetime(tick) for tick in sorted(added - set(moved.values()))),
+        tuple(to_datetime(tick) for tick in sorted(removed - moved.keys())),
         more,
-        seen,
+        compared,
     )
 
 
 def _regions(before: Definition, after: Definition, first: int, last: int) -> Iterator[tuple[int, int]]:
-    """The stretches of (first, last] in which ticks may differ: around days that are closed in one of them only."""
+    """The parts of (first, last] in which ticks may differ: around days that only one definition closes."""
     local = zone(before.trigger.tz)
     reach = 0 if before.roll == after.roll == "skip" else MAX_DAYS + 1
     region: tuple[int, int] | None = None
@@ -100,7 +100,7 @@ def _regions(before: Definition, after: Definition, first: int, last: int) -> It
         if before.closed_days.excludes(ordinal) == after.closed_days.excludes(ordinal):
             continue
         begin, end = local.to_epoch((day - reach) * DAY) - 1, local.to_epoch((day + reach + 1) * DAY)
-        # Where the clock goes back over midnight, the day's last ticks lie in the next one.
+        # If the clock goes back over midnight, the day's last ticks are after the start of the next day.
         begin, end = max(first, begin), min(last, end + 3 * 3_600)
         if begin >= end:
             continue
@@ -115,7 +115,7 @@ def _regions(before: Definition, after: Definition, first: int, last: int) -> It
 
 
 def runs_on(definition: Definition, after: int, until: int) -> Iterator[int]:
-    """The ticks of (after, until] that no closed day keeps from running."""
+    """The ticks of (after, until] that are not on a closed day."""
     for segment in definition.grid.segments(after, until):
         tick: int | None = segment.first
         while not segment.excluded and tick is not None and tick <= segment.last:
@@ -123,14 +123,14 @@ def runs_on(definition: Definition, after: int, until: int) -> Iterator[int]:
             tick = definition.grid.next(tick)
 
 
-def _moves(before: Definition, after: Definition, new: set[int], gone: set[int]) -> dict[int, int]:
-    """Which of the ticks that vanish appear elsewhere; each is taken once."""
+def _moves(before: Definition, after: Definition, added: set[int], removed: set[int]) -> dict[int, int]:
+    """Pair removed ticks with added ones that come from the same tick of the trigger."""
     moved: dict[int, int] = {}
-    for tick in sorted(gone):
+    for tick in sorted(removed):
         origins = before.grid.origins(tick) if isinstance(before.grid, RolledGrid) else []
         for origin in (tick, *origins) if before.trigger.contains(tick) else origins:
-            places = after.grid.landings_of(origin) if isinstance(after.grid, RolledGrid) else [origin]
-            if free := [place for place in places if place in new and place not in moved.values()]:
+            landings = after.grid.landings_of(origin) if isinstance(after.grid, RolledGrid) else [origin]
+            if free := [landing for landing in landings if landing in added and landing not in moved.values()]:
                 moved[tick] = free[0]
                 break
     return moved

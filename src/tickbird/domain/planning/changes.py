@@ -1,4 +1,4 @@
-"""Changes that are made together, and what one of them gives."""
+"""Sets of changes, and the result of one change."""
 
 from __future__ import annotations
 
@@ -43,5 +43,5 @@ class ChangeSet:
     commands: Sequence[tuple[str, Command]] = ()
 
 
-# How many commands have been made so far, now and then; may be called from another thread.
-Counted = Callable[[int], None]
+# Called now and then with the number of commands so far, maybe in another thread.
+ProgressCallback = Callable[[int], None]

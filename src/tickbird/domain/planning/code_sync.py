@@ -1,4 +1,4 @@
-"""Which definitions a deploy may write: code against store, with old and new workers alive at once."""
+"""Code sync: which definitions a deploy may write while old and new workers are live."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AppSchedule:
     """A schedule with every fingerprint that code has ever declared for it."""
 
     schedule: Schedule
-    seen: Set[str]
+    fingerprints: Set[str]
 
 
 def reconcile(
@@ -32,23 +32,29 @@ def reconcile(
     *,
     adopt: bool = False,
 ) -> list[tuple[str, Command]]:
-    """The commands that bring the store to what is declared; `live` is what other live workers of the app declare.
+    """The commands that update the store to `declared`; `live` has the fingerprints that other live workers declare.
 
     With `adopt`, schedules that a person or a file without an app made become the app's.
     """
-    # Each command holds only for the revision that was read: whatever another worker or a person did since comes first.
+    # Each command is for the revision that was read, so a later change by a person or another worker wins.
     commands: list[tuple[str, Command]] = []
-    # What others depend on comes before them.
-    needs = {name: [each.schedule for each in definition.depends_on] for name, definition in declared.items()}
-    for name in topological_order(needs):
+    # A schedule comes after those on which it depends.
+    dependencies = {name: [item.schedule for item in definition.depends_on] for name, definition in declared.items()}
+    for name in topological_order(dependencies):
         definition = declared[name]
-        mark = fingerprint(definition)
-        known = stored.get(name)
-        if known is None or known.schedule.state == "deleted":
-            create = Create(actor=SYNC_ACTOR, namespace=namespace, definition=definition, app=app, fingerprint=mark)
+        declared_fingerprint = fingerprint(definition)
+        app_schedule = stored.get(name)
+        if app_schedule is None or app_schedule.schedule.state == "deleted":
+            create = Create(
+                actor=SYNC_ACTOR,
+                namespace=namespace,
+                definition=definition,
+                app=app,
+                fingerprint=declared_fingerprint,
+            )
             commands.append((name, create))
             continue
-        schedule, revision = known.schedule, known.schedule.revision
+        schedule, revision = app_schedule.schedule, app_schedule.schedule.revision
         adoptable = schedule.app in (None, FILES_APP)
         if schedule.app != app and not (adopt and adoptable):
             owner = f"app {schedule.app!r}" if schedule.app else "a person, not code"
@@ -57,28 +63,34 @@ def reconcile(
                 hint="Rename one of them, or delete the stored one"
                 + (", or take it over with `tickbird sync --adopt`." if adoptable else "."),
             )
-        if schedule.app != app or _wins(mark, schedule.fingerprint, known.seen, live.get(name, frozenset())):
+        if schedule.app != app or _wins(
+            declared_fingerprint, schedule.fingerprint, app_schedule.fingerprints, live.get(name, frozenset())
+        ):
             redefine = SyncFromCode(
-                actor=SYNC_ACTOR, revision=revision, definition=definition, app=app, fingerprint=mark
+                actor=SYNC_ACTOR,
+                revision=revision,
+                definition=definition,
+                app=app,
+                fingerprint=declared_fingerprint,
             )
             commands.append((name, redefine))
             revision += 1
         if is_removed(schedule):
             commands.append((name, Resume(actor=SYNC_ACTOR, revision=revision, note="declared by code again")))
-    for name, known in stored.items():
-        gone = name not in declared and name not in live and known.schedule.app == app
-        if gone and known.schedule.state == "active":
-            commands.append((name, removed_from_code(known.schedule.revision)))
+    for name, app_schedule in stored.items():
+        removed = name not in declared and name not in live and app_schedule.schedule.app == app
+        if removed and app_schedule.schedule.state == "active":
+            commands.append((name, removed_from_code(app_schedule.schedule.revision)))
     return commands
 
 
 def is_removed(schedule: Schedule) -> bool:
-    """Is it paused only because its code went away?"""
+    """Is it paused only because it was removed from code?"""
     return schedule.pause is not None and (schedule.pause.by, schedule.pause.note) == (SYNC_ACTOR, REMOVED_FROM_CODE)
 
 
-def _wins(declared: str, stored: str | None, seen: Set[str], live: Set[str]) -> bool:
-    """One never seen before wins; one seen before only when no live worker declares the stored one: a rollback."""
+def _wins(declared: str, stored: str | None, earlier: Set[str], live: Set[str]) -> bool:
+    """A new fingerprint wins; an earlier one only if no live worker declares the stored one, which is a rollback."""
     if declared == stored:
         return False
-    return declared not in seen or stored not in live
+    return declared not in earlier or stored not in live

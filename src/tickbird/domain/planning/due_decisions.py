@@ -1,4 +1,4 @@
-"""What becomes of due ticks: catch-up for the late ones, overlap for those on time."""
+"""Decisions about due ticks: the catch-up policy for late ticks, the overlap policy for ticks on time."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from tickbird.domain.schedules.grid import TickRange
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import TickOverride
 
-# More due ticks than this in one schedule wait for the next planning step, so that a plan stays small.
+# A plan has at most this many runs; further ticks wait for the next pass.
 MAX_RUNS = 1_000
 
 
-def starts_waiting(definition: Definition, active: Iterable[ActiveRun], others: int = 0) -> bool:
-    """Must a new run wait, with these and so many other runs of its schedule active?"""
+def must_wait(definition: Definition, active: Iterable[ActiveRun], other_active_count: int = 0) -> bool:
+    """Must a new run wait because of the active runs of its schedule?"""
     if definition.overlap == "allow":
         return False
-    return sum(not run.awaits for run in active) + others >= definition.max_concurrent
+    return sum(not run.awaits for run in active) + other_active_count >= definition.max_concurrent
 
 
-class _Full(Exception):
-    """No further run may be made by this plan."""
+class PlanFull(Exception):
+    """The plan has as many runs as it may have."""
 
 
 class DuePass:
-    """One look at an active schedule: ticks are decided oldest first, in ranges where they share a fate."""
+    """One pass over an active schedule: due ticks are decided oldest first, in ranges of the same fate."""
 
     def __init__(self, schedule: Schedule, facts: Facts, now: float) -> None:
         assert schedule.definition is not None and schedule.cursor.planned_until is not None
@@ -47,61 +47,61 @@ class DuePass:
         self.skips: list[PlannedSkip] = []
         self.cancel: list[int] = []
         self.stop: list[int] = []
-        # Active runs as this plan leaves them: those of ticks, and how many others. A run of this plan
-        # has no id yet and stands here as minus its place, counted from 1.
-        self.ticking = [run for run in facts.active if run.origin in TICK_ORIGINS]
-        self.others = len(facts.active) - len(self.ticking)
+        # The active runs after this plan: runs of ticks, and the number of others. A run of this plan has no id yet;
+        # its id here is its negative position, counted from 1.
+        self.active_tick_runs = [run for run in facts.active if run.origin in TICK_ORIGINS]
+        self.other_active_count = len(facts.active) - len(self.active_tick_runs)
         self.held = facts.held
-        # A shadow never runs, so nothing that others did or did not keeps it from that.
+        # A shadow never runs, so its dependencies do not matter.
         needed = () if schedule.definition.shadow else schedule.definition.depends_on
         self.needs = DependencyCheck(needed, facts.successes, now) if needed else None
-        self.ahead = PendingTicks(schedule)
+        self.pending = PendingTicks(schedule)
         self.late: list[TickRange] = []
         self.on_time: list[TickRange] = []
         self.late_blocker: int | None = None
-        # Late ticks with a payload of their own, which are not caught up with others; and the place of the run that
+        # Late ticks with their own payload, which get their own run; and the position, counted from 1, of the run that
         # catches up the others.
-        self.alone: frozenset[int] = frozenset()
-        self.labelled = 0
-        self.hold = False
-        # How many of the newest ticks on time are left when they replace one another; None: none is replaced.
-        self.last: int | None = None
+        self.own_run_ticks: frozenset[int] = frozenset()
+        self.catch_up_index = 0
+        self.holds_late_runs = False
+        # How many of the newest ticks on time are not replaced by a newer one; None: no run is replaced.
+        self.surviving_count: int | None = None
 
     def plan(self) -> Plan:
-        """Late ticks go by the catch-up policy, the others by the overlap policy alone."""
-        ranges = DueTicks(self.schedule, self.ahead, self.needs, self.now).ranges()
+        """Decide all due ticks."""
+        ranges = DueTicks(self.schedule, self.pending, self.needs, self.now).ranges()
         self.late_blocker = self._blocker()
-        self.alone = self._alone(ranges)
+        self.own_run_ticks = self._ticks_with_own_run(ranges)
         self.late = [
-            each.segment
-            for each in ranges
-            if each.fate == "late" and not each.segment.excluded and each.segment.first not in self.alone
+            due.segment
+            for due in ranges
+            if due.fate == "late" and not due.segment.excluded and due.segment.first not in self.own_run_ticks
         ]
-        self.on_time = [each.segment for each in ranges if each.fate == "on_time" and not each.segment.excluded]
-        self.hold = self._holds()
-        self.last = self._left_over()
-        with suppress(_Full):
-            for each in ranges:
-                self._decide(each)
+        self.on_time = [due.segment for due in ranges if due.fate == "on_time" and not due.segment.excluded]
+        self.holds_late_runs = self._must_hold()
+        self.surviving_count = self._surviving_count()
+        with suppress(PlanFull):
+            for due in ranges:
+                self._decide(due)
         cursor = self.schedule.cursor
-        following = replace(cursor, planned_until=self.decided, runs_planned=cursor.runs_planned + len(self.runs))
-        finished = finish_pass(self.schedule, following, floor(self.now), self.runs, self.skips)
-        return replace(finished, cancel=tuple(self.cancel), stop=tuple(self.stop))
+        cursor = replace(cursor, planned_until=self.decided, runs_planned=cursor.runs_planned + len(self.runs))
+        plan = finish_pass(self.schedule, cursor, floor(self.now), self.runs, self.skips)
+        return replace(plan, cancel=tuple(self.cancel), stop=tuple(self.stop))
 
-    def _alone(self, ranges: Sequence[DueRange]) -> frozenset[int]:
-        """Late ticks that get a run each, for its payload is theirs, where others are caught up by one run.
+    def _ticks_with_own_run(self, ranges: Sequence[DueRange]) -> frozenset[int]:
+        """Late ticks that get their own run because an override gives them a payload; one run catches up the others.
 
-        Not where newer runs replace older ones, nor where `max_runs` leaves too little room.
+        There are none if newer runs replace older ones, or if `max_runs` allows too few runs.
         """
         policy = self.policy
         if policy.catch_up not in ("one", "latest") or policy.overlap == "replace" or self.late_blocker is not None:
             return frozenset()
-        late = [each for each in ranges if each.fate == "late" and not each.segment.excluded]
-        alone = [each for each in late if each.override is not None and each.override.payload is not None]
+        late = [due for due in ranges if due.fate == "late" and not due.segment.excluded]
+        own = [due for due in late if due.override is not None and due.override.payload is not None]
         left = None if policy.max_runs is None else policy.max_runs - self.schedule.cursor.runs_planned
-        if left is not None and len(alone) + (len(alone) < len(late)) > left:
+        if left is not None and len(own) + (len(own) < len(late)) > left:
             return frozenset()
-        return frozenset(each.segment.first for each in alone)
+        return frozenset(due.segment.first for due in own)
 
     def _decide(self, due: DueRange) -> None:
         fate, segment, override = due
@@ -116,68 +116,68 @@ class DuePass:
         elif segment.excluded:
             self._skip("calendar", segment)
         elif self.policy.shadow:
-            # Behind what would have kept it from running anyway; how late it is told does not matter.
+            # After the reasons that would also skip the tick of a real schedule; lateness does not matter.
             self._skip("shadow", segment)
         elif fate == "misfire":
             self._skip("misfire", segment)
         elif fate == "dependency":
             assert self.needs is not None
-            self._skip("dependency", segment, note=self.needs.unmet(self.ahead.due_at(segment.first)))
+            self._skip("dependency", segment, note=self.needs.unmet(self.pending.due_at(segment.first)))
         elif fate == "late":
             self._catch_up(segment)
-        elif self.last is not None:
-            self._run_last(segment, self.last)
+        elif self.surviving_count is not None:
+            self._run_last(segment, self.surviving_count)
         else:
             self._run_every_tick(segment)
 
     def _run_of_override(self, override: TickOverride | None) -> int | None:
-        """The run of an overridden tick, if this plan has made it."""
-        made = (place for place, run in enumerate(self.runs, 1) if override and run.scheduled_for == override.tick)
-        place = next(made, None)
-        return None if place is None else -place
+        """The run of an overridden tick as its negative position; None if this plan does not run it."""
+        positions = (index for index, run in enumerate(self.runs, 1) if override and run.scheduled_for == override.tick)
+        position = next(positions, None)
+        return None if position is None else -position
 
     def _catch_up(self, segment: TickRange) -> None:
         if self.policy.catch_up == "skip":
             self._skip("misfire", segment)
-        elif self.hold:
+        elif self.holds_late_runs:
             self._run_all(segment)
-        elif self.last is not None:
-            # A tick on time would replace the late run before it began.
+        elif self.surviving_count is not None:
+            # A tick on time would replace the late run before it starts.
             self._check_room()
             self._skip("overlap", segment, -(len(self.runs) + 1))
         elif self.policy.catch_up == "all":
             self._run_all(segment)
         elif self.late_blocker is not None:
             self._skip("overlap", segment, self.late_blocker)
-        elif segment.first in self.alone:
+        elif segment.first in self.own_run_ticks:
             self._run(segment.first, "catch_up")
         else:
             label = self.late[0].first if self.policy.catch_up == "one" else self.late[-1].last
             self._run_only(label, segment)
 
     def _run_only(self, label: int, segment: TickRange) -> None:
-        """One run for all late ticks, labelled with one of them; the others stand behind it."""
+        """One run for all late ticks, labelled with one of them; the others are coalesced."""
         if before := self._before(segment, label):
             self._check_room()
-            first = sum(self.decided < tick < label for tick in self.alone)
-            self._skip("coalesced", before, -(len(self.runs) + first + 1))
+            earlier_runs = sum(self.decided < tick < label for tick in self.own_run_ticks)
+            self._skip("coalesced", before, -(len(self.runs) + earlier_runs + 1))
         if segment.first <= label <= segment.last:
             count = sum(late.count for late in self.late)
             covers = (self.late[0].first, self.late[-1].last, count) if count > 1 else None
             self._run(label, "catch_up", covers)
-            self.labelled = len(self.runs)
+            self.catch_up_index = len(self.runs)
         if after := self._after(segment, label):
-            self._skip("coalesced", after, -self.labelled)
+            self._skip("coalesced", after, -self.catch_up_index)
 
     def _run_all(self, segment: TickRange) -> None:
-        """A run each for the newest late ticks, oldest first; none is skipped for overlap, they wait in order."""
+        """One run per tick for the newest late ticks, oldest first; they wait in order, overlap skips none."""
         older, newest = self._split(segment, self.late, self.policy.catch_up_limit)
         self._skip("limit", older)
         for tick in newest:
             self._run(tick, "catch_up")
 
     def _run_last(self, segment: TickRange, count: int) -> None:
-        """A run each for the last ticks on time; those before would be replaced, as is all that has not started."""
+        """One run per tick for the newest `count` ticks on time; they would replace the older ones."""
         older, newest = self._split(segment, self.on_time, count)
         if older:
             self._check_room()
@@ -185,17 +185,17 @@ class DuePass:
         for tick in newest:
             if all(run.held for run in self.runs):
                 self._check_room()
-                self._make_room(tick)
+                self._replace_active(tick)
             self._run(tick, "schedule")
 
     def _run_every_tick(self, segment: TickRange) -> None:
-        """A run for each tick until the overlap policy says no; then it says so for all the rest."""
+        """One run per tick until the overlap policy skips one; then all later ticks are skipped too."""
         tick: int | None = segment.first
-        for done in range(segment.count):
+        for index in range(segment.count):
             if tick is None:
                 return
             if (blocker := self._blocker()) is not None:
-                self._skip("overlap", TickRange(tick, segment.last, segment.count - done), blocker)
+                self._skip("overlap", TickRange(tick, segment.last, segment.count - index), blocker)
                 return
             self._run(tick, "schedule")
             tick = self.schedule.grid.next(tick)
@@ -209,7 +209,7 @@ class DuePass:
         return segment if tick < segment.first else self.schedule.grid.range(tick, segment.last)
 
     def _split(self, segment: TickRange, segments: list[TickRange], count: int) -> tuple[TickRange | None, list[int]]:
-        """Those ticks of a segment that are among the newest `count` of all segments, and the older ones before."""
+        """The older ticks of a segment, and those that are among the newest `count` ticks of all segments."""
         newer = sum(other.count for other in segments if other.first > segment.last)
         kept = min(segment.count, max(0, count - newer))
         newest: list[int] = []
@@ -221,58 +221,62 @@ class DuePass:
             return segment, []
         return self._before(segment, newest[-1]), newest[::-1]
 
-    def _left_over(self) -> int | None:
-        """With `replace`: how many of the newest ticks on time are not themselves replaced by a later one."""
+    def _surviving_count(self) -> int | None:
+        """With `overlap="replace"`: how many of the newest ticks on time are not replaced by a later one."""
         due, maximum = sum(segment.count for segment in self.on_time), self.policy.max_concurrent
         if self.policy.overlap != "replace" or not due:
             return None
-        running = sum(run.status == "running" for run in self.ticking)
-        active = len(self.ticking)
+        running = sum(run.status == "running" for run in self.active_tick_runs)
+        active = len(self.active_tick_runs)
         late = sum(segment.count for segment in self.late)
         if self.policy.catch_up == "all":
-            active += 0 if self.hold else min(late, self.policy.catch_up_limit)
+            active += 0 if self.holds_late_runs else min(late, self.policy.catch_up_limit)
         elif late and self.policy.catch_up != "skip":
             active = running + 1 if active >= maximum else active + 1
         if active + due <= maximum:
             return None
         return (due - max(0, maximum - active) - 1) % max(1, maximum - running) + 1
 
-    def _holds(self) -> bool:
-        """Are the late runs held? After a long outage, and while older ones still are, so that they stay in order."""
+    def _must_hold(self) -> bool:
+        """Are late runs held? After a long outage, and while older runs are held, so that they stay in order."""
         maximum = self.policy.hold_above
         return maximum is not None and (self.held or sum(segment.count for segment in self.late) > maximum)
 
     def _blocker(self) -> int | None:
-        """The active run for which the overlap policy says no to another one."""
+        """The active run because of which the overlap policy skips a tick; None if the tick runs."""
         overlap = self.policy.overlap
-        if overlap in ("allow", "replace") or len(self.ticking) < self.policy.max_concurrent:
+        if overlap in ("allow", "replace") or len(self.active_tick_runs) < self.policy.max_concurrent:
             return None
         if overlap == "skip":
-            return self.ticking[0].id
-        return next((run.id for run in self.ticking if run.status == "waiting"), None)
+            return self.active_tick_runs[0].id
+        return next((run.id for run in self.active_tick_runs if run.status == "waiting"), None)
 
     def _run(self, tick: int, origin: Origin, covers: tuple[int, int, int] | None = None) -> None:
         self._check_room()
-        if self.hold and origin == "catch_up":
+        if self.holds_late_runs and origin == "catch_up":
             self._hold(tick)
             return
         waits_in_order = origin == "catch_up" and self.policy.catch_up == "all"
-        if self.policy.overlap == "replace" and not waits_in_order and len(self.ticking) >= self.policy.max_concurrent:
-            self._make_room(tick)
+        if (
+            self.policy.overlap == "replace"
+            and not waits_in_order
+            and len(self.active_tick_runs) >= self.policy.max_concurrent
+        ):
+            self._replace_active(tick)
         awaits = self._awaits(tick)
-        waits = awaits or starts_waiting(self.policy, self.ticking, self.others)
+        waits = awaits or must_wait(self.policy, self.active_tick_runs, self.other_active_count)
         status: Status = "waiting" if waits else "queued"
         self.runs.append(replace(self._planned(tick, origin, status, covers), awaits=awaits))
-        self.ticking.append(ActiveRun(-len(self.runs), status, origin, awaits=bool(awaits)))
+        self.active_tick_runs.append(ActiveRun(-len(self.runs), status, origin, awaits=bool(awaits)))
         self.decided = tick
 
     def _awaits(self, tick: int) -> tuple[DependencyWait, ...]:
-        return () if self.needs is None else self.needs.awaits(self.ahead.due_at(tick))
+        return () if self.needs is None else self.needs.awaits(self.pending.due_at(tick))
 
     def _hold(self, tick: int) -> None:
-        """A run aside: it is not active, so that ticks on time go on as if it were not there.
+        """Add a held run. It is not active, so it does not affect the ticks on time.
 
-        It waits for no other schedule: whoever releases it knows how they stand.
+        It does not wait for dependencies: the person who releases it decides.
         """
         self.runs.append(replace(self._planned(tick, "catch_up", "waiting"), held=True))
         self.decided = tick
@@ -280,11 +284,11 @@ class DuePass:
     def _planned(
         self, tick: int, origin: Origin, status: Status, covers: tuple[int, int, int] | None = None
     ) -> PlannedRun:
-        due_at, limit, override = self.ahead.due_at(tick), self.policy.start_limit, self.ahead.override(tick)
+        due_at, limit, override = self.pending.due_at(tick), self.policy.start_limit, self.pending.override(tick)
         start_by = None if limit is None else due_at + limit
         payload = None if override is None else override.payload
         if payload is not None:
-            # Raises where the key needs a field that it has not: then this schedule is parked, and no other later.
+            # Raises if the payload lacks a field of the key; then only this schedule is parked.
             self.policy.key(payload)
         return PlannedRun(tick, due_at, origin, status, start_by, covers, payload, override=override)
 
@@ -292,43 +296,51 @@ class DuePass:
         maximum = self.policy.max_runs
         used_up = maximum is not None and self.schedule.cursor.runs_planned + len(self.runs) >= maximum
         if used_up or len(self.runs) >= MAX_RUNS:
-            raise _Full
+            raise PlanFull
 
-    def _make_room(self, tick: int) -> None:
-        """Replace: what has not started never will, and the oldest running ones are asked to stop.
+    def _replace_active(self, tick: int) -> None:
+        """Cancel the active runs that have not started, and ask the oldest running ones to stop.
 
-        Not for a tick that must wait for another schedule, and may never run.
+        None is asked to stop for a tick that waits for a dependency, because it may never run.
         """
-        self.cancel += [run.id for run in self.ticking if run.status != "running"]
-        self.ticking = [run for run in self.ticking if run.status == "running"]
+        self.cancel += [run.id for run in self.active_tick_runs if run.status != "running"]
+        self.active_tick_runs = [run for run in self.active_tick_runs if run.status == "running"]
         if self._awaits(tick):
             return
-        surplus = len(self.ticking) + 1 - self.policy.max_concurrent
-        self.stop = [run.id for run in self.ticking[: max(0, surplus)]]
+        surplus = len(self.active_tick_runs) + 1 - self.policy.max_concurrent
+        self.stop = [run.id for run in self.active_tick_runs[: max(0, surplus)]]
 
     def _skip(
         self,
         reason: SkipReason,
         segment: TickRange | None,
-        behind: int | None = None,
+        blocker: int | None = None,
         actor: str | None = None,
         note: str = "",
     ) -> None:
+        """Record a skip; `blocker` is the id of a run, or the negative position of a run of this plan."""
         if segment is None:
             return
-        run_id = behind if behind is not None and behind > 0 else None
-        under = -behind - 1 if behind is not None and behind < 0 else None
         now = floor(self.now)
         for part in recorded_ranges(self.schedule, segment, now):
-            alone = part.last > now
-            skip = PlannedSkip(reason, part.first, part.last, part.count, run_id, under, actor, note, alone=alone)
+            skip = PlannedSkip(
+                reason,
+                part.first,
+                part.last,
+                part.count,
+                blocked_by=blocker if blocker is not None and blocker > 0 else None,
+                blocked_by_new=-blocker - 1 if blocker is not None and blocker < 0 else None,
+                actor=actor,
+                note=note,
+                separate=part.last > now,
+            )
             self._add(skip)
 
     def _add(self, skip: PlannedSkip) -> None:
         last = self.skips[-1] if self.skips else None
-        joins = last and last.last == self.decided and not skip.alone
-        if last and joins and replace(skip, first=last.first, last=last.last, count=last.count) == last:
-            # Late ticks and those on time behind one run are one range.
+        is_next = last and last.last == self.decided and not skip.separate
+        if last and is_next and replace(skip, first=last.first, last=last.last, count=last.count) == last:
+            # Late ticks and ticks on time with the same blocker are one range.
             self.skips[-1] = replace(last, last=skip.last, count=last.count + skip.count)
         else:
             self.skips.append(skip)

@@ -1,4 +1,4 @@
-"""The due ticks of a schedule, in ranges where they share a fate."""
+"""The due ticks of a schedule, in ranges of the same fate."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BY_LATENESS: tuple[TickFate, ...] = ("misfire", "late", "on_time")
 
 
 class DueRange(NamedTuple):
-    """Ticks of one fate, and the override that decides it or passes over them."""
+    """Ticks of the same fate, and the override that decides it or skips them."""
 
     fate: TickFate
     segment: TickRange
@@ -39,74 +39,74 @@ class DueTicks:
         self._now = now
 
     def ranges(self) -> list[DueRange]:
-        """All of them in order, cut where their fate changes."""
+        """All due ticks in order, split where their fate changes."""
         ranges = self._by_lateness()
         if self._dependencies is None:
             return ranges
-        return [part for due in ranges for part in self._depending(due, self._dependencies)]
+        return [part for due in ranges for part in self._split_by_dependencies(due, self._dependencies)]
 
     def _by_lateness(self) -> list[DueRange]:
         offset = self._schedule.offset
-        reach, after = self._pending.reach(floor(self._now) - offset), self._pending.decided
+        until, after = self._pending.decidable_until(floor(self._now) - offset), self._pending.decided
         ranges: list[DueRange] = []
-        for each in self._pending.overrides:
-            if not after < each.tick <= reach:
+        for override in self._pending.overrides:
+            if not after < override.tick <= until:
                 continue
-            ranges += self._plain(after, each.tick - 1)
+            ranges += self._without_override(after, override.tick - 1)
             lateness = (other.fate for other in reversed(ranges) if other.fate in _BY_LATENESS)
             at_least: TickFate = next(lateness, "misfire")
-            ranges.append(self._overridden(each, at_least))
-            after = each.tick
-            if each.due_at is not None:
-                ranges += self._cut("rescheduled", after, each.due_at - offset, each)
-                after = max(after, each.due_at - offset)
-        return [*ranges, *self._plain(after, reach)]
+            ranges.append(self._overridden(override, at_least))
+            after = override.tick
+            if override.due_at is not None:
+                ranges += self._cut("rescheduled", after, override.due_at - offset, override)
+                after = max(after, override.due_at - offset)
+        return [*ranges, *self._without_override(after, until)]
 
-    def _plain(self, after: int, until: int) -> Iterator[DueRange]:
-        """The ticks of a stretch for which nobody has decided anything one by one."""
-        told = self._schedule.cursor.skip_until
-        if told is not None and told > after:
-            yield from self._cut("operator", after, min(told, until))
-            after = max(after, min(told, until))
+    def _without_override(self, after: int, until: int) -> Iterator[DueRange]:
+        """The ticks of (after, until], which have no override."""
+        skip_until = self._schedule.cursor.skip_until
+        if skip_until is not None and skip_until > after:
+            yield from self._cut("operator", after, min(skip_until, until))
+            after = max(after, min(skip_until, until))
         for fate, end in zip(_BY_LATENESS, self._bounds(), strict=True):
             if (end := min(end, until)) > after:
                 yield from self._cut(fate, after, end)
                 after = end
 
     def _overridden(self, override: TickOverride, at_least: TickFate) -> DueRange:
-        """A tick of which a person has decided something; it is not later than what is decided before it."""
+        """A tick with an override; it is at most as late as the ticks before it."""
         tick, due_at = override.tick, override.due_at
         if override.skip:
             return DueRange("operator", TickRange(tick, tick, 1), override)
-        shown = tick if due_at is None else due_at - self._schedule.offset
-        fates = (fate for fate, end in zip(_BY_LATENESS, self._bounds(), strict=True) if shown <= end)
+        moved_to = tick if due_at is None else due_at - self._schedule.offset
+        fates = (fate for fate, end in zip(_BY_LATENESS, self._bounds(), strict=True) if moved_to <= end)
         fate: TickFate = next(fates, "on_time")
         fate = max(fate, at_least, key=_BY_LATENESS.index)
-        # A person who moves a tick knows what day that is.
+        # A person who moves a tick may move it to a closed day.
         excluded = due_at is None and self._grid.excludes(tick)
         return DueRange(fate, TickRange(tick, tick, 1, excluded), override)
 
     def _bounds(self) -> tuple[int, int, int]:
-        """Up to which instant ticks have misfired, are late, and are due."""
+        """The last instants whose ticks have misfired, are late, and are due."""
         late = self._due_before(self._policy.grace)
         return self._due_before(self._policy.start_limit), late, floor(self._now) - self._schedule.offset
 
     def _due_before(self, seconds: int | None) -> int:
-        """The last instant whose tick became due more than so many seconds ago."""
+        """The last instant whose tick became due more than `seconds` ago."""
         if seconds is None:
             return -(2**62)
         return ceil(self._now - seconds) - 1 - self._schedule.offset
 
     def _cut(self, fate: TickFate, after: int, until: int, override: TickOverride | None = None) -> Iterator[DueRange]:
-        for tick in (*(each for each in self._pending.done if after < each <= until), None):
+        for tick in (*(early for early in self._pending.early_ticks if after < early <= until), None):
             for segment in self._grid.segments(after, until if tick is None else tick - 1):
                 yield DueRange(fate, segment, override)
             if tick is not None:
                 yield DueRange("done", TickRange(tick, tick, 1))
                 after = tick
 
-    def _depending(self, due: DueRange, needs: DependencyCheck) -> Iterator[DueRange]:
-        """Ticks that would run, cut where what they depend on begins or ceases to be met; the others as they are."""
+    def _split_by_dependencies(self, due: DueRange, needs: DependencyCheck) -> Iterator[DueRange]:
+        """Split ticks that would run where their dependencies start or cease to be met; yield others unchanged."""
         fate, segment, _ = due
         runs = fate == "on_time" or (fate == "late" and self._policy.catch_up != "skip")
         if not runs or segment.excluded:

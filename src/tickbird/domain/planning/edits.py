@@ -1,4 +1,4 @@
-"""What an edit does to the cursor: the grid changes or stays, a schedule is parked or repaired."""
+"""Plans of edited schedules: the grid changes or stays the same, a schedule is parked or unparked."""
 
 from __future__ import annotations
 
@@ -7,88 +7,89 @@ from math import floor
 
 from tickbird.domain.planning.next_pass import next_wakeup, settle
 from tickbird.domain.planning.pending_ticks import PendingTicks, migrate_overrides, restart_grid
-from tickbird.domain.planning.plan import Plan, PlannedSkip, at_plan
-from tickbird.domain.planning.skip_ranges import pass_over
+from tickbird.domain.planning.plan import Plan, PlannedSkip, apply_plan
+from tickbird.domain.planning.skip_ranges import skip_all
 from tickbird.domain.runs.run import SkipReason
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Cursor, Schedule, SqlEdit, State
 
 
-def after_edit(schedule: Schedule, old: Plan, edited: SqlEdit) -> Plan:
-    """The plan of the schedule as it stood before an edit by plain SQL, with the cursor of the edited one."""
+def plan_sql_edit(schedule: Schedule, old: Plan, edited: SqlEdit) -> Plan:
+    """The plan of an edit by plain SQL: `old`, the plan under the old definition, with the cursor of the new one."""
     before = edited.before
     state: State = "paused" if old.state == "paused" else "active"
     edited_schedule = replace(schedule, cursor=old.cursor, state=state, pause=old.pause, error=None)
-    if goes_on(at_plan(before, old), schedule):
-        new = redefine(at_plan(before, old), edited_schedule)
+    if keeps_cursor(apply_plan(before, old), schedule):
+        new = plan_same_grid(apply_plan(before, old), edited_schedule)
     else:
-        left = leave_grid(at_plan(before, old), edited.edited_at, "edited")
-        old = replace(old, skips=old.skips + left)
-        new = retime(at_plan(before, old), edited_schedule, edited.edited_at)
+        skips = skip_passed_ticks(apply_plan(before, old), edited.edited_at, "edited")
+        old = replace(old, skips=old.skips + skips)
+        new = plan_new_grid(apply_plan(before, old), edited_schedule, edited.edited_at)
     return replace(old, cursor=new.cursor, state=new.state, pause=new.pause, void=old.void + new.void)
 
 
 def same_grid(one: Definition | None, other: Definition | None) -> bool:
-    """Do two definitions have the same ticks, so that a cursor on one is good for the other?"""
+    """Do two definitions have the same ticks, so that the cursor of one is valid for the other?"""
     if one is None or other is None:
         return False
     if (one.trigger, one.start_at, one.end_at) != (other.trigger, other.start_at, other.end_at):
         return False
-    # Where ticks are rolled, closed days are part of the grid; else they only decide what becomes of a tick.
+    # Closed days are part of the grid only if ticks are rolled; else they only skip ticks.
     if one.roll == other.roll == "skip":
         return True
     return (one.roll, one.closed_days) == (other.roll, other.closed_days)
 
 
-def goes_on(before: Schedule, after: Schedule) -> bool:
-    """Is the cursor good for an edited schedule: the same ticks, and none to come of those since it ended?"""
+def keeps_cursor(before: Schedule, after: Schedule) -> bool:
+    """Is the cursor valid for the edited schedule: the same ticks, and if it has ended, none of them pending?"""
     if not same_grid(before.definition, after.definition):
         return False
     return before.state != "ended" or next_wakeup(after, before.cursor) is None
 
 
-def leave_grid(schedule: Schedule, now: float, reason: SkipReason) -> tuple[PlannedSkip, ...]:
-    """Record the ticks that are past and neither due nor decided, while the grid they lie on is still known."""
+def skip_passed_ticks(schedule: Schedule, now: float, reason: SkipReason) -> tuple[PlannedSkip, ...]:
+    """Skips of the ticks up to `now` that are not decided, under the definition that is about to change."""
     reached = schedule.cursor.planned_until
     if schedule.definition is None or schedule.state not in ("active", "paused") or reached is None:
         return ()
     if schedule.state == "paused":
         reason = "paused"
     ticks = PendingTicks(schedule).segments(reached, floor(now))
-    return tuple(PlannedSkip(reason, each.first, each.last, each.count, revision=schedule.revision) for each in ticks)
+    return tuple(PlannedSkip(reason, part.first, part.last, part.count, revision=schedule.revision) for part in ticks)
 
 
-def retime(before: Schedule, schedule: Schedule, now: float) -> Plan:
-    """The grid changed: no instant up to `now` is on the new one, and what was to be skipped on the old is void."""
+def plan_new_grid(before: Schedule, schedule: Schedule, now: float) -> Plan:
+    """The plan if the grid changed: the new grid starts at `now`, and `skip_until` is dropped."""
     cursor = replace(restart_grid(before, floor(now)), runs_planned=schedule.cursor.runs_planned)
     cursor, void = migrate_overrides(before, schedule, cursor, same_grid=False)
     return replace(settle(schedule, cursor), void=void)
 
 
-def redefine(before: Schedule, schedule: Schedule) -> Plan:
-    """Something else than the grid changed: the schedule goes on from where it is."""
+def plan_same_grid(before: Schedule, schedule: Schedule) -> Plan:
+    """The plan if the grid is the same: the cursor stays where it is."""
     cursor, void = migrate_overrides(before, schedule, schedule.cursor, same_grid=True)
     return replace(settle(schedule, cursor), void=void)
 
 
-def repair(before: Schedule, schedule: Schedule, now: float) -> Plan:
-    """A parked schedule that can be planned again: what it missed is one skip `invalid`."""
+def unpark(before: Schedule, schedule: Schedule, now: float) -> Plan:
+    """Plan a parked schedule again; the ticks that it missed are one skip `invalid`."""
     state: State = "paused" if schedule.pause else "active"
     cursor = _back_to(before, floor(now))
-    return pass_over(replace(schedule, state=state, error=None, cursor=cursor), "invalid", floor(now))
+    return skip_all(replace(schedule, state=state, error=None, cursor=cursor), "invalid", floor(now))
 
 
 def park(schedule: Schedule, error: str, edited: SqlEdit | None = None) -> Plan:
-    """Set a schedule aside that cannot be planned; its cursor stays where it is, if it is not ahead of an edit."""
+    """Stop planning a schedule, with the error. Its cursor stays, unless it is later than the edit."""
     cursor = schedule.cursor if edited is None else _back_to(edited.before, edited.edited_at)
     return Plan(replace(cursor, next_run_at=None), "parked", schedule.revision, schedule.pause, error)
 
 
 def _back_to(schedule: Schedule, now: int) -> Cursor:
-    """The cursor of a schedule whose grid goes away, at most at `now`, with what is decided already of later ticks."""
+    """The cursor of a schedule whose grid is lost, moved back to `now`, with the later ticks that are decided."""
     cursor = schedule.cursor
     if cursor.planned_until is None or cursor.planned_until <= now:
         return cursor
-    anew, told = restart_grid(schedule, now), (each for each in cursor.tick_overrides if not each.done)
-    overrides = sorted([*anew.tick_overrides, *told], key=lambda each: each.tick)
-    return replace(cursor, planned_until=anew.planned_until, tick_overrides=tuple(overrides))
+    restarted = restart_grid(schedule, now)
+    pending = (override for override in cursor.tick_overrides if not override.decided_early)
+    overrides = sorted([*restarted.tick_overrides, *pending], key=lambda override: override.tick)
+    return replace(cursor, planned_until=restarted.planned_until, tick_overrides=tuple(overrides))

@@ -52,10 +52,10 @@ class DueCursor(NamedTuple):
     revision: int
     planned_until: int | None
     # Active, with nothing moved, skipped, deferred, refused or just edited.
-    is_plain: bool
+    has_fast_path: bool
 
 
-# A due cursor with its revision; None: it takes the whole planner.
+# A due cursor with its revision; None: `plan` must decide.
 Due = tuple[DueCursor, RevisionInfo | None]
 
 
@@ -95,8 +95,8 @@ def need_facts(due: Iterable[Due]) -> list[int]:
     return [cursor.schedule_id for cursor, revision in due if revision is None or revision.checks_overlap]
 
 
-def plan_on_time(due: Iterable[Due], busy: Container[int], now: float) -> tuple[list[OnTimeRun], list[int]]:
-    """Plan ticks on time; returns their runs, and the ids of the schedules that take the whole planner.
+def plan_on_time_batch(due: Iterable[Due], busy: Container[int], now: float) -> tuple[list[OnTimeRun], list[int]]:
+    """Plan ticks on time; returns their runs, and the ids of the schedules for which `plan` must decide.
 
     `busy` has the ids of schedules with active runs.
     """
@@ -106,7 +106,7 @@ def plan_on_time(due: Iterable[Due], busy: Container[int], now: float) -> tuple[
         run = None
         if revision is not None and not (revision.checks_overlap and cursor.schedule_id in busy):
             try:
-                run = plan_one(cursor, revision, now)
+                run = plan_on_time_tick(cursor, revision, now)
             except Exception:  # noqa: BLE001 - the whole planner reports the error and parks this schedule alone
                 run = None
         if run is None:
@@ -116,13 +116,10 @@ def plan_on_time(due: Iterable[Due], busy: Container[int], now: float) -> tuple[
     return runs, others
 
 
-def plan_one(cursor: DueCursor, revision: RevisionInfo, now: float) -> OnTimeRun | None:
-    """Decide as `plan` does if exactly one tick is due, on time, and another follows; else None.
-
-    For an active schedule with nothing moved, skipped or running.
-    """
+def plan_on_time_tick(cursor: DueCursor, revision: RevisionInfo, now: float) -> OnTimeRun | None:
+    """The run of an active schedule with exactly one due tick that is on time; None if `plan` must decide."""
     definition, offset = revision.definition, revision.offset
-    if cursor.planned_until is None or not definition.is_plain:
+    if cursor.planned_until is None or not definition.has_fast_path:
         return None
     grid = definition.grid
     tick = grid.next(cursor.planned_until)

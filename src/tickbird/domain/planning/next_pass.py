@@ -1,4 +1,4 @@
-"""The end of a pass: where it leaves a schedule, and when the next one is."""
+"""The end of a pass: the cursor it leaves, and the wake-up for the next pass."""
 
 from __future__ import annotations
 
@@ -14,27 +14,28 @@ from tickbird.domain.schedules.tick_overrides import Void
 def finish_pass(
     schedule: Schedule, cursor: Cursor, now: int, runs: Sequence[PlannedRun] = (), skips: Sequence[PlannedSkip] = ()
 ) -> Plan:
-    """Leave the schedule at this cursor, without what was decided beforehand for ticks that are behind it."""
+    """The plan that leaves the schedule at this cursor, without the overrides and the skip range of decided ticks."""
     cursor = prune_overrides(schedule.cursor, cursor, now)
     if cursor.skip_until is not None and cursor.planned_until is not None and cursor.skip_until <= cursor.planned_until:
         cursor = replace(cursor, skip_until=None, skip_by=None, skip_note="")
-    void = _not_carried_out(schedule.cursor, cursor, runs, skips)
+    void = _not_applied(schedule.cursor, cursor, runs, skips)
     return replace(settle(schedule, cursor), runs=tuple(runs), skips=tuple(skips), void=void)
 
 
-def _not_carried_out(
+def _not_applied(
     before: Cursor, after: Cursor, runs: Sequence[PlannedRun], skips: Sequence[PlannedSkip]
 ) -> tuple[Void, ...]:
-    """The overrides that are gone from a cursor though their tick neither ran nor was skipped on their account."""
+    """The overrides that were dropped although their tick neither ran nor was skipped because of them."""
     if not before.tick_overrides:
         return ()
-    left, ran = {each.tick for each in after.tick_overrides}, {run.scheduled_for for run in runs}
+    kept, ran = {override.tick for override in after.tick_overrides}, {run.scheduled_for for run in runs}
     void: list[Void] = []
-    for each in before.tick_overrides:
-        if each.tick not in left and each.tick not in ran and not each.done:
-            reason = next((skip.reason for skip in skips if skip.first <= each.tick <= skip.last), "invalid")
-            if not each.skip or reason != "operator":
-                void.append((each, reason))
+    for override in before.tick_overrides:
+        tick = override.tick
+        if tick not in kept and tick not in ran and not override.decided_early:
+            reason = next((skip.reason for skip in skips if skip.first <= tick <= skip.last), "invalid")
+            if not override.skip or reason != "operator":
+                void.append((override, reason))
     return tuple(void)
 
 
@@ -44,13 +45,13 @@ def settle(schedule: Schedule, cursor: Cursor) -> Plan:
         until = schedule.pause.until if schedule.pause else None
         cursor = replace(cursor, next_run_at=until)
         return Plan(cursor, "paused", schedule.revision, schedule.pause)
-    look = next_wakeup(schedule, cursor)
-    state: State = "ended" if look is None else "active"
-    return Plan(replace(cursor, next_run_at=look), state, schedule.revision)
+    wakeup = next_wakeup(schedule, cursor)
+    state: State = "ended" if wakeup is None else "active"
+    return Plan(replace(cursor, next_run_at=wakeup), state, schedule.revision)
 
 
 def next_wakeup(schedule: Schedule, cursor: Cursor) -> int | None:
-    """When the planner must look at an active schedule again: the `due_at` of its next tick to run."""
+    """The wake-up of an active schedule: the `due_at` of its next tick; None if it has ended."""
     if _used_up(schedule, cursor) or cursor.planned_until is None:
         return None
     if not cursor.tick_overrides:

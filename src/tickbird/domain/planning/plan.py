@@ -1,4 +1,4 @@
-"""A plan: the runs, skips and cursor that one pass of the planner decides, and the facts that it is decided from."""
+"""A plan: the runs, skips and cursor that one pass of the planner decides, and the facts that it needs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class ActiveRun:
     status: Status
     origin: Origin
     key: str | None = None
-    # It waits for another schedule to succeed, and stands in nobody's way until then.
+    # It waits for another schedule to succeed; until then it blocks no other run.
     awaits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Repeated:
-    """A run that is to be retried, and the definition that it was created with; None if that cannot be read."""
+class RetriedRun:
+    """A run that is retried, and the definition that it was created with; None if that cannot be read."""
 
     run: RunRecord
     definition: Definition | None
@@ -37,23 +37,23 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the planner must know of other rows: the schedule's active runs, oldest first.
+    """The rows that the planner needs besides the schedule."""
 
-    For commands that name calendars, also those of the namespace: what the named ones say, and None for the others.
-    """
+    # Oldest first.
 
     active: tuple[ActiveRun, ...] = ()
+    # For commands that name calendars: all calendars of the namespace; None for those that are not named.
     calendars: Mapping[str, Calendar | None] = field(default_factory=dict)
-    # Is any run held? Only told where the schedule has `hold_above`.
+    # Whether any run is held; only set if the schedule has `hold_above`.
     held: bool = False
-    # Of the schedules that it depends on, those that exist.
+    # By schedule that it depends on, if that exists.
     successes: Mapping[str, LastSuccess] = field(default_factory=dict)
-    # For commands that tie schedules together or part them: what the schedules that exist need, as far as they can be
-    # reached from it; and those that need it.
+    # For commands that change dependencies: the dependencies of each schedule that can be reached from this one, and
+    # the schedules that depend on this one.
     needs: Mapping[str, Collection[str]] | None = None
     dependents: tuple[str, ...] = ()
-    # For a retry: the run that it repeats, if that is a run of the schedule.
-    repeated: Repeated | None = None
+    # For a retry: the run, if it is a run of the schedule.
+    retried_run: RetriedRun | None = None
 
 
 NO_FACTS = Facts()
@@ -61,7 +61,7 @@ NO_FACTS = Facts()
 
 @dataclass(frozen=True, slots=True)
 class PlannedRun:
-    """A run to insert: of a tick, or a manual one; `covers` is (first, last, count) of the ticks it stands for."""
+    """A run to insert, of a tick or manual; `covers` is (first, last, count) of the ticks that it catches up."""
 
     scheduled_for: int | None
     due_at: int | None
@@ -71,37 +71,37 @@ class PlannedRun:
     covers: tuple[int, int, int] | None = None
     payload: Mapping[str, Any] | None = None
     retry_of: int | None = None
-    # Waits until a person releases it.
+    # It waits until a person releases it.
     held: bool = False
-    # Waits until these have come, or until it is too late for one of them.
+    # It waits until all of these are met, or until one of them is missed.
     awaits: tuple[DependencyWait, ...] = ()
-    # What was decided for its tick beforehand.
+    # The override of its tick.
     override: TickOverride | None = None
-    # Until which minute since the epoch others of its queue may pass it.
+    # Up to this minute since the epoch, other runs of its queue go first.
     deferred_until_minute: int = NOT_DEFERRED
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedSkip:
-    """A skip to record; it stands behind an existing run (`run_id`) or one of this plan (`under`, an index)."""
+    """A skip to record; a run may be its cause: an existing run, or a run of this plan, by its index."""
 
     reason: SkipReason
     first: int
     last: int
     count: int
-    run_id: int | None = None
-    under: int | None = None
+    blocked_by: int | None = None
+    blocked_by_new: int | None = None
     actor: str | None = None
     note: str = ""
-    # On whose grid its ticks lie, when that is not the plan's.
+    # The revision whose grid has its ticks, if it is not the plan's.
     revision: int | None = None
-    # A tick to come, recorded ahead of its time: never part of a range, for those of another grid may come between.
-    alone: bool = False
+    # A tick that is skipped before its time. It is never merged into a range: ticks of another grid may lie between.
+    separate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that one look at a schedule decides; it commits whole or not at all."""
+    """What one planner pass decides; it is written in one transaction."""
 
     cursor: Cursor
     state: State
@@ -111,30 +111,30 @@ class Plan:
     error: str | None = None
     runs: tuple[PlannedRun, ...] = ()
     skips: tuple[PlannedSkip, ...] = ()
-    # Active runs that are not to start, and running ones that are asked to stop.
+    # Active runs that are cancelled, and running ones that are asked to stop.
     cancel: tuple[int, ...] = ()
     stop: tuple[int, ...] = ()
-    # Are the runs that wait aside, of backfills, and those that are held not to start either?
+    # Whether the waiting runs of backfills and the held runs are cancelled too.
     clear: bool = False
-    # Overrides that were not carried out, and why.
+    # Overrides that were not applied, with the reason.
     void: tuple[Void, ...] = ()
 
     @property
     def relies_on_runs(self) -> bool:
-        """Must the active runs be locked, because a waiter or a cancellation depends on how they stand?"""
+        """Must the active runs be locked, because a waiting run or a cancellation depends on their status?"""
         return bool(self.cancel or self.stop) or any(run.status == "waiting" and not run.held for run in self.runs)
 
     @property
     def relies_on_successes(self) -> bool:
-        """Must no schedule that it depends on succeed unseen, because a run is to wait for that?"""
+        """Must the successes be locked, because a new run waits for one of them?"""
         return any(run.awaits for run in self.runs)
 
 
-def at_plan(schedule: Schedule, decided: Plan) -> Schedule:
-    """The schedule as this plan leaves it."""
-    return replace(schedule, cursor=decided.cursor, state=decided.state, pause=decided.pause, error=decided.error)
+def apply_plan(schedule: Schedule, plan: Plan) -> Schedule:
+    """The schedule after this plan."""
+    return replace(schedule, cursor=plan.cursor, state=plan.state, pause=plan.pause, error=plan.error)
 
 
-def after_plan(first: Plan, then: Plan) -> Plan:
-    """Two plans as one, where the second begins where the first ends, which makes no runs."""
+def join_plans(first: Plan, then: Plan) -> Plan:
+    """One plan out of two that follow each other; the first has no runs."""
     return replace(then, skips=first.skips + then.skips, void=first.void + then.void)

@@ -1,4 +1,4 @@
-"""The heart: one pure function that decides what becomes of every tick that is due."""
+"""The planner: one pure function that decides every due tick."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import replace
 from math import floor
 
 from tickbird.domain.planning.due_decisions import DuePass
-from tickbird.domain.planning.edits import after_edit, repair
+from tickbird.domain.planning.edits import plan_sql_edit, unpark
 from tickbird.domain.planning.next_pass import settle
 from tickbird.domain.planning.pending_ticks import drop_invalid_overrides
-from tickbird.domain.planning.plan import Facts, Plan, PlannedSkip, after_plan, at_plan
+from tickbird.domain.planning.plan import Facts, Plan, PlannedSkip, apply_plan, join_plans
 from tickbird.domain.planning.skip_ranges import end_pause
 from tickbird.domain.schedules.schedule import Schedule, SqlEdit
 
@@ -19,22 +19,22 @@ def plan(schedule: Schedule, facts: Facts, now: float, edited: SqlEdit | None = 
     if edited is not None:
         return _plan_edited(schedule, facts, now, edited)
     if schedule.state in ("parked", "ended", "deleted"):
-        return _resting(schedule)
+        return _plan_nothing(schedule)
     if schedule.cursor.planned_until is None:
-        return begin(schedule, now)
+        return first_plan(schedule, now)
     if schedule.state == "paused":
         until = schedule.pause.until if schedule.pause else None
         if until is None or until > now:
             return settle(schedule, schedule.cursor)
         paused = end_pause(schedule, until)
-        return after_plan(paused, plan(at_plan(schedule, paused), facts, now))
-    schedule, strays = drop_invalid_overrides(schedule)
-    made = DuePass(schedule, facts, now).plan()
-    return replace(made, void=strays + made.void) if strays else made
+        return join_plans(paused, plan(apply_plan(schedule, paused), facts, now))
+    schedule, void = drop_invalid_overrides(schedule)
+    decided = DuePass(schedule, facts, now).plan()
+    return replace(decided, void=void + decided.void) if void else decided
 
 
-def begin(schedule: Schedule, now: float) -> Plan:
-    """A schedule never planned before: nothing fires for the past, and one with no tick to come has misfired."""
+def first_plan(schedule: Schedule, now: float) -> Plan:
+    """The first plan of a schedule: no past tick runs; if no tick is pending, the last past one is a misfire."""
     start = floor(now)
     started = settle(schedule, replace(schedule.cursor, planned_until=start))
     if schedule.grid.next(start) is None and (last := schedule.grid.previous(start + 1)) is not None:
@@ -43,16 +43,16 @@ def begin(schedule: Schedule, now: float) -> Plan:
     return started
 
 
-def _resting(schedule: Schedule) -> Plan:
+def _plan_nothing(schedule: Schedule) -> Plan:
     cursor = replace(schedule.cursor, next_run_at=None)
     return Plan(cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
 
 
 def _plan_edited(schedule: Schedule, facts: Facts, now: float, edited: SqlEdit) -> Plan:
-    """After an edit by plain SQL: decide what was due until then as it stood before; the next look uses the new."""
+    """Plan the ticks up to an edit by plain SQL under the old definition; the next pass uses the new one."""
     before = edited.before
     if before.state == "deleted":
-        return _resting(schedule)
+        return _plan_nothing(schedule)
     if before.definition is None or before.state == "parked":
-        return repair(before, schedule, edited.edited_at)
-    return after_edit(schedule, plan(before, facts, min(now, edited.edited_at)), edited)
+        return unpark(before, schedule, edited.edited_at)
+    return plan_sql_edit(schedule, plan(before, facts, min(now, edited.edited_at)), edited)

@@ -14,17 +14,17 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import MAX_EARLY_TICKS
 
 
-def pass_over(schedule: Schedule, reason: SkipReason, until: int, *, actor: str | None = None, note: str = "") -> Plan:
-    """Record every undecided tick up to `until` as one skip, and go on behind them."""
+def skip_all(schedule: Schedule, reason: SkipReason, until: int, *, actor: str | None = None, note: str = "") -> Plan:
+    """Skip every undecided tick that is due up to `until`, and move the cursor past them."""
     cursor, due = schedule.cursor, until
     skips: tuple[PlannedSkip, ...] = ()
     if cursor.planned_until is not None:
-        # What counts is when a tick is due: moved to a later instant, it still runs then.
-        ahead = PendingTicks(schedule)
-        until = ahead.reach(until)
+        # A tick that was moved to a later instant still runs then.
+        pending = PendingTicks(schedule)
+        until = pending.decidable_until(until)
         skips = tuple(
-            PlannedSkip(reason, part.first, part.last, part.count, actor=actor, note=note, alone=part.last > due)
-            for segment in ahead.segments(cursor.planned_until, until)
+            PlannedSkip(reason, part.first, part.last, part.count, actor=actor, note=note, separate=part.last > due)
+            for segment in pending.segments(cursor.planned_until, until)
             for part in recorded_ranges(schedule, segment, due)
         )
     reached = until if cursor.planned_until is None else max(cursor.planned_until, until)
@@ -32,12 +32,12 @@ def pass_over(schedule: Schedule, reason: SkipReason, until: int, *, actor: str 
 
 
 def end_pause(schedule: Schedule, until: int) -> Plan:
-    """A pause that has run out: what came due before that instant is one skip; what is due at it runs again."""
-    return pass_over(replace(schedule, state="active", pause=None), "paused", until - 1 - schedule.offset)
+    """End a pause at its `until`: ticks that were due before are one skip, a tick that is due at that instant runs."""
+    return skip_all(replace(schedule, state="active", pause=None), "paused", until - 1 - schedule.offset)
 
 
 def recorded_ranges(schedule: Schedule, segment: TickRange, now: int) -> Iterator[TickRange]:
-    """Ticks as they are recorded: those that are still to come one by one."""
+    """Split ticks into the ranges that are recorded: past ticks as one range, later ones one by one."""
     if segment.last <= now or schedule.grid.count(max(now, segment.first - 1), segment.last) > MAX_EARLY_TICKS:
         yield segment
         return

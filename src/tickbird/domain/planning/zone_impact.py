@@ -1,4 +1,4 @@
-"""Which ticks of a schedule other zone rules move, within a horizon."""
+"""The impact of other zone rules on a schedule's ticks, within a horizon."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.triggers.zone_override import zones_of
 
-# So many ticks of a schedule are compared; of one that ticks more often, the nearest.
+# At most this many ticks of a schedule are compared, the earliest.
 MAX_TICKS: Final = 20_000
 SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneImpact:
-    """Ticks that only one of two sets of rules has: how many of each, and the first of them."""
+    """Ticks that only the old or only the new rules have: their numbers, and the first few."""
 
     schedule: str
     zone: str
@@ -31,33 +31,33 @@ class ZoneImpact:
     added: int
     first_removed: tuple[datetime, ...]
     first_added: tuple[datetime, ...]
-    # Beyond this instant nothing was compared.
+    # Ticks up to this instant were compared.
     until: datetime
 
 
-def tick_moves(name: str, before: Definition, after: Definition, since: int, until: int) -> ZoneImpact | None:
-    """What changes between two readings of one definition; None where nothing does."""
+def zone_impact(name: str, before: Definition, after: Definition, since: int, until: int) -> ZoneImpact | None:
+    """Compare the ticks of one definition under two sets of rules; None if they are the same."""
     old, new = list(_ticks(before, since, until)), list(_ticks(after, since, until))
     if len(old) == MAX_TICKS or len(new) == MAX_TICKS:
         until = min(ticks[-1] for ticks in (old, new) if len(ticks) == MAX_TICKS)
     kept = set(old) & set(new)
-    gone = [tick for tick in old if tick not in kept and tick <= until]
-    came = [tick for tick in new if tick not in kept and tick <= until]
-    if not gone and not came:
+    removed = [tick for tick in old if tick not in kept and tick <= until]
+    added = [tick for tick in new if tick not in kept and tick <= until]
+    if not removed and not added:
         return None
     return ZoneImpact(
         name,
         after.trigger.tz,
-        len(gone),
-        len(came),
-        tuple(map(to_datetime, gone[:SHOWN])),
-        tuple(map(to_datetime, came[:SHOWN])),
+        len(removed),
+        len(added),
+        tuple(map(to_datetime, removed[:SHOWN])),
+        tuple(map(to_datetime, added[:SHOWN])),
         to_datetime(until),
     )
 
 
 def is_zoned(schedule: Schedule) -> bool:
-    """Has it ticks to come on a clock other than UTC's?"""
+    """Does it have upcoming ticks in a zone other than UTC?"""
     if schedule.definition is None or schedule.state not in ("active", "paused"):
         return False
     return _names_zone(schedule.definition.trigger.to_json())
@@ -69,33 +69,34 @@ def _names_zone(value: Any) -> bool:
     return isinstance(value, dict) and (value.get("tz", "UTC") != "UTC" or any(map(_names_zone, value.values())))
 
 
-def all_moves(schedules: Iterable[Schedule], folder: str | Path, since: int, until: int) -> Iterator[ZoneImpact | None]:
-    """What changes for these schedules by the rules of a folder."""
+def iter_zone_impacts(
+    schedules: Iterable[Schedule], folder: str | Path, since: int, until: int
+) -> Iterator[ZoneImpact | None]:
+    """Compare these schedules with the rules of a folder of zone files; None if nothing changes."""
     if not Path(folder).is_dir():
         raise InvalidError(f"against: {folder} is not a folder of zone files.", field="against")
     with zones_of(folder):
         for schedule in schedules:
             if schedule.definition is not None:
                 other = decode_definition(schedule.definition_json)
-                yield tick_moves(schedule.name, schedule.definition, other, since, until)
+                yield zone_impact(schedule.name, schedule.definition, other, since, until)
 
 
-def by_instant(moves: Iterable[ZoneImpact | None]) -> list[ZoneImpact]:
-    """Those that there are, the nearest first."""
-    found = [each for each in moves if each is not None]
-    return sorted(found, key=lambda each: min(each.first_removed + each.first_added))
+def sort_by_instant(impacts: Iterable[ZoneImpact | None]) -> list[ZoneImpact]:
+    """Without None, earliest first."""
+    changed = [impact for impact in impacts if impact is not None]
+    return sorted(changed, key=lambda impact: min(impact.first_removed + impact.first_added))
 
 
-def next_moves(schedule: Schedule) -> ZoneImpact | None:
-    """How the next look at a schedule, as stored, differs from what the rules of this process say."""
-    followed = apply_zone_change(schedule)
-    before, after = schedule.cursor.next_run_at, followed.cursor.next_run_at
+def next_zone_impact(schedule: Schedule) -> ZoneImpact | None:
+    """Compare the stored wake-up of a schedule with the one by the rules of this process; None if they are the same."""
+    before, after = schedule.cursor.next_run_at, apply_zone_change(schedule).cursor.next_run_at
     if before == after or schedule.definition is None:
         return None
-    gone = () if before is None else (to_datetime(before),)
-    came = () if after is None else (to_datetime(after),)
-    until = max(gone + came)
-    return ZoneImpact(schedule.name, schedule.definition.trigger.tz, len(gone), len(came), gone, came, until)
+    removed = () if before is None else (to_datetime(before),)
+    added = () if after is None else (to_datetime(after),)
+    until = max(removed + added)
+    return ZoneImpact(schedule.name, schedule.definition.trigger.tz, len(removed), len(added), removed, added, until)
 
 
 def _ticks(definition: Definition, since: int, until: int) -> Iterator[int]:

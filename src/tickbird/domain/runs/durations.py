@@ -1,4 +1,4 @@
-"""How long the runs of a schedule take, by its history."""
+"""Statistics of how long the runs of a schedule take."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-# So many of the newest runs of a schedule are looked at, for so many that succeeded.
-LOOKED_AT: Final = 50
+# Of the newest MAX_RUNS_READ runs of a schedule, at most MAX_MEASURED that succeeded count.
+MAX_RUNS_READ: Final = 50
 MAX_MEASURED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class DurationStats:
-    """How long the last successful runs of a schedule took, in seconds; of so many."""
+    """How long the last `runs` successful runs of a schedule took, in seconds."""
 
     median: float
     p90: float
     runs: int
 
 
-def run_length(seconds: Sequence[float]) -> DurationStats:
-    """How long runs take of which these took so long, newest first; there must be one."""
-    taken = sorted(seconds[:MAX_MEASURED])
-    middle = len(taken) // 2
-    median = taken[middle] if len(taken) % 2 else (taken[middle - 1] + taken[middle]) / 2
-    return DurationStats(median, taken[min(len(taken) - 1, len(taken) * 9 // 10)], len(taken))
+def duration_stats(seconds: Sequence[float]) -> DurationStats:
+    """Statistics of at least one duration, newest first."""
+    durations = sorted(seconds[:MAX_MEASURED])
+    middle = len(durations) // 2
+    median = durations[middle] if len(durations) % 2 else (durations[middle - 1] + durations[middle]) / 2
+    return DurationStats(median, durations[min(len(durations) - 1, len(durations) * 9 // 10)], len(durations))

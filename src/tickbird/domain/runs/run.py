@@ -232,7 +232,7 @@ class Outcome:
     failures: int = 0
     # False: it was put back before it began, so `start_by` still binds it.
     started: bool = True
-    # It belongs to no schedule and has no concurrency key, so nobody can be waiting for its end.
-    alone: bool = False
+    # It has no schedule and no concurrency key, so no run waits for it.
+    releases_no_run: bool = False
     # Of the store that leased the run; 0: whichever it was.
     incarnation: int = 0

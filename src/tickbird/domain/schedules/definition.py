@@ -214,10 +214,10 @@ class Definition:
         return self.start_within
 
     @cached_property
-    def is_plain(self) -> bool:
-        """Do its ticks become runs whatever the day, however many there were and whatever else goes on?"""
-        free = self.max_runs is None and self.concurrency_key is None
-        return free and not (self.exclude or self.calendars or self.depends_on or self.shadow)
+    def has_fast_path(self) -> bool:
+        """Can a tick on time become a run without `plan`, because no policy depends on the day or on other rows?"""
+        unlimited = self.max_runs is None and self.concurrency_key is None
+        return unlimited and not (self.exclude or self.calendars or self.depends_on or self.shadow)
 
     def key(self, payload: Mapping[str, Any] | None = None) -> str | None:
         """The concurrency key of a run, with the definition's payload or one of its own."""

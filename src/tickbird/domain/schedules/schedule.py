@@ -16,11 +16,11 @@ from tickbird.domain.time.instants import to_datetime
 State = Literal["active", "paused", "parked", "ended", "deleted"]
 # What a list shows unless asked otherwise.
 LISTED_STATES: tuple[State, ...] = ("active", "paused", "parked", "ended")
-# The newest revisions of each schedule are kept, whatever their age. The index `schedules_prunable_revisions_idx` has
+# Per schedule, at least this many of the newest revisions are kept. The index `schedules_prunable_revisions_idx` has
 # the same number.
-# EDITED_AT_ONCE: schedules whose older revisions are pruned in one step.
-REVISIONS_KEPT = 100
-MAX_SQL_EDITS = 100
+MIN_REVISIONS_KEPT = 100
+# How many schedules one prune step reads.
+PRUNE_BATCH = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a person has decided for single ticks to come: skip it, move it, or give its run another payload."""
+"""Overrides of single ticks: skip the tick, move it, or give its run another payload."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from typing import Any
 
 from tickbird.domain.time.instants import clamp_seconds, to_datetime
 
-# So many ticks of one schedule may be overridden at once, and their text may be so long: the planner reads all of it.
+# Limits per schedule, because the planner reads all overrides; the length is in characters of JSON.
 MAX_OVERRIDES = 200
 MAX_OVERRIDES_LENGTH = 1_000_000
-# So many ticks of one schedule may be decided ahead of their time: after an edit each of them is remembered.
+# At most this many ticks of a schedule are decided early, because after an edit each of them is stored.
 MAX_EARLY_TICKS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class TickOverride:
-    """One coming tick, and what was decided for it, by whom and why; whole seconds since the epoch."""
+    """An override of one tick, who set it and why; instants are whole seconds since the epoch."""
 
     tick: int
     actor: str = ""
     created_at: int = 0
     skip: bool = False
-    # It is due at that instant instead of its own.
+    # The tick is due at this instant instead of its own.
     due_at: int | None = None
     payload: Mapping[str, Any] | None = None
     note: str = ""
-    # Nothing is left to decide: it was decided ahead of its time, on a grid before this one. The ledger tells how.
-    done: bool = False
+    # The tick was decided before its time, on an earlier grid; its decision is in the ledger.
+    decided_early: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """As the store keeps it: what is not set is left out."""
-        if self.done:
-            return {"tick": self.tick, "done": True}
+        """The stored form, without fields that are not set."""
+        if self.decided_early:
+            return {"tick": self.tick, "decided_early": True}
         encoded: dict[str, Any] = {"tick": self.tick, "actor": self.actor, "created_at": self.created_at}
         if self.skip:
             encoded["skip"] = True

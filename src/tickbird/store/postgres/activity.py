@@ -53,9 +53,9 @@ class PostgresActivity(NounStore, ActivityStore):
             one = _opened(before, name, clock, last_id, begun)
             under_way[name] = one
             transaction = None if number is None else _full_xid(number, next_transaction)
-            if transaction is not None and (joined or one.last_heartbeat_at < clock - _MAX_TRANSACTION):
+            if transaction is not None and (joined or one.first_seen_at < clock - _MAX_TRANSACTION):
                 passed.append((transaction, 2 * one.floor))
-            elif one.last_heartbeat_at >= clock - _MAX_TRANSACTION:
+            elif one.first_seen_at >= clock - _MAX_TRANSACTION:
                 at = min(at, one.since - MICROSECOND)
         if before is not None:
             at = max(at, before.at)

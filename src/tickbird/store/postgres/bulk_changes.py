@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from tickbird.domain.planning.admission import ScheduleDecision
-from tickbird.domain.planning.changes import ChangeSet, Counted
+from tickbird.domain.planning.changes import ChangeSet, ProgressCallback
 from tickbird.domain.planning.commands.base import Change, Command
 from tickbird.domain.planning.commands.define import Create, Delete, RefreshCalendar, SyncFromCode
 from tickbird.domain.planning.plan import NO_FACTS, Facts
@@ -39,7 +39,7 @@ async def apply_changes(
     changes: ChangeSet,
     actor: str,
     now: datetime | None,
-    counted: Counted | None,
+    counted: ProgressCallback | None,
 ) -> None:
     """Make all of them, in their order."""
     if changes.limits or len(changes.commands) > _SET:
@@ -53,7 +53,7 @@ async def apply_changes(
     if not changes.commands:
         return
     needed: set[str] = set()
-    if any(command.ties for _, command in changes.commands):
+    if any(command.changes_dependencies for _, command in changes.commands):
         await db.execute("lock_dependencies", namespace=namespace)
         needed = {row[0] for row in await db.fetch("depended_on", namespace=namespace)}
     done = 0
@@ -82,7 +82,7 @@ def _sets(commands: Sequence[Named], needed: set[str]) -> Iterator[list[Named]]:
     gathered: dict[str, Command] = {}
     for name, command in commands:
         alone = not isinstance(command, _PLAIN) or (
-            name in needed if isinstance(command, Delete) else bool(command.needs(None))
+            name in needed if isinstance(command, Delete) else bool(command.dependencies_after(None))
         )
         if gathered and (alone or name in gathered or len(gathered) == _SET):
             yield list(gathered.items())
@@ -117,7 +117,7 @@ async def _change_set(
         for each in command.definition.calendars
     }
     stored = {name: to_schedule(detail) for name, detail in details.items()}
-    names |= {each for name, command in commands for each in command.calendars(stored.get(name))}
+    names |= {each for name, command in commands for each in command.calendars_after(stored.get(name))}
     closed = await calendar_contents(db, namespace, sorted(names)) if names else {}
     left: list[Named] = []
     made: list[tuple[Command, Change, int | None]] = []
@@ -132,7 +132,7 @@ async def _change_set(
         done = command.apply(schedule, name, replace(found, calendars=closed), at.timestamp())
         if done.plan.runs or done.plan.cancel or done.plan.stop:
             left.append((name, command))
-        elif done.revised:
+        elif done.makes_revision:
             made.append((command, done, None if detail is None else detail["last_skip_id"]))
     if made:
         await _write(db, known, may, namespace, made, stored, at)

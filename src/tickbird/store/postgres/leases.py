@@ -64,7 +64,7 @@ class PostgresLeases(NounStore, LeaseStore):
     ) -> FinishResult:
         holder = None if worker is None else worker.id
         # If no run can be waiting for these, one statement is the complete transaction.
-        alone = all(outcome.alone for outcome in outcomes)
+        alone = all(outcome.releases_no_run for outcome in outcomes)
         finished = await self._db.record(
             lambda db: _finish(db, self._db.revisions, holder, outcomes, now), one_statement=alone
         )

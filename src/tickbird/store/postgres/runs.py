@@ -27,7 +27,7 @@ from tickbird.domain.runs.run import (
     enqueued_detail,
 )
 from tickbird.domain.schedules.definition import check_payload
-from tickbird.domain.schedules.schedule import MAX_SQL_EDITS, REVISIONS_KEPT
+from tickbird.domain.schedules.schedule import MIN_REVISIONS_KEPT, PRUNE_BATCH
 from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import Database, NounStore, transaction
@@ -177,10 +177,10 @@ class PostgresRuns(NounStore, RunStore):
     async def _prune_revisions(self, cutoff: datetime, limit: int) -> int:
         deleted = after = 0
         while deleted < limit:
-            edited = await self._db.fetch("edited_often", after=after, limit=MAX_SQL_EDITS)
+            edited = await self._db.fetch("edited_often", after=after, limit=PRUNE_BATCH)
             for (after,) in edited:
                 deleted += await self._prune_revisions_of(after, cutoff, limit - deleted)
-            if len(edited) < MAX_SQL_EDITS:
+            if len(edited) < PRUNE_BATCH:
                 break
         return deleted
 
@@ -190,7 +190,7 @@ class PostgresRuns(NounStore, RunStore):
         locked = await db.fetch("lock_edited", id=schedule_id)
         if not locked:
             return 0
-        bounds = {"newest": locked[0][0] - REVISIONS_KEPT, "cutoff": cutoff, "limit": limit}
+        bounds = {"newest": locked[0][0] - MIN_REVISIONS_KEPT, "cutoff": cutoff, "limit": limit}
         return await db.execute("prune_revisions", id=schedule_id, **bounds)
 
 

@@ -14,7 +14,7 @@ from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.base import Change, Command
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.planning.commands.run import Trigger
-from tickbird.domain.planning.plan import ActiveRun, Facts, Repeated
+from tickbird.domain.planning.plan import ActiveRun, Facts, RetriedRun
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.definition import check_payload
@@ -50,7 +50,7 @@ async def change(
     now: datetime | None,
 ) -> ChangeResult:
     """Apply the command, with its revision and its audit row."""
-    if command.ties:
+    if command.changes_dependencies:
         await db.execute("lock_dependencies", namespace=namespace)
     found = await db.fetch("lock_schedule", namespace=namespace, name=name)
     held = await hold(db, found[0][0] if found else None, now)
@@ -72,11 +72,11 @@ async def change(
             run_id = match_trigger(key, keyed, schedule.id, command.payload)
             [detail] = await db.fetch_named("get_run", id=run_id)
             return ChangeResult(schedule, [run_id], to_run(detail))
-    facts = replace(held.facts, repeated=repeated)
-    if names := command.calendars(schedule):
+    facts = replace(held.facts, retried_run=repeated)
+    if names := command.calendars_after(schedule):
         facts = replace(facts, calendars=await calendar_contents(db, namespace, names))
-    if command.ties:
-        needs = await read_needs(db, namespace, command.needs(schedule))
+    if command.changes_dependencies:
+        needs = await read_needs(db, namespace, command.dependencies_after(schedule))
         facts = replace(facts, needs=needs, dependents=await dependents(db, namespace, name))
     changed = command.apply(schedule, name, facts, now.timestamp())
     after = changed.schedule
@@ -91,7 +91,7 @@ async def change(
         )
         after = replace(after, id=new_id)
     keys = held_keys(held.facts)
-    if not changed.revised:
+    if not changed.makes_revision:
         left = await _leave(db, known, changed, keys, now, command.actor)
         if key is not None:
             await db.execute("key_run", id=left.run_ids[0], idempotency_key=key)
@@ -102,7 +102,7 @@ async def change(
     await _write_revision(db, after, changed, command.actor, may, now)
     rows = await write_plans(db, known, [decided], now, reason=reason(changed), by=command.actor)
     run_ids = [run.id for run in rows.runs]
-    if command.ties and after.definition is not None and after.definition.depends_on:
+    if command.changes_dependencies and after.definition is not None and after.definition.depends_on:
         await watch(db, {(namespace, each.schedule) for each in after.definition.depends_on})
     await write_audit(
         db,
@@ -120,17 +120,17 @@ async def change(
     return ChangeResult(to_schedule(detail), run_ids)
 
 
-async def _repeated(db: Session, known: RevisionCache, schedule_id: int, run_id: int) -> Repeated | None:
+async def _repeated(db: Session, known: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:
     """A run of a schedule that is to be retried."""
     rows = await db.fetch_named("get_run", id=run_id)
     run = to_run(rows[0]) if rows else None
     if run is None or run.schedule_id != schedule_id or run.revision is None:
         return None
     revision = (await load_revisions(db, known, [(schedule_id, run.revision)])).found.get((schedule_id, run.revision))
-    return Repeated(run, None if revision is None else revision.definition)
+    return RetriedRun(run, None if revision is None else revision.definition)
 
 
-def _keys(namespace: str, held: LockedSchedule, command: Command, repeated: Repeated | None) -> set[Key]:
+def _keys(namespace: str, held: LockedSchedule, command: Command, repeated: RetriedRun | None) -> set[Key]:
     """The concurrency keys of the schedule's active runs, and of those that the command and what is due may make."""
     keys: set[str | None] = set(held_keys(held.facts))
     schedule = held.schedule

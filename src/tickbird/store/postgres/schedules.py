@@ -10,10 +10,10 @@ import psycopg
 from psycopg import errors
 
 from tickbird.domain.dashboard_rows import ScheduleFilter, ScheduleSummary
-from tickbird.domain.planning.changes import ChangeResult, ChangeSet, Counted
+from tickbird.domain.planning.changes import ChangeResult, ChangeSet, ProgressCallback
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands.base import Command
-from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
+from tickbird.domain.runs.durations import MAX_RUNS_READ, DurationStats, duration_stats
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
@@ -78,7 +78,7 @@ class PostgresSchedules(NounStore, ScheduleStore):
         changes: ChangeSet,
         actor: str,
         *,
-        counted: Counted | None = None,
+        counted: ProgressCallback | None = None,
         now: datetime | None = None,
     ) -> None:
         permission = await self._switch.permission()
@@ -92,7 +92,7 @@ class PostgresSchedules(NounStore, ScheduleStore):
 
     async def _watch(self, namespace: str, commands: Sequence[Command]) -> None:
         # In a transaction of its own: waiting for runs of other schedules while this one is locked could deadlock.
-        if names := {(namespace, name) for command in commands for name in command.needs(None)}:
+        if names := {(namespace, name) for command in commands for name in command.dependencies_after(None)}:
             await self._db.transact(lambda db: watch(db, names))
 
     async def _transact(self, work: Work[T]) -> T:
@@ -113,8 +113,10 @@ class PostgresSchedules(NounStore, ScheduleStore):
         return [RevisionRecord(**{**row, **{name: as_object(row[name]) for name in objects}}) for row in rows]
 
     async def duration_stats(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
-        rows = await self._db.fetch_named("durations", namespace=namespace, names=sorted(names), looked_at=LOOKED_AT)
-        return {row["name"]: run_length(row["seconds"]) for row in rows}
+        rows = await self._db.fetch_named(
+            "durations", namespace=namespace, names=sorted(names), looked_at=MAX_RUNS_READ
+        )
+        return {row["name"]: duration_stats(row["seconds"]) for row in rows}
 
     @autocommit
     async def last_successes(self, db: Session, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:

@@ -57,7 +57,7 @@ class PostgresWorkers(NounStore, WorkerStore):
             if not (too_new := outdated(schema.MIGRATIONS, dict(await self._db.fetch("read_meta")))):
                 raise
             [(clock,)] = await self._db.fetch("clock", now=None)
-            return HeartbeatResult(clock, outdated=too_new)
+            return HeartbeatResult(clock, outdated_reason=too_new)
         [(last_heartbeat_at, peers, generation, stored, version, compatible, drained_by)] = rows
         meta = {"version": version or 0, "min_compatible": compatible or 0}
         too_old, copied = outdated(schema.MIGRATIONS, meta), self._identity.update(here, stored).copy_reason

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 
 from tickbird.domain.dashboard_rows import ScheduleSummary
-from tickbird.domain.planning.changes import ChangeResult, ChangeSet, Counted
+from tickbird.domain.planning.changes import ChangeResult, ChangeSet, ProgressCallback
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.runs.durations import DurationStats
@@ -52,7 +52,7 @@ class ScheduleStore(Protocol):
         changes: ChangeSet,
         actor: str,
         *,
-        counted: Counted | None = None,
+        counted: ProgressCallback | None = None,
         now: datetime | None = None,
     ) -> None:
         """Make all changes in one transaction, each as its own verb would; or none, with the first error."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from datetime import datetime
 
-from tickbird.domain.planning.changes import ChangeSet, Counted
+from tickbird.domain.planning.changes import ChangeSet, ProgressCallback
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite.calendars import put_calendar
@@ -22,7 +22,7 @@ def apply_changes(
     changes: ChangeSet,
     actor: str,
     now: datetime,
-    counted: Counted | None,
+    counted: ProgressCallback | None,
 ) -> None:
     """Make all of them, in their order."""
     for update in changes.calendars:

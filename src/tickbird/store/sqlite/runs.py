@@ -13,7 +13,7 @@ from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.runs.idempotency import KEY_SECONDS
 from tickbird.domain.runs.run import FINAL, AttemptRecord, NewRun, RunRecord, Status, already_final_error
 from tickbird.domain.schedules.definition import check_payload
-from tickbird.domain.schedules.schedule import MAX_SQL_EDITS, REVISIONS_KEPT
+from tickbird.domain.schedules.schedule import MIN_REVISIONS_KEPT, PRUNE_BATCH
 from tickbird.domain.time.instants import to_micros
 from tickbird.store.protocol.runs import RunStore
 from tickbird.store.shared.statement_scripts import run_sync
@@ -183,11 +183,11 @@ def get_run(db: Session, run_id: int) -> RunRecord | None:
 def _prune_revisions(db: Session, cutoff: datetime, limit: int) -> int:
     gone, after = 0, 0
     while gone < limit:
-        edited = db.execute(SQL["edited_often"], {"after": after, "limit": MAX_SQL_EDITS}).fetchall()
+        edited = db.execute(SQL["edited_often"], {"after": after, "limit": PRUNE_BATCH}).fetchall()
         for schedule_id, revision in edited:
-            bounds = {"id": schedule_id, "newest": revision - REVISIONS_KEPT, "cutoff": to_micros(cutoff)}
+            bounds = {"id": schedule_id, "newest": revision - MIN_REVISIONS_KEPT, "cutoff": to_micros(cutoff)}
             gone += len(db.execute(SQL["prune_revisions"], {**bounds, "limit": limit - gone}).fetchall())
             after = schedule_id
-        if len(edited) < MAX_SQL_EDITS:
+        if len(edited) < PRUNE_BATCH:
             break
     return gone

@@ -12,7 +12,7 @@ from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.base import Change, Command
 from tickbird.domain.planning.commands.run import Trigger
-from tickbird.domain.planning.plan import NO_FACTS, Repeated
+from tickbird.domain.planning.plan import NO_FACTS, RetriedRun
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import definition_text
 from tickbird.domain.schedules.schedule import Schedule
@@ -57,18 +57,18 @@ def change(
         if keyed is not None:
             run_id = match_trigger(key, keyed, before.id, command.payload)
             return ChangeResult(before, [run_id], get_run(db, run_id))
-    if names := command.calendars(before):
+    if names := command.calendars_after(before):
         facts = replace(facts, calendars=calendar_contents(db, namespace, names))
-    if command.ties:
-        needs = read_needs(db, namespace, command.needs(before))
+    if command.changes_dependencies:
+        needs = read_needs(db, namespace, command.dependencies_after(before))
         facts = replace(facts, needs=needs, dependents=dependents(db, namespace, name))
     if isinstance(command, Trigger) and command.retry_of is not None and before is not None:
-        facts = replace(facts, repeated=_repeated(db, known, before.id, command.retry_of))
+        facts = replace(facts, retried_run=_repeated(db, known, before.id, command.retry_of))
     done = command.apply(before, name, facts, now.timestamp())
     schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
-    if done.revised:
+    if done.makes_revision:
         _revise(db, schedule, done, command.actor, may, now)
-        if command.ties and schedule.definition is not None and schedule.definition.depends_on:
+        if command.changes_dependencies and schedule.definition is not None and schedule.definition.depends_on:
             watch(db, namespace, [each.schedule for each in schedule.definition.depends_on])
     elif not done.plan.runs:
         # Nothing new was asked for; what was due before may have made runs.
@@ -76,7 +76,13 @@ def change(
         return ChangeResult(schedule)
     keys = held_keys(facts)
     decided = ScheduleDecision(
-        before or schedule, done.plan, done.definition, last_skip_id(row), command.actor, keys, edited=done.revised
+        before or schedule,
+        done.plan,
+        done.definition,
+        last_skip_id(row),
+        command.actor,
+        keys,
+        edited=done.makes_revision,
     )
     run_ids = write_plans(db, known, [decided], now, actor=command.actor, reason=CANCELLED)
     if key is not None:
@@ -95,16 +101,16 @@ def change(
     db.execute(SQL["wake_others"])
     after = _read(db, namespace, name)
     assert after is not None
-    return ChangeResult(to_schedule(after), run_ids, None if done.revised else get_run(db, run_ids[0]))
+    return ChangeResult(to_schedule(after), run_ids, None if done.makes_revision else get_run(db, run_ids[0]))
 
 
-def _repeated(db: sqlite3.Connection, known: RevisionCache, schedule_id: int, run_id: int) -> Repeated | None:
+def _repeated(db: sqlite3.Connection, known: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:
     """A run of a schedule that is to be retried."""
     run = get_run(db, run_id)
     if run is None or run.schedule_id != schedule_id or run.revision is None:
         return None
     revision = read_revision(db, known, schedule_id, run.revision)
-    return Repeated(run, None if revision is None else revision.definition)
+    return RetriedRun(run, None if revision is None else revision.definition)
 
 
 def up_to_date(

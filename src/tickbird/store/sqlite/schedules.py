@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tickbird.domain.dashboard_rows import ScheduleFilter, ScheduleSummary
-from tickbird.domain.planning.changes import ChangeResult, ChangeSet, Counted
+from tickbird.domain.planning.changes import ChangeResult, ChangeSet, ProgressCallback
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands.base import Command
-from tickbird.domain.runs.durations import LOOKED_AT, DurationStats, run_length
+from tickbird.domain.runs.durations import MAX_RUNS_READ, DurationStats, duration_stats
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
@@ -75,7 +75,7 @@ class SqliteSchedules(NounStore, ScheduleStore):
         changes: ChangeSet,
         actor: str,
         *,
-        counted: Counted | None = None,
+        counted: ProgressCallback | None = None,
         now: datetime | None = None,
     ) -> None:
         permission = await self._switch.permission()
@@ -101,11 +101,11 @@ class SqliteSchedules(NounStore, ScheduleStore):
 
     @read_transaction
     def duration_stats(self, db: Session, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
-        bounds = {"namespace": namespace, "names": dump(sorted(names)), "looked_at": LOOKED_AT}
+        bounds = {"namespace": namespace, "names": dump(sorted(names)), "looked_at": MAX_RUNS_READ}
         durations: dict[str, list[float]] = {}
         for name, micros in db.execute(SQL["durations"], bounds):
             durations.setdefault(name, []).append(timedelta(microseconds=micros).total_seconds())
-        return {name: run_length(seconds) for name, seconds in durations.items()}
+        return {name: duration_stats(seconds) for name, seconds in durations.items()}
 
     @read_transaction
     def last_successes(self, db: Session, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:

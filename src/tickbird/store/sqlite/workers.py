@@ -38,7 +38,7 @@ class SqliteWorkers(NounStore, WorkerStore):
         at = read_clock(now)
         if too_new := schema.changed(db):
             # This code may not be able to write its rows.
-            return HeartbeatResult(at, outdated=too_new)
+            return HeartbeatResult(at, outdated_reason=too_new)
         row = {
             "id": worker.id,
             "namespace": worker.namespace,
@@ -63,7 +63,7 @@ class SqliteWorkers(NounStore, WorkerStore):
         peers = frozenset(peer for (peer,) in db.execute(SQL["list_peers"], row))
         [generation] = db.execute(SQL["current_zones"]).fetchone()
         copied = self._identity.update(db, here).copy_reason
-        return HeartbeatResult(at, peers, int(generation), copied, drained_by=drained_by)
+        return HeartbeatResult(at, peers, int(generation), copied, drain_requested_by=drained_by)
 
     async def drain(
         self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tickbird.domain.calendars.calendar import content_from_json
 from tickbird.domain.calendars.definition import CalendarRecord
-from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport, Resolved
+from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport, ResolvedCalendar
 from tickbird.wire.decode.parts import Document, instant
 
 
@@ -36,8 +36,8 @@ def read_calendar_report(document: Document) -> CalendarReport:
     )
 
 
-def _resolved(document: Document) -> Resolved:
-    return Resolved(
+def _resolved(document: Document) -> ResolvedCalendar:
+    return ResolvedCalendar(
         definition=document["definition"], closed=content_from_json(document["closed"]), source=document["source"]
     )
 

@@ -46,7 +46,7 @@ def _cursor(document: Document) -> Cursor:
     pending = document["pending_skip"] or {"until": None, "by": None, "note": ""}
     overrides = [
         *map(_tick_override, document["tick_overrides"]),
-        *(TickOverride(second(tick), done=True) for tick in document["early_ticks"]),
+        *(TickOverride(second(tick), decided_early=True) for tick in document["early_ticks"]),
     ]
     return Cursor(
         planned_until=maybe(second, document["planned_until"]),

@@ -30,7 +30,7 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
         "definition": dict(schedule.definition_json),
         "field_overrides": dict(schedule.field_overrides),
         "tick_overrides": [override_document(each) for each in overrides_of(schedule)],
-        "early_ticks": [iso(to_datetime(each.tick)) for each in cursor.tick_overrides if each.done],
+        "early_ticks": [iso(to_datetime(each.tick)) for each in cursor.tick_overrides if each.decided_early],
         "pending_skip": None
         if cursor.skip_until is None
         else {"until": iso(to_datetime(cursor.skip_until)), "by": cursor.skip_by, "note": cursor.skip_note},

@@ -68,7 +68,7 @@ def preview_document(preview: Preview) -> dict[str, Any]:
             "schedules": load.schedules,
             "complete": load.complete,
             "instants": [
-                {"at": iso(each.at), "before": each.before, "minute": each.minute, "after": each.after}
+                {"at": iso(each.at), "before": each.hour_before, "minute": each.in_minute, "after": each.hour_after}
                 for each in load.instants
             ],
         },

@@ -41,7 +41,7 @@ def reschedule(settings: GlobalOptions, name: str, when: str, note: str, revisio
 
     schedule = run_async(work(), settings)
     ahead = PendingTicks(schedule)
-    moved = ahead.to_run(ahead.decided)
+    moved = ahead.next_runnable(ahead.decided)
     assert moved is not None
     due_at = ahead.due_at(moved)
     passed = schedule.grid.count(moved, due_at - schedule.offset)

@@ -19,7 +19,7 @@ from tickbird.domain.errors import NotFoundError
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.forecast.preview import preview as preview_of
 from tickbird.domain.messages import folded
-from tickbird.domain.planning.upcoming import Noted, UpcomingTick, with_notes
+from tickbird.domain.planning.upcoming import NotedTicks, UpcomingTick, with_notes
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
@@ -43,7 +43,7 @@ _VERDICT_STYLES = {
 }
 
 
-def tick_table(screen: Printer, ticks: Noted, tz: str, now: datetime) -> None:
+def tick_table(screen: Printer, ticks: NotedTicks, tz: str, now: datetime) -> None:
     """Coming ticks: on the zone's clock, in UTC and relative, with what is unusual about them."""
     if not ticks:
         screen.line("  none")

@@ -1,4 +1,4 @@
-"""What all changes to a schedule share."""
+"""The base of all commands: a command changes one schedule."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ MAX_REVISION = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a command does: the schedule as it stands afterwards, and the plan that takes it there."""
+    """The result of a command: the schedule after it, and the plan to write."""
 
     action: str
     schedule: Schedule
     plan: Plan
     detail: Mapping[str, Any] = field(default_factory=dict)
-    # A run alone, or a change to what is already so, leaves the schedule and its revision as they are.
-    revised: bool = True
-    # The definition of a run that repeats another one.
-    repeated: Definition | None = None
+    # False if the command only makes a run, or changes nothing.
+    makes_revision: bool = True
+    # For a retry: the definition of the run that is retried.
+    retried_definition: Definition | None = None
 
     @property
     def definition(self) -> Definition | None:
-        """The definition that the runs of the plan are created with."""
-        return self.repeated or self.schedule.definition
+        """The definition with which the runs of the plan are created."""
+        return self.retried_definition or self.schedule.definition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A change to one schedule; `revision`, when given, must still be the stored one."""
+    """A change to one schedule; `revision`, if given, must be the stored one."""
 
     actor: str
     revision: int | None = None
@@ -47,32 +47,32 @@ class Command:
         check_text(getattr(self, "note", ""), "note")
 
     def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
-        """The change, or the reason why it cannot be made."""
+        """Check that the schedule exists and has the revision, and change it."""
         if schedule is None or schedule.state == "deleted":
             raise NotFoundError(f"there is no schedule {name!r};", hint="`tickbird ls` shows those that exist.")
         check_revision(schedule, self.revision)
         return self.change(schedule, facts, now)
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """The change to a schedule that exists."""
+        """Change a schedule that exists."""
         raise NotImplementedError
 
-    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """The stored calendars that `apply` must know of."""
+    def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """The stored calendars that the schedule has after the command; `apply` needs them in its facts."""
         return ()
 
     @property
-    def ties(self) -> bool:
-        """May it tie schedules together or part them? No two such changes are made at once."""
+    def changes_dependencies(self) -> bool:
+        """May it add or remove dependencies? Only one such command runs at a time."""
         return False
 
-    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """The schedules on which this one will depend, where it may tie them together."""
+    def dependencies_after(self, schedule: Schedule | None) -> tuple[str, ...]:
+        """The schedules on which this one depends after the command, if the command changes them."""
         return ()
 
 
-def revised(action: str, schedule: Schedule, plan: Plan, **detail: Any) -> Change:
-    """A change that makes the next revision."""
+def new_revision(action: str, schedule: Schedule, plan: Plan, **detail: Any) -> Change:
+    """A change with the next revision."""
     revision = schedule.revision + 1
     if revision > MAX_REVISION:
         raise ConflictError(
@@ -86,13 +86,13 @@ def revised(action: str, schedule: Schedule, plan: Plan, **detail: Any) -> Chang
 
 
 def unchanged(action: str, schedule: Schedule) -> Change:
-    """A change to what is already so; it makes no revision."""
+    """A change that changes nothing; it makes no revision."""
     same = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error)
-    return Change(action, schedule, same, revised=False)
+    return Change(action, schedule, same, makes_revision=False)
 
 
 def cancel_active_runs(plan: Plan, facts: Facts) -> Plan:
-    """What has not started is cancelled, what runs is asked to stop."""
+    """Cancel the active runs that have not started, and ask the running ones to stop."""
     return replace(
         plan,
         cancel=tuple(run.id for run in facts.active if run.status != "running"),

@@ -8,14 +8,14 @@ from math import floor
 from typing import Any, Literal
 
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError
-from tickbird.domain.planning.commands.base import Change, Command, cancel_active_runs, revised, unchanged
+from tickbird.domain.planning.commands.base import Change, Command, cancel_active_runs, new_revision, unchanged
 from tickbird.domain.planning.commands.calendars import calendar_names, resolve_calendars, with_calendars
 from tickbird.domain.planning.commands.run import manual_run
-from tickbird.domain.planning.edits import goes_on, leave_grid, redefine, repair, retime
+from tickbird.domain.planning.edits import keeps_cursor, plan_new_grid, plan_same_grid, skip_passed_ticks, unpark
 from tickbird.domain.planning.next_pass import settle
 from tickbird.domain.planning.pending_ticks import restart_grid
 from tickbird.domain.planning.plan import Facts, Plan
-from tickbird.domain.planning.planner import begin
+from tickbird.domain.planning.planner import first_plan
 from tickbird.domain.schedules.codec import (
     decode_definition,
     default_field,
@@ -31,7 +31,7 @@ from tickbird.domain.time.instants import to_datetime
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Create(Command):
-    """A new schedule, or one that goes on where a deleted one of that name ended."""
+    """Create a schedule; it continues from the tombstone of a deleted one of its name."""
 
     namespace: str
     definition: Definition
@@ -40,7 +40,7 @@ class Create(Command):
     first: Literal["now"] | None = None
 
     def apply(self, schedule: Schedule | None, name: str, facts: Facts, now: float) -> Change:
-        """A person may not create what is already past; from code it is recorded as misfired and ended."""
+        """A person may not create a schedule without upcoming ticks; from code, it ends at once with a misfire."""
         if schedule is not None and schedule.state != "deleted":
             raise ConflictError(
                 f"schedule {name!r} exists already;", hint="update it, delete it first, or choose another name."
@@ -50,7 +50,7 @@ class Create(Command):
             definition = replace(definition, closed=resolve_calendars(definition.calendars, facts.calendars))
         check_dependencies(name, definition.depends_on, facts.needs or {})
         tombstone = schedule or Schedule(0, self.namespace, name, 0, "deleted", None)
-        anew = restart_grid(tombstone, floor(now))
+        restarted = restart_grid(tombstone, floor(now))
         fresh = Schedule(
             id=tombstone.id,
             namespace=self.namespace,
@@ -58,7 +58,7 @@ class Create(Command):
             revision=tombstone.revision,
             state="active",
             definition=definition,
-            cursor=Cursor(tick_overrides=anew.tick_overrides),
+            cursor=Cursor(tick_overrides=restarted.tick_overrides),
             app=self.app,
             fingerprint=self.fingerprint,
             definition_json=encode_stated(definition),
@@ -71,30 +71,27 @@ class Create(Command):
                 field="trigger",
                 hint="choose one that has a tick in the future.",
             )
-        plan = begin(fresh, now)
-        if anew.planned_until != floor(now):
-            plan = settle(fresh, anew)
-        # What lies behind the tombstone was decided in its time, or ahead of it.
-        reached, done = tombstone.cursor.planned_until or 0, {each.tick for each in tombstone.cursor.tick_overrides}
-        skips = (skip for skip in plan.skips if skip.first > reached and skip.first not in done)
+        plan = first_plan(fresh, now)
+        if restarted.planned_until != floor(now):
+            plan = settle(fresh, restarted)
+        # The ticks up to the tombstone's cursor, and its early ones, are decided already.
+        reached, early = tombstone.cursor.planned_until or 0, {item.tick for item in tombstone.cursor.tick_overrides}
+        skips = (skip for skip in plan.skips if skip.first > reached and skip.first not in early)
         plan = replace(plan, skips=tuple(skips))
         if self.first == "now":
             check_runs(fresh)
             plan = replace(plan, runs=(manual_run(fresh, facts),))
-        return revised("create", fresh, plan, definition=dict(fresh.definition_json))
+        return new_revision("create", fresh, plan, definition=dict(fresh.definition_json))
 
-    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """Those that the definition names."""
+    def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         return self.definition.calendars
 
     @property
-    def ties(self) -> bool:
-        """Where it depends on any."""
+    def changes_dependencies(self) -> bool:
         return bool(self.definition.depends_on)
 
-    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """Those that the definition names."""
-        return tuple(each.schedule for each in self.definition.depends_on)
+    def dependencies_after(self, schedule: Schedule | None) -> tuple[str, ...]:
+        return tuple(dependency.schedule for dependency in self.definition.depends_on)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,23 +116,20 @@ class Update(Command):
         names = [*self.fields, *sorted(self.unset)]
         before, after = ({name: each.get(name) for name in names} for each in (schedule.definition_json, raw))
         changed = replace(schedule, definition_json=raw, field_overrides=overrides)
-        return _redefine("update", schedule, changed, facts, now, {"before": before, "after": after})
+        return _plan_definition("update", schedule, changed, facts, now, {"before": before, "after": after})
 
     def _updated(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         kept = {name: value for name, value in raw.items() if name not in self.unset}
         return {**kept, **{name: value for name, value in self.declared.items() if name in self.unset}, **self.fields}
 
-    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """Those that the schedule will name."""
+    def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         return calendar_names(self._updated(schedule.definition_json if schedule else {}))
 
     @property
-    def ties(self) -> bool:
-        """Where it says on which it depends."""
+    def changes_dependencies(self) -> bool:
         return "depends_on" in self.fields or "depends_on" in self.unset
 
-    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """Those that the schedule will name."""
+    def dependencies_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         return needed_by(self._updated(schedule.definition_json if schedule else {}))
 
 
@@ -172,24 +166,21 @@ class RollBack(Command):
         before, after = ({name: each.get(name) for name in names} for each in (schedule.definition_json, raw))
         changed = replace(schedule, definition_json=raw, field_overrides=overrides)
         detail = {"to": self.to, "note": self.note, "before": before, "after": after}
-        return _redefine("roll_back", schedule, changed, facts, now, detail)
+        return _plan_definition("roll_back", schedule, changed, facts, now, detail)
 
     def _over_code(self) -> dict[str, Any]:
         """What an operator would have set to get there: defaults too, where code says something else."""
         fields = [name for name in FIELDS if self.definition.get(name) != self.declared.get(name)]
         return {name: self.definition.get(name, default_field(name)) for name in fields}
 
-    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """Those that the definition names."""
+    def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         return calendar_names(self.definition)
 
     @property
-    def ties(self) -> bool:
-        """It may depend on others again, or no more."""
+    def changes_dependencies(self) -> bool:
         return True
 
-    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """Those that the definition names."""
+    def dependencies_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         return needed_by(self.definition)
 
 
@@ -207,22 +198,19 @@ class SyncFromCode(Command):
         raw = with_calendars({**declared, **schedule.field_overrides}, facts)
         changed = replace(schedule, definition_json=raw, app=self.app, fingerprint=self.fingerprint)
         detail: dict[str, Any] = {"before": dict(schedule.definition_json), "after": raw}
-        # Whoever takes an override back later must know what stood under it.
+        # If an override is unset later, the field goes back to this value.
         detail |= {"declared": declared} if schedule.field_overrides else {}
-        return _redefine("sync", schedule, changed, facts, now, detail)
+        return _plan_definition("sync", schedule, changed, facts, now, detail)
 
-    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """Those that an operator has set, else the code's."""
+    def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         overrides = schedule.field_overrides if schedule else {}
         return calendar_names({"calendars": list(self.definition.calendars), **overrides})
 
     @property
-    def ties(self) -> bool:
-        """Where the code says on which it depends."""
+    def changes_dependencies(self) -> bool:
         return bool(self.definition.depends_on)
 
-    def needs(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """Those that an operator has set, else the code's."""
+    def dependencies_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         return needed_by({**encode_definition(self.definition), **(schedule.field_overrides if schedule else {})})
 
 
@@ -237,12 +225,11 @@ class RefreshCalendar(Command):
         raw = with_calendars(schedule.definition_json, facts)
         if raw == schedule.definition_json:
             return unchanged("calendar", schedule)
-        return _redefine(
+        return _plan_definition(
             "calendar", schedule, replace(schedule, definition_json=raw), facts, now, {"calendar": self.calendar}
         )
 
-    def calendars(self, schedule: Schedule | None) -> tuple[str, ...]:
-        """All that it names."""
+    def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         return calendar_names(schedule.definition_json if schedule else {})
 
 
@@ -252,7 +239,7 @@ def _is_same(before: Definition | None, after: Definition) -> bool:
     return before is not None and len(texts) == 1
 
 
-def _redefine(
+def _plan_definition(
     action: str, before: Schedule, after: Schedule, facts: Facts, now: float, detail: dict[str, Any]
 ) -> Change:
     definition = decode_definition(after.definition_json)
@@ -260,35 +247,34 @@ def _redefine(
         check_dependencies(after.name, definition.depends_on, facts.needs)
     after = replace(after, definition=definition, error=None)
     if before.state == "parked":
-        return revised(action, after, repair(before, after, now), **detail)
-    if goes_on(before, after):
-        return revised(action, after, redefine(before, after), **detail)
-    skips = leave_grid(before, now, "edited")
+        return new_revision(action, after, unpark(before, after, now), **detail)
+    if keeps_cursor(before, after):
+        return new_revision(action, after, plan_same_grid(before, after), **detail)
+    skips = skip_passed_ticks(before, now, "edited")
     state: State = "paused" if after.state == "paused" else "active"
-    timed = retime(before, replace(after, state=state), now)
-    return revised(action, after, replace(timed, skips=skips), **detail)
+    timed = plan_new_grid(before, replace(after, state=state), now)
+    return new_revision(action, after, replace(timed, skips=skips), **detail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delete(Command):
-    """Leave a tombstone, so that the same name later goes on behind what was decided."""
+    """Delete a schedule; its tombstone has the cursor and revision from which a new one of its name continues."""
 
     cancel_runs: bool = False
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Nothing is planned any more; runs that exist go on unless asked otherwise."""
+        """Runs that exist continue, unless `cancel_runs`."""
         check_dependents(schedule.name, facts.dependents)
         cursor = restart_grid(schedule, floor(now))
-        void = tuple((each, "deleted") for each in schedule.cursor.tick_overrides if not each.done)
-        plan = Plan(cursor, "deleted", schedule.revision, skips=leave_grid(schedule, now, "deleted"), void=void)
+        void = tuple((item, "deleted") for item in schedule.cursor.tick_overrides if not item.decided_early)
+        plan = Plan(cursor, "deleted", schedule.revision, skips=skip_passed_ticks(schedule, now, "deleted"), void=void)
         if self.cancel_runs:
             plan = cancel_active_runs(plan, facts)
-        gone = replace(schedule, field_overrides={}, fingerprint=None)
-        return revised("delete", gone, plan, definition=dict(schedule.definition_json))
+        deleted = replace(schedule, field_overrides={}, fingerprint=None)
+        return new_revision("delete", deleted, plan, definition=dict(schedule.definition_json))
 
     @property
-    def ties(self) -> bool:
-        """Others may depend on it."""
+    def changes_dependencies(self) -> bool:
         return True
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from math import floor
 
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.planning.commands.base import Change, Command, cancel_active_runs, revised
-from tickbird.domain.planning.edits import repair
+from tickbird.domain.planning.commands.base import Change, Command, cancel_active_runs, new_revision
+from tickbird.domain.planning.edits import unpark
 from tickbird.domain.planning.next_pass import settle
 from tickbird.domain.planning.plan import Facts, Plan
-from tickbird.domain.planning.planner import begin
-from tickbird.domain.planning.skip_ranges import pass_over
+from tickbird.domain.planning.planner import first_plan
+from tickbird.domain.planning.skip_ranges import skip_all
 from tickbird.domain.schedules.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, PauseState, Schedule, unreadable
 from tickbird.domain.time.instants import to_datetime
 
@@ -41,7 +41,7 @@ class Pause(Command):
             plan = settle(replace(schedule, state="paused", pause=pause), schedule.cursor)
         if self.cancel_runs:
             plan = cancel_active_runs(plan, facts)
-        return revised("pause", schedule, plan, note=self.note, until=self.until)
+        return new_revision("pause", schedule, plan, note=self.note, until=self.until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,22 +58,22 @@ class Resume(Command):
         detail = {"paused_by": schedule.pause.by if schedule.pause else None, "note": self.note}
         if schedule.state == "parked" and schedule.definition is not None:
             active = replace(schedule, pause=None)
-            return revised("resume", active, repair(active, active, now), **detail, error=schedule.error)
+            return new_revision("resume", active, unpark(active, active, now), **detail, error=schedule.error)
         if schedule.pause is None and schedule.state == "parked":
             raise unreadable(schedule)
         if schedule.pause is None:
             raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}, not paused.")
         if schedule.state == "parked":
             plan = Plan(schedule.cursor, "parked", schedule.revision, None, schedule.error)
-            return revised("resume", schedule, plan, **detail)
+            return new_revision("resume", schedule, plan, **detail)
         active = replace(schedule, state="active", pause=None)
         if schedule.cursor.planned_until is None:
-            return revised("resume", active, begin(active, now), **detail)
+            return new_revision("resume", active, first_plan(active, now), **detail)
         note = f"paused by {schedule.pause.by}" + (f": {schedule.pause.note}" if schedule.pause.note else "")
-        plan = pass_over(active, "paused", floor(now) - active.offset, actor=schedule.pause.by, note=note)
+        plan = skip_all(active, "paused", floor(now) - active.offset, actor=schedule.pause.by, note=note)
         # They passed under the revision that paused them.
         skips = tuple(replace(skip, revision=schedule.revision) for skip in plan.skips)
-        return revised("resume", active, replace(plan, skips=skips), **detail)
+        return new_revision("resume", active, replace(plan, skips=skips), **detail)
 
 
 def removed_from_code(revision: int | None = None) -> Pause:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.planning.commands.base import Change, Command
-from tickbird.domain.planning.due_decisions import starts_waiting
+from tickbird.domain.planning.due_decisions import must_wait
 from tickbird.domain.planning.plan import Facts, Plan, PlannedRun
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule, check_revision, check_runs
@@ -43,16 +43,16 @@ class Trigger(Command):
             check_payload(self.payload)
         run = manual_run(schedule, facts, self.payload)
         plan = Plan(schedule.cursor, schedule.state, schedule.revision, schedule.pause, schedule.error, runs=(run,))
-        return Change("trigger", schedule, plan, self._detail, revised=False)
+        return Change("trigger", schedule, plan, self._detail, makes_revision=False)
 
     def _repeat(self, schedule: Schedule, facts: Facts, now: float) -> Change:
         """A run with the target, payload and policies of another one, whatever its schedule is by now."""
-        if facts.repeated is None:
+        if facts.retried_run is None:
             raise NotFoundError(
                 f"there is no run {self.retry_of} of schedule {schedule.name!r};",
                 hint="`tickbird runs` shows the newest runs.",
             )
-        original, definition = facts.repeated.run, facts.repeated.definition
+        original, definition = facts.retried_run.run, facts.retried_run.definition
         if definition is None:
             raise ConflictError(
                 f"run {original.id} cannot be repeated: revision {original.revision} of schedule {schedule.name!r}, "
@@ -70,14 +70,14 @@ class Trigger(Command):
             None,
             None,
             "retry",
-            "waiting" if starts_waiting(definition, facts.active) else "queued",
+            "waiting" if must_wait(definition, facts.active) else "queued",
             start_by=None if within is None else ceil(now) + within,
             payload=payload,
             retry_of=original.id,
         )
         revision = original.revision or schedule.revision
         plan = Plan(schedule.cursor, schedule.state, revision, schedule.pause, schedule.error, runs=(run,))
-        return Change("retry", schedule, plan, self._detail, revised=False, repeated=definition)
+        return Change("retry", schedule, plan, self._detail, makes_revision=False, retried_definition=definition)
 
     @property
     def _detail(self) -> dict[str, Any]:
@@ -88,5 +88,5 @@ def manual_run(schedule: Schedule, facts: Facts, payload: Mapping[str, Any] | No
     assert schedule.definition is not None
     # Refused here where the key needs a field that the payload has not.
     schedule.definition.key(payload)
-    waits = starts_waiting(schedule.definition, facts.active)
+    waits = must_wait(schedule.definition, facts.active)
     return PlannedRun(None, None, "manual", "waiting" if waits else "queued", payload=payload)

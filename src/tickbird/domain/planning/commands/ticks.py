@@ -8,7 +8,7 @@ from math import floor
 from typing import Any
 
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
-from tickbird.domain.planning.commands.base import Change, Command, revised
+from tickbird.domain.planning.commands.base import Change, Command, new_revision
 from tickbird.domain.planning.next_pass import settle
 from tickbird.domain.planning.pending_ticks import PendingTicks, upsert_override
 from tickbird.domain.planning.plan import Facts
@@ -37,7 +37,7 @@ class Reschedule(Command):
         if known is not None:
             moved = replace(moved, payload=known.payload)
         plan = settle(schedule, _with_override(schedule, moved))
-        return revised("reschedule", schedule, plan, tick=tick, to=self.to, note=self.note)
+        return new_revision("reschedule", schedule, plan, tick=tick, to=self.to, note=self.note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Override(Command):
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Whatever was decided for this tick before is replaced."""
+        """It replaces an earlier override of the tick."""
         if self.skip == (self.move_to is not None or self.payload is not None):
             raise InvalidError(
                 "override: skip the tick, or give it another instant or payload, not both;"
@@ -60,16 +60,16 @@ class Override(Command):
                 field="skip",
                 hint="give skip, or move_to, payload or both.",
             )
-        ahead = _undecided(schedule, self.tick)
+        pending = _undecided(schedule, self.tick)
         if self.move_to is not None:
             _check_future(self.move_to, "move_to", now)
         self._check_payload(schedule)
-        known = ahead.override(self.tick)
+        known = pending.override(self.tick)
         new = TickOverride(self.tick, self.actor, floor(now), self.skip, self.move_to, self._sent, self.note)
         plan = settle(schedule, _with_override(schedule, new))
         detail: dict[str, Any] = {"tick": self.tick, "skip": self.skip, "to": self.move_to, "payload": self._sent}
         detail |= {"note": self.note, "before": None if known is None else known.to_json()}
-        return revised("override", schedule, plan, **detail)
+        return new_revision("override", schedule, plan, **detail)
 
     @property
     def _sent(self) -> dict[str, Any] | None:
@@ -90,37 +90,37 @@ class Override(Command):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClearOverride(Command):
-    """Let a coming tick be as if nothing had been decided for it, also by a reschedule."""
+    """Remove the override of a tick, also that of a reschedule."""
 
     tick: int
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Only as long as its tick is not decided."""
-        ahead = _undecided(schedule, self.tick)
-        known = ahead.override(self.tick)
+        """Refused once the tick is decided."""
+        pending = _undecided(schedule, self.tick)
+        known = pending.override(self.tick)
         if known is None:
             hint = "`tickbird override NAME --list` shows those that have one."
-            if ahead.is_skipped(self.tick):
+            if pending.is_skipped(self.tick):
                 hint = f"it is one of those that {schedule.cursor.skip_by} told it to skip with `skip`."
             raise NotFoundError(f"the tick of {iso(self.tick)} has no override;", hint=hint)
-        left = tuple(each for each in schedule.cursor.tick_overrides if each.tick != self.tick)
-        cursor = replace(schedule.cursor, tick_overrides=left)
+        others = tuple(item for item in schedule.cursor.tick_overrides if item.tick != self.tick)
+        cursor = replace(schedule.cursor, tick_overrides=others)
         PendingTicks(schedule, cursor).check()
         plan = settle(schedule, cursor)
-        return revised("undo_override", schedule, plan, tick=self.tick, note=self.note, before=known.to_json())
+        return new_revision("undo_override", schedule, plan, tick=self.tick, note=self.note, before=known.to_json())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip(Command):
-    """Do not run the next ticks, so many or all before an instant; they are recorded when they come."""
+    """Skip the next `count` ticks, or all before an instant; they are recorded at their time."""
 
     count: int = 1
     until: int | None = None
     note: str = ""
 
     def change(self, schedule: Schedule, facts: Facts, now: float) -> Change:
-        """Skipping again adds to what was skipped before."""
+        """A second skip starts after the first."""
         if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= MAX_SKIPPED:
             raise InvalidError(f"count: must be a whole number from 1 to {MAX_SKIPPED}.", field="count")
         first = last = _next_tick(schedule, "skip")
@@ -133,39 +133,39 @@ class Skip(Command):
                     field="until",
                     hint=f"the next one is at {to_datetime(first).isoformat()}.",
                 )
-        ahead = PendingTicks(schedule)
+        pending = PendingTicks(schedule)
         for _ in range(self.count - 1):
-            following = ahead.next(last)
+            following = pending.next(last)
             if following is None:
                 break
             last = following
-        # What was decided for one of them before is replaced; those before them are skipped already.
+        # Overrides of these ticks are dropped; the ticks before them are skipped already.
         overrides = schedule.cursor.tick_overrides
-        gone = [each for each in overrides if first <= each.tick <= last and not each.done]
+        replaced = [item for item in overrides if first <= item.tick <= last and not item.decided_early]
         cursor = replace(
             schedule.cursor,
-            tick_overrides=tuple(each for each in overrides if each not in gone),
+            tick_overrides=tuple(override for override in overrides if override not in replaced),
             skip_until=max(last, schedule.cursor.skip_until or last),
             skip_by=self.actor,
             skip_note=self.note,
         )
         detail: dict[str, Any] = {"first": first, "last": last, "note": self.note}
-        detail |= {"overrides": [each.to_json() for each in gone]} if gone else {}
-        return revised("skip", schedule, settle(schedule, cursor), **detail)
+        detail |= {"overrides": [override.to_json() for override in replaced]} if replaced else {}
+        return new_revision("skip", schedule, settle(schedule, cursor), **detail)
 
 
 def _next_tick(schedule: Schedule, verb: str) -> int:
     cursor = schedule.cursor
     if schedule.state not in ("active", "paused") or cursor.planned_until is None:
         raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}; it has no next tick to {verb}.")
-    tick = PendingTicks(schedule).to_run(cursor.planned_until)
+    tick = PendingTicks(schedule).next_runnable(cursor.planned_until)
     if tick is None:
         raise ConflictError(f"schedule {schedule.name!r} has no next tick to {verb}.")
     return tick
 
 
 def _undecided(schedule: Schedule, tick: int) -> PendingTicks:
-    """The ticks to come of a schedule, of which this must be one."""
+    """The pending ticks of a schedule; raises if `tick` is not one of them."""
     decided = schedule.cursor.planned_until
     if schedule.state not in ("active", "paused") or decided is None:
         raise ConflictError(f"schedule {schedule.name!r} is {schedule.state}; it has no tick to come.")
@@ -182,14 +182,14 @@ def _undecided(schedule: Schedule, tick: int) -> PendingTicks:
             f"schedule {schedule.name!r} did not exist yet at {iso(tick)};",
             hint=f"it was created at {utc_text(schedule.created_at)}, and only ticks to come can be overridden.",
         )
-    ahead = PendingTicks(schedule)
-    if tick <= decided or ahead.is_done(tick):
+    pending = PendingTicks(schedule)
+    if tick <= decided or pending.is_decided_early(tick):
         early = ", ahead of its time" if tick > decided else ""
         raise ConflictError(
             f"the tick of {iso(tick)} is decided already{early};",
             hint=f"`tickbird why {schedule.name} {iso(tick)}` tells how.",
         )
-    return ahead
+    return pending
 
 
 def _check_future(instant: int, field: str, now: float) -> None:
@@ -204,7 +204,7 @@ def _check_future(instant: int, field: str, now: float) -> None:
 def _with_override(schedule: Schedule, override: TickOverride) -> Cursor:
     """The cursor with one more override, if that is possible beside the others."""
     overrides = upsert_override(schedule.cursor.tick_overrides, override)
-    told = tuple(each for each in overrides if not each.done)
+    told = tuple(override for override in overrides if not override.decided_early)
     if len(told) > MAX_OVERRIDES or len(overrides_text(told) or "") > MAX_OVERRIDES_LENGTH:
         raise ConflictError(
             f"schedule {schedule.name!r} has {len(told) - 1:,} overridden ticks, and no room for this one "

@@ -51,12 +51,12 @@ async def load_due_revisions(db: Session, known: RevisionCache, locked: Sequence
     if missing:
         sizes = dict(await db.fetch("definition_sizes", ids=numbers(missing)))
         left = leave_large((schedule_id, sizes.get(schedule_id, 0)) for schedule_id in missing)
-        keys = [cursor[:2] for cursor in missing.values() if cursor.is_plain and cursor.schedule_id not in left]
+        keys = [cursor[:2] for cursor in missing.values() if cursor.has_fast_path and cursor.schedule_id not in left]
         found = (await load_revisions(db, known, keys)).found
         due = [
             (cursor, revision or found.get(cursor[:2])) for cursor, revision in due if cursor.schedule_id not in left
         ]
-    return [(cursor, revision if cursor.is_plain else None) for cursor, revision in due]
+    return [(cursor, revision if cursor.has_fast_path else None) for cursor, revision in due]
 
 
 async def read_due_schedules(db: Session, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:

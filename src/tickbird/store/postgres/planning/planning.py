@@ -8,7 +8,7 @@ from datetime import datetime
 
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.edits import park
-from tickbird.domain.planning.fast_path import DueCursor, need_facts, plan_on_time
+from tickbird.domain.planning.fast_path import DueCursor, need_facts, plan_on_time_batch
 from tickbird.domain.planning.plan import Facts
 from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.time.instants import to_datetime
@@ -36,7 +36,7 @@ async def plan_locked(
     due = await load_due_revisions(db, known, locked)
     ids = need_facts(due)
     facts = await read_facts(db, ids) if ids else {}
-    runs, others = plan_on_time(due, facts, now.timestamp())
+    runs, others = plan_on_time_batch(due, facts, now.timestamp())
     planned = PlanResult(now, more=len(due) < len(locked))
     if runs:
         leased = await write_on_time(db, runs, hand_off, now)

@@ -16,7 +16,7 @@ revision,
 tickbird.epoch_seconds(planned_until) AS planned_until,
 state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
 AND to_timestamp(60.0 * deferred_until_minute) <= {now}
-AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS is_plain
+AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS has_fast_path
 
 -- fragment: locked_cursors
 -- The row of the clock comes first; the planner reads it apart from the others.

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.edits import park
-from tickbird.domain.planning.plan import Facts, Plan, after_plan, at_plan
+from tickbird.domain.planning.plan import Facts, Plan, apply_plan, join_plans
 from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.planning.planner import plan
 from tickbird.domain.planning.zone_changes import apply_zone_change
@@ -39,7 +39,7 @@ def decide(due: DueSchedule, facts: Facts, now: float, zones: int = -1) -> Sched
         if edited is None and due.has_old_zone_data(zones):
             followed = apply_zone_change(schedule)
             moved = _moved(schedule, followed)
-            decided = after_plan(followed, plan(at_plan(schedule, followed), facts, now))
+            decided = join_plans(followed, plan(apply_plan(schedule, followed), facts, now))
         else:
             decided = plan(schedule, facts, now, edited)
     except PROCESS_ERRORS:

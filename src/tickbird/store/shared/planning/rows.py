@@ -286,7 +286,7 @@ def _add_skips(
                 first_at=skip.first,
                 last_at=skip.last,
                 ticks=skip.count,
-                run_id=skip.run_id if skip.under is None else run_ids[skip.under],
+                run_id=skip.blocked_by if skip.blocked_by_new is None else run_ids[skip.blocked_by_new],
                 actor=skip.actor,
                 note=skip.note,
             )
@@ -299,18 +299,18 @@ def _done(schedule: Schedule) -> Iterable[int]:
     return (
         override.tick
         for override in schedule.cursor.tick_overrides
-        if override.done and schedule.grid.contains(override.tick)
+        if override.decided_early and schedule.grid.contains(override.tick)
     )
 
 
 def _extends(decided: ScheduleDecision, skip: PlannedSkip, last: LastSkip) -> bool:
     """Does this first skip of a plan go on where the last one of the schedule ended, for the same reason?"""
     return (
-        skip.under is None
-        and not skip.alone
+        skip.blocked_by_new is None
+        and not skip.separate
         and last.last_at == decided.schedule.cursor.planned_until
         and (last.reason, last.run_id, last.revision)
-        == (skip.reason, skip.run_id, skip.revision or decided.plan.revision)
+        == (skip.reason, skip.blocked_by, skip.revision or decided.plan.revision)
         and (last.actor, last.note) == (skip.actor, skip.note)
         and not any(run.scheduled_for is not None and run.scheduled_for < skip.first for run in decided.plan.runs)
         and not any(last.last_at < tick < skip.first for tick in _done(decided.schedule))

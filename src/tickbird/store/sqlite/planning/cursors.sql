@@ -12,7 +12,7 @@ revision,
 planned_until / 1000000 AS planned_until,
 state = 'active' AND skip_until IS NULL AND tick_overrides IS NULL AND prior_revision IS NULL AND refused_at IS NULL
 AND deferred_until_minute * 60000000 <= :now
-AND (zone_generation IS NULL OR zone_generation = :zones) AS is_plain
+AND (zone_generation IS NULL OR zone_generation = :zones) AS has_fast_path
 
 -- name: oldest_due
 SELECT {due_cursor} FROM cursors

@@ -67,7 +67,7 @@ def load_due_revisions(db: sqlite3.Connection, known: RevisionCache, cursors: Se
             for cursor, revision in due
             if cursor.schedule_id not in left
         ]
-    return [(cursor, revision if cursor.is_plain else None) for cursor, revision in due]
+    return [(cursor, revision if cursor.has_fast_path else None) for cursor, revision in due]
 
 
 def read_due_schedules(db: sqlite3.Connection, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.edits import park
-from tickbird.domain.planning.fast_path import DueCursor, need_facts, plan_on_time
+from tickbird.domain.planning.fast_path import DueCursor, need_facts, plan_on_time_batch
 from tickbird.domain.planning.plan import NO_FACTS, Facts
 from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.time.instants import to_datetime
@@ -40,7 +40,7 @@ def plan_due_cursors(
     """Plan the schedules of these cursors: nearly all are on time."""
     due = load_due_revisions(db, known, cursors)
     facts = read_facts(db, need_facts(due))
-    runs, others = plan_on_time(due, facts, now.timestamp())
+    runs, others = plan_on_time_batch(due, facts, now.timestamp())
     planned = PlanResult(now)
     if runs:
         mine = write_on_time(db, runs, hand_off, now)
