@@ -29,12 +29,12 @@ def from_end(seconds: float) -> Lifetime:
 
 class _Entry(NamedTuple, Generic[V]):
     value: V
-    until: float
+    expires_at: float
 
 
 class _Flight(NamedTuple, Generic[V]):
     task: asyncio.Task[V]
-    begun: float
+    started_at: float
     lifetime: Lifetime
 
 
@@ -67,15 +67,15 @@ class SingleFlightCache(Generic[K, V]):
         return self._entries.size
 
     def get(self, key: K) -> V | None:
-        """The cached value; None if there is none or it has expired."""
+        """The cached value; None if there is none or it is_ready_or_loading expired."""
         entry = self._fresh(key)
         return None if entry is None else entry.value
 
-    def has(self, key: K) -> bool:
-        """Would `share` return without a computation of its own?"""
+    def is_ready_or_loading(self, key: K) -> bool:
+        """Is the value cached, or is a computation in flight that `get_or_compute` would join?"""
         return self._fresh(key) is not None or self._joinable(key) is not None
 
-    async def share(self, key: K, compute: Callable[[], Awaitable[V]], lifetime: Lifetime | None = None) -> V:
+    async def get_or_compute(self, key: K, compute: Callable[[], Awaitable[V]], lifetime: Lifetime | None = None) -> V:
         """The cached value, or the result of the computation in flight; else compute it.
 
         A cancelled caller leaves the computation to the others. If it fails, all of them get the error, and the next
@@ -89,16 +89,16 @@ class SingleFlightCache(Generic[K, V]):
     def put(self, key: K, value: V) -> None:
         """Cache a value; a computation in flight does not replace it."""
         self._flights.pop(key, None)
-        self._store(key, value, self._clock() + self._lifetime(0.0))
+        self._put(key, value, self._clock() + self._lifetime(0.0))
 
     def renew(self, key: K, until: float) -> None:
         """Extend the life of a cached value, which may have expired, to `until` by the clock. None is not extended."""
         entry = self._entries.get(key)
         if entry is not None and entry.value is not None:
-            self._store(key, entry.value, max(entry.until, until))
+            self._put(key, entry.value, max(entry.expires_at, until))
 
     def drop(self, key: K) -> V | None:
-        """Forget a value, and a computation in flight: its callers get the result, which is not cached."""
+        """Drop a value, and a computation in flight: its callers get the result, which is not cached."""
         self._flights.pop(key, None)
         entry = self._entries.drop(key)
         return None if entry is None else entry.value
@@ -109,7 +109,7 @@ class SingleFlightCache(Generic[K, V]):
             self.drop(key)
 
     def drop_values(self, matches: Callable[[V], bool]) -> list[V]:
-        """Drop all values that match, and all computations in flight, since their results are not known yet."""
+        """Drop all values that match, and all computations in flight, because their results may match."""
         self._flights.clear()
         dropped = {key: entry.value for key, entry in self._entries.items() if matches(entry.value)}
         for key in dropped:
@@ -118,14 +118,14 @@ class SingleFlightCache(Generic[K, V]):
 
     def _fresh(self, key: K) -> _Entry[V] | None:
         entry = self._entries.get(key)
-        return entry if entry is not None and entry.until > self._clock() else None
+        return entry if entry is not None and entry.expires_at > self._clock() else None
 
     def _joinable(self, key: K) -> asyncio.Task[V] | None:
         """The computation in flight, unless its result would have expired already or another event loop runs it."""
         flight = self._flights.get(key)
         if flight is None or flight.task.get_loop() is not asyncio.get_running_loop():
             return None
-        took = self._clock() - flight.begun
+        took = self._clock() - flight.started_at
         return flight.task if took <= flight.lifetime(took) else None
 
     def _start(self, key: K, compute: Callable[[], Awaitable[V]], lifetime: Lifetime) -> asyncio.Task[V]:
@@ -143,13 +143,13 @@ class SingleFlightCache(Generic[K, V]):
         if failed:
             return
         now = self._clock()
-        until = flight.begun + flight.lifetime(now - flight.begun)
-        self._store(key, task.result(), until)
+        expires_at = flight.started_at + flight.lifetime(now - flight.started_at)
+        self._put(key, task.result(), expires_at)
         if self._drop_expired:
-            task.get_loop().call_later(until - now, self._expire, key)
+            task.get_loop().call_later(expires_at - now, self._expire, key)
 
-    def _store(self, key: K, value: V, until: float) -> None:
-        self._entries.put(key, _Entry(value, until), self._size_of(value))
+    def _put(self, key: K, value: V, expires_at: float) -> None:
+        self._entries.put(key, _Entry(value, expires_at), self._size_of(value))
 
     def _expire(self, key: K) -> None:
         if self._fresh(key) is None:

@@ -41,7 +41,7 @@ Cache = SingleFlightCache[str, str | None]
 
 
 def ask(cache: Cache, source: Source, key: str = "a") -> asyncio.Task[str | None]:
-    return asyncio.create_task(cache.share(key, lambda: source.compute(key)))
+    return asyncio.create_task(cache.get_or_compute(key, lambda: source.compute(key)))
 
 
 async def let_run() -> None:
@@ -61,19 +61,19 @@ async def unexpected() -> str:
 async def test_callers_share_a_computation_and_then_its_value_until_it_expires() -> None:
     clock, source = Clock(), Source()
     cache = Cache(from_end(5.0), clock=clock)
-    assert not cache.has("a")
+    assert not cache.is_ready_or_loading("a")
     callers = [ask(cache, source) for _ in range(3)]
     await let_run()
-    assert (source.begun(), cache.has("a"), cache.get("a")) == (1, True, None)
+    assert (source.begun(), cache.is_ready_or_loading("a"), cache.get("a")) == (1, True, None)
     source.results["a"][0].set_result("first")
     assert await asyncio.gather(*callers) == ["first"] * 3
     clock.now += 4.9
-    assert (await cache.share("a", unexpected), cache.get("a")) == ("first", "first")
+    assert (await cache.get_or_compute("a", unexpected), cache.get("a")) == ("first", "first")
     # Another key has a value of its own.
-    assert await cache.share("b", lambda: value_of("other")) == "other"
+    assert await cache.get_or_compute("b", lambda: value_of("other")) == "other"
     clock.now += 0.1
-    assert (cache.has("a"), cache.get("a")) == (False, None)
-    assert await cache.share("a", lambda: value_of("second")) == "second"
+    assert (cache.is_ready_or_loading("a"), cache.get("a")) == (False, None)
+    assert await cache.get_or_compute("a", lambda: value_of("second")) == "second"
 
 
 async def test_none_is_a_value() -> None:
@@ -82,8 +82,8 @@ async def test_none_is_a_value() -> None:
     await let_run()
     source.results["a"][0].set_result(None)
     assert await caller is None
-    assert cache.has("a")
-    assert await cache.share("a", unexpected) is None
+    assert cache.is_ready_or_loading("a")
+    assert await cache.get_or_compute("a", unexpected) is None
 
 
 @pytest.mark.parametrize("leaver", [0, 1, 2])
@@ -118,9 +118,9 @@ async def test_an_error_goes_to_all_callers_and_is_not_cached(caplog: pytest.Log
     source.results["a"][0].set_exception(KeyError("mine"))
     errors = await asyncio.gather(*callers, return_exceptions=True)
     assert [repr(error) for error in errors] == ["KeyError('mine')"] * 3
-    assert not cache.has("a")
+    assert not cache.is_ready_or_loading("a")
     assert not caplog.records
-    assert await cache.share("a", lambda: value_of("next")) == "next"
+    assert await cache.get_or_compute("a", lambda: value_of("next")) == "next"
 
 
 async def test_an_error_does_not_replace_a_value_that_is_renewed_meanwhile() -> None:
@@ -159,7 +159,7 @@ async def test_a_computation_that_is_cancelled_is_not_cached() -> None:
     source.results["a"][0].cancel()
     with pytest.raises(asyncio.CancelledError):
         await caller
-    assert await cache.share("a", lambda: value_of("next")) == "next"
+    assert await cache.get_or_compute("a", lambda: value_of("next")) == "next"
 
 
 async def test_a_value_that_is_dropped_while_it_is_computed_is_not_cached() -> None:
@@ -167,13 +167,13 @@ async def test_a_value_that_is_dropped_while_it_is_computed_is_not_cached() -> N
     before = ask(cache, source)
     await let_run()
     cache.drop("a")
-    assert not cache.has("a")
+    assert not cache.is_ready_or_loading("a")
     after = ask(cache, source)
     await let_run()
     assert source.begun() == 2
     source.results["a"][0].set_result("old")
     assert await before == "old"
-    assert (cache.get("a"), cache.has("a")) == (None, True)
+    assert (cache.get("a"), cache.is_ready_or_loading("a")) == (None, True)
     source.results["a"][1].set_result("new")
     assert await after == "new"
     assert cache.get("a") == "new"
@@ -199,7 +199,7 @@ async def test_keys_are_dropped_with_their_computations_and_no_others() -> None:
     callers = [ask(cache, source, key) for key in ("a2", "b2")]
     await let_run()
     cache.drop_keys(lambda key: key.startswith("a"))
-    assert {key: cache.has(key) for key in ("a1", "a2", "b1", "b2")} == {
+    assert {key: cache.is_ready_or_loading(key) for key in ("a1", "a2", "b1", "b2")} == {
         "a1": False,
         "a2": False,
         "b1": True,
@@ -246,7 +246,7 @@ async def test_from_the_start_a_slow_computation_lives_no_longer_and_is_not_join
     await let_run()
     assert source.begun() == 1
     clock.now += 2.0
-    assert not cache.has("a")
+    assert not cache.is_ready_or_loading("a")
     second = ask(cache, source)
     await let_run()
     assert source.begun() == 2
@@ -278,7 +278,7 @@ async def test_from_the_end_a_slow_computation_is_joined_and_lives_as_long_as_a_
 async def test_a_caller_may_state_the_lifetime() -> None:
     clock = Clock()
     cache = Cache(from_end(5.0), clock=clock)
-    await cache.share("a", lambda: value_of("value"), from_end(50.0))
+    await cache.get_or_compute("a", lambda: value_of("value"), from_end(50.0))
     clock.now += 49.0
     assert cache.get("a") == "value"
 
@@ -293,7 +293,11 @@ async def test_a_value_is_renewed_also_after_it_has_expired() -> None:
         cache.renew(key, clock.now + 2.0)
     cache.renew("a", clock.now + 1.0)
     clock.now += 1.9
-    assert (cache.get("a"), cache.has("none"), cache.has("unknown")) == ("value", False, False)
+    assert (cache.get("a"), cache.is_ready_or_loading("none"), cache.is_ready_or_loading("unknown")) == (
+        "value",
+        False,
+        False,
+    )
     clock.now += 0.1
     assert cache.get("a") is None
 
@@ -314,7 +318,7 @@ def test_the_least_recently_used_values_make_room() -> None:
 
 async def test_a_timer_drops_what_has_expired() -> None:
     cache = SingleFlightCache[str, str](from_end(0.01), size_of=len, drop_expired=True)
-    await cache.share("a", lambda: value_of("value"))
+    await cache.get_or_compute("a", lambda: value_of("value"))
     async with asyncio.timeout(60):
         while cache.size:  # noqa: ASYNC110 - a timer of this loop drops it
             await asyncio.sleep(0.005)
@@ -323,9 +327,9 @@ async def test_a_timer_drops_what_has_expired() -> None:
 async def test_a_timer_leaves_the_next_value_alone() -> None:
     clock = Clock()
     cache = SingleFlightCache[str, str](from_end(0.01), drop_expired=True, clock=clock)
-    await cache.share("a", lambda: value_of("first"))
+    await cache.get_or_compute("a", lambda: value_of("first"))
     clock.now += 1.0
-    await cache.share("a", lambda: value_of("second"))
+    await cache.get_or_compute("a", lambda: value_of("second"))
     await asyncio.sleep(0.03)
     assert cache.get("a") == "second"
 
@@ -334,15 +338,15 @@ def test_an_event_loop_uses_values_of_another_and_waits_for_its_own_computations
     cache, source = Cache(from_end(5.0), clock=Clock()), Source()
 
     async def first() -> asyncio.Task[Any]:
-        await cache.share("value", lambda: value_of("shared"))
+        await cache.get_or_compute("value", lambda: value_of("shared"))
         caller = ask(cache, source)
         await let_run()
         return caller
 
     async def second() -> None:
-        assert await cache.share("value", unexpected) == "shared"
-        assert not cache.has("a")
-        assert await cache.share("a", lambda: value_of("own")) == "own"
+        assert await cache.get_or_compute("value", unexpected) == "shared"
+        assert not cache.is_ready_or_loading("a")
+        assert await cache.get_or_compute("a", lambda: value_of("own")) == "own"
 
     one, other = asyncio.new_event_loop(), asyncio.new_event_loop()
     try:

@@ -218,21 +218,21 @@ class PageGuard:
         text = request.cookies.get(SESSION, "")
         caller = self._callers.drop(hashlib.sha256(text.encode()).hexdigest())
         if caller is not None:
-            self._memory.forget(caller.token_id)
+            self._memory.drop_caller(caller.token_id)
 
     def forget_all(self, key: str) -> None:
         """A token with its sessions, or one session, has ended: nobody who came with it is known any more."""
         self._authority.forget(key)
         for caller in self._callers.drop_values(lambda caller: key in (caller.token_id, caller.session_id)):
-            self._memory.forget(caller.token_id)
+            self._memory.drop_caller(caller.token_id)
 
     def _remember(self, request: Request, caller: Caller, answer: Response) -> None:
         if request.method == "GET" and answer.status_code == 200 and isinstance(answer, HTMLResponse):
-            self._memory.keep(caller.token_id, _where(request), bytes(answer.body))
+            self._memory.put(caller.token_id, _where(request), bytes(answer.body))
 
     def _refuse(self, request: Request, caller: Caller | None, problem: Problem) -> Response:
         if problem.status == 503 and caller is not None and request.method == "GET":
-            kept = self._memory.find(caller.token_id, _where(request))
+            kept = self._memory.get(caller.token_id, _where(request))
             if kept is not None:
                 return _stale(kept, problem)
         return problem_page(request, problem, caller)

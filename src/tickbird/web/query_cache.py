@@ -1,4 +1,4 @@
-"""Results of queries that all open pages share: one query serves all who need it at the same time."""
+"""Results of queries that all open pages share: pages that need the same result at the same time share one query."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tickbird.single_flight_cache import Lifetime, SingleFlightCache, from_end
 T = TypeVar("T")
 # A namespace, and a query of it.
 Key = tuple[Hashable, ...]
-# Bytes of all results that are fresh, and of the older ones that are shown while a query takes long.
+# Bytes of the fresh results, and the same for the previous ones that are shown while a query is slow.
 MAX_BYTES: Final = 32_000_000
 # Bytes of a result besides its value.
 _OVERHEAD: Final = 2_000
-# With each query, the time that earlier ones took counts for less.
-_FORGET: Final = 0.9
+# With each query, the duration of earlier ones decays by this factor.
+_DECAY: Final = 0.9
 
 
 class _Result(NamedTuple):
@@ -36,8 +36,8 @@ class QueryCache:
             from_end(0.0), max_bytes=MAX_BYTES, size_of=lambda result: result.size, drop_expired=True, clock=clock
         )
         self._previous: SizedCache[Key, _Result] = SizedCache(MAX_BYTES)
-        # Seconds that queries take lately: it is of no use to ask more often than that.
-        self.slow = 0.0
+        # Seconds that recent queries took: refreshing more often is useless.
+        self.average_seconds = 0.0
 
     @property
     def size(self) -> int:
@@ -45,21 +45,23 @@ class QueryCache:
         return self._results.size + self._previous.size
 
     async def share(self, key: Key, read: Callable[[], Awaitable[T]], fresh: float = 1.0, factor: float = 0.0) -> T:
-        """The result of a query that was started within the last `fresh` seconds, or is running; else run it now.
+        """The result of a query that started within the last `fresh` seconds, or that is running; else run it now.
 
         The result of a slow query stays fresh for `factor` times as long as it took.
         """
-        result = await self._results.share(key, partial(self._read, read, factor), _lifetime(fresh, factor))
+        result = await self._results.get_or_compute(key, partial(self._read, read, factor), _lifetime(fresh, factor))
         return cast("T", result.value)
 
     async def latest(
-        self, key: Key, read: Callable[[], Awaitable[T]], fresh: float, factor: float, patience: float
+        self, key: Key, read: Callable[[], Awaitable[T]], fresh: float, factor: float, timeout: float
     ) -> T | None:
-        """The same, but after `patience` seconds the previous result, or None if there is none."""
-        limit = asyncio.timeout(patience)
+        """The same, but after `timeout` seconds the previous result, or None if there is none."""
+        limit = asyncio.timeout(timeout)
         try:
             async with limit:
-                result = await self._results.share(key, partial(self._read, read, factor), _lifetime(fresh, factor))
+                result = await self._results.get_or_compute(
+                    key, partial(self._read, read, factor), _lifetime(fresh, factor)
+                )
         except TimeoutError:
             if not limit.expired():
                 raise
@@ -69,19 +71,19 @@ class QueryCache:
         return cast("T", result.value)
 
     def expire(self, namespace: str) -> None:
-        """Run queries of this namespace again, since something has changed; running ones are too old as well."""
+        """Drop the results of this namespace, and those of running queries, because something has changed."""
         self._results.drop_keys(lambda key: key[0] == namespace)
 
     async def _read(self, read: Callable[[], Awaitable[Any]], factor: float) -> _Result:
-        begun = self._clock()
+        started_at = self._clock()
         value = await read()
         # In a thread, because a result may have a million values.
         size = _OVERHEAD + await asyncio.to_thread(size_of, value, MAX_BYTES)
         if not factor:
-            self.slow = max(self._clock() - begun, self.slow * _FORGET)
+            self.average_seconds = max(self._clock() - started_at, self.average_seconds * _DECAY)
         return _Result(value, size)
 
 
 def _lifetime(fresh: float, factor: float) -> Lifetime:
-    # A result that took longer than it would be fresh is of use all the same.
+    # A result that took longer than `fresh` is still cached.
     return lambda took: max(fresh if took <= fresh else took + fresh, factor * took)

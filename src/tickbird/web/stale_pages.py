@@ -1,4 +1,4 @@
-"""The last known pages, for when the store does not answer: shown greyed, with their age."""
+"""The last versions of pages: if the store does not answer, they are shown greyed, with their age."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tickbird.single_flight_cache import SingleFlightCache, from_start
 
 _MAX_PAGES: Final = 200
 _MAX_SIZE: Final = 1_000_000
-# All together, in bytes: large pages leave room for fewer.
+# Bytes of all pages.
 _MAX_BYTES: Final = 32_000_000
-# An older page tells nothing any more.
-_OLDEST: Final = 3_600.0
+# Seconds.
+_MAX_AGE: Final = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
 class StalePage:
-    """A page as it was, and how many seconds ago."""
+    """The last version of a page, and its age in seconds."""
 
     body: bytes
     age: float
@@ -31,28 +31,28 @@ class _Snapshot(NamedTuple):
 
 
 class StalePageCache:
-    """Pages by who saw them and where they are."""
+    """Pages by caller and URL."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._pages: SingleFlightCache[tuple[str, str], _Snapshot] = SingleFlightCache(
-            from_start(_OLDEST),
+            from_start(_MAX_AGE),
             max_entries=_MAX_PAGES,
             max_bytes=_MAX_BYTES,
             size_of=lambda page: len(page.body),
             clock=clock,
         )
 
-    def keep(self, who: str, where: str, body: bytes) -> None:
-        """Remember a page."""
+    def put(self, caller: str, url: str, body: bytes) -> None:
+        """Cache a page, unless it is too large."""
         if len(body) <= _MAX_SIZE:
-            self._pages.put((who, where), _Snapshot(body, self._clock()))
+            self._pages.put((caller, url), _Snapshot(body, self._clock()))
 
-    def find(self, who: str, where: str) -> StalePage | None:
-        """The page as they saw it last, unless that is too long ago."""
-        page = self._pages.get((who, where))
+    def get(self, caller: str, url: str) -> StalePage | None:
+        """The last version of the page that this caller was shown; None if there is none or it is too old."""
+        page = self._pages.get((caller, url))
         return None if page is None else StalePage(page.body, self._clock() - page.taken_at)
 
-    def forget(self, who: str) -> None:
-        """Whoever logs out leaves nothing behind."""
-        self._pages.drop_keys(lambda key: key[0] == who)
+    def drop_caller(self, caller: str) -> None:
+        """Drop all pages of a caller, at logout."""
+        self._pages.drop_keys(lambda key: key[0] == caller)

@@ -89,12 +89,12 @@ class Authority:
     def remembers(self, authorization: str | None) -> bool:
         """Can it be told without asking the store?"""
         parsed = _parsed(authorization)
-        return parsed is None or self._tokens.has(parsed[0])
+        return parsed is None or self._tokens.is_ready_or_loading(parsed[0])
 
     async def caller(self, authorization: str | None) -> Caller:
         """The holder of the token in this header; a Problem in the same words whatever is wrong with it."""
         parsed = _parsed(authorization)
-        token = parsed and await self._tokens.share(parsed[0], partial(self._client.find_token, parsed[0]))
+        token = parsed and await self._tokens.get_or_compute(parsed[0], partial(self._client.find_token, parsed[0]))
         if parsed is None or token is None or not token.matches(parsed[1]) or token.state != "live":
             raise unauthorized()
         self._note_use(token.id, self._client.touch_token)
@@ -103,12 +103,14 @@ class Authority:
     def remembers_session(self, text: str | None) -> bool:
         """Can it be told without asking the store?"""
         parsed = parse_session(text or "")
-        return parsed is None or self._sessions.has(parsed[0])
+        return parsed is None or self._sessions.is_ready_or_loading(parsed[0])
 
     async def session(self, text: str | None) -> Caller:
         """The holder of the session in this cookie; a Problem in the same words whatever is wrong with it."""
         parsed = parse_session(text or "")
-        session = parsed and await self._sessions.share(parsed[0], partial(self._client.find_session, parsed[0]))
+        session = parsed and await self._sessions.get_or_compute(
+            parsed[0], partial(self._client.find_session, parsed[0])
+        )
         if parsed is None or session is None or not session.matches(parsed[1]) or session.state != "live":
             raise logged_out()
         self._note_use(session.id, self._client.touch_session)
@@ -121,7 +123,7 @@ class Authority:
             self.forget(caller.session_id)
 
     def _note_use(self, key: str, write: Callable[[str], Awaitable[None]]) -> None:
-        if self._noted.has(key):
+        if self._noted.is_ready_or_loading(key):
             return
         self._noted.put(key, None)
         # Beside the request, which does not wait for a write.

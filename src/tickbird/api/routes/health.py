@@ -35,7 +35,7 @@ class ReadinessProbe:
 
     async def reason(self) -> str | None:
         """Why not; None when all is well."""
-        return await self._reasons.share(None, self._probe)
+        return await self._reasons.get_or_compute(None, self._probe)
 
     async def _probe(self) -> str | None:
         try:
