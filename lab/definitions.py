@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from lab.oracle.spec import Days, Spec
-from lab.oracle.triggers import Cron, Form, Instant, Interval, utc
+from lab.oracle.spec import ClosedDays, Spec
+from lab.oracle.triggers import At, Cron, Interval, TriggerSpec, utc
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.triggers.cron.cron import cron
@@ -17,13 +17,13 @@ from tickbird.domain.triggers.trigger import Trigger, any_of, at
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
-def to_trigger(form: Form) -> Trigger:
+def to_trigger(form: TriggerSpec) -> Trigger:
     match form:
         case Interval(unit, step, tz, anchor):
             return Every({unit: step}, anchor, tz)
         case Cron(text, tz):
             return cron(text, tz)
-        case Instant(instant):
+        case At(instant):
             return at(utc(instant))
     return any_of(*(to_trigger(member) for member in form.members))
 
@@ -41,7 +41,7 @@ def to_options(spec: Spec, *names: str) -> dict[str, Any]:
 
 
 def _option(name: str, value: Any) -> Any:
-    if isinstance(value, Days):
+    if isinstance(value, ClosedDays):
         return [WEEKDAYS[day] for day in value.weekdays] + list(value.dates)
     return utc(value) if name in ("start_at", "end_at") and value is not None else value
 

@@ -7,8 +7,8 @@ from datetime import date, datetime
 from typing import Any
 
 from lab.definitions import WEEKDAYS
-from lab.oracle.spec import Days, Spec
-from lab.oracle.triggers import Cron, Form, Instant, Interval, Several
+from lab.oracle.spec import ClosedDays, Spec
+from lab.oracle.triggers import AnyOf, At, Cron, Interval, TriggerSpec
 from tickbird.proof.specs import UnsupportedDefinition
 
 # Fields that specs do not have.
@@ -33,16 +33,16 @@ def read_spec(raw: Mapping[str, Any]) -> Spec:
         raise UnsupportedDefinition(str(error)) from error
 
 
-def _form(raw: Mapping[str, Any]) -> Form:
+def _form(raw: Mapping[str, Any]) -> TriggerSpec:
     if "any_of" in raw:
-        return Several(tuple(_simple(member) for member in raw["any_of"]))
+        return AnyOf(tuple(_simple(member) for member in raw["any_of"]))
     return _simple(raw)
 
 
-def _simple(raw: Mapping[str, Any]) -> Interval | Cron | Instant:
+def _simple(raw: Mapping[str, Any]) -> Interval | Cron | At:
     zone = raw.get("tz", "UTC")
     if "at" in raw:
-        return Instant(_instant(raw["at"]))
+        return At(_instant(raw["at"]))
     if "cron" in raw:
         if len(raw["cron"].split()) != 5:
             raise UnsupportedDefinition("only cron expressions with five fields are supported")
@@ -56,6 +56,6 @@ def _instant(text: str) -> int:
     return int(datetime.fromisoformat(text).timestamp())
 
 
-def _days(texts: Any) -> Days:
+def _days(texts: Any) -> ClosedDays:
     weekdays = tuple(WEEKDAYS.index(text) for text in texts if text in WEEKDAYS)
-    return Days(weekdays, tuple(date.fromisoformat(text) for text in texts if text not in WEEKDAYS))
+    return ClosedDays(weekdays, tuple(date.fromisoformat(text) for text in texts if text not in WEEKDAYS))

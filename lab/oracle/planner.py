@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor
 
-from lab.oracle.schedule import Decision, Schedule
+from lab.oracle.schedule import Schedule, TickDecision
 
 _LATENESS = ("misfire", "late", "on_time")
 _NO_SUCCESSES: Mapping[str, int | None] = {}
@@ -25,7 +25,7 @@ class Run:
 
 @dataclass(eq=False)
 class _NewRun(Run):
-    decision: Decision = field(kw_only=True)
+    decision: TickDecision = field(kw_only=True)
     stopped: Sequence[Run] = ()
 
 
@@ -40,10 +40,10 @@ class _Draft:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PassResult:
     """The decisions in the order of their ticks, and the ids of the active runs that are cancelled or asked to stop."""
 
-    decisions: Sequence[Decision] = ()
+    decisions: Sequence[TickDecision] = ()
     cancelled: Sequence[int] = ()
     stopped: Sequence[int] = ()
 
@@ -55,23 +55,23 @@ def plan(
     *,
     held: bool = False,
     successes: Mapping[str, int | None] = _NO_SUCCESSES,
-) -> Planned:
+) -> PassResult:
     """Decide every due tick; `active` are its runs, oldest first, and `held` is whether there are held ones.
 
     `successes` has, for each schedule that exists, the second of its last success.
     """
     if schedule.next_wakeup is None or schedule.next_wakeup > now:
-        return Planned()
-    paused: list[Decision] = []
+        return PassResult()
+    paused: list[TickDecision] = []
     if schedule.state == "paused":
         until = schedule.next_wakeup
         schedule.state, schedule.paused_until = "active", None
         paused = schedule.pass_over("paused", until - 1 - schedule.offset)
         schedule.settle()
     if schedule.state != "active":
-        return Planned(paused)
-    planned = _Pass(schedule, now, active, held, successes).plan()
-    return Planned([*paused, *planned.decisions], planned.cancelled, planned.stopped)
+        return PassResult(paused)
+    result = _Pass(schedule, now, active, held, successes).plan()
+    return PassResult([*paused, *result.decisions], result.cancelled, result.stopped)
 
 
 class _Pass:
@@ -80,13 +80,13 @@ class _Pass:
     ) -> None:
         self.schedule, self.spec, self.now = schedule, schedule.spec, now
         self.active = list(active)
-        self.ticking = [run for run in self.active if run.of_tick]
-        self.others = len(self.active) - len(self.ticking)
+        self.active_tick_runs = [run for run in self.active if run.of_tick]
+        self.other_active_count = len(self.active) - len(self.active_tick_runs)
         self.held = held
         self.successes = successes
         self.drafts: dict[int, _Draft] = {}
 
-    def plan(self) -> Planned:
+    def plan(self) -> PassResult:
         self.drafts = {tick: _Draft(tick, fate) for tick, fate in self._fates()}
         late = [tick for tick, draft in self.drafts.items() if draft.fate == "late"]
         on_time = [tick for tick, draft in self.drafts.items() if draft.fate == "on_time"]
@@ -151,30 +151,30 @@ class _Pass:
         elif (blocker := self._blocker()) is not None:
             self._skip(late, "overlap", blocker)
         else:
-            alone = self._alone(late)
-            others = [tick for tick in late if tick not in alone]
+            own_run_ticks = self._own_run_ticks(late)
+            others = [tick for tick in late if tick not in own_run_ticks]
             label = next(iter(others if self.spec.catch_up == "one" else others[::-1]), None)
             covers = (others[0], others[-1], len(others)) if len(others) > 1 else None
             for tick in late:
-                if tick == label or tick in alone:
+                if tick == label or tick in own_run_ticks:
                     self._run(tick, "catch_up", covers if tick == label else None)
             if label is not None:
                 self._skip([tick for tick in others if tick != label], "coalesced", self.drafts[label].run)
 
-    def _alone(self, late: list[int]) -> list[int]:
-        """Late ticks with a payload of their own get a run of their own, if there is room for all."""
+    def _own_run_ticks(self, late: list[int]) -> list[int]:
+        """Late ticks with their own payload, which get their own run, if `max_runs` allows one for each."""
         overrides = self.schedule.tick_overrides
-        alone = [tick for tick in late if tick in overrides and overrides[tick].payload]
-        fits = len(alone) + (len(alone) < len(late)) <= self.schedule.room
-        return alone if fits and self.spec.overlap != "replace" else []
+        own_run_ticks = [tick for tick in late if tick in overrides and overrides[tick].payload]
+        fits = len(own_run_ticks) + (len(own_run_ticks) < len(late)) <= self.schedule.room
+        return own_run_ticks if fits and self.spec.overlap != "replace" else []
 
     def _blocker(self) -> Run | None:
         """The run for which the overlap policy refuses another one."""
-        if self.spec.overlap in ("allow", "replace") or len(self.ticking) < self.spec.max_concurrent:
+        if self.spec.overlap in ("allow", "replace") or len(self.active_tick_runs) < self.spec.max_concurrent:
             return None
         if self.spec.overlap == "skip":
-            return self.ticking[0]
-        return next((run for run in self.ticking if run.status == "waiting"), None)
+            return self.active_tick_runs[0]
+        return next((run for run in self.active_tick_runs if run.status == "waiting"), None)
 
     def _skip(self, ticks: list[int], reason: str, blocker: Run | None = None) -> None:
         for tick in ticks:
@@ -184,16 +184,16 @@ class _Pass:
         awaits = () if held else self._awaits(tick) or ()
         stopped: Sequence[Run] = ()
         maximum, waits_in_order = self.spec.max_concurrent, origin == "catch_up" and self.spec.catch_up == "all"
-        if self.spec.overlap == "replace" and not waits_in_order and len(self.ticking) >= maximum:
-            for run in self.ticking:
+        if self.spec.overlap == "replace" and not waits_in_order and len(self.active_tick_runs) >= maximum:
+            for run in self.active_tick_runs:
                 run.replaced = run.status != "running"
-            self.ticking = [run for run in self.ticking if not run.replaced]
+            self.active_tick_runs = [run for run in self.active_tick_runs if not run.replaced]
             # One that may never run asks nobody to stop.
-            stopped = () if awaits else self.ticking[: max(0, len(self.ticking) + 1 - maximum)]
-        busy = self.others + sum(not run.awaits for run in self.ticking)
+            stopped = () if awaits else self.active_tick_runs[: max(0, len(self.active_tick_runs) + 1 - maximum)]
+        busy = self.other_active_count + sum(not run.awaits for run in self.active_tick_runs)
         waits = held or awaits or (self.spec.overlap != "allow" and busy >= maximum)
         due_at, limit = self.schedule.due_at(tick), self.spec.start_limit
-        decision = Decision(
+        decision = TickDecision(
             tick,
             "run",
             origin=origin,
@@ -208,22 +208,22 @@ class _Pass:
         new = _NewRun(0, decision.status, awaits=bool(awaits), decision=decision, stopped=stopped)
         self.drafts[tick].run = new
         if not held:
-            self.ticking.append(new)
+            self.active_tick_runs.append(new)
 
     def _drop_replaced(self, late: list[int]) -> None:
-        """A run that a later one of the same pass replaces is not created: its ticks are skipped for what is."""
+        """A run that a later one of the same pass replaces is not created: its ticks are skipped instead."""
         replaced = [tick for tick, draft in self.drafts.items() if draft.run is not None and draft.run.replaced]
         if replaced:
             runs = (draft.run for draft in self.drafts.values() if draft.run is not None)
             first = next(run for run in runs if not run.replaced and not run.decision.held)
             self._skip(sorted({*replaced, *late}), "overlap", first)
 
-    def _finish(self) -> Planned:
+    def _finish(self) -> PassResult:
         """Cut where `max_runs` ends, also before ticks that are skipped for a run that would not be created."""
         schedule = self.schedule
         runs = [draft.run for draft in self.drafts.values() if draft.run is not None]
         created = runs if schedule.spec.max_runs is None else runs[: int(schedule.room)]
-        decisions: list[Decision] = []
+        decisions: list[TickDecision] = []
         reached = schedule.planned_until
         for draft in self.drafts.values():
             if any(isinstance(run, _NewRun) and run not in created for run in (draft.run, draft.blocker)):
@@ -231,14 +231,14 @@ class _Pass:
             if draft.run is not None:
                 decisions.append(draft.run.decision)
             elif draft.fate != "done":
-                decisions.append(Decision(draft.tick, draft.fate, self._id(draft.blocker, created)))
+                decisions.append(TickDecision(draft.tick, draft.fate, self._id(draft.blocker, created)))
             reached = draft.tick
         schedule.reach(reached)
         schedule.runs_planned += len(created)
         schedule.settle()
         replaces = any(not run.decision.held for run in created)
         cancelled = [run.id for run in self.active if run.replaced and replaces]
-        return Planned(decisions, cancelled, [run.id for new in created for run in new.stopped])
+        return PassResult(decisions, cancelled, [run.id for new in created for run in new.stopped])
 
     def _id(self, run: Run | None, created: list[_NewRun]) -> int | None:
         if run is None:

@@ -13,7 +13,7 @@ from lab.oracle.spec import Spec
 MAX_EARLY = 1_000
 
 
-class Refused(Exception):
+class CommandRefused(Exception):
     """The product must refuse this command too, and change nothing."""
 
 
@@ -28,12 +28,12 @@ class TickOverride:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class TickDecision:
     """A run, or a skip with its reason, of one tick."""
 
     tick: int
     # "run", or the reason of the skip.
-    fate: str
+    outcome: str
     # Of a skip: the id of an older run, or minus the number of a new one, counted from 1 within the pass.
     blocker: int | None = None
     origin: str = ""
@@ -94,7 +94,7 @@ class Schedule:
         override = self.tick_overrides.get(tick)
         return override.skip if override is not None else self.skip_until is not None and tick <= self.skip_until
 
-    def following(self, after: int) -> int | None:
+    def next_undecided(self, after: int) -> int | None:
         """The first undecided tick after an instant."""
         tick = self.spec.next(after)
         while tick is not None and tick in self.done:
@@ -103,9 +103,9 @@ class Schedule:
 
     def next_to_run(self) -> int | None:
         """The first undecided tick that is not to be skipped."""
-        tick = self.following(self.planned_until)
+        tick = self.next_undecided(self.planned_until)
         while tick is not None and self.is_skipped(tick):
-            tick = self.following(tick)
+            tick = self.next_undecided(tick)
         return tick
 
     def pending(self, horizon: int) -> list[tuple[int, str]]:
@@ -164,22 +164,22 @@ class Schedule:
             return self.paused_until
         if self.state != "active" or self.room <= 0:
             return None
-        first, following = self.following(self.planned_until), self.next_to_run()
+        first, following = self.next_undecided(self.planned_until), self.next_to_run()
         dues = [] if first is None or first == following else [first + self.offset]
         return min(dues if following is None else [*dues, self.due_at(following)], default=None)
 
-    def pass_over(self, reason: str, until: int) -> list[Decision]:
+    def pass_over(self, reason: str, until: int) -> list[TickDecision]:
         """Skip all undecided ticks up to an instant, except those that were moved beyond it."""
         ticks = [tick for tick, _ in self.pending(until)]
         reached = max([until, *ticks])
         moved = [tick for tick in self.tick_overrides if (self._move(tick) or 0) > until and tick not in ticks]
         self.reach(min([reached, *(tick - 1 for tick in moved)]))
-        return [Decision(tick, reason) for tick in ticks if tick not in self.done]
+        return [TickDecision(tick, reason) for tick in ticks if tick not in self.done]
 
-    def _leave_grid(self, reason: str, now: int) -> list[Decision]:
+    def _leave_grid(self, reason: str, now: int) -> list[TickDecision]:
         """Skip the ticks that are past and not due yet."""
         self.tick_overrides, self.skip_until = {}, None
-        decisions: list[Decision] = []
+        decisions: list[TickDecision] = []
         if self.state in ("active", "paused"):
             decisions = self.pass_over("paused" if self.state == "paused" else reason, now)
         self._restart_grid(now)
@@ -195,36 +195,36 @@ class Schedule:
 
     # Commands: what is due is planned before them. They return the skips that they record.
 
-    def create(self, spec: Spec, now: float, *, by_code: bool) -> list[Decision]:
+    def create(self, spec: Spec, now: float, *, by_code: bool) -> list[TickDecision]:
         start = floor(now)
         over = spec.next(start) is None
         if self.state != "deleted" or (over and not by_code):
-            raise Refused
+            raise CommandRefused
         reached, done = self.planned_until, self.done
         # The clock may have gone back since it was deleted.
         self._restart_grid(start)
         self.spec, self.state, self.by_code = spec, "active", by_code
         self._revise()
         missed = spec.last(start) if over else None
-        return [] if missed is None or missed <= reached or missed in done else [Decision(missed, "misfire")]
+        return [] if missed is None or missed <= reached or missed in done else [TickDecision(missed, "misfire")]
 
-    def update(self, values: Mapping[str, Any], now: float) -> list[Decision]:
+    def update(self, values: Mapping[str, Any], now: float) -> list[TickDecision]:
         """Set fields by an operator's command; there is no new revision if they have these values already."""
         spec = replace(self.spec, **values)
         if self.state == "deleted" or (spec.start_at or 0) > (inf if spec.end_at is None else spec.end_at):
-            raise Refused
+            raise CommandRefused
         overrides = {**self.field_overrides, **values} if self.by_code else {}
         if (spec, overrides) == (self.spec, self.field_overrides):
             return []
         self.field_overrides = overrides
         return self._edit(spec, now)
 
-    def sync(self, spec: Spec, now: float) -> list[Decision]:
+    def sync(self, spec: Spec, now: float) -> list[TickDecision]:
         """Another spec from code."""
         return self._edit(replace(spec, **self.field_overrides), now)
 
-    def _edit(self, spec: Spec, now: float) -> list[Decision]:
-        decisions: list[Decision] = []
+    def _edit(self, spec: Spec, now: float) -> list[TickDecision]:
+        decisions: list[TickDecision] = []
         # A payload is for the task that it was given for.
         kept = {
             tick: override
@@ -272,39 +272,39 @@ class Schedule:
                     return False
         return True
 
-    def delete(self, now: float) -> list[Decision]:
+    def delete(self, now: float) -> list[TickDecision]:
         if self.state == "deleted":
-            raise Refused
+            raise CommandRefused
         decisions = self._leave_grid("deleted", floor(now))
         self.state, self.runs_planned, self.paused_until, self.field_overrides = "deleted", 0, None, {}
         self._revise()
         return decisions
 
-    def pause(self, until: int | None, now: float) -> list[Decision]:
+    def pause(self, until: int | None, now: float) -> list[TickDecision]:
         if self.state not in ("active", "paused") or (until is not None and until <= now):
-            raise Refused
+            raise CommandRefused
         self.state, self.paused_until = "paused", until
         self._revise()
         return []
 
-    def resume(self, now: float) -> list[Decision]:
+    def resume(self, now: float) -> list[TickDecision]:
         if self.state != "paused":
-            raise Refused
+            raise CommandRefused
         self.state, self.paused_until = "active", None
         decisions = self.pass_over("paused", floor(now) - self.offset)
         self._revise()
         return decisions
 
-    def reschedule(self, to: int, now: float) -> list[Decision]:
+    def reschedule(self, to: int, now: float) -> list[TickDecision]:
         tick = self._next_tick()
         old = self.tick_overrides.get(tick)
         override = TickOverride(floor(now), due_at=to, payload=old is not None and old.payload)
         return self.override(tick, override, now)
 
-    def skip(self, count: int) -> list[Decision]:
+    def skip(self, count: int) -> list[TickDecision]:
         first = last = self._next_tick()
         for _ in range(count - 1):
-            last = self.following(last) or last
+            last = self.next_undecided(last) or last
         self.tick_overrides = {
             tick: override for tick, override in self.tick_overrides.items() if not first <= tick <= last
         }
@@ -312,21 +312,21 @@ class Schedule:
         self._revise()
         return []
 
-    def override(self, tick: int, override: TickOverride, now: float) -> list[Decision]:
+    def override(self, tick: int, override: TickOverride, now: float) -> list[TickDecision]:
         is_past = override.due_at is not None and override.due_at <= now
         is_void = override.payload and override.due_at is None and self.spec.excludes(tick)
         if not self.is_pending(tick) or is_past or is_void:
-            raise Refused
+            raise CommandRefused
         return self._set_overrides({**self.tick_overrides, tick: override})
 
-    def clear_override(self, tick: int) -> list[Decision]:
+    def clear_override(self, tick: int) -> list[TickDecision]:
         if not self.is_pending(tick) or tick not in self.tick_overrides:
-            raise Refused
+            raise CommandRefused
         return self._set_overrides({other: one for other, one in self.tick_overrides.items() if other != tick})
 
-    def _set_overrides(self, overrides: dict[int, TickOverride]) -> list[Decision]:
+    def _set_overrides(self, overrides: dict[int, TickOverride]) -> list[TickDecision]:
         if not self._is_consistent(overrides):
-            raise Refused
+            raise CommandRefused
         self.tick_overrides = dict(sorted(overrides.items()))
         self._revise()
         return []
@@ -334,7 +334,7 @@ class Schedule:
     def _next_tick(self) -> int:
         tick = self.next_to_run() if self.state in ("active", "paused") else None
         if tick is None:
-            raise Refused
+            raise CommandRefused
         return tick
 
     def _revise(self) -> None:

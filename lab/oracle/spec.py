@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 
-from lab.oracle.triggers import DAY, Form, Several, first_tick, last_tick, local_day, ticks_between
+from lab.oracle.triggers import DAY, AnyOf, TriggerSpec, first_tick, last_tick, local_day, ticks_between
 from tickbird.proof import specs as proof
 from tickbird.proof.specs import NAMESPACE as NAMESPACE
 
@@ -15,8 +15,8 @@ _MAX_GAP = 400 * DAY
 
 
 @dataclass(frozen=True)
-class Days:
-    """Closed days: days of the week (Monday is 0), and dates."""
+class ClosedDays:
+    """Days of the week (Monday is 0), and dates."""
 
     weekdays: tuple[int, ...] = ()
     dates: tuple[date, ...] = ()
@@ -26,13 +26,13 @@ class Days:
 class Spec(proof.Spec):
     """A trigger and its policies; durations and instants are whole seconds."""
 
-    form: Form
+    form: TriggerSpec
     task: str = "work"
     catch_up_limit: int = 100
     start_within: int | None = None
     start_at: int | None = None
     end_at: int | None = None
-    exclude: Days = Days()
+    exclude: ClosedDays = ClosedDays()
     timeout: int | None = None
     priority: int = 0
     backoff: int = 1
@@ -55,7 +55,7 @@ class Spec(proof.Spec):
     @property
     def grid(self) -> tuple[object, ...]:
         """Two specs with equal grids have the same ticks."""
-        members = self.form.members if isinstance(self.form, Several) else (self.form,)
+        members = self.form.members if isinstance(self.form, AnyOf) else (self.form,)
         return frozenset(members), self.start_at, self.end_at
 
     def ticks(self, first: int, last: int) -> Sequence[int]:

@@ -14,8 +14,8 @@ from tickbird.domain.time.zone_data import zone_info
 EPOCH = date(1970, 1, 1)
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
 _ELAPSED = {"seconds": 1, "minutes": MINUTE, "hours": HOUR}
-# Ticks are computed and cached for stretches of this length.
-_STRETCH = 4 * DAY
+# Ticks are computed and cached in chunks of this many seconds.
+_CHUNK = 4 * DAY
 
 
 def utc(second: int) -> datetime:
@@ -143,7 +143,7 @@ class Cron:
 
 
 @dataclass(frozen=True)
-class Instant:
+class At:
     instant: int
 
     @property
@@ -155,10 +155,10 @@ class Instant:
 
 
 @dataclass(frozen=True)
-class Several:
+class AnyOf:
     """The union of triggers."""
 
-    members: tuple[Interval | Cron | Instant, ...]
+    members: tuple[Interval | Cron | At, ...]
 
     @property
     def zones(self) -> set[str]:
@@ -169,42 +169,42 @@ class Several:
 
 
 # Their `ticks` have all ticks from first to last, both included, and may have others.
-Form = Interval | Cron | Instant | Several
+TriggerSpec = Interval | Cron | At | AnyOf
 
 
 @lru_cache(maxsize=8_192)
-def _stretch(form: Form, number: int) -> Sequence[int]:
-    first, last = number * _STRETCH, (number + 1) * _STRETCH - 1
-    ticks = form.ticks(first, last)
+def _cached_chunk(trigger: TriggerSpec, number: int) -> Sequence[int]:
+    first, last = number * _CHUNK, (number + 1) * _CHUNK - 1
+    ticks = trigger.ticks(first, last)
     return ticks if isinstance(ticks, range) else sorted(tick for tick in ticks if first <= tick <= last)
 
 
-def _stretches(first: int, last: int) -> range:
-    return range(first // _STRETCH, last // _STRETCH + 1)
+def _chunks(first: int, last: int) -> range:
+    return range(first // _CHUNK, last // _CHUNK + 1)
 
 
-def ticks_between(form: Form, first: int, last: int) -> list[int]:
+def ticks_between(trigger: TriggerSpec, first: int, last: int) -> list[int]:
     """All ticks from first to last, both included, in order."""
     ticks: list[int] = []
-    for number in _stretches(first, last):
-        stretch = _stretch(form, number)
-        ticks += stretch[bisect_left(stretch, first) : bisect_right(stretch, last)]
+    for number in _chunks(first, last):
+        chunk = _cached_chunk(trigger, number)
+        ticks += chunk[bisect_left(chunk, first) : bisect_right(chunk, last)]
     return ticks
 
 
-def first_tick(form: Form, first: int, last: int) -> int | None:
+def first_tick(trigger: TriggerSpec, first: int, last: int) -> int | None:
     """The first tick from first to last, both included."""
-    for number in _stretches(first, last):
-        stretch = _stretch(form, number)
-        if (index := bisect_left(stretch, first)) < len(stretch):
-            return stretch[index] if stretch[index] <= last else None
+    for number in _chunks(first, last):
+        chunk = _cached_chunk(trigger, number)
+        if (index := bisect_left(chunk, first)) < len(chunk):
+            return chunk[index] if chunk[index] <= last else None
     return None
 
 
-def last_tick(form: Form, first: int, last: int) -> int | None:
+def last_tick(trigger: TriggerSpec, first: int, last: int) -> int | None:
     """The last tick from first to last, both included."""
-    for number in reversed(_stretches(first, last)):
-        stretch = _stretch(form, number)
-        if index := bisect_right(stretch, last):
-            return stretch[index - 1] if stretch[index - 1] >= first else None
+    for number in reversed(_chunks(first, last)):
+        chunk = _cached_chunk(trigger, number)
+        if index := bisect_right(chunk, last):
+            return chunk[index - 1] if chunk[index - 1] >= first else None
     return None

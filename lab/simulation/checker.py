@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from lab.oracle.planner import Run, plan
-from lab.oracle.schedule import Decision, Refused, TickOverride
+from lab.oracle.schedule import CommandRefused, TickDecision, TickOverride
 from lab.simulation.backfills import Backfills
 from lab.simulation.clocks import HOLD_TIME, POLL_TIME, Clocks
 from lab.simulation.dependencies import Dependencies
@@ -168,7 +168,7 @@ class Checker:
         runs = [run for run in new_runs.pop(schedule.id, []) if run.scheduled_for is not None]
         self._compare(schedule, expected, runs, skipped.pop(schedule.id, []))
 
-    def _expected(self, schedule: Watched) -> list[Decision]:
+    def _expected(self, schedule: Watched) -> list[TickDecision]:
         """What becomes of its due ticks, with the runs that are active before this call."""
         active = [
             Run(run.id, run.status, run.origin in TICKING, awaits=run.lane == AWAITING)
@@ -191,13 +191,13 @@ class Checker:
                 self.broken("I10", f"run {run_id} goes on though another one replaces it")
 
     def _compare(
-        self, schedule: Watched, expected: list[Decision], runs: list[RunRow], skips: list[tuple[SkipRow, int]]
+        self, schedule: Watched, expected: list[TickDecision], runs: list[RunRow], skips: list[tuple[SkipRow, int]]
     ) -> None:
         """What was decided in one look, against what had to be."""
         if not (expected or runs or skips):
             return
         numbers = {run.id: -number for number, run in enumerate(runs, 1)}
-        actual: dict[int, Decision] = {}
+        actual: dict[int, TickDecision] = {}
         by_tick = {decision.tick: decision for decision in expected}
         for run in runs:
             if run.revision != schedule.revision:
@@ -214,7 +214,7 @@ class Checker:
                 if tick in actual:
                     self.broken("I3", f"{schedule.name}: {tick} has two decisions")
                 blocker = None if skip.run_id is None else numbers.get(skip.run_id, skip.run_id)
-                actual[tick] = Decision(tick, skip.reason, blocker=blocker)
+                actual[tick] = TickDecision(tick, skip.reason, blocker=blocker)
         for tick in sorted(by_tick.keys() | actual.keys()):
             self._compare_tick(schedule, tick, by_tick.get(tick), actual.get(tick))
 
@@ -237,19 +237,21 @@ class Checker:
             self.broken("I3", f"{schedule.name}: skip {skip.id} counts {skip.ticks} ticks, the grid has {len(ticks)}")
         return ticks
 
-    def _compare_tick(self, schedule: Watched, tick: int, expected: Decision | None, actual: Decision | None) -> None:
+    def _compare_tick(
+        self, schedule: Watched, tick: int, expected: TickDecision | None, actual: TickDecision | None
+    ) -> None:
         name = f"{schedule.name}: tick {tick}"
         if expected is None and actual is not None:
-            self.broken("I2" if actual.fate == "run" else "I3", f"{name} must not be decided yet, but: {actual}")
+            self.broken("I2" if actual.outcome == "run" else "I3", f"{name} must not be decided yet, but: {actual}")
         elif actual is None:
             self.broken("I3", f"{name} has no decision; it should be {expected}")
         elif expected is not None and not self._fits(schedule, expected, actual):
-            fates = {expected.fate, actual.fate}
-            waits = expected.fate == actual.fate and expected.status != actual.status
+            fates = {expected.outcome, actual.outcome}
+            waits = expected.outcome == actual.outcome and expected.status != actual.status
             promise = "I10" if "overlap" in fates or waits else "I11"
             self.broken(promise, f"{name} is {actual}, not {expected}")
 
-    def _fits(self, schedule: Watched, expected: Decision, actual: Decision) -> bool:
+    def _fits(self, schedule: Watched, expected: TickDecision, actual: TickDecision) -> bool:
         expected = replace(expected, awaits=_AWAITS if expected.awaits else (), override=None)
         if schedule.spec.concurrency_key is not None and expected.status == "queued":
             # Whether its key had room is looked at where all runs of the key are.
@@ -271,7 +273,7 @@ class Checker:
         command = call.args[2]
         schedule = self.schedules.get(stored.id)
         mine_runs, mine_skips = new_runs.pop(stored.id, []), skipped.pop(stored.id, [])
-        expected: list[Decision] = []
+        expected: list[TickDecision] = []
         if schedule is not None:
             expected = self._expected(schedule)
         planned = [run for run in mine_runs if run.scheduled_for is not None]
@@ -280,7 +282,9 @@ class Checker:
         rest = [pair for pair in mine_skips if pair not in first]
         if not isinstance(command, Resume) and rest:
             # A pause that ran out is planned, not commanded.
-            over = [pair for pair in rest if pair[0].reason == "paused" and any(d.fate == "paused" for d in expected)]
+            over = [
+                pair for pair in rest if pair[0].reason == "paused" and any(d.outcome == "paused" for d in expected)
+            ]
             first, rest = over + first, [pair for pair in rest if pair not in over]
         if schedule is not None:
             self._compare(schedule, expected, planned, first)
@@ -289,10 +293,10 @@ class Checker:
         if schedule is None:
             spec = self.record.scenario.specs[command.definition.payload["spec"]]
             schedule = self.schedules[stored.id] = Watched(stored.name, spec, id=stored.id)
-        passed_over: list[Decision] = []
+        passed_over: list[TickDecision] = []
         try:
             passed_over = self._apply(call, schedule, command)
-        except Refused:
+        except CommandRefused:
             self.broken("states", f"{schedule.name}: {command} should have been refused")
         manual = [run for run in mine_runs if run.scheduled_for is None]
         if any(run.revision != stored.revision for run in manual if run.retry_of is None):
@@ -309,8 +313,8 @@ class Checker:
         if stored.state != schedule.state:
             self.broken("states", f"{schedule.name} is {stored.state}, not {schedule.state}")
 
-    def _apply(self, call: Call, schedule: Watched, command: Any) -> list[Decision]:
-        """Change the schedule as a command must; the skips that it records. Refused."""
+    def _apply(self, call: Call, schedule: Watched, command: Any) -> list[TickDecision]:
+        """Change the schedule as a command must; the skips that it records. CommandRefused."""
         now = self.now / MICROS
         match command:
             case Create() | SyncFromCode():
@@ -355,13 +359,13 @@ def _without_end(skip: SkipRow) -> SkipRow:
 _AWAITS = (("", 0, 0),)
 
 
-def _decision(run: RunRow) -> Decision:
+def _decision(run: RunRow) -> TickDecision:
     """The decision that a new row shows."""
     assert run.scheduled_for is not None
     covers = None
     if run.covers_first is not None and run.covers_last is not None and run.covers_count is not None:
         covers = run.covers_first // MICROS, run.covers_last // MICROS, run.covers_count
-    return Decision(
+    return TickDecision(
         run.scheduled_for // MICROS,
         "run",
         origin=run.origin,

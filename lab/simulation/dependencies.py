@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lab.oracle.schedule import Decision
+from lab.oracle.schedule import TickDecision
 from lab.simulation.history import AWAITING, MICROS, RunRow
 from lab.simulation.watched import Watched
 
@@ -38,7 +38,7 @@ class Dependencies:
         lasts = {other.name: self._last.get(other.id) for other in others if other is not None}
         return {name: None if last is None else last // MICROS for name, last in lasts.items()}
 
-    def planned(self, run: RunRow, decision: Decision) -> None:
+    def planned(self, run: RunRow, decision: TickDecision) -> None:
         """A new run of a tick, and what it has to wait for."""
         awaits = []
         for name, since, until in decision.awaits:

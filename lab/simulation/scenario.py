@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
-from lab.oracle.spec import Days, Spec
-from lab.oracle.triggers import DAY, HOUR, MINUTE, Cron, Form, Instant, Interval, Several
+from lab.oracle.spec import ClosedDays, Spec
+from lab.oracle.triggers import DAY, HOUR, MINUTE, AnyOf, At, Cron, Interval, TriggerSpec
 
-# Days around which clocks change somewhere, and an ordinary one.
+# ClosedDays around which clocks change somewhere, and an ordinary one.
 _BEGINNINGS = (
     datetime(2026, 3, 7, 12, tzinfo=UTC),
     datetime(2026, 3, 28, 6, tzinfo=UTC),
@@ -182,7 +182,7 @@ def make_spec(scenario: Scenario, chance: Random) -> Spec:
     if chance.random() < 0.2:
         days = tuple(sorted(chance.sample(range(7), chance.choice((1, 2)))))
         date = (scenario.begin + timedelta(seconds=chance.random() * scenario.span)).date()
-        spec = replace(spec, exclude=Days(days, (date,) if chance.random() < 0.5 else ()))
+        spec = replace(spec, exclude=ClosedDays(days, (date,) if chance.random() < 0.5 else ()))
     if scenario.holds and chance.random() < 0.6:
         spec = replace(spec, catch_up="all", hold_above=chance.choice((0, 1, 1, 3)))
     if scenario.shadows and chance.random() < 0.5:
@@ -207,13 +207,13 @@ def with_needs(scenario: Scenario, spec: Spec, others: list[str], chance: Random
     return replace(spec, depends_on=tuple(needs))
 
 
-def make_form(scenario: Scenario, chance: Random) -> Form:
+def make_form(scenario: Scenario, chance: Random) -> TriggerSpec:
     """A random trigger."""
     draw = chance.random()
     if draw < 0.07:
-        return Instant(int(scenario.begin.timestamp()) + int(chance.uniform(-2, 40) * scenario.heartbeat))
+        return At(int(scenario.begin.timestamp()) + int(chance.uniform(-2, 40) * scenario.heartbeat))
     if draw < 0.2:
-        return Several(tuple(_simple(scenario, chance) for _ in range(2)))
+        return AnyOf(tuple(_simple(scenario, chance) for _ in range(2)))
     return _simple(scenario, chance)
 
 

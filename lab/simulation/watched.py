@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lab.oracle.schedule import Decision, Schedule
+from lab.oracle.schedule import Schedule, TickDecision
 
 
 @dataclass
@@ -12,10 +12,10 @@ class Watched(Schedule):
     id: int = 0
     paused_by: str | None = None
 
-    def turn_of(self, tick: int, due_at: int, decisions: list[Decision]) -> int:
+    def turn_of(self, tick: int, due_at: int, decisions: list[TickDecision]) -> int:
         """When a tick can be decided in one pass with others: in the order of the grid, so not before earlier ticks.
 
         Moves keep that order, except if a later edit of `spread` breaks it.
         """
-        before = (decision for decision in decisions if decision.tick < tick and decision.fate != "operator")
+        before = (decision for decision in decisions if decision.tick < tick and decision.outcome != "operator")
         return max([due_at, *(decision.due_at or decision.tick + self.offset for decision in before)])

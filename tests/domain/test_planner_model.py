@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from lab.definitions import to_definition
 from lab.oracle import planner as oracle
-from lab.oracle.schedule import Decision, Refused, TickOverride
+from lab.oracle.schedule import CommandRefused, TickDecision, TickOverride
 from lab.oracle.schedule import Schedule as ExpectedSchedule
-from lab.oracle.spec import NAMESPACE, Days, Spec
+from lab.oracle.spec import NAMESPACE, ClosedDays, Spec
 from lab.oracle.triggers import Interval, utc
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.commands.base import Command
@@ -114,7 +114,7 @@ class History:
         for run in active:
             run.status = "cancelled" if run.id in expected.cancelled else run.status
         for decision in expected.decisions:
-            if decision.fate == "run":
+            if decision.outcome == "run":
                 self.last_id += 1
                 waits_for = {name: (since, until) for name, since, until in decision.awaits}
                 self.runs.append(ModelRun(self.last_id, decision.status, waits_for=waits_for, held=decision.held))
@@ -128,12 +128,12 @@ class History:
         try:
             changed = command.change(self.schedule, Facts(), self.now).plan
         except (ConflictError, InvalidError):
-            with pytest.raises(Refused):
+            with pytest.raises(CommandRefused):
                 change()
         else:
             self._follow(changed, change())
 
-    def _commands(self, action: str, number: int) -> tuple[Command, Callable[[], list[Decision]]]:
+    def _commands(self, action: str, number: int) -> tuple[Command, Callable[[], list[TickDecision]]]:
         now, expected, step = self.now, self.expected, step_of(self.spec)
         until = int(now) + 1 + number * step
         if action == "skip":
@@ -157,7 +157,7 @@ class History:
         command = Override(actor="ada", tick=tick, skip=override.skip, move_to=move, payload=payload)
         return command, lambda: expected.override(tick, override, now)
 
-    def _follow(self, planned: Plan, expected: list[Decision]) -> None:
+    def _follow(self, planned: Plan, expected: list[TickDecision]) -> None:
         """The product decided as expected, and stands where it should."""
         assert decisions_of(planned, self.spec) == expected
         self.schedule = replace(
@@ -174,7 +174,7 @@ def as_override(override: tick_overrides.TickOverride) -> TickOverride:
     return TickOverride(override.created_at, override.skip, override.due_at, override.payload is not None)
 
 
-def decisions_of(planned: Plan, spec: Spec) -> list[Decision]:
+def decisions_of(planned: Plan, spec: Spec) -> list[TickDecision]:
     """The decision about each tick; a tick that is named twice, or a wrong count, is an error."""
     decisions = []
     for run in planned.runs:
@@ -183,7 +183,7 @@ def decisions_of(planned: Plan, spec: Spec) -> list[Decision]:
         assert spec.has_tick(run.scheduled_for)
         assert run.payload == (None if run.override is None else run.override.payload)
         decisions.append(
-            Decision(
+            TickDecision(
                 run.scheduled_for,
                 "run",
                 origin=run.origin,
@@ -201,7 +201,7 @@ def decisions_of(planned: Plan, spec: Spec) -> list[Decision]:
         assert (skip.first, skip.last, skip.count) == (ticks[0], ticks[-1], len(ticks))
         assert skip.blocked_by_new is None or skip.blocked_by_new < len(planned.runs)
         blocker = skip.blocked_by if skip.blocked_by_new is None else -1 - skip.blocked_by_new
-        decisions += [Decision(tick, skip.reason, blocker) for tick in ticks]
+        decisions += [TickDecision(tick, skip.reason, blocker) for tick in ticks]
     assert len({decision.tick for decision in decisions}) == len(decisions)
     return sorted(decisions, key=lambda decision: decision.tick)
 
@@ -212,7 +212,7 @@ def step_of(spec: Spec) -> int:
 
 
 LENGTHS = st.sampled_from([0, 0, 1, 2, 3, 8, 40])
-WEEKEND = Days((5, 6), (date(2026, 1, 5),))
+WEEKEND = ClosedDays((5, 6), (date(2026, 1, 5),))
 
 
 @st.composite
@@ -229,7 +229,7 @@ def specs(draw: st.DrawFn) -> Spec:
         "max_runs": draw(st.sampled_from([None, None, 1, 4])),
         "spread": draw(st.sampled_from([0, 0, 2, step, 5 * step])),
         "shadow": draw(st.sampled_from([False] * 7 + [True])),
-        "exclude": draw(st.sampled_from([Days(), Days(), Days((5,)), WEEKEND])),
+        "exclude": draw(st.sampled_from([ClosedDays(), ClosedDays(), ClosedDays((5,)), WEEKEND])),
     }
     if policies["catch_up"] == "all":
         policies["hold_above"] = draw(st.sampled_from([None, None, 0, 2]))

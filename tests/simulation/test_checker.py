@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
-from lab.oracle.schedule import Decision, TickOverride
+from lab.oracle.schedule import TickDecision, TickOverride
 from lab.oracle.spec import Spec
 from lab.oracle.triggers import Interval
 from lab.simulation.history import RunRow
@@ -42,9 +42,11 @@ def test_a_decision_with_a_payload_ends_with_its_task() -> None:
 def test_a_tick_has_its_turn_behind_the_one_before_it() -> None:
     schedule = watched({})
     # Moved to 310, and then the ticks before it were given a spread.
-    assert schedule.turn_of(300, 310, [Decision(240, "run", due_at=320), Decision(300, "run", due_at=310)]) == 320
-    assert schedule.turn_of(300, 170, [Decision(240, "operator"), Decision(300, "run", due_at=170)]) == 170
-    assert schedule.turn_of(300, 300, [Decision(240, "overlap"), Decision(300, "run", due_at=300)]) == 300
+    assert (
+        schedule.turn_of(300, 310, [TickDecision(240, "run", due_at=320), TickDecision(300, "run", due_at=310)]) == 320
+    )
+    assert schedule.turn_of(300, 170, [TickDecision(240, "operator"), TickDecision(300, "run", due_at=170)]) == 170
+    assert schedule.turn_of(300, 300, [TickDecision(240, "overlap"), TickDecision(300, "run", due_at=300)]) == 300
 
 
 def row(run_id: int, revision: int, status: str = "waiting") -> RunRow:

@@ -6,8 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from lab.oracle.spec import Days, Spec
-from lab.oracle.triggers import DAY, HOUR, Cron, Instant, Interval, Several
+from lab.oracle.spec import ClosedDays, Spec
+from lab.oracle.triggers import DAY, HOUR, AnyOf, At, Cron, Interval
 from tests.store.operations import (
     NAMES,
     T0,
@@ -66,10 +66,10 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
             Cron("5,6 0,12 * * *"),
             Cron("30 1 * * *", EAST),
             Interval("days", 1, EAST),
-            Instant(T0 + 90),
-            Instant(T0 + 2 * HOUR),
-            Several((every(120), Cron("1 * * * *"))),
-            Several((every(HOUR), Instant(T0 + 100), Interval("days", 1, EAST))),
+            At(T0 + 90),
+            At(T0 + 2 * HOUR),
+            AnyOf((every(120), Cron("1 * * * *"))),
+            AnyOf((every(HOUR), At(T0 + 100), Interval("days", 1, EAST))),
         ]
     ),
     "catch_up": st.sampled_from(["one", "latest", "all", "skip"]),
@@ -82,7 +82,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "start_at": st.sampled_from([None, T0 + 130, T0 + DAY]),
     "end_at": st.sampled_from([None, T0 + 200, T0 + 2 * DAY]),
     "max_runs": st.sampled_from([None, 1, 2, 5]),
-    "exclude": st.sampled_from([Days(), Days((3,)), Days((4, 5))]),
+    "exclude": st.sampled_from([ClosedDays(), ClosedDays((3,)), ClosedDays((4, 5))]),
     "retries": st.sampled_from([0, 2]),
     "on_crash": st.sampled_from(["retry", "fail", "fail"]),
     "priority": st.sampled_from([0, 5]),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from math import floor
 
 from lab.oracle.planner import Run, plan
-from lab.oracle.schedule import Decision, Refused, Schedule, TickOverride
+from lab.oracle.schedule import CommandRefused, Schedule, TickDecision, TickOverride
 from lab.oracle.spec import Spec
 
 ACTIVE = ("waiting", "queued", "running")
@@ -130,7 +130,7 @@ class Model:
     def _plan(self, schedule: ModelSchedule, now: float) -> None:
         active = self.active_runs(schedule.name)
         planned = plan(schedule, now, [Run(run.id, run.status, run.origin in TICK_ORIGINS) for run in active])
-        new = [self._run(schedule, decision) for decision in planned.decisions if decision.fate == "run"]
+        new = [self._run(schedule, decision) for decision in planned.decisions if decision.outcome == "run"]
         assert schedule.ran.isdisjoint(run.tick for run in new), "the oracle decided a tick twice"
         schedule.ran |= {run.tick for run in new if run.tick is not None}
         self._record(schedule, schedule.revision, planned.decisions, new)
@@ -143,7 +143,7 @@ class Model:
         if planned.cancelled:
             self.release([schedule.name], now)
 
-    def _run(self, schedule: ModelSchedule, decision: Decision) -> ModelRun:
+    def _run(self, schedule: ModelSchedule, decision: TickDecision) -> ModelRun:
         due_at = decision.due_at
         return ModelRun(
             schedule.name,
@@ -160,12 +160,12 @@ class Model:
         )
 
     def _record(
-        self, schedule: ModelSchedule, revision: int, decisions: Iterable[Decision], new: list[ModelRun]
+        self, schedule: ModelSchedule, revision: int, decisions: Iterable[TickDecision], new: list[ModelRun]
     ) -> None:
         by_id = {run.id: run for run in self.runs} | {-number: run for number, run in enumerate(new, 1)}
-        skips = [decision for decision in decisions if decision.fate != "run"]
+        skips = [decision for decision in decisions if decision.outcome != "run"]
         schedule.record(
-            Range(skip.fate, revision, skip.blocker and by_id[skip.blocker], skip.tick, skip.tick) for skip in skips
+            Range(skip.outcome, revision, skip.blocker and by_id[skip.blocker], skip.tick, skip.tick) for skip in skips
         )
 
     def create(self, name: str, spec: Spec, now: float, *, by_code: bool) -> None:
@@ -177,14 +177,14 @@ class Model:
         self,
         name: str,
         now: float,
-        command: Callable[[ModelSchedule], list[Decision]],
+        command: Callable[[ModelSchedule], list[TickDecision]],
         *,
         cancel_runs: bool = False,
     ) -> None:
         """Plan what is due, then change the schedule; the skips of a command are of the revision before it."""
         schedule = self.schedules.get(name)
         if schedule is None or schedule.state == "deleted":
-            raise Refused
+            raise CommandRefused
         self._plan(schedule, now)
         revision = schedule.revision
         self._record(schedule, revision, command(schedule), [])
@@ -260,7 +260,7 @@ class Model:
 
     def cancel(self, run: ModelRun, now: float) -> None:
         if not run.active:
-            raise Refused
+            raise CommandRefused
         if run.status == "running":
             run.asked_to_stop = True
             return

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from lab.oracle.schedule import Refused
+from lab.oracle.schedule import CommandRefused
 from lab.oracle.spec import NAMESPACE
 from tests.store.model import Model, ModelRun
 from tickbird.domain.errors import TickbirdError
@@ -50,7 +50,7 @@ class Call:
         changed = model.copy()
         try:
             (self.racing if racing and self.racing else self.mirror)(changed, answer)
-        except Refused:
+        except CommandRefused:
             assert isinstance(answer, TickbirdError), f"should have been refused, but gave {answer}"
             return model
         assert not isinstance(answer, TickbirdError), f"should not have been refused: {answer}"

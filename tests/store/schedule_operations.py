@@ -7,7 +7,7 @@ from math import floor
 from typing import Any
 
 from lab.definitions import WEEKDAYS, to_definition, to_trigger
-from lab.oracle.schedule import Decision, Refused, TickOverride
+from lab.oracle.schedule import CommandRefused, TickDecision, TickOverride
 from lab.oracle.spec import NAMESPACE, Spec
 from tests.store.model import Model, ModelSchedule
 from tests.store.operations import T0, Call, Operation, State, instant
@@ -40,7 +40,7 @@ class Change(Operation):
         """The real command."""
         raise NotImplementedError
 
-    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+    def change(self, schedule: ModelSchedule, state: State) -> list[TickDecision]:
         """The same by the oracle."""
         raise NotImplementedError
 
@@ -86,9 +86,9 @@ class Updated(Change):
         revision = schedule.revision - 1 if self.stale and schedule else None
         return Update(actor="ada", revision=revision, fields=dict([to_json(self.key, self.value)]))
 
-    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+    def change(self, schedule: ModelSchedule, state: State) -> list[TickDecision]:
         if self.stale:
-            raise Refused
+            raise CommandRefused
         return schedule.update({self.key: self.value}, state.now)
 
 
@@ -101,7 +101,7 @@ class Deleted(Change):
     def command(self, state: State) -> Command:
         return Delete(actor="ada", cancel_runs=self.cancel_runs)
 
-    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+    def change(self, schedule: ModelSchedule, state: State) -> list[TickDecision]:
         return schedule.delete(state.now)
 
 
@@ -118,7 +118,7 @@ class Paused(Change):
     def command(self, state: State) -> Command:
         return Pause(actor="ada", until=self._until(state), cancel_runs=self.cancel_runs)
 
-    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+    def change(self, schedule: ModelSchedule, state: State) -> list[TickDecision]:
         return schedule.pause(self._until(state), state.now)
 
 
@@ -129,7 +129,7 @@ class Resumed(Change):
     def command(self, state: State) -> Command:
         return Resume(actor="ada")
 
-    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+    def change(self, schedule: ModelSchedule, state: State) -> list[TickDecision]:
         return schedule.resume(state.now)
 
 
@@ -142,7 +142,7 @@ class Moved(Change):
     def command(self, state: State) -> Command:
         return Reschedule(actor="ada", to=int(state.now) + self.seconds)
 
-    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+    def change(self, schedule: ModelSchedule, state: State) -> list[TickDecision]:
         return schedule.reschedule(int(state.now) + self.seconds, state.now)
 
 
@@ -155,7 +155,7 @@ class Skipped(Change):
     def command(self, state: State) -> Command:
         return Skip(actor="ada", count=self.count)
 
-    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+    def change(self, schedule: ModelSchedule, state: State) -> list[TickDecision]:
         return schedule.skip(self.count)
 
 
@@ -182,7 +182,7 @@ class Overrode(Change):
         payload = {"own": 1} if self.payload else None
         return Override(actor="ada", tick=self._tick(state), skip=self.skip, move_to=self._due(state), payload=payload)
 
-    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+    def change(self, schedule: ModelSchedule, state: State) -> list[TickDecision]:
         override = TickOverride(floor(state.now), self.skip, self._due(state), self.payload)
         return schedule.override(self._tick(state), override, state.now)
 
@@ -201,7 +201,7 @@ class Undone(Change):
     def command(self, state: State) -> Command:
         return ClearOverride(actor="ada", tick=self._tick(state))
 
-    def change(self, schedule: ModelSchedule, state: State) -> list[Decision]:
+    def change(self, schedule: ModelSchedule, state: State) -> list[TickDecision]:
         return schedule.clear_override(self._tick(state))
 
 
