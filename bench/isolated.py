@@ -16,7 +16,7 @@ from bench.contenders import Seen, TickbirdWorker, run_worker
 from bench.isolated_app import bird
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.engine.processes.pool import ProcessPool
-from tickbird.engine.processes.task_process import App
+from tickbird.engine.processes.task_process import ChildConfig
 from tickbird.targets.protocol import Run
 from tickbird.worker import WorkerProcess
 
@@ -66,7 +66,7 @@ def _times(rounds: int, warm: int) -> dict[str, list[float]]:
         began = time.perf_counter()
         subprocess.run([sys.executable, "-c", "pass"], check=True)
         times["interpreter that does nothing"].append(time.perf_counter() - began)
-        children = ProcessPool(App("bench.isolated_app:bird", bird.url, bird.namespace), {}, lease=30.0)
+        children = ProcessPool(ChildConfig("bench.isolated_app:bird", bird.url, bird.namespace), {}, lease=30.0)
         try:
             times["cold no-op run"].append(_run(children))
             times["warm no-op run"] += [_run(children) for _ in range(warm // rounds)]
@@ -78,5 +78,5 @@ def _times(rounds: int, warm: int) -> dict[str, list[float]]:
 def _run(children: ProcessPool) -> float:
     claimed = ClaimedRun(1, 1, 0, "noop", "manual", datetime.now(UTC), {})
     began = time.perf_counter()
-    children.execute(claimed, Run(claimed), bird.tasks["noop"], lambda: None).answer.result(60)
+    children.execute(claimed, Run(claimed), bird.tasks["noop"], lambda: None).future.result(60)
     return time.perf_counter() - began

@@ -113,7 +113,7 @@ class Host:
 
     def _prune_seldom(self, engine: Engine) -> Any:
         async def prune() -> float | None:
-            delay = await engine.upkeep.prune()
+            delay = await engine.maintenance.prune()
             return delay if delay is not None and delay < 1 else 10.0 * self.world.scenario.heartbeat
 
         return prune

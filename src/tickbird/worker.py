@@ -23,7 +23,7 @@ from tickbird.engine.code_sync import sync as write_declarations
 from tickbird.engine.engine import Engine, EngineOptions
 from tickbird.engine.processes.app_reference import find_reference
 from tickbird.engine.processes.pool import ProcessPool
-from tickbird.engine.processes.task_process import App
+from tickbird.engine.processes.task_process import ChildConfig
 from tickbird.engine.run_logs import RunHandler
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store, planning_is_on
@@ -141,7 +141,7 @@ def _children(bird: WorkerApp, options: EngineOptions) -> ProcessPool | None:
             field="isolation",
             hint="define the app in a module, at its top level, and start `tickbird worker module:bird`.",
         )
-    return ProcessPool(App(reference, bird.url, bird.namespace), isolated, lease=options.lease)
+    return ProcessPool(ChildConfig(reference, bird.url, bird.namespace), isolated, lease=options.lease)
 
 
 class WorkerProcess:
@@ -214,7 +214,7 @@ class WorkerProcess:
     @property
     def busy(self) -> int:
         """How many slots are taken."""
-        return self._engine.execution.busy if self._engine is not None else 0
+        return self._engine.execution.running if self._engine is not None else 0
 
     def drain(self) -> None:
         """Take nothing new, finish what is executing, then end. May be called from any thread."""

@@ -32,7 +32,7 @@ class Looks:
 
     def look(self) -> bool:
         """Compare now; is there an alarm?"""
-        self.watch.see(self.clock.now(), self.clock.monotonic())
+        self.watch.observe(self.clock.now(), self.clock.monotonic())
         return self.watch.alarmed
 
     def after(self, seconds: float) -> bool:
@@ -120,7 +120,7 @@ def test_the_new_clock_may_drift_before_it_is_believed(looks: Looks) -> None:
 def test_an_answer_that_took_long_is_no_jump(looks: Looks, shown_after: float) -> None:
     asked_at, shown = looks.clock.monotonic(), looks.clock.now() + timedelta(seconds=shown_after)
     looks.clock.move_to(START + timedelta(seconds=600))
-    looks.watch.see(shown, asked_at)
+    looks.watch.observe(shown, asked_at)
     assert not looks.watch.alarmed
     assert looks.believes()
 
@@ -130,7 +130,7 @@ def test_an_answer_that_took_long_does_not_end_an_alarm(looks: Looks) -> None:
     looks.jump(100)
     looks.clock.move_to(looks.clock.now() + timedelta(seconds=120))
     # It was asked before the jump, so it fits both clocks.
-    looks.watch.see(looks.clock.now() - timedelta(seconds=60), asked_at)
+    looks.watch.observe(looks.clock.now() - timedelta(seconds=60), asked_at)
     assert looks.watch.alarmed
     assert not looks.believes()
 
@@ -140,11 +140,11 @@ def test_an_answer_from_before_the_alarm_is_no_news(looks: Looks, seconds: float
     shown, asked_at = looks.clock.now(), looks.clock.monotonic()
     assert not looks.after(1)
     assert looks.jump(seconds)
-    looks.watch.see(shown, asked_at)
+    looks.watch.observe(shown, asked_at)
     assert looks.watch.alarmed
     assert not looks.after(ACCEPT_AFTER)
     # Nor is it after the new clock has been believed.
-    looks.watch.see(shown, asked_at)
+    looks.watch.observe(shown, asked_at)
     assert not looks.watch.alarmed
     assert looks.believes()
 
@@ -153,14 +153,14 @@ def test_an_answer_that_took_long_and_fits_nothing_is_a_jump(looks: Looks) -> No
     asked_at = looks.clock.monotonic()
     looks.clock.move_to(looks.clock.now() + timedelta(seconds=60))
     looks.clock.jump(seconds=91)
-    looks.watch.see(looks.clock.now(), asked_at)
+    looks.watch.observe(looks.clock.now(), asked_at)
     assert looks.watch.alarmed
 
 
 def test_an_answer_that_took_long_is_nothing_to_begin_with() -> None:
     clock = ManualClock(START)
     watch = ClockGuard(clock)
-    watch.see(START, clock.monotonic() - 600)
+    watch.observe(START, clock.monotonic() - 600)
     assert watch.expected() is None
 
 
@@ -271,7 +271,7 @@ def upkeep_of(harness: Harness, name: str) -> tuple[Maintenance, WorkerReadiness
         heartbeat=600.0,
         retention=retention,
         on_runs=lambda: None,
-        standing=standing,
+        readiness=standing,
     )
     return upkeep, standing
 
@@ -286,7 +286,7 @@ async def test_an_alarm_ends_with_the_worker_that_raised_it() -> None:
         await other.heartbeat()
         new, standing = upkeep_of(harness, "new")
         await new.begin()
-        assert (standing.doubt, standing.may_work) == ("other", False)
+        assert (standing.clock_alarm_by, standing.may_work) == ("other", False)
         # It lives, and sees the clock jump again: what it tells then counts.
         clock.move_to(clock.now() + timedelta(seconds=ACCEPT_AFTER - 1))
         clock.jump(hours=1)
@@ -295,11 +295,11 @@ async def test_an_alarm_ends_with_the_worker_that_raised_it() -> None:
         for wait in (1, ACCEPT_AFTER - 1):
             clock.move_to(clock.now() + timedelta(seconds=wait))
             await new.heartbeat()
-            assert standing.doubt == "other"
+            assert standing.clock_alarm_by == "other"
         # Nothing was heard of it any more, though by its heartbeats it would live for half an hour.
         clock.move_to(clock.now() + timedelta(seconds=1))
         await new.heartbeat()
-        assert (standing.doubt, standing.may_work) == ("", True)
+        assert (standing.clock_alarm_by, standing.may_work) == ("", True)
 
 
 async def test_a_lease_does_not_end_by_a_jump() -> None:
@@ -335,11 +335,11 @@ class Steady:
 def test_records_are_not_dated_by_a_clock_that_is_ahead(jump: float, dated: datetime | None) -> None:
     clock = Steady()
     watch = ClockGuard(clock)
-    watch.see(START, 0.0)
+    watch.observe(START, 0.0)
     assert watch.date() is None
     clock.elapsed = 10.0
-    watch.see(START + timedelta(seconds=10 + jump), 10.0)
+    watch.observe(START + timedelta(seconds=10 + jump), 10.0)
     assert watch.alarmed
     assert watch.date() == dated
-    watch.see(START + timedelta(seconds=10), 10.0)
+    watch.observe(START + timedelta(seconds=10), 10.0)
     assert watch.date() is None

@@ -111,7 +111,7 @@ def executing(
 async def settle(execution: Dispatcher) -> None:
     """Record outcomes until nothing is held."""
     async with asyncio.timeout(60):
-        while execution.held or execution.busy:
+        while execution.held or execution.running:
             await execution.finish()
             await asyncio.sleep(0)
 
@@ -137,12 +137,12 @@ async def test_runs_leased_elsewhere_start_as_claimed_ones_do(store: Store) -> N
     tasks = Tasks()
     execution = executing(store, tasks)
     reserved = execution.reserve(4)
-    assert (reserved, execution.room) == (4, 6)
+    assert (reserved, execution.free_slots) == (4, 6)
     runs = await leased(store, tasks, execution, 3)
-    assert execution.take(runs, reserved, NOW)
-    assert (execution.room, len(execution.held)) == (7, 3)
+    assert execution.start_leased(runs, reserved, NOW)
+    assert (execution.free_slots, len(execution.held)) == (7, 3)
     await settle(execution)
-    assert (tasks.seen, execution.room) == ([(run.id, 1, "") for run in runs], 10)
+    assert (tasks.seen, execution.free_slots) == ([(run.id, 1, "") for run in runs], 10)
     found = [await store.runs.get(run.id) for run in runs]
     assert [run.status for run in found if run] == ["succeeded"] * 3
 
@@ -153,14 +153,14 @@ async def test_a_claim_leaves_reserved_slots_alone(store: Store) -> None:
     await send(store, *[("hold", {})] * 9)
     reserved = execution.reserve(2)
     await execution.claim()
-    assert (execution.busy, execution.room, execution.reserve(1)) == (3, 0, 0)
-    execution.take((), reserved, NOW)
-    assert execution.room == 2
+    assert (execution.running, execution.free_slots, execution.reserve(1)) == (3, 0, 0)
+    execution.start_leased((), reserved, NOW)
+    assert execution.free_slots == 2
     await execution.claim()
-    assert (execution.busy, execution.room) == (5, 0)
+    assert (execution.running, execution.free_slots) == (5, 0)
     tasks.go_on.set()
     await settle(execution)
-    assert execution.room == 5
+    assert execution.free_slots == 5
 
 
 async def test_runs_that_were_leased_too_long_ago_are_left_to_others(store: Store) -> None:
@@ -168,24 +168,24 @@ async def test_runs_that_were_leased_too_long_ago_are_left_to_others(store: Stor
     execution = executing(store, tasks)
     reserved = execution.reserve(2)
     runs = await leased(store, tasks, execution, 2)
-    assert not execution.take(runs, reserved, NOW - 29)
-    assert (execution.room, execution.held, tasks.seen) == (10, {}, [])
+    assert not execution.start_leased(runs, reserved, NOW - 29)
+    assert (execution.free_slots, execution.held, tasks.seen) == (10, {}, [])
 
 
 async def test_a_process_that_stood_still_does_not_begin_what_others_may_have_begun(store: Store) -> None:
     tasks, clock = Tasks(), ManualClock(START)
     execution = executing(store, tasks, clock=clock)
     reserved = execution.reserve(2)
-    assert execution.take(await leased(store, tasks, execution, 2), reserved, NOW)
+    assert execution.start_leased(await leased(store, tasks, execution, 2), reserved, NOW)
     clock.move_to(START + timedelta(seconds=27))
     await settle(execution)
-    assert (execution.room, execution.held, tasks.seen) == (10, {}, [])
+    assert (execution.free_slots, execution.held, tasks.seen) == (10, {}, [])
 
 
 async def test_a_worker_that_drains_has_no_room(store: Store) -> None:
     execution = executing(store, Tasks())
     execution.stop_claiming()
-    assert (execution.room, execution.reserve(1)) == (0, 0)
+    assert (execution.free_slots, execution.reserve(1)) == (0, 0)
 
 
 async def test_a_claim_that_fails_keeps_no_slot(store: Store) -> None:
@@ -195,7 +195,7 @@ async def test_a_claim_that_fails_keeps_no_slot(store: Store) -> None:
 
     with pytest.raises(Exception, match="not open"):
         await execution.claim()
-    assert execution.room == 10
+    assert execution.free_slots == 10
 
 
 async def test_runs_of_one_batch_do_not_see_each_others_context(store: Store) -> None:
@@ -260,7 +260,7 @@ async def test_runs_are_claimed_ahead_and_begin_as_slots_become_free(store: Stor
     ahead = Ahead(store)
     await ahead.begin()
     assert (await ahead.statuses()).count("running") == 4
-    assert (ahead.tasks.seen, ahead.execution.room) == (ahead.ids[:2], 0)
+    assert (ahead.tasks.seen, ahead.execution.free_slots) == (ahead.ids[:2], 0)
     ahead.tasks.go_on.set()
     await settle(ahead.execution)
     assert (ahead.tasks.seen, await ahead.statuses()) == (ahead.ids[:4], ["succeeded"] * 4 + ["queued"] * 4)
@@ -324,7 +324,7 @@ async def test_a_planner_that_is_never_done_does_not_keep_claims_waiting(store: 
     await store.runs.enqueue("default", [NewRun(Target("note"), {})] * 3, "ada", now=START)
     turns: list[int] = []
     rooms: list[int] = []
-    execution.on_room = lambda: turns.append(len(rooms))
+    execution.on_free_slots = lambda: turns.append(len(rooms))
 
     async def plan() -> None:
         offer = execution.offer()

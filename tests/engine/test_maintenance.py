@@ -176,12 +176,12 @@ async def test_rescue_looks_when_the_next_lease_ends(fleet: Fleet) -> None:
 
 async def test_a_worker_too_old_for_the_schema_takes_nothing_more(fleet: Fleet) -> None:
     worker, ended = await fleet.start(a=every(hours=1)), []
-    worker._standing.on_outdated = lambda: ended.append(True)
+    worker._readiness.on_outdated = lambda: ended.append(True)
     await beat(fleet, worker)
-    assert worker._standing.may_work
+    assert worker._readiness.may_work
     raised = f"UPDATE meta SET value = '{len(MIGRATIONS) + 1}' WHERE key = 'min_compatible'"
     await fleet.store._writer.run(lambda db: db.execute(raised))
     await beat(fleet, worker, times=2)
-    assert not worker._standing.may_work
+    assert not worker._readiness.may_work
     assert ended == [True]
-    assert f"knows only {len(MIGRATIONS)}; upgrade tickbird." in worker._standing.outdated
+    assert f"knows only {len(MIGRATIONS)}; upgrade tickbird." in worker._readiness.outdated_reason

@@ -27,11 +27,11 @@ def test_what_does_not_fit_between_question_and_answer_is_a_difference(
     times = iter((asked_at, answered_at))
     health = WorkerHealth(lambda: 3, lambda: next(times))
     assert health.snapshot() == {"zones": str(zone_source().data), "stuck": 3}
-    health.see(datetime.fromtimestamp(shown, UTC), health.wall())
+    health.observe(datetime.fromtimestamp(shown, UTC), health.wall())
     assert health.snapshot()["clock"] == apart
 
 
 def test_without_a_clock_of_its_own_there_is_nothing_to_compare() -> None:
     health = WorkerHealth()
-    health.see(datetime.now(UTC), health.wall())
+    health.observe(datetime.now(UTC), health.wall())
     assert "clock" not in health.snapshot()

@@ -92,7 +92,7 @@ def test_what_was_claimed_too_long_ago_is_not_started() -> None:
         await execution.claim()
         # Not even handed on: the place that starts it checks its lease once more.
         assert not execution.held
-        assert not execution.busy
+        assert not execution.running
         await asyncio.sleep(1)
 
     in_virtual_time(play, 100)

@@ -25,19 +25,19 @@ from tickbird.targets.protocol import CURRENT, EncodedResult, Executable, Run, R
 log = logging.getLogger("tickbird.engine")
 
 StopReason = Literal["cancel", "drain", "lease"]
-# How long a coroutine past its time-out may take to clean up before that is recorded.
+# Seconds that a coroutine past its time-out has to clean up before the time-out is recorded.
 _UNWINDING = 1.0
 
 
-class Reports(Protocol):
-    """Who is told, in the loop that executes, what becomes of attempts."""
+class AttemptListener(Protocol):
+    """Called in the loop that executes when an attempt returns or has an outcome."""
 
     def returned(self) -> None:
-        """A function is really done, and its slot is free."""
+        """A function has returned, so its slot is free."""
         ...
 
     def ended(self, attempt: Attempt, outcome: Outcome | None) -> None:
-        """This is the outcome to record; None when the lease was lost."""
+        """The outcome to record; None if the lease was lost."""
         ...
 
 
@@ -45,15 +45,15 @@ class Attempt:
     """A run on this worker, from claim to finish. Its methods are called in the loop that executes."""
 
     __slots__ = (
-        "_away",
         "_call",
+        "_child_run",
+        "_listener",
         "_loop",
         "_margin",
         "_may_start_again",
         "_monotonic",
         "_policy",
         "_reported",
-        "_reports",
         "_timed_out",
         "_timer",
         "claimed",
@@ -84,28 +84,28 @@ class Attempt:
         definition = claimed.definition
         self._policy: Definition | Executable = definition or executable
         self._may_start_again = (definition.on_crash if definition else on_crash) == "retry"
-        # On the worker's monotonic clock; past it the run may belong to somebody else.
+        # On the worker's monotonic clock; after it another worker may have the run.
         self.lease_ends = lease_ends
         self._margin, self._monotonic = margin, monotonic
         self.stop_reason: StopReason | None = None
         self._call: asyncio.Future[EncodedResult] | None = None
-        # Where it is executed, when that is a child process.
-        self._away: ChildRun | None = None
+        # Set if it is executed in a child process.
+        self._child_run: ChildRun | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timed_out = False
         self._reported = False
 
     @property
     def is_expiring(self) -> bool:
-        """Is it time to stop, or too late to begin? The lease may end before the margin is used up."""
+        """Is it time to stop, or too late to start? Less than the margin of the lease is left."""
         return self._monotonic() > self.begin_by()
 
     def begin_by(self) -> float:
-        """The latest instant at which its function may begin, on the worker's monotonic clock."""
+        """The latest instant at which its function may start, on the worker's monotonic clock."""
         return self.lease_ends - self._margin
 
     def request_stop(self, reason: StopReason) -> None:
-        """Cancel a coroutine; end a child process; tell a thread, which can only be asked."""
+        """Cancel a coroutine, end a child process, or ask a thread to stop."""
         # A lost lease outweighs everything: its outcome must not be sent.
         if self.stop_reason is None or reason == "lease":
             self.stop_reason = reason
@@ -113,35 +113,35 @@ class Attempt:
 
     def _cancel(self, reason: Reason) -> None:
         self.run.request_stop()
-        if self._away is not None:
-            self._away.stop(reason)
+        if self._child_run is not None:
+            self._child_run.stop(reason)
         elif self._call is not None and not self.executable.blocking:
             self._call.cancel()
 
     def end_child(self, reason: StopReason) -> None:
-        """In any thread: end a child process, whatever the loop that executes is busy with."""
-        if self._away is not None:
-            self._away.stop(reason)
+        """End a child process; callable from any thread, because user code may block the loop."""
+        if self._child_run is not None:
+            self._child_run.stop(reason)
 
     def begin(
         self,
         loop: asyncio.AbstractEventLoop,
         threads: Executor | None,
-        reports: Reports,
+        listener: AttemptListener,
         children: ProcessPool | None = None,
     ) -> None:
-        """Start the function; the reports tell how it went."""
-        self._loop, self._reports = loop, reports
+        """Start the function; the listener is called when it returns and when it has an outcome."""
+        self._loop, self._listener = loop, listener
         if children is not None and self.executable.isolation is not None:
-            self._go_away(children)
+            self._run_in_child(children)
             return
-        # One context for all that belongs to the attempt, so that none sees what another one has set.
+        # Each attempt has its own context, so that none sees the variables of another.
         context = contextvars.copy_context()
         context.run(CURRENT.set, self.run)
         try:
             arguments = context.run(self.executable.prepare, self.run)
         except BaseException as error:  # noqa: BLE001 - a payload or signature that is wrong stays wrong
-            reports.returned()
+            listener.returned()
             text = clean_text(str(error)) if isinstance(error, PayloadError) else encode_error(error).text
             self._report(self._failed("raised", text, again=False))
             return
@@ -149,14 +149,14 @@ class Attempt:
         self._set_timer()
         self._call.add_done_callback(self._done)
 
-    def _go_away(self, children: ProcessPool) -> None:
-        self._away = children.execute(self.claimed, self.run, self.executable, self._begun, self.begin_by)
-        self._call = asyncio.wrap_future(self._away.answer, loop=self._loop)
+    def _run_in_child(self, children: ProcessPool) -> None:
+        self._child_run = children.execute(self.claimed, self.run, self.executable, self._on_started, self.begin_by)
+        self._call = asyncio.wrap_future(self._child_run.future, loop=self._loop)
         self._call.add_done_callback(self._done)
 
-    def _begun(self) -> None:
-        """In the children's thread: the time that a child takes to start is not the function's."""
-        # A loop that has ended does not listen any more.
+    def _on_started(self) -> None:
+        """Called in the children's thread: the timeout starts with the function, not with the child."""
+        # The loop may have ended.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._set_timer)
 
@@ -180,7 +180,7 @@ class Attempt:
         return inline
 
     def _check_lease(self) -> None:
-        """Called directly before the function: the process may have been frozen since it was told to begin."""
+        """Called directly before the function, because the process may have been frozen."""
         self.run.lease_checked_at = time.monotonic()
         if self.is_expiring:
             raise LateStart
@@ -204,14 +204,14 @@ class Attempt:
             raise encode_error(error) from None
 
     def _time_out(self) -> None:
-        """Give a coroutine a moment to unwind; a thread keeps its slot until it returns; a child process is ended."""
+        """Give a coroutine a moment to clean up; a thread keeps its slot until it returns; a child process is ended."""
         assert self._call is not None
         if self._call.done():
             return
         self._timed_out = True
         self._cancel("timeout")
-        if self._away is not None:
-            # It is told when nothing of it executes any more.
+        if self._child_run is not None:
+            # It is reported when the child has ended.
             return
         if self.executable.blocking:
             self._report_time_out()
@@ -223,11 +223,11 @@ class Attempt:
             self._report(self._failed("timeout", f"took longer than its timeout of {self._policy.timeout} s"))
 
     def _done(self, call: asyncio.Future[EncodedResult]) -> None:
-        self._reports.returned()
+        self._listener.returned()
         if self._timer is not None:
             self._timer.cancel()
         if self._timed_out:
-            # Nobody reads what it returned or raised in the end.
+            # Retrieve the exception, so that asyncio does not log it.
             if not call.cancelled():
                 call.exception()
             self._report_time_out()
@@ -235,53 +235,55 @@ class Attempt:
         self._report(self._outcome(call))
 
     def fail(self, error: BaseException) -> Outcome | None:
-        """The outcome of an attempt that broke for a reason of our own: it counts as an error that its task raised."""
+        """The outcome after an internal error; it counts as an error of the task."""
         log.error("run %d: internal error in its attempt", self.claimed.id, exc_info=error)
         return self._failed("raised", encode_error(error).text)
 
     def _report(self, outcome: Outcome | None) -> None:
         self._reported = True
-        self._reports.ended(self, outcome)
+        self._listener.ended(self, outcome)
 
     def _outcome(self, call: asyncio.Future[EncodedResult]) -> Outcome | None:
         error = None if call.cancelled() else call.exception()
         if self.stop_reason == "lease":
             return None
         if self.stop_reason == "cancel":
-            # The store knows who asked for it, and why.
-            return self._ended("cancelled")
+            # The store has the actor and the reason.
+            return self._make_outcome("cancelled")
         if self.stop_reason == "drain" and (call.cancelled() or error is not None):
-            return self.put_back()
+            return self.requeue()
         if call.cancelled():
             return self._failed("raised", "the coroutine was cancelled from inside")
         if isinstance(error, LateStart):
             log.error("run %d not started: its lease is about to expire; it is put back", self.claimed.id)
-            return self.unstarted("drain")
+            return self.outcome_if_unstarted("drain")
         if isinstance(error, TaskFailure):
             return self._failed("raised", error.text, again=error.again)
         if error is not None:
             return self.fail(error)
-        return self._ended("succeeded", result=call.result().value)
+        return self._make_outcome("succeeded", result=call.result().value)
 
-    def _ended(self, status: Status, **what: Any) -> Outcome:
+    def _make_outcome(self, status: Status, **fields: Any) -> Outcome:
         run = self.claimed
-        alone = run.schedule_id is None and run.concurrency_key is None
-        return Outcome(run.id, run.attempt, status, releases_no_run=alone, incarnation=run.incarnation, **what)
+        releases_no_run = run.schedule_id is None and run.concurrency_key is None
+        return Outcome(
+            run.id, run.attempt, status, releases_no_run=releases_no_run, incarnation=run.incarnation, **fields
+        )
 
-    def unstarted(self, reason: StopReason) -> Outcome | None:
-        """What becomes of a run that was claimed ahead and has not begun."""
+    def outcome_if_unstarted(self, reason: StopReason) -> Outcome | None:
+        """The outcome of a run that has not started; None if its lease was lost."""
         if reason == "lease":
             return None
         if reason == "cancel":
-            return self._ended("cancelled")
-        return self._ended("queued", reason="put back before it started", started=False)
+            return self._make_outcome("cancelled")
+        return self._make_outcome("queued", reason="put back before it started", started=False)
 
-    def put_back(self, delay: float = 0.0) -> Outcome:
-        """A worker that goes away: the run is tried elsewhere, unless it must never start twice."""
+    def requeue(self, delay: float = 0.0) -> Outcome:
+        """Requeue the run because its worker stops, or fail it if it must not start twice."""
         if self._may_start_again:
-            return self._ended("queued", reason="put back: its worker was stopping", delay=delay)
+            return self._make_outcome("queued", reason="put back: its worker was stopping", delay=delay)
         reason = "its worker was stopping, and on_crash is 'fail'"
-        return self._ended("failed", error=reason, failure_kind="lost")
+        return self._make_outcome("failed", error=reason, failure_kind="lost")
 
     def _failed(self, kind: FailureKind, error: str, *, again: bool = True) -> Outcome | None:
         if self.stop_reason == "lease":
@@ -289,5 +291,5 @@ class Attempt:
         failures = self.claimed.failures + 1
         if again and failures <= self._policy.retries:
             delay = self._policy.backoff.delay(failures, random.random())  # noqa: S311
-            return self._ended("queued", error=error, failure_kind=kind, delay=delay, failures=1)
-        return self._ended("failed", error=error, failure_kind=kind, failures=1)
+            return self._make_outcome("queued", error=error, failure_kind=kind, delay=delay, failures=1)
+        return self._make_outcome("failed", error=error, failure_kind=kind, failures=1)

@@ -1,4 +1,4 @@
-"""The execution steps: claim what there is room for, and record how it ended."""
+"""The execution steps: claim runs for the free slots, and record how they end."""
 
 from __future__ import annotations
 
@@ -23,24 +23,25 @@ from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import Executable, RunSink
 
 log = logging.getLogger("tickbird.engine")
-# Claimed ahead is what begins within so many seconds at the present pace, so many times the slots, or so many at most.
+# Limits of prefetched runs: those that start within _SOON seconds at the present rate, a multiple of the slots, and a
+# maximum.
 _SOON = 0.05
 _PREFETCH_FACTOR = 4
 _MAX_PREFETCH = 500
-# What a drained worker gives to work that was asked to stop, and to its own end.
+# Seconds that a draining worker gives to runs that it has asked to stop, and to its own end.
 _UNWINDING = 2.0
 _UNTIL_GONE = 2.0
 
 
 class Offer(NamedTuple):
-    """Slots that are reserved for what a planner hands off, and since when by the monotonic clock."""
+    """Slots that are reserved for runs that a planner hands off, and since when by the monotonic clock."""
 
     hand_off: HandOff
-    made_at: float
+    offered_at: float
 
 
 class Dispatcher:
-    """Everything this worker is executing. Lives in the engine's loop; the functions run in `work_loop`."""
+    """Claims runs and records their outcomes. Lives in the engine's loop; the functions run in `work_loop`."""
 
     def __init__(
         self,
@@ -55,11 +56,11 @@ class Dispatcher:
         on_crash: Mapping[str, str] | None = None,
         sink: RunSink | None = None,
         children: ProcessPool | None = None,
-        watch: ClockGuard | None = None,
+        clock_guard: ClockGuard | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
-        self._watch = watch or ClockGuard(clock)
+        self._clock_guard = clock_guard or ClockGuard(clock)
         self.worker = worker
         self._executables = executables
         self._lease = lease
@@ -73,68 +74,70 @@ class Dispatcher:
         self.slots = worker.slots
         # Attempts whose outcome is not recorded yet: their leases are kept.
         self.held: dict[tuple[int, int], Attempt] = {}
-        # Functions that have not returned: each takes a slot, also one past its time-out. And what waits for a slot.
-        self.busy = 0
+        # Functions that have not returned; each occupies a slot, also one past its time-out. Prefetched runs count too.
+        self.running = 0
         self._reserved = 0
-        self._turned_away = False
-        self._workplace = RunExecutor(self.slots, work_loop, threads, self._loop, self._collect, children)
-        # How briskly slots become free: when and in what time as many runs ended as there are slots.
-        self._turn, self._turned_at, self._returned = inf, -inf, 0
+        self._claim_has_priority = False
+        self._executor = RunExecutor(self.slots, work_loop, threads, self._loop, self._collect, children)
+        # The time in which as many runs ended as there are slots, and when that was measured.
+        self._turnover_seconds, self._turnover_at, self._returned = inf, -inf, 0
         self._more = False
         self._outcomes: list[Outcome] = []
         self._outbox = Outbox("outcomes", self._record, _without_content, clock.monotonic)
         self._finishing: set[tuple[int, int]] = set()
         self.leases = LeaseRenewer(self, store, clock, lease=lease, margin=self._margin)
-        self.on_room: Callable[[], None] = lambda: None
+        self.on_free_slots: Callable[[], None] = lambda: None
         self.on_outcome: Callable[[], None] = lambda: None
-        # What an attempt has said is written before its end is recorded, and then it may be forgotten.
+        # The log of an attempt is written before its outcome; then it may be dropped.
         self.before_finish: Callable[[], Awaitable[None]] | None = None
         self.on_over: Callable[[int, int], None] = lambda _run, _attempt: None
-        # Queued runs that this worker leaves to others.
+        # Queued runs that this worker cannot read and leaves to others.
         self.unreadable: tuple[Unreadable, ...] = ()
         self._idle = asyncio.Event()
         self._idle.set()
 
     @property
-    def room(self) -> int:
-        """How many more runs could be started now."""
+    def free_slots(self) -> int:
+        """How many more runs could start now."""
         return self._free()
 
     @property
     def stuck(self) -> int:
-        """How many slots are kept by functions whose attempts are over: they did not stop when asked to."""
-        return max(0, self.busy - len(self.held))
+        """How many slots are occupied by functions that did not stop when asked, whose attempts are over."""
+        return max(0, self.running - len(self.held))
 
-    def _free(self, ahead: int = 0) -> int:
-        return max(0, self.slots + ahead - self.busy - self._reserved) if self._claiming and self._executables else 0
+    def _free(self, prefetch: int = 0) -> int:
+        return (
+            max(0, self.slots + prefetch - self.running - self._reserved) if self._claiming and self._executables else 0
+        )
 
-    def reserve(self, maximum: int, ahead: int = 0) -> int:
-        """Reserve slots, and up to `ahead` places behind them, for runs about to be leased; `take` ends it."""
-        reserved = min(maximum, self._free(ahead))
+    def reserve(self, maximum: int, prefetch: int = 0) -> int:
+        """Reserve free slots, and up to `prefetch` more, for runs about to be leased; `start_leased` ends it."""
+        reserved = min(maximum, self._free(prefetch))
         self._reserved += reserved
         if reserved:
-            # What is about to be leased must be waited for when this worker drains.
+            # A drain must wait for runs that are about to be leased.
             self._idle.clear()
         return reserved
 
     def _prefetch(self) -> int:
-        """How many runs to claim that begin only when others have ended.
+        """How many runs to claim that start only after others have ended, so that free slots do not wait for the store.
 
-        The next ones are then at hand, and the store is not waited for. Only while it has more than this worker can
-        take, and slots become free so fast that what waits here would not start sooner elsewhere.
+        Only while the store has more runs than free slots, and slots become free so fast that a prefetched run would
+        not start sooner on another worker.
         """
         if not self._more:
             return 0
-        turn = max(self._turn, self._clock.monotonic() - self._turned_at, 0.001)
-        return int(min(self.slots * min(_PREFETCH_FACTOR, _SOON / turn), _MAX_PREFETCH))
+        turnover = max(self._turnover_seconds, self._clock.monotonic() - self._turnover_at, 0.001)
+        return int(min(self.slots * min(_PREFETCH_FACTOR, _SOON / turnover), _MAX_PREFETCH))
 
-    def take(self, runs: Sequence[ClaimedRun], reserved: int, began: float) -> bool:
-        """Start runs that were leased to this worker since `began`, unless that is too long ago; end a reservation."""
+    def start_leased(self, runs: Sequence[ClaimedRun], reserved: int, began: float) -> bool:
+        """Start runs that were leased after `began`, and end their reservation; False if their leases are too old."""
         self._reserved -= reserved
         if runs and self._clock.monotonic() > began + self._lease - self._margin:
-            # The process or its network stood still meanwhile: by now they may have begun elsewhere.
+            # The process or its network was frozen: by now they may have started elsewhere.
             log.error("%d runs are left to others: the answer to their claim came too late", len(runs))
-            self._settle()
+            self._signal_if_idle()
             return False
         attempts = [
             Attempt(
@@ -150,42 +153,42 @@ class Dispatcher:
         ]
         if attempts:
             self.held.update((attempt.key, attempt) for attempt in attempts)
-            self.busy += len(attempts)
+            self.running += len(attempts)
             self._idle.clear()
-            self._work_loop.call_soon_threadsafe(self._workplace.start, attempts)
-        self._settle()
+            self._work_loop.call_soon_threadsafe(self._executor.start, attempts)
+        self._signal_if_idle()
         return True
 
     def offer(self, sharers: int = 1) -> Offer:
-        """Offer a planner a share of the free slots, for runs that it leases to this worker; `accept` ends that."""
-        # Who was turned away comes first, or a planner that is never done would keep all others waiting.
-        room = 0 if self._turned_away else self.reserve(ceil(self.room / sharers))
-        hand_off = HandOff(self.worker, room, self._lease, self.worker.queues, self._executables)
+        """Offer a planner a share of the free slots, for runs that it hands off to this worker; `accept` ends it."""
+        # Otherwise a planner that always has due schedules would starve the queued runs.
+        reserved = 0 if self._claim_has_priority else self.reserve(ceil(self.free_slots / sharers))
+        hand_off = HandOff(self.worker, reserved, self._lease, self.worker.queues, self._executables)
         return Offer(hand_off, self._clock.monotonic())
 
     def accept(self, offer: Offer, leased: Sequence[ClaimedRun]) -> None:
-        """Start the runs that a planner has leased to this worker."""
-        self.take(leased, offer.hand_off.room, offer.made_at)
-        if self._turned_away and self.room:
-            self.on_room()
+        """Start the runs that a planner has handed off to this worker."""
+        self.start_leased(leased, offer.hand_off.room, offer.offered_at)
+        if self._claim_has_priority and self.free_slots:
+            self.on_free_slots()
 
     async def claim(self) -> float | None:
-        """Claim as many runs as there is room for, and start them."""
-        at_once, ahead = self.room, self._prefetch()
-        wanted = self._free(ahead)
-        if not at_once and wanted < self.slots:
-            # All slots are taken, and a larger claim a moment later costs less.
-            wanted = 0
-        room = self.reserve(wanted, ahead)
-        # What a planner has reserved and then not used is free again.
-        self._turned_away = not room and self._reserved > 0
-        if not room:
+        """Claim runs for the free slots, and start them."""
+        at_once, prefetch = self.free_slots, self._prefetch()
+        count = self._free(prefetch)
+        if not at_once and count < self.slots:
+            # All slots are occupied, and one larger claim later costs less.
+            count = 0
+        reserved = self.reserve(count, prefetch)
+        # A planner has reserved all slots; those that it does not use are for this claim.
+        self._claim_has_priority = not reserved and self._reserved > 0
+        if not reserved:
             return None
-        began, expected = self._clock.monotonic(), self._watch.expected()
+        began, expected = self._clock.monotonic(), self._clock_guard.expected()
         try:
             claimed = await self._store.leases.claim(
                 self.worker,
-                room,
+                reserved,
                 self._lease,
                 queues=self.worker.queues,
                 tasks=self._executables,
@@ -194,18 +197,18 @@ class Dispatcher:
                 now=self._clock.now(),
             )
         except BaseException:
-            self.take((), room, began)
+            self.start_leased((), reserved, began)
             raise
-        self._more = len(claimed.runs) == room
+        self._more = len(claimed.runs) == reserved
         self._note_unreadable(claimed.unreadable)
-        if not self.take(claimed.runs, room, began):
+        if not self.start_leased(claimed.runs, reserved, began):
             return 0.0
-        believed = self._watch.believes(claimed.now, began, expected)
+        is_trusted = self._clock_guard.trusts(claimed.now, began, expected)
         if self._more:
             return None
-        if not believed:
-            # Runs that wait for this clock are not claimed by it.
-            return self._watch.recheck_after
+        if not is_trusted:
+            # By this clock, the store has not claimed runs that wait for an instant.
+            return self._clock_guard.recheck_after
         if claimed.next_at is None:
             return None
         return (claimed.next_at - claimed.now).total_seconds() - (self._clock.monotonic() - began)
@@ -217,16 +220,16 @@ class Dispatcher:
         self.unreadable = unreadable
 
     def _collect(self, returned: int, endings: Sequence[Ending]) -> None:
-        """In the engine's loop: what the loop that executes has reported."""
-        self.busy -= returned
+        """Called in the engine's loop with the reports of the executor."""
+        self.running -= returned
         self._returned += returned
         if self._returned >= self.slots:
             now = self._clock.monotonic()
-            self._turn, self._turned_at, self._returned = now - self._turned_at, now, 0
+            self._turnover_seconds, self._turnover_at, self._returned = now - self._turnover_at, now, 0
         for attempt, outcome in endings:
             if outcome is None:
-                # The lease is lost or about to be: another worker takes the run over.
-                self._let_go(attempt.key)
+                # The lease is lost or about to be; another worker rescues the run.
+                self._release(attempt.key)
             else:
                 if outcome.error is not None:
                     _log_failure(attempt, outcome.error, outcome)
@@ -234,11 +237,11 @@ class Dispatcher:
         if self._outcomes:
             self.on_outcome()
         if returned:
-            self.on_room()
+            self.on_free_slots()
 
     async def finish(self) -> float | None:
-        """Record all outcomes that have come in; leases are kept until that has succeeded."""
-        # Those that come in from here on may have logged after the log is written.
+        """Record all outcomes so far; leases are renewed until that has succeeded."""
+        # Later outcomes wait for the next step, because their logs may not be written yet.
         outcomes, self._outcomes = self._outcomes, []
         self._outbox.add(outcomes)
         if self._outbox.wait != 0.0:
@@ -250,20 +253,20 @@ class Dispatcher:
 
     async def _record(self, batch: Sequence[Outcome]) -> None:
         self._finishing = {(outcome.run_id, outcome.attempt) for outcome in batch}
-        finished = await self._store.leases.finish(batch, worker=self.worker, now=self._watch.date())
+        finished = await self._store.leases.finish(batch, worker=self.worker, now=self._clock_guard.date())
         for outcome in batch:
             if outcome.run_id not in finished.accepted:
                 log.warning("run %d: the finish of attempt %d came too late", outcome.run_id, outcome.attempt)
-            self._let_go((outcome.run_id, outcome.attempt))
+            self._release((outcome.run_id, outcome.attempt))
         if finished.released or any(outcome.status == "queued" for outcome in batch):
-            self.on_room()
+            self.on_free_slots()
 
-    def _let_go(self, key: tuple[int, int]) -> None:
+    def _release(self, key: tuple[int, int]) -> None:
         self.held.pop(key, None)
         self.on_over(*key)
-        self._settle()
+        self._signal_if_idle()
 
-    def _settle(self) -> None:
+    def _signal_if_idle(self) -> None:
         if not self.held and not self._reserved:
             self._idle.set()
 
@@ -273,23 +276,23 @@ class Dispatcher:
 
     def stop(self, attempt: Attempt, reason: StopReason) -> None:
         """Ask an attempt to stop."""
-        self._work_loop.call_soon_threadsafe(self._workplace.stop, attempt, reason)
-        # User code may block that loop, and a lease does not wait.
+        self._work_loop.call_soon_threadsafe(self._executor.stop, attempt, reason)
+        # User code may block that loop, but the lease expires.
         attempt.end_child(reason)
 
     def stop_claiming(self) -> None:
-        """Begin to drain: take nothing new."""
+        """Start to drain: claim nothing more, and requeue the runs that have not started."""
         self._claiming = False
-        self._work_loop.call_soon_threadsafe(self._workplace.put_back)
+        self._work_loop.call_soon_threadsafe(self._executor.requeue_unstarted)
 
     async def drain(self, seconds: float) -> None:
-        """Wait for what is executing; then ask it to stop, and put it back."""
+        """Wait for the running attempts; then ask them to stop, and requeue their runs."""
         if not await self._wait_idle(seconds):
             for attempt in list(self.held.values()):
                 self.stop(attempt, "drain")
             if not await self._wait_idle(_UNWINDING):
                 # Threads that do not stop end with the process; a moment later their runs may start elsewhere.
-                self._outcomes += [attempt.put_back(_UNTIL_GONE) for attempt in self.held.values()]
+                self._outcomes += [attempt.requeue(_UNTIL_GONE) for attempt in self.held.values()]
                 self.on_outcome()
                 await self._wait_idle(_UNWINDING)
 
@@ -303,13 +306,13 @@ class Dispatcher:
 
 
 def _without_content(outcome: Outcome, note: str) -> Outcome:
-    """An outcome whose result or error the store cannot keep."""
+    """An outcome without the result and error, which the store cannot store."""
     result = None if outcome.result is None else {"unreadable": note}
     return replace(outcome, result=result, error=None if outcome.error is None else note, reason=None)
 
 
 def _log_failure(attempt: Attempt, error: str, outcome: Outcome) -> None:
-    """A line for what went wrong; the whole traceback is kept with the run."""
+    """Log the last line of the error; the whole traceback is stored with the run."""
     run, error = attempt.claimed, error.strip().rpartition("\n")[2][:500]
     name = run.schedule or run.target
     if outcome.status == "queued":

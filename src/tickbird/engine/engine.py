@@ -29,7 +29,7 @@ _PLAN_AFTER = 0.005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """How a worker works; times in seconds. An idle one sends two heartbeats and looks three times a minute."""
+    """How a worker works; times in seconds. An idle one sends two heartbeats and three other requests a minute."""
 
     plan: bool = True
     execute: bool = True
@@ -37,7 +37,7 @@ class EngineOptions:
     heartbeat: float = 30.0
     safety_poll: float = 60.0
     drain: float = 30.0
-    # Why it plans nothing though it could; told at its start, and to whoever asks.
+    # Why planning is switched off; empty if it is not.
     off: str = ""
     retention: Retention = field(default_factory=Retention)
 
@@ -65,7 +65,7 @@ class Engine:
         self.logs = RunLogBuffer(store)
         self._store = store
         self._options = options
-        watch = ClockGuard(clock)
+        clock_guard = ClockGuard(clock)
         self.execution = Dispatcher(
             store,
             clock,
@@ -77,12 +77,12 @@ class Engine:
             on_crash=on_crash,
             sink=sink or self.logs,
             children=children,
-            watch=watch,
+            clock_guard=clock_guard,
         )
         dispatcher = self.execution if options.execute else None
-        self.planning = PlannerStep(store, clock, self._wake_claim, watch=watch, dispatcher=dispatcher)
-        self.standing = WorkerReadiness(store, clock, plans=options.plan, off=options.off)
-        self.upkeep = Maintenance(
+        self.planning = PlannerStep(store, clock, self._wake_claim, clock_guard=clock_guard, dispatcher=dispatcher)
+        self.readiness = WorkerReadiness(store, clock, plans=options.plan, off=options.off)
+        self.maintenance = Maintenance(
             store,
             clock,
             worker,
@@ -92,8 +92,8 @@ class Engine:
             retention=options.retention,
             on_runs=self._wake_claim,
             on_schedules=self._wake_plan,
-            watch=watch,
-            standing=self.standing,
+            clock_guard=clock_guard,
+            readiness=self.readiness,
             health=WorkerHealth(lambda: self.execution.stuck, wall, lambda: self.execution.unreadable),
         )
         poll = options.safety_poll
@@ -101,15 +101,15 @@ class Engine:
         self._finish = StepLoop("finish", self.execution.finish, poll)
         self._renew = StepLoop("renew", self.execution.leases.renew, options.lease / 3)
         self._plan = StepLoop("plan", self.planning.step, poll, self._may_work)
-        self._rescue = StepLoop("rescue", self.upkeep.rescue, 2 * options.lease, self._may_work)
-        self._heartbeat = StepLoop("heartbeat", self.upkeep.heartbeat, options.heartbeat)
-        self._prune = StepLoop("prune", self.upkeep.prune, PRUNE_PAUSE, self._may_work)
-        self._zones = StepLoop("zones", self.standing.step, PRUNE_PAUSE)
-        self.standing.on_change = self._wake_readiness
-        watch.on_alarm = self._wake_alarmed
-        self.standing.on_outdated = self.drain
-        self.standing.on_drained = self.drain
-        self.execution.on_room = self._claim.wake
+        self._rescue = StepLoop("rescue", self.maintenance.rescue, 2 * options.lease, self._may_work)
+        self._heartbeat = StepLoop("heartbeat", self.maintenance.heartbeat, options.heartbeat)
+        self._prune = StepLoop("prune", self.maintenance.prune, PRUNE_PAUSE, self._may_work)
+        self._zones = StepLoop("zones", self.readiness.step, PRUNE_PAUSE)
+        self.readiness.on_change = self._wake_readiness
+        clock_guard.on_alarm = self._wake_alarmed
+        self.readiness.on_outdated = self.drain
+        self.readiness.on_drained = self.drain
+        self.execution.on_free_slots = self._claim.wake
         self.execution.on_outcome = self._finish.wake
         self.execution.before_finish = self.logs.flush
         self.execution.on_over = self.logs.forget
@@ -128,21 +128,21 @@ class Engine:
             repeat.wake()
 
     def _wake_alarmed(self) -> None:
-        """Tell other workers, which must not go by a clock that has jumped either; claim runs that waited for it."""
+        """Report the alarm to other workers, which must not trust the clock either; claim runs that waited for it."""
         self._heartbeat.wake()
         self._claim.wake()
 
     def _may_work(self) -> bool:
-        """False in a copy of a store until somebody accepts it."""
-        return self.standing.may_work
+        """False, for example, in a copy of a store until a person accepts it."""
+        return self.readiness.may_work
 
     def drain(self) -> None:
         """Take nothing new, finish what is executing, then end."""
         self._ending.set()
 
     async def run(self, on_begun: Callable[[], None] = lambda: None) -> None:
-        """Until drained, or until a migration makes the store too new for this code. Leases are kept to the end."""
-        await self.upkeep.begin()
+        """Run until drained, or until the store is migrated beyond this code; leases are renewed to the end."""
+        await self.maintenance.begin()
         on_begun()
         working = [self._finish, self._renew, self._heartbeat, self._logs]
         if self._options.plan:
@@ -165,29 +165,29 @@ class Engine:
             await asyncio.gather(*tasks, listening, return_exceptions=True)
             await self.logs.flush()
             await self._retire()
-        if self.standing.outdated:
-            raise SchemaError(self.standing.outdated)
+        if self.readiness.outdated_reason:
+            raise SchemaError(self.readiness.outdated_reason)
 
     async def _report_draining(self) -> None:
         try:
-            await self.upkeep.drain()
+            await self.maintenance.drain()
         except StoreError as error:
             log.warning("could not tell that this worker drains: %s", error)
 
     async def _retire(self) -> None:
         try:
-            await self.upkeep.end()
+            await self.maintenance.end()
         except StoreError as error:
             log.warning("this worker could not sign off: %s", error)
 
     async def _listen(self) -> None:
-        """Wake the steps when another process has made work; the safety poll covers what gets lost."""
+        """Wake the steps when another process has made work; the safety poll covers lost wake-ups."""
         listen = StepLoop("wake-ups", self._listen_until_error, self._options.safety_poll)
         await listen.run()
 
     async def _listen_until_error(self) -> float | None:
         async with self._store.wakeups() as wakeups:
-            # What came while nobody listened is not told again, so look at once.
+            # Wake-ups from before are lost, so wake all steps now.
             self._wake_all()
             async for heartbeat_wanted in wakeups:
                 if heartbeat_wanted:
@@ -196,8 +196,8 @@ class Engine:
         return 0.0
 
     def _wake_all(self) -> None:
-        if self.execution.busy < self.execution.slots:
+        if self.execution.running < self.execution.slots:
             self._claim.wake()
         self._renew.wake()
-        # Somebody may be waiting for a run that was triggered: planning must not take its processor time.
+        # A client may be waiting for a run that it triggered, so claiming goes before planning.
         asyncio.get_running_loop().call_later(_PLAN_AFTER, self._plan.wake)

@@ -1,4 +1,4 @@
-"""Where attempts are executed: in the loop of the user's code, as many at a time as there are slots."""
+"""The executor: runs attempts in the loop of the user code, at most one per slot."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ log = logging.getLogger("tickbird.engine")
 
 Ending = tuple[Attempt, Outcome | None]
 Collect = Callable[[int, Sequence[Ending]], None]
-# What has waited here for so long may start sooner elsewhere.
+# Seconds after which a prefetched run is requeued, because it may start sooner on another worker.
 _MAX_WAIT = 0.2
 
 
 class RunExecutor:
-    """Every method is called in the loop that executes; the engine's loop is told once per turn, for that is costly."""
+    """Runs in the loop of the user code. Reports to the engine's loop are batched: each costs a thread switch."""
 
     def __init__(
         self,
@@ -40,15 +40,15 @@ class RunExecutor:
         self._collect = collect
         self._children = children
         self._executing = 0
-        # Claimed ahead, with the instant since which they wait.
+        # Prefetched runs, and since when they wait.
         self._waiting: deque[tuple[float, Attempt]] = deque()
         self._returned = 0
         self._endings: list[Ending] = []
-        self._turning = False
-        self._looking = False
+        self._flushing = False
+        self._timer_is_set = False
 
     def start(self, attempts: Sequence[Attempt]) -> None:
-        """Begin them all, or as many as there are slots; the others begin as slots become free."""
+        """Start as many as there are free slots; the others start as slots become free."""
         now = self._loop.time()
         self._waiting.extend((now, attempt) for attempt in attempts)
         self._fill()
@@ -57,66 +57,66 @@ class RunExecutor:
         while self._waiting and self._executing < self._slots:
             _, attempt = self._waiting.popleft()
             if attempt.is_expiring:
-                # The process stood still since it was leased: by now it may have begun elsewhere.
+                # The process was frozen since it was leased: by now it may have started elsewhere.
                 log.error("run %d is left to others: its lease ends before it could begin", attempt.claimed.id)
-                self._leave(attempt, "lease")
+                self._abandon(attempt, "lease")
                 continue
             self._executing += 1
             try:
                 attempt.begin(self._loop, self._threads, self, self._children)
-            except Exception as error:  # noqa: BLE001 - one that cannot begin keeps no other one waiting
+            except Exception as error:  # noqa: BLE001 - an attempt that cannot start must not stop the others
                 self.returned()
                 self.ended(attempt, attempt.fail(error))
-        if self._waiting and not self._looking:
-            self._looking = True
+        if self._waiting and not self._timer_is_set:
+            self._timer_is_set = True
             self._loop.call_later(_MAX_WAIT, self._requeue_delayed)
 
     def _requeue_delayed(self) -> None:
-        """Put back what has waited too long: what is executing takes longer than it used to."""
-        self._looking = False
+        """Requeue runs that have waited too long, because the running ones take longer than before."""
+        self._timer_is_set = False
         overdue = self._loop.time() - _MAX_WAIT
         while self._waiting and self._waiting[0][0] <= overdue:
-            self._leave(self._waiting.popleft()[1], "drain")
+            self._abandon(self._waiting.popleft()[1], "drain")
         self._fill()
 
     def stop(self, attempt: Attempt, reason: StopReason) -> None:
-        """Ask an attempt to stop; one that has not begun just ends."""
-        waiting = next((each for each in self._waiting if each[1] is attempt), None)
+        """Ask an attempt to stop; one that has not started just ends."""
+        waiting = next((item for item in self._waiting if item[1] is attempt), None)
         if waiting is None:
             attempt.request_stop(reason)
         else:
             self._waiting.remove(waiting)
-            self._leave(attempt, reason)
+            self._abandon(attempt, reason)
 
-    def put_back(self) -> None:
-        """Keep nothing that has not begun."""
+    def requeue_unstarted(self) -> None:
+        """Requeue all runs that have not started."""
         while self._waiting:
-            self._leave(self._waiting.popleft()[1], "drain")
+            self._abandon(self._waiting.popleft()[1], "drain")
 
-    def _leave(self, attempt: Attempt, reason: StopReason) -> None:
+    def _abandon(self, attempt: Attempt, reason: StopReason) -> None:
         self._returned += 1
-        self.ended(attempt, attempt.unstarted(reason))
+        self.ended(attempt, attempt.outcome_if_unstarted(reason))
 
     def returned(self) -> None:
-        """A function is really done, and its slot is free."""
+        """A function has returned, so its slot is free."""
         self._executing -= 1
         self._returned += 1
-        self._turn_soon()
+        self._flush_soon()
 
     def ended(self, attempt: Attempt, outcome: Outcome | None) -> None:
-        """This is the outcome to record; None when the lease was lost."""
+        """Report the outcome to record; None if the lease was lost."""
         self._endings.append((attempt, outcome))
-        self._turn_soon()
+        self._flush_soon()
 
-    def _turn_soon(self) -> None:
-        if not self._turning:
-            self._turning = True
-            self._loop.call_soon(self._turn)
+    def _flush_soon(self) -> None:
+        if not self._flushing:
+            self._flushing = True
+            self._loop.call_soon(self._flush)
 
-    def _turn(self) -> None:
+    def _flush(self) -> None:
         returned, endings = self._returned, self._endings
-        self._returned, self._endings, self._turning = 0, [], False
-        # A loop that has ended does not listen any more.
+        self._returned, self._endings, self._flushing = 0, [], False
+        # The engine's loop may have ended.
         with suppress(RuntimeError):
             self._engine_loop.call_soon_threadsafe(self._collect, returned, endings)
         self._fill()

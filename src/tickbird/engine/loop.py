@@ -1,4 +1,4 @@
-"""The only loop: call a step, sleep until it wants to be called again or somebody wakes it."""
+"""The only loop: call a step, sleep until it wants to be called again or it is woken."""
 
 from __future__ import annotations
 

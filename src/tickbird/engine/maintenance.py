@@ -1,4 +1,4 @@
-"""Upkeep: say that this worker lives, take runs from lost ones, prune the past, keep definitions in step."""
+"""Maintenance: send heartbeats, rescue runs of lost workers, prune, and sync code-defined schedules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ log = logging.getLogger("tickbird.engine")
 
 # A worker that misses two heartbeats still counts as live.
 _LIVE_HEARTBEATS = 3
-# Definitions are looked at after so many heartbeats even if nothing calls for it: a person may have deleted one.
+# Definitions are synced at least once in this many heartbeats: a person may have deleted one.
 _SYNC_HEARTBEATS = 20
 PRUNE_PAUSE = 3_600.0
 
@@ -46,8 +46,8 @@ class Maintenance:
         retention: Retention,
         on_runs: Callable[[], None],
         on_schedules: Callable[[], None] = lambda: None,
-        watch: ClockGuard | None = None,
-        standing: WorkerReadiness | None = None,
+        clock_guard: ClockGuard | None = None,
+        readiness: WorkerReadiness | None = None,
         health: WorkerHealth | None = None,
     ) -> None:
         self._store = store
@@ -60,78 +60,78 @@ class Maintenance:
         self._retention = retention
         self._on_runs = on_runs
         self._on_schedules = on_schedules
-        self._watch = watch or ClockGuard(clock)
-        self._standing = standing or WorkerReadiness(store, clock, plans=True)
+        self._clock_guard = clock_guard or ClockGuard(clock)
+        self._readiness = readiness or WorkerReadiness(store, clock, plans=True)
         self._health = health or WorkerHealth()
         self._reported: HeartbeatResult | None = None
-        # When definitions were last brought in step; None: they must be.
-        self._in_step: datetime | None = None
+        # When definitions were last synced; None: they must be.
+        self._synced_at: datetime | None = None
 
     async def begin(self) -> None:
-        """Publish this worker, then bring the store to what its code declares, unless it is a copy."""
-        await self._standing.begin()
+        """Publish this worker, then sync its code-defined schedules, unless the store is a copy."""
+        await self._readiness.begin()
         reported = await self._report()
         await self._check_clock(reported)
-        if self._standing.may_work:
+        if self._readiness.may_work:
             await self._sync(reported)
 
     async def heartbeat(self) -> float | None:
-        """Stay live; bring definitions in step again when some worker's code may count no more."""
+        """Stay live; sync definitions again if a worker of this app was lost."""
         before, reported = self._reported, await self._report()
-        if self._standing.doubt:
+        if self._readiness.clock_alarm_by:
             await self._check_clock(reported)
         if before is None or self._has_lost(before, reported):
-            self._in_step = None
-        since = None if self._in_step is None else (reported.now - self._in_step).total_seconds()
-        # By a clock that has jumped, live workers may seem long gone.
-        may_sync = self._standing.may_work and not self._watch.alarmed
-        # A clock that was set back must not put it off.
+            self._synced_at = None
+        since = None if self._synced_at is None else (reported.now - self._synced_at).total_seconds()
+        # By a clock that has jumped, live workers may seem lost.
+        may_sync = self._readiness.may_work and not self._clock_guard.alarmed
+        # A clock that was set back must not delay it.
         if may_sync and (since is None or abs(since) >= _SYNC_HEARTBEATS * self._heartbeat):
             await self._sync(reported)
         return self._heartbeat
 
     async def _check_clock(self, reported: HeartbeatResult) -> None:
-        before = self._standing.doubt
-        await self._standing.check_clock(self.worker.namespace, reported.now)
-        if bool(before) != bool(self._standing.doubt):
-            # The clock that it has seen so far is not the one that counts.
-            self._watch.forget()
+        before = self._readiness.clock_alarm_by
+        await self._readiness.check_clock(self.worker.namespace, reported.now)
+        if bool(before) != bool(self._readiness.clock_alarm_by):
+            # The clock that this worker has observed so far is not the right one.
+            self._clock_guard.forget()
 
     async def _report(self) -> HeartbeatResult:
-        began, asked_at = self._clock.monotonic(), self._health.wall()
-        held = "; ".join(filter(None, (self._standing.standby_reason, self._watch.standby_reason)))
-        self.worker = replace(self.worker, standby_reason=held, health=self._health.snapshot())
+        began, requested_at = self._clock.monotonic(), self._health.wall()
+        standby_reason = "; ".join(filter(None, (self._readiness.standby_reason, self._clock_guard.standby_reason)))
+        self.worker = replace(self.worker, standby_reason=standby_reason, health=self._health.snapshot())
         reported = await self._store.workers.heartbeat(self.worker, self._live_for, now=self._clock.now())
-        if not self._standing.doubt:
-            self._watch.see(reported.now, began)
-        self._health.see(reported.now, asked_at)
-        self._standing.see(reported)
+        if not self._readiness.clock_alarm_by:
+            self._clock_guard.observe(reported.now, began)
+        self._health.observe(reported.now, requested_at)
+        self._readiness.on_heartbeat(reported)
         self._reported = reported
         return reported
 
     def _has_lost(self, before: HeartbeatResult, reported: HeartbeatResult) -> bool:
-        """Has a worker of this app gone, or was this one taken for gone? One that comes looks for itself."""
+        """Was a worker of this app lost, or did this one count as lost? A new worker syncs by itself."""
         silent = (reported.now - before.now).total_seconds()
         return silent >= self._live_for or not before.peers <= reported.peers
 
     async def _sync(self, reported: HeartbeatResult) -> None:
         if await sync(self._store, self._declarations, self.worker, now=self._clock.now()):
-            # Something may now be due before the planner means to look.
+            # A schedule may now be due before the planner's next wake-up.
             self._on_schedules()
-        self._in_step = reported.now
+        self._synced_at = reported.now
 
     async def rescue(self) -> float | None:
-        """Take runs from lost workers; look again when the next lease ends, at the latest after two leases.
+        """Rescue the runs of lost workers; called again when the next lease ends, at the latest after two leases.
 
-        A lease that begins after this look ends after one lease, and so is found at most one lease too late.
+        A lease that starts after this step ends one lease later, so it is found at most one lease too late.
         """
-        if not self._watch.alarmed and self._watch.minded_for < self._lease:
-            # Leases that were renewed by the other clock seem to have ended long ago; whoever lives renews them again.
-            return self._lease - self._watch.minded_for
-        began, expected = self._clock.monotonic(), self._watch.expected()
+        if not self._clock_guard.alarmed and self._clock_guard.trusted_for < self._lease:
+            # Leases that were renewed by the other clock seem to have expired; live workers renew them first.
+            return self._lease - self._clock_guard.trusted_for
+        began, expected = self._clock.monotonic(), self._clock_guard.expected()
         rescued = await self._store.leases.rescue(expected=expected, now=self._clock.now())
-        if not self._watch.believes(rescued.now, began, expected):
-            return self._watch.recheck_after
+        if not self._clock_guard.trusts(rescued.now, began, expected):
+            return self._clock_guard.recheck_after
         for run in rescued.requeued:
             log.warning("run %d: its worker was lost, so it is tried again", run)
         for run in rescued.failed:
@@ -143,20 +143,20 @@ class Maintenance:
         return min(2 * self._lease, max(0.05, (rescued.next_at - rescued.now).total_seconds()))
 
     async def prune(self) -> float | None:
-        """Delete what is past its retention, a batch at a time."""
-        if self._watch.alarmed:
+        """Delete runs past their retention, one batch per step."""
+        if self._clock_guard.alarmed:
             return ACCEPT_AFTER
         batch = 1_000
-        gone = await self._store.runs.prune(
+        deleted = await self._store.runs.prune(
             older_than=self._retention.seconds, keep=self._retention.keep, limit=batch, now=self._clock.now()
         )
-        return 0.1 if gone >= batch else PRUNE_PAUSE
+        return 0.1 if deleted >= batch else PRUNE_PAUSE
 
     async def drain(self) -> None:
-        """Tell that this worker takes nothing new."""
+        """Report that this worker drains."""
         self.worker = replace(self.worker, draining=True)
         await self._report()
 
     async def end(self) -> None:
-        """Take this worker off the list."""
+        """Remove this worker from the store."""
         await self._store.workers.remove(self.worker.id)

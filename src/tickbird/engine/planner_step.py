@@ -1,4 +1,4 @@
-"""The planning step: decide what is due, and say when something will be."""
+"""The planning step: plan due schedules, and return when the next one is due."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ log = logging.getLogger("tickbird.engine")
 _MAX_LOGGED = 20
 
 
-# Seconds that a batch may take before the next one is half as large: what is due meanwhile, and other planners, wait no
-# longer. Below the second figure two are planned at once, below the third the next one is twice as large.
-_LONG: Final = 0.1
-_BRISK: Final = 0.05
-_SHORT: Final = 0.025
+# Seconds that a batch takes. Above the first, the next batch is half as large, so that new ticks and other planners do
+# not wait long. Below the second, batches are planned in parallel; below the third, the next one is twice as large.
+_SHRINK_ABOVE: Final = 0.1
+_PARALLEL_BELOW: Final = 0.05
+_GROW_BELOW: Final = 0.025
 _MIN_COUNT: Final = 100
 _MAX_COUNT: Final = 500
 
@@ -36,48 +36,49 @@ class PlannerStep:
         clock: Clock,
         on_runs: Callable[[], None],
         batch: int = _MAX_COUNT,
-        watch: ClockGuard | None = None,
+        clock_guard: ClockGuard | None = None,
         dispatcher: Dispatcher | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._on_runs = on_runs
         self._batch = batch
-        # How many batches at once: of two, one is decided here while the database writes the other. And how many when
-        # something comes due after a rest: what ticks together now most likely did so before.
-        self._at_once = 1
-        self._at_first = 1
-        self._rested = True
-        self._watch = watch or ClockGuard(clock)
-        # Starts those runs that are leased to this worker as they are made.
+        # How many batches are planned in parallel: one is decided here while the database writes the other. And how
+        # many after an idle time: many ticks that are due together now will probably be so again.
+        self._parallel_batches = 1
+        self._parallel_after_idle = 1
+        self._was_idle = True
+        self._clock_guard = clock_guard or ClockGuard(clock)
+        # It starts the runs that are handed off to this worker.
         self._dispatcher = dispatcher
 
     async def step(self) -> float | None:
-        """Plan a batch or two; the seconds until the next schedule is due."""
+        """Plan one or more batches; returns the seconds until the next schedule is due."""
         began = self._clock.monotonic()
-        expected = self._watch.expected()
-        rested, at_once, self._at_once = self._rested, self._at_once, 1
-        if at_once == 1:
+        expected = self._clock_guard.expected()
+        was_idle, parallel_batches, self._parallel_batches = self._was_idle, self._parallel_batches, 1
+        if parallel_batches == 1:
             plans = [await self._plan(expected, 1)]
         else:
-            # What is free is shared out, since nobody knows who finds more.
-            plans = await asyncio.gather(*(self._plan(expected, at_once - place) for place in range(at_once)))
-        # Batches at once are answered at nearly the same instant; what one left, the last to look has seen.
-        last = max(plans, key=lambda planned: planned.now)
-        if not self._watch.believes(last.now, began, expected):
-            return self._watch.recheck_after
+            # Each batch is offered an equal share of the free slots.
+            shares = range(parallel_batches, 0, -1)
+            plans = await asyncio.gather(*(self._plan(expected, sharers) for sharers in shares))
+        # The batch that was planned last knows what the others have left.
+        last = max(plans, key=lambda result: result.now)
+        if not self._clock_guard.trusts(last.now, began, expected):
+            return self._clock_guard.recheck_after
         took = self._clock.monotonic() - began
-        more = any(planned.more for planned in plans)
-        if rested:
-            self._at_first = self._store.planners if more and took < _LONG else 1
-        self._rested = not more
+        more = any(result.more for result in plans)
+        if was_idle:
+            self._parallel_after_idle = self._store.planners if more and took < _SHRINK_ABOVE else 1
+        self._was_idle = not more
         if more:
-            self._at_once = self._adapt(took)
+            self._parallel_batches = self._adapt(took)
             return 0.0
-        self._at_once = self._at_first
+        self._parallel_batches = self._parallel_after_idle
         if last.next_at is None:
             return None
-        # The store looked at its clock when the step began, so what the step took is already part of the wait.
+        # The store read its clock at the start of the step, so the step's duration is part of the wait.
         return (last.next_at - last.now).total_seconds() - took
 
     async def _plan(self, expected: ClockBounds | None, sharers: int) -> PlanResult:
@@ -85,25 +86,25 @@ class PlannerStep:
         hand_off = None if offer is None else offer.hand_off
         leased: Sequence[ClaimedRun] = ()
         try:
-            planned = await self._store.planning.plan_due(
+            result = await self._store.planning.plan_due(
                 self._batch, hand_off=hand_off, expected=expected, now=self._clock.now()
             )
-            leased = planned.leased
+            leased = result.leased
         finally:
             if self._dispatcher is not None and offer is not None:
                 self._dispatcher.accept(offer, leased)
-        if planned.runs > len(planned.leased):
+        if result.runs > len(result.leased):
             self._on_runs()
-        _log_result(planned)
-        return planned
+        _log_result(result)
+        return result
 
     def _adapt(self, took: float) -> int:
-        """More is due than one batch: take more or less of it at a time; how many at once."""
-        if took > _LONG:
+        """Adapt the size of the next batch to the time that this one took; returns how many to plan in parallel."""
+        if took > _SHRINK_ABOVE:
             self._batch = max(_MIN_COUNT, self._batch // 2)
-        if took < _SHORT:
+        if took < _GROW_BELOW:
             self._batch = min(_MAX_COUNT, self._batch * 2)
-        return self._store.planners if took < _BRISK else 1
+        return self._store.planners if took < _PARALLEL_BELOW else 1
 
 
 def _log_result(planned: PlanResult) -> None:

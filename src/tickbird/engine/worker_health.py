@@ -1,4 +1,4 @@
-"""How this worker is: what it tells of itself with each heartbeat, for `doctor`."""
+"""Health that a worker publishes with each heartbeat."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tickbird.domain.time.zone_data import zone_source
 
 
 class WorkerHealth:
-    """Its clock beside the store's, its zone rules, slots of functions that did not stop, runs that it cannot read."""
+    """The difference of its clock to the store's, its zone rules, stuck slots and unreadable runs."""
 
     def __init__(
         self,
@@ -21,22 +21,26 @@ class WorkerHealth:
     ) -> None:
         self._stuck = stuck
         self._unreadable = unreadable
-        # The machine's clock, which nothing is decided by; None: there is none to compare.
+        # The machine's clock, which decides nothing; None: it is not compared.
         self._wall = wall
-        self._apart: float | None = None
+        self._clock_difference: float | None = None
 
     def wall(self) -> float:
-        """What the machine's clock shows."""
+        """The machine's clock, in seconds since the epoch."""
         return 0.0 if self._wall is None else self._wall()
 
-    def see(self, now: datetime, asked_at: float) -> None:
-        """Compare what the store's clock showed at some moment between the question and now."""
+    def observe(self, now: datetime, requested_at: float) -> None:
+        """Compare the store's clock, which was read at some moment between the request and now."""
         if self._wall is not None:
-            shown, answered_at = now.timestamp(), self._wall()
-            # Whatever fits between question and answer is no difference.
-            self._apart = round(max(asked_at - shown, 0.0) - max(shown - answered_at, 0.0), 3)
+            shown, responded_at = now.timestamp(), self._wall()
+            # An instant between request and response is no difference.
+            self._clock_difference = round(max(requested_at - shown, 0.0) - max(shown - responded_at, 0.0), 3)
 
     def snapshot(self) -> dict[str, Any]:
-        """As it is published; the clock once it has been compared."""
-        told: dict[str, Any] = {"zones": str(zone_source().data), "stuck": self._stuck(), **publish(self._unreadable())}
-        return told if self._apart is None else {**told, "clock": self._apart}
+        """The published form; `clock` is in it once the clock was compared."""
+        health: dict[str, Any] = {
+            "zones": str(zone_source().data),
+            "stuck": self._stuck(),
+            **publish(self._unreadable()),
+        }
+        return health if self._clock_difference is None else {**health, "clock": self._clock_difference}

@@ -113,8 +113,8 @@ class Harness:
         """Call every step until none does anything; the next instant at which one wants to be called."""
         while True:
             waits = [await self._planning.step(), await self._upkeep.rescue(), await self._execution.claim()]
-            began = self._execution.busy or self._execution.held
-            while self._execution.held or self._execution.busy:
+            began = self._execution.running or self._execution.held
+            while self._execution.held or self._execution.running:
                 await self._execution.finish()
                 await asyncio.sleep(0)
             if not began and 0.0 not in waits:

@@ -22,7 +22,7 @@ from tickbird import Tickbird, every
 from tickbird.domain.runs.run import FINAL, ClaimedRun, RunRecord
 from tickbird.engine.monotonic import steady
 from tickbird.engine.processes.pool import ProcessPool
-from tickbird.engine.processes.task_process import App
+from tickbird.engine.processes.task_process import ChildConfig
 from tickbird.engine.task_errors import LateStart, TaskFailure
 from tickbird.targets.command import Command
 from tickbird.targets.protocol import EncodedResult, LaunchSpec, Run
@@ -172,7 +172,9 @@ def _resident() -> int:
 
 
 def test_children_are_renewed_after_many_runs() -> None:
-    children = ProcessPool(App("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0, most_runs=2)
+    children = ProcessPool(
+        ChildConfig("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0, max_runs=2
+    )
     try:
         pids = [_execute(children, bird, "noop").value for _ in range(3)]
         assert pids[0] == pids[1] != pids[2]
@@ -181,7 +183,9 @@ def test_children_are_renewed_after_many_runs() -> None:
 
 
 async def test_children_end_when_idle() -> None:
-    children = ProcessPool(App("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0, idle=0.1)
+    children = ProcessPool(
+        ChildConfig("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0, idle=0.1
+    )
     try:
         assert _execute(children, bird, "noop").value
         await until(lambda: not leftovers())
@@ -192,12 +196,12 @@ async def test_children_end_when_idle() -> None:
 def _execute(children: ProcessPool, app: Tickbird, task: str, begin_by: float = inf) -> EncodedResult:
     claimed = ClaimedRun(1, 1, 0, task, "manual", datetime.now(UTC), {})
     away = children.execute(claimed, Run(claimed), app.tasks[task], lambda: None, lambda: begin_by)
-    return away.answer.result(60)
+    return away.future.result(60)
 
 
 @pytest.mark.parametrize("task", ["noop", "echo"])
 def test_a_child_begins_nothing_after_its_lease(task: str) -> None:
-    children = ProcessPool(App("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0)
+    children = ProcessPool(ChildConfig("tests.engine.processes.app:bird", bird.url, "default"), {}, lease=30.0)
     try:
         with pytest.raises(LateStart):
             _execute(children, bird, task, steady() - 0.001)
@@ -223,7 +227,7 @@ def test_a_program_begins_nothing_after_its_lease(tmp_path: Path) -> None:
     shell = Shell(tmp_path / "touched")
 
     def start(begin_by: float) -> EncodedResult:
-        return children.execute(claimed, Run(claimed), shell, lambda: None, lambda: begin_by).answer.result(60)
+        return children.execute(claimed, Run(claimed), shell, lambda: None, lambda: begin_by).future.result(60)
 
     try:
         with pytest.raises(LateStart):
@@ -254,7 +258,7 @@ def test_an_app_that_a_child_cannot_import_says_why(
     monkeypatch.syspath_prepend(str(tmp_path))
     app = Tickbird()
     app.task(name="work", isolation="process")(lambda: None)
-    children = ProcessPool(App("broken_app:bird", app.url, "default"), {"work": "broken_app"}, lease=30.0)
+    children = ProcessPool(ChildConfig("broken_app:bird", app.url, "default"), {"work": "broken_app"}, lease=30.0)
     try:
         with pytest.raises(TaskFailure, match=f"(?s){words}"):
             _execute(children, app, "work")

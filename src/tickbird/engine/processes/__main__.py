@@ -12,7 +12,7 @@ from typing import NoReturn
 from tickbird.engine.processes.supervisor import main
 
 
-def be_app(app: str, channel: int) -> NoReturn:
+def run_app_child(app: str, channel: int) -> NoReturn:
     """In the child of a supervisor: import an app, and execute runs of its tasks."""
     from tickbird.engine.processes.child_main import serve
 
@@ -20,8 +20,8 @@ def be_app(app: str, channel: int) -> NoReturn:
     sys.exit()
 
 
-def be_program(channel: int) -> NoReturn:
-    """In the child of a supervisor: become the program that the worker names."""
+def exec_command(channel: int) -> NoReturn:
+    """In the child of a supervisor: replace this process by the program that the worker names."""
     from tickbird.engine.processes.command_exec import launch
 
     launch(channel)
@@ -29,4 +29,4 @@ def be_program(channel: int) -> NoReturn:
 
 if __name__ == "__main__":
     kind, app, worker, channel = sys.argv[1:]
-    main(partial(be_app, app) if kind == "app" else be_program, int(worker), int(channel))
+    main(partial(run_app_child, app) if kind == "app" else exec_command, int(worker), int(channel))

@@ -37,12 +37,12 @@ from tickbird.engine.task_errors import LateStart, encode_error, refuse_awaitabl
 from tickbird.targets.protocol import Executable, Run
 
 
-class Stopped(BaseException):
+class StopSignal(BaseException):
     """Raised in the main thread by SIGTERM, once the worker has asked the run to stop."""
 
 
 class Channel:
-    """The child's end of the line to the worker."""
+    """The child's end of the socket to the worker."""
 
     def __init__(self, descriptor: int) -> None:
         os.set_inheritable(descriptor, False)
@@ -52,7 +52,7 @@ class Channel:
         self._inode = os.fstat(descriptor).st_ino
 
     def send(self, message: Message) -> None:
-        """Send, unless user code has closed the line, whose number may be some file's by now."""
+        """Send a message; OSError if user code has closed the socket, whose descriptor may be another file by now."""
         data = pack(message)
         with self._lock:
             if os.fstat(self._socket.fileno()).st_ino != self._inode:
@@ -60,25 +60,25 @@ class Channel:
             self._socket.sendall(data)
 
     def receive(self) -> list[Message]:
-        """The next messages, at least one; none when the worker has hung up."""
+        """The next messages; empty if the worker has closed the socket."""
         while data := self._socket.recv(65_536):
-            if found := list(self._unpacker.feed(data)):
-                return found
+            if messages := list(self._unpacker.feed(data)):
+                return messages
         return []
 
 
-class Lines:
-    """The sink of a run in a child: lines and progress are sent to the worker."""
+class ChannelSink:
+    """The sink of a run in a child: sends log lines and progress to the worker."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
         self.sent = 0
 
     def line(self, run: Run | None, level: int, text: str, at: datetime) -> None:
-        """Send a line, unless there were too many."""
+        """Send a line, unless the run has sent too many."""
         self.sent += 1
         if self.sent <= MAX_LINES:
-            # A run that closed the line is told so when it ends.
+            # If user code closed the socket, the run fails at its end.
             with suppress(OSError):
                 line = clean_text(str.__getitem__(text, slice(MAX_LINE_LENGTH)), nul="\ufffd")
                 self._channel.send({"line": line, "level": fit_level(level), "at": at.isoformat()})
@@ -89,69 +89,69 @@ class Lines:
             self._channel.send({"progress": encode_value(value)})
 
 
-class Logged(logging.Handler):
-    """Sends what is logged in the child by others than `run.log`."""
+class LogForwarder(logging.Handler):
+    """Forwards log records of other loggers than `run.log`."""
 
-    def __init__(self, lines: Lines) -> None:
+    def __init__(self, sink: ChannelSink) -> None:
         super().__init__()
-        self._lines = lines
+        self._sink = sink
         self.setFormatter(logging.Formatter("%(name)s: %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
-        """One line; what goes wrong with it is not the run's fault."""
+        """Send one line; an error here must not fail the run."""
         try:
             at = datetime.fromtimestamp(record.created, UTC)
-            self._lines.line(None, record.levelno, self.format(record), at)
+            self._sink.line(None, record.levelno, self.format(record), at)
         except Exception:  # noqa: BLE001
             self.handleError(record)
 
 
 class Child:
-    """What one child knows: its tasks, and the run that it is executing."""
+    """The state of a child: its tasks, and the current run."""
 
-    def __init__(self, channel: Channel, lines: Lines) -> None:
+    def __init__(self, channel: Channel, sink: ChannelSink) -> None:
         self._channel = channel
-        self._lines = lines
+        self._sink = sink
         self._orders: SimpleQueue[Message | None] = SimpleQueue()
         self._tasks: Mapping[str, Executable] = {}
         self._runner = asyncio.Runner()
         self._run: Run | None = None
         self._task: asyncio.Task[Any] | None = None
         self._stopping = threading.Event()
-        # The run is over; its answer is made and sent, however many signals come.
-        self._answering = False
+        # The run has ended; signals no longer interrupt the response.
+        self._responding = False
 
     def load(self, hello: Message) -> None:
-        """Import the app, as the worker knows it."""
+        """Import the app, and give it the url and namespace of the worker."""
         module, _, attribute = hello["app"].partition(":")
         found: Any = importlib.import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
-        # What the command line said of the app in the worker is so here too.
+        # The command line of the worker may have set them.
         found.url, found.namespace = hello["url"], hello["namespace"]
         self._tasks = found.tasks
 
     def serve(self) -> None:
-        """Execute what the worker sends, until it says otherwise."""
+        """Execute the runs that the worker sends, until it says to leave."""
         signal.signal(signal.SIGTERM, self._on_term)
         threading.Thread(target=self._listen, name="tickbird orders", daemon=True).start()
         while (order := self._orders.get()) is not None:
             try:
-                answer = self._execute(order)
-            except Stopped:
-                answer = {"stopped": True}
+                response = self._execute(order)
+            except StopSignal:
+                response = {"stopped": True}
             for stream in (sys.stdout, sys.stderr):
                 with suppress(Exception):
                     stream.flush()
             try:
-                self._channel.send(answer)
+                self._channel.send(response)
             except OSError:
                 sys.exit(HUNG_UP)
         with suppress(Exception):
             self._runner.close()
 
     def _listen(self) -> None:
-        """In a thread of its own: orders come also while a run executes."""
+        """Read orders, in a separate thread, because they also come during a run."""
         with suppress(OSError):
             while orders := self._channel.receive():
                 for order in orders:
@@ -159,7 +159,7 @@ class Child:
                         self._stop()
                     else:
                         self._orders.put(order if order["do"] == "run" else None)
-        # The supervisor ends this process when the worker is gone; when only the line is closed, the worker sees to it.
+        # If the worker is gone, the supervisor ends this process; if only the socket is closed, the worker does.
         self._orders.put(None)
 
     def _stop(self) -> None:
@@ -171,13 +171,13 @@ class Child:
                 self._runner.get_loop().call_soon_threadsafe(self._task.cancel)
 
     def _on_term(self, number: int, frame: Any) -> None:
-        # A service that is stopped may signal all of its processes: only the worker knows whether this run may finish.
-        if self._stopping.is_set() and not self._answering:
-            raise Stopped
+        # A service manager may signal all processes of a service; only the worker decides whether this run stops.
+        if self._stopping.is_set() and not self._responding:
+            raise StopSignal
 
     def _execute(self, order: Message) -> Message:
-        self._lines.sent, self._answering = 0, False
-        run = self._run = Run(from_message(order), self._lines)
+        self._sink.sent, self._responding = 0, False
+        run = self._run = Run(from_message(order), self._sink)
         name = order["target"]
         try:
             if name not in self._tasks:
@@ -185,7 +185,7 @@ class Child:
             task = self._tasks[name]
         except KeyError:
             return {"refused": f"the app that the child process imported has no task {name!r}."}
-        except Stopped:
+        except StopSignal:
             raise
         except BaseException as error:  # noqa: BLE001 - what the user's module raises
             return {"refused": encode_error(error).text}
@@ -193,27 +193,27 @@ class Child:
             arguments = task.prepare(run)
         except PayloadError as error:
             return {"refused": clean_text(str(error))}
-        except Stopped:
+        except StopSignal:
             raise
         except BaseException as error:  # noqa: BLE001 - a signature that is wrong stays wrong
             return {"refused": encode_error(error).text}
         self._channel.send({"started": True})
-        # None sees what another run has set.
+        # No run sees the variables of another.
         context = contextvars.copy_context()
         try:
             result = self._call(task, arguments, context, order["begin_by"])
-            self._answering = True
+            self._responding = True
             return {"result": encode_value(result)}
         except asyncio.CancelledError:
             if self._stopping.is_set():
                 return {"stopped": True}
             return {"error": "the coroutine was cancelled from inside"}
-        except Stopped:
+        except StopSignal:
             raise
         except LateStart:
             return {"late": True}
         except BaseException as error:  # noqa: BLE001 - whatever a task raises is its outcome
-            self._answering = True
+            self._responding = True
             return {"error": encode_error(error).text}
         finally:
             self._run = self._task = None
@@ -237,19 +237,19 @@ class Child:
 
 
 def _check_lease(begin_by: float) -> None:
-    """Called directly before the function: this process or its worker may have been frozen meanwhile."""
+    """Called directly before the function, because this process or its worker may have been frozen."""
     if steady() > begin_by:
         raise LateStart
 
 
 def serve(app: str, descriptor: int) -> None:
-    """Be a child: the first message says what to import, the others what to execute."""
+    """Run a child: the first message names the app, the others are runs."""
     channel = Channel(descriptor)
     greeting = channel.receive()
     if not greeting:
         return
     hello = greeting[0]
-    # The app's code may need anything that its worker has. What it starts is found by the mark.
+    # The app may need the whole environment of its worker. The mark finds the processes that it starts.
     mark = os.environ[CHILD_VARIABLE]
     os.environ.clear()
     os.environ.update({**hello["env"], CHILD_VARIABLE: mark})
@@ -258,17 +258,17 @@ def serve(app: str, descriptor: int) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True, errors="backslashreplace")
-    lines = Lines(channel)
-    logging.getLogger().addHandler(Logged(lines))
+    sink = ChannelSink(channel)
+    logging.getLogger().addHandler(LogForwarder(sink))
     logging.getLogger().setLevel(hello["level"])
-    child = Child(channel, lines)
+    child = Child(channel, sink)
     try:
         child.load(hello)
     except BaseException as error:  # noqa: BLE001 - what the user's module raises
         text = str(error) if isinstance(error, TickbirdError) else encode_error(error).text
         channel.send({"failed": f"the child process could not import {app}: {text}"})
         return
-    # Lines of `run.log` go to the worker as they are, and however the app has set up logging, not a second time.
+    # The sink sends the lines of `run.log`; they must not go to the handlers of the root logger too.
     of_runs = logging.getLogger("tickbird.run")
     of_runs.propagate = False
     of_runs.addHandler(logging.NullHandler())

@@ -1,4 +1,4 @@
-"""Become a program in the child of a supervisor: another user, folder and environment, and then the program."""
+"""Execute a program in the child of a supervisor: set user, folder and environment, then exec."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class _Late(Exception):
 
 
 def launch(channel: int) -> NoReturn:
-    """Read what to start from the worker, and become that; the line closes by itself when that has worked."""
+    """Read a launch spec from the worker, and exec its program; that closes the channel."""
     os.set_inheritable(channel, False)
     line = socket.socket(fileno=channel)
-    told = _read(line)
-    if told is not None:
+    spec = _read(line)
+    if spec is not None:
         try:
-            _become(told)
+            _exec(spec)
         except _Late:
             line.sendall(pack({"late": True}))
         except _Refused as error:
@@ -48,25 +48,25 @@ def _read(line: socket.socket) -> Message | None:
     return None
 
 
-def _become(told: Message) -> None:
-    """What it is told is a Launch as JSON: the modules that know it would take longer to load than most programs."""
-    argv, folder, user = told["argv"], told["folder"], told["user"]
+def _exec(spec: Message) -> None:
+    """`spec` is a LaunchSpec as JSON: importing its module would take longer than most programs."""
+    argv, folder, user = spec["argv"], spec["folder"], spec["user"]
     as_user = "" if user is None else f" (as user {user[0]})"
-    if told["input"] is not None:
-        _give_input(told["input"])
+    if spec["input"] is not None:
+        _give_input(spec["input"])
     if user is not None:
-        _be(*user)
+        _switch_user(*user)
     try:
         os.chdir(folder)
     except OSError as error:
         raise _Refused(f"it cannot start in folder {folder}: {error.strerror}{as_user}") from None
-    # What a Python process ignores, a program expects to end it.
+    # Python ignores these signals; programs expect the default.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    if steady() > told["begin_by"]:
+    if steady() > spec["begin_by"]:
         raise _Late
     try:
-        os.execve(argv[0], argv, told["env"])  # noqa: S606 - allowed by this worker, by its path
+        os.execve(argv[0], argv, spec["env"])  # noqa: S606 - allowed by this worker, by its path
     except OSError as error:
         raise _Refused(_why(argv[0], as_user, error)) from None
 
@@ -83,7 +83,7 @@ def _give_input(text: str) -> None:
         raise _Refused(f"its standard input cannot be written: {error.strerror}") from None
 
 
-def _be(name: str, uid: int, gid: int, groups: list[int]) -> None:
+def _switch_user(name: str, uid: int, gid: int, groups: list[int]) -> None:
     supervisor = os.getppid()
     try:
         os.setgroups(groups)
@@ -91,7 +91,7 @@ def _be(name: str, uid: int, gid: int, groups: list[int]) -> None:
         os.setuid(uid)
     except OSError as error:
         raise _Refused(f"it cannot be started as user {name}: {error.strerror}") from None
-    # The system forgets about this when the user changes.
+    # The kernel resets this when the user changes.
     process_tree.die_with_parent(supervisor, signal.SIGKILL)
 
 

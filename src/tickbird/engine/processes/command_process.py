@@ -1,11 +1,11 @@
-"""One command: a program below a supervisor, from its start to the end of everything that it started."""
+"""A command below a supervisor, from its start to the end of all processes that it started."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 
-from tickbird.engine.processes.supervised_process import CHILD_VARIABLE, Stopped, SupervisedProcess
-from tickbird.engine.processes.task_process import Call
+from tickbird.engine.processes.supervised_process import CHILD_VARIABLE, RunStopped, SupervisedProcess
+from tickbird.engine.processes.task_process import RunRequest
 from tickbird.engine.task_errors import LateStart, TaskFailure
 from tickbird.targets.protocol import EncodedResult, LaunchSpec
 
@@ -16,46 +16,46 @@ class CommandProcess(SupervisedProcess):
     def __init__(self) -> None:
         super().__init__("program", "-")
 
-    async def execute(self, call: Call, what: LaunchSpec) -> EncodedResult:
-        """Start it and wait for its end; raises Failed, or Stopped when the call was."""
-        call.on_stop = self._news.set
+    async def execute(self, request: RunRequest, spec: LaunchSpec) -> EncodedResult:
+        """Start it and wait for its end; raises TaskFailure, LateStart or RunStopped."""
+        request.on_stop = self._news.set
         for output in self._outputs:
-            output.begin(call.run)
-        # By this all that it starts is found, should somebody kill its supervisor.
-        marked = {**what.env, CHILD_VARIABLE: self._token}
-        await self._send({**asdict(what), "env": marked, "begin_by": call.begin_by()})
-        await self._starts(call)
-        await self._ends(call)
-        if call.grace is not None:
-            raise Stopped
+            output.begin(request.run)
+        # The mark finds the processes that it starts if its supervisor is killed.
+        marked = {**spec.env, CHILD_VARIABLE: self._token}
+        await self._send({**asdict(spec), "env": marked, "begin_by": request.begin_by()})
+        await self._wait_for_start(request)
+        await self._wait_for_end(request)
+        if request.grace is not None:
+            raise RunStopped
         code = self._ending.get("status")
-        if code in what.success:
+        if code in spec.success:
             return EncodedResult({"exit_code": code})
         last = self._last_lines()
-        raise TaskFailure(f"{last}\n\n{what.argv[0]} {self._end()}" if last else f"{what.argv[0]} {self._end()}")
+        raise TaskFailure(f"{last}\n\n{spec.argv[0]} {self._end()}" if last else f"{spec.argv[0]} {self._end()}")
 
-    async def _starts(self, call: Call) -> None:
-        """The line closes when the program takes the place of the child."""
-        while not self._hung_up and not self.gone and call.grace is None:
+    async def _wait_for_start(self, request: RunRequest) -> None:
+        """Wait until the channel closes, which the exec of the program does."""
+        while not self._hung_up and not self.gone and request.grace is None:
             await self._until_news(None)
-        for message in self._taken():
+        for message in self._drain_messages():
             await self.kill(0)
             if "late" in message:
                 raise LateStart
             raise TaskFailure(message["failed"])
-        call.started()
+        request.started()
 
-    async def _ends(self, call: Call) -> None:
-        """Until nothing of it is left, by itself or because it was stopped."""
+    async def _wait_for_end(self, request: RunRequest) -> None:
+        """Wait until all its processes have ended, by themselves or because it was stopped."""
         asked = False
         ends: float | None = None
         while not self.gone:
-            if call.grace is not None:
+            if request.grace is not None:
                 if not asked:
                     asked = True
                     self._order(b"ask\n")
                 now = self._loop.time()
-                ends = now + call.grace if ends is None else min(ends, now + call.grace)
+                ends = now + request.grace if ends is None else min(ends, now + request.grace)
                 if now >= ends:
                     break
             await self._until_news(ends)

@@ -10,19 +10,19 @@ from typing import Any
 _LENGTH = struct.Struct("!I")
 # A payload of the largest size, each character escaped, and room for the rest.
 MAX_FRAME_BYTES = 16_000_000
-# A run that logs more than this is not listened to any more, so that it cannot drown its worker.
+# Lines of a run beyond these limits are dropped, to protect the worker.
 MAX_LINES = 10_000
 MAX_LINE_LENGTH = 10_000
-# The variable by which all that comes of a supervisor is found.
+# The environment variable that marks all processes below a supervisor.
 CHILD_VARIABLE = "TICKBIRD_CHILD"
-# The exit code of a child whose user code closed its line to the worker.
+# The exit code of a child whose user code closed the channel to the worker.
 HUNG_UP = 77
 
 Message = dict[str, Any]
 
 
-class Garbled(ValueError):
-    """What came is no message."""
+class ProtocolError(ValueError):
+    """The bytes are no valid message."""
 
 
 def pack(message: Message) -> bytes:
@@ -38,12 +38,12 @@ class Unpacker:
         self._bytes = bytearray()
 
     def feed(self, data: bytes) -> Iterator[Message]:
-        """The messages that are complete with these bytes; raises Garbled."""
+        """Yield the messages that these bytes complete; raises ProtocolError."""
         self._bytes += data
         while len(self._bytes) >= _LENGTH.size:
             [length] = _LENGTH.unpack_from(self._bytes)
             if length > MAX_FRAME_BYTES:
-                raise Garbled(f"a message of {length:,} bytes")
+                raise ProtocolError(f"a message of {length:,} bytes")
             end = _LENGTH.size + length
             if len(self._bytes) < end:
                 return
@@ -56,7 +56,7 @@ def _parsed(text: bytes) -> Message:
     try:
         message = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Garbled(str(error)) from None
+        raise ProtocolError(str(error)) from None
     if not isinstance(message, dict):
-        raise Garbled("no object")
+        raise ProtocolError("no object")
     return message

@@ -1,6 +1,6 @@
-"""The children of a worker: started when there is a run for them, kept warm, and ended with the worker.
+"""The child processes of a worker: started for a run, kept for further runs, and ended with the worker.
 
-They have a thread and a loop of their own, so that neither the engine nor user code in the worker keeps them waiting.
+They have their own thread and loop, so that neither the engine nor user code in the worker delays them.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeVar
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.run import ClaimedRun
 from tickbird.engine.processes.command_process import CommandProcess
-from tickbird.engine.processes.supervised_process import Stopped, SupervisedProcess
-from tickbird.engine.processes.task_process import App, Call, TaskProcess
+from tickbird.engine.processes.supervised_process import RunStopped, SupervisedProcess
+from tickbird.engine.processes.task_process import ChildConfig, RunRequest, TaskProcess
 from tickbird.engine.task_errors import TaskFailure
 from tickbird.targets.protocol import CommandTarget, EncodedResult, Executable, LaunchError, Run
 
@@ -26,56 +26,56 @@ log = logging.getLogger("tickbird.isolation")
 
 P = TypeVar("P", bound=SupervisedProcess)
 Reason = Literal["cancel", "drain", "lease", "timeout"]
-# How long a run may go on that was asked to stop: a person may wait, a time-out or a drain is over already.
-_GRACES: Mapping[Reason, float] = {"cancel": 5.0, "drain": 1.0, "timeout": 1.0, "lease": 1.0}
-# Between SIGTERM and SIGKILL of a program, which cannot be asked in another way and may have files to put away.
-_PROGRAMS: Mapping[Reason, float] = {"cancel": 10.0, "drain": 1.5, "timeout": 10.0, "lease": 1.5}
+# Seconds from the request to stop a task to SIGTERM.
+_TASK_GRACE: Mapping[Reason, float] = {"cancel": 5.0, "drain": 1.0, "timeout": 1.0, "lease": 1.0}
+# Seconds from SIGTERM to SIGKILL of a command, which cannot be asked in another way.
+_COMMAND_GRACE: Mapping[Reason, float] = {"cancel": 10.0, "drain": 1.5, "timeout": 10.0, "lease": 1.5}
 _UNWINDING = 0.5
 MAX_RUNS = 1_000
 IDLE = 60.0
-# How long a child may take to import the app.
+# Seconds that a child has to import the app.
 _STARTING = 60.0
 
 
 class ChildRun:
-    """A run that executes in a child, as its attempt sees it."""
+    """The handle of a run in a child, for its attempt."""
 
-    def __init__(self, children: ProcessPool, call: Call, answer: Future[EncodedResult]) -> None:
-        self._children, self._call = children, call
-        self.answer = answer
+    def __init__(self, children: ProcessPool, request: RunRequest, future: Future[EncodedResult]) -> None:
+        self._children, self._request = children, request
+        self.future = future
 
     def stop(self, reason: Reason) -> None:
-        """End it, first by asking; may be called in any thread, and again for a more pressing reason."""
-        self._children.stop(self._call, reason)
+        """Ask it to stop, then end it; callable from any thread, and again for a more urgent reason."""
+        self._children.stop(self._request, reason)
 
 
 class ProcessPool:
-    """The only way to them; its methods may be called in any thread."""
+    """The pool of children; its methods may be called from any thread."""
 
     def __init__(
         self,
-        app: App | None,
+        config: ChildConfig | None,
         modules: Mapping[str, str],
         *,
         lease: float,
         idle: float = IDLE,
-        most_runs: int = MAX_RUNS,
+        max_runs: int = MAX_RUNS,
     ) -> None:
-        # None where only programs are started.
-        self._app = app
+        # None if only commands are executed.
+        self._config = config
         # Task → the module that defines its function.
         self._modules = modules
-        # Work must end well within the fifth of a lease that is left when it is asked to stop.
+        # A run is asked to stop when a fifth of its lease is left, and must end well within that.
         self._shorter = min(1.0, lease / 30)
-        self._after = idle
-        self._most_runs = most_runs
+        self._idle_seconds = idle
+        self._max_runs = max_runs
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._closed = False
         self._all: set[SupervisedProcess] = set()
         self._idle: list[TaskProcess] = []
-        self._calls: set[Call] = set()
+        self._requests: set[RunRequest] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     def execute(
@@ -90,64 +90,64 @@ class ProcessPool:
 
         It must not begin after `begin_by`, which moves as its lease is renewed.
         """
-        call = Call(claimed, run, self._modules.get(claimed.target, ""), executable.memory, started, begin_by)
+        request = RunRequest(claimed, run, self._modules.get(claimed.target, ""), executable.memory, started, begin_by)
         if isinstance(executable, CommandTarget):
-            call.program = True
-            return ChildRun(self, call, self._submit(self._start_program(call, executable)))
-        return ChildRun(self, call, self._submit(self._execute(call)))
+            request.program = True
+            return ChildRun(self, request, self._submit(self._execute_command(request, executable)))
+        return ChildRun(self, request, self._submit(self._execute(request)))
 
-    def stop(self, call: Call, reason: Reason) -> None:
-        """End a run, first by asking."""
+    def stop(self, request: RunRequest, reason: Reason) -> None:
+        """Ask a run to stop, then end it."""
         with suppress(RuntimeError):
-            grace = (_PROGRAMS if call.program else _GRACES)[reason]
-            self._begun().call_soon_threadsafe(call.stop, grace * self._shorter)
+            grace = (_COMMAND_GRACE if request.program else _TASK_GRACE)[reason]
+            self._ensure_loop().call_soon_threadsafe(request.stop, grace * self._shorter)
 
     def _submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        return asyncio.run_coroutine_threadsafe(work, self._begun())
+        return asyncio.run_coroutine_threadsafe(work, self._ensure_loop())
 
-    def _begun(self) -> asyncio.AbstractEventLoop:
-        """The loop, in its thread since the first run."""
+    def _ensure_loop(self) -> asyncio.AbstractEventLoop:
+        """Start the loop and its thread at the first run."""
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                # The system ends the children with the thread that started them, so it lives as long as they may.
+                # The kernel ends the children together with the thread that started them, so it must outlive them.
                 self._thread = threading.Thread(target=self._loop.run_forever, name="tickbird children", daemon=True)
                 self._thread.start()
             return self._loop
 
-    async def _execute(self, call: Call) -> EncodedResult:
-        self._calls.add(call)
+    async def _execute(self, request: RunRequest) -> EncodedResult:
+        self._requests.add(request)
         try:
-            child = self._warm(call.memory) or await self._start(call)
+            child = self._warm(request.memory) or await self._start(request)
             try:
-                return await child.execute(call)
+                return await child.execute(request)
             finally:
-                await self._put_back(child, call)
+                await self._keep_or_end(child, request)
         finally:
-            self._calls.discard(call)
+            self._requests.discard(request)
 
-    async def _start_program(self, call: Call, executable: CommandTarget) -> EncodedResult:
-        self._calls.add(call)
+    async def _execute_command(self, request: RunRequest, executable: CommandTarget) -> EncodedResult:
+        self._requests.add(request)
         try:
             try:
-                # Users may have to be looked up in a directory far away.
-                what = await asyncio.to_thread(executable.launch, call.run)
+                # Users may have to be read from a directory service.
+                spec = await asyncio.to_thread(executable.launch, request.run)
             except LaunchError as error:
                 raise TaskFailure(str(error)) from None
             except InvalidError as error:
                 raise TaskFailure(str(error), again=False) from None
-            if self._closed or call.grace is not None:
-                raise Stopped
-            process = self._spawned(CommandProcess)
+            if self._closed or request.grace is not None:
+                raise RunStopped
+            process = self._spawn(CommandProcess)
             try:
-                return await process.execute(call, what)
+                return await process.execute(request, spec)
             finally:
                 await process.kill(0)
                 self._all.discard(process)
         finally:
-            self._calls.discard(call)
+            self._requests.discard(request)
 
-    def _spawned(self, make: Callable[[], P]) -> P:
+    def _spawn(self, make: Callable[[], P]) -> P:
         try:
             process = make()
         except OSError as error:
@@ -156,48 +156,48 @@ class ProcessPool:
         return process
 
     def _warm(self, limit: int | None) -> TaskProcess | None:
-        """An idle child, the one that worked last; those that will not do are ended."""
+        """The idle child that was used last; children that do not fit are ended."""
         while self._idle:
             child = self._idle.pop()
             if child.fits(limit):
                 return child
-            self._let_go(child)
+            self._leave_soon(child)
         return None
 
-    async def _start(self, call: Call) -> TaskProcess:
-        if self._closed or call.grace is not None:
-            raise Stopped
-        app = self._app
-        assert app is not None
-        child = self._spawned(lambda: TaskProcess(app, _UNWINDING * self._shorter))
+    async def _start(self, request: RunRequest) -> TaskProcess:
+        if self._closed or request.grace is not None:
+            raise RunStopped
+        config = self._config
+        assert config is not None
+        child = self._spawn(lambda: TaskProcess(config, _UNWINDING * self._shorter))
         try:
-            await child.start(app, call, _STARTING)
+            await child.start(config, request, _STARTING)
         except BaseException:
             await child.kill(0)
             self._all.discard(child)
             raise
         return child
 
-    async def _put_back(self, child: TaskProcess, call: Call) -> None:
-        """Keep a child for the next run, unless it was stopped or has left something behind."""
+    async def _keep_or_end(self, child: TaskProcess, request: RunRequest) -> None:
+        """Keep a child for the next run, unless it was stopped or has left processes behind."""
         left = () if child.gone else child.orphans()
         if left:
-            call.run.log.debug("processes that it left behind are killed: %s", sorted(left))
-        if left or child.gone or self._closed or call.grace is not None:
+            request.run.log.debug("processes that it left behind are killed: %s", sorted(left))
+        if left or child.gone or self._closed or request.grace is not None:
             await child.kill(0)
             self._all.discard(child)
-        elif child.runs >= self._most_runs or not child.fits(call.memory):
-            self._let_go(child)
+        elif child.runs >= self._max_runs or not child.fits(request.memory):
+            self._leave_soon(child)
         else:
             self._idle.append(child)
-            asyncio.get_running_loop().call_later(self._after, self._end_idle, child, child.runs)
+            asyncio.get_running_loop().call_later(self._idle_seconds, self._end_idle, child, child.runs)
 
     def _end_idle(self, child: TaskProcess, runs: int) -> None:
         if child in self._idle and child.runs == runs:
             self._idle.remove(child)
-            self._let_go(child)
+            self._leave_soon(child)
 
-    def _let_go(self, child: TaskProcess) -> None:
+    def _leave_soon(self, child: TaskProcess) -> None:
         task = asyncio.get_running_loop().create_task(self._leave(child))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -207,7 +207,7 @@ class ProcessPool:
         self._all.discard(child)
 
     def close(self) -> None:
-        """End them all and the thread; waits for that, so it is not for the thread of a busy loop."""
+        """End all children and the thread; it blocks, so do not call it from an event loop."""
         if self._loop is None or self._thread is None:
             return
         self._submit(self._close()).result()
@@ -217,13 +217,13 @@ class ProcessPool:
 
     async def _close(self) -> None:
         self._closed = True
-        for call in self._calls:
-            call.stop(0.0)
-        while self._calls:  # noqa: ASYNC110 - each is killed within a moment
+        for request in self._requests:
+            request.stop(0.0)
+        while self._requests:  # noqa: ASYNC110 - each is killed within a moment
             await asyncio.sleep(0.005)
         idle, self._idle = self._idle, []
         for child in idle:
-            self._let_go(child)
+            self._leave_soon(child)
         while self._tasks:
             await asyncio.wait(self._tasks)
         await asyncio.gather(*(child.kill(0) for child in list(self._all)))

@@ -1,4 +1,4 @@
-"""A process below a supervisor, as its worker sees it: started, asked to end, killed with its children, read."""
+"""A process below a supervisor, on the side of the worker: start it, read it, stop it, kill it with its children."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from pathlib import Path
 
 from tickbird.engine.processes import process_tree
 from tickbird.engine.processes.framing import CHILD_VARIABLE as CHILD_VARIABLE
-from tickbird.engine.processes.framing import Garbled, Message, Unpacker, pack
+from tickbird.engine.processes.framing import Message, ProtocolError, Unpacker, pack
 from tickbird.engine.processes.output import Output, tail
 
 log = logging.getLogger("tickbird.isolation")
 
 
-class Stopped(Exception):
-    """The run was stopped as it was asked to be."""
+class RunStopped(Exception):
+    """The run was stopped on request."""
 
 
 class SupervisedProcess:
-    """Lives in the children's loop; `kind` tells the supervisor what it is to start."""
+    """Lives in the children's loop; `kind` says what the supervisor starts."""
 
     def __init__(self, kind: str, app: str) -> None:
         self._loop = asyncio.get_running_loop()
         self._token = secrets.token_hex(8)
         self._unpacker = Unpacker()
-        self._told = b""
+        self._control_data = b""
         self.pid = 0
-        # Set by whatever may end a wait: a message, the end of the process, a wish to stop it.
+        # Set by a message, by the end of the process, and by a request to stop it.
         self._news = asyncio.Event()
         self._messages: list[Message] = []
         self._hung_up = False
         self.gone = False
         self._ending: Message = {}
-        self._buried = False
+        self._reaped = False
         ours, channel = socket.socketpair()
         self._channel = ours
         self._control, control = socket.socketpair()
@@ -90,12 +90,12 @@ class SupervisedProcess:
             async with asyncio.timeout_at(ends):
                 await self._news.wait()
 
-    def _taken(self) -> list[Message]:
-        taken, self._messages = self._messages, []
-        return taken
+    def _drain_messages(self) -> list[Message]:
+        messages, self._messages = self._messages, []
+        return messages
 
     async def _send(self, message: Message) -> None:
-        # One that is dying does not listen; how it ended is told by its supervisor.
+        # The process may have ended; its supervisor reports how.
         with suppress(OSError):
             await self._loop.sock_sendall(self._channel, pack(message))
 
@@ -104,7 +104,7 @@ class SupervisedProcess:
             self._control.send(words)
 
     async def kill(self, unwinding: float) -> None:
-        """SIGTERM, a moment to unwind, then SIGKILL to it and all that it has started; returns when all are gone."""
+        """Send SIGTERM, wait, then SIGKILL it and all its descendants; returns when all have ended."""
         if unwinding and not self.gone:
             self._order(b"ask\n")
             await self._until_gone(unwinding)
@@ -112,7 +112,7 @@ class SupervisedProcess:
         while not self.gone:
             if not await self._until_gone(10.0):
                 log.error("the process %d cannot be killed: it or what it started is still there", self.pid)
-        await self._bury()
+        await self._reap_supervisor()
 
     async def _until_gone(self, seconds: float) -> bool:
         ends = self._loop.time() + seconds
@@ -120,15 +120,15 @@ class SupervisedProcess:
             await self._until_news(ends)
         return self.gone
 
-    async def _bury(self) -> None:
-        """Wait for the supervisor, which has said its last word, read what is left, and close everything."""
-        if self._buried:
+    async def _reap_supervisor(self) -> None:
+        """Wait for the supervisor, which is about to end, read the rest, and close everything."""
+        if self._reaped:
             return
-        self._buried = True
+        self._reaped = True
         while self._process.poll() is None:  # noqa: ASYNC110 - it has closed its end of the line and is about to end
             await asyncio.sleep(0.001)
         if not self._ending:
-            # Somebody has killed the supervisor, so that what was below it is nobody's now.
+            # The supervisor was killed, so its processes have no parent.
             await asyncio.to_thread(process_tree.kill_marked, CHILD_VARIABLE, self._token)
         while not self._hung_up and self._on_channel():
             pass
@@ -139,15 +139,15 @@ class SupervisedProcess:
             output.close()
 
     def _on_channel(self) -> bool:
-        """Read what there is; False when there was nothing."""
+        """Read what is available; False if nothing was."""
         try:
             data = self._channel.recv(65_536)
             for message in self._unpacker.feed(data):
-                self._hear(message)
+                self._on_message(message)
         except BlockingIOError:
             return False
-        except (OSError, Garbled, LookupError, ValueError, TypeError):
-            # User code in the child may have written to the line; a message may be of any form.
+        except (OSError, ProtocolError, LookupError, ValueError, TypeError):
+            # User code in the child may have written anything to the channel.
             data = b""
         if not data:
             self._hang_up()
@@ -159,7 +159,7 @@ class SupervisedProcess:
             self._loop.remove_reader(self._channel)
             self._news.set()
 
-    def _hear(self, message: Message) -> None:
+    def _on_message(self, message: Message) -> None:
         self._messages.append(message)
         self._news.set()
 
@@ -170,11 +170,11 @@ class SupervisedProcess:
             return
         except OSError:
             data = b""
-        self._told += data
+        self._control_data += data
         if not data:
             self.gone = True
             with suppress(ValueError):
-                self._ending = json.loads(self._told)
+                self._ending = json.loads(self._control_data)
             self._loop.remove_reader(self._control)
             self._control.close()
             self._news.set()
@@ -184,7 +184,7 @@ class SupervisedProcess:
             self._loop.remove_reader(output.descriptor)
 
     def _end(self) -> str:
-        """How it ended, in words."""
+        """How it ended, for people."""
         status = self._ending.get("status")
         if status is None:
             return "was killed from outside, and its supervisor with it"
@@ -198,12 +198,12 @@ class SupervisedProcess:
         return f"was killed by {name}"
 
     def _last_lines(self) -> str:
-        """What it printed last; nothing where it printed nothing."""
+        """The last lines that it printed; may be empty."""
         return tail(self._outputs)
 
 
 def size(count: int) -> str:
-    """So many bytes, in words."""
+    """Bytes as text."""
     return f"{count / 1e6:,.0f} MB"
 
 
@@ -223,7 +223,7 @@ def _is_needed(name: str) -> bool:
 def _environment(token: str) -> dict[str, str]:
     """The environment of a supervisor: the variables of its worker that it needs to start, and no secrets.
 
-    With a mark to find what comes of it, and a way to this package where it is not installed.
+    With a mark that finds its descendants, and a path to this package if it is not installed.
     """
     needed = {name: value for name, value in os.environ.items() if _is_needed(name)}
     environment = {**needed, CHILD_VARIABLE: token}

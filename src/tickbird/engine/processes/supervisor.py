@@ -87,25 +87,25 @@ class Supervisor:
         self._over = 0
         self._status: int | None = None
         self._peak_memory = 0
-        self._heard = b""
+        self._partial_order = b""
 
     def run(self) -> None:
         """Until the child has ended or must; then leave nothing behind, and tell."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(self._woken, select.POLLIN)
-        while self._goes_on():
+        while self._continues():
             poll.poll(_MEMORY_INTERVAL * 1000 if self._limit else None)
         self._kill_all()
         told = {"status": self._status, "peak_memory": self._peak_memory, "over": self._over}
         with suppress(OSError):
             self._control.sendall(json.dumps(told).encode())
 
-    def _goes_on(self) -> bool:
+    def _continues(self) -> bool:
         with suppress(BlockingIOError):
             os.read(self._woken, 1000)
         self._reap()
-        if self._status is not None or os.getppid() != self._worker or not self._obey():
+        if self._status is not None or os.getppid() != self._worker or not self._handle_order():
             return False
         if self._limit:
             taken = process_tree.memory(process_tree.descendants(os.getpid()))
@@ -114,15 +114,15 @@ class Supervisor:
                 return False
         return True
 
-    def _obey(self) -> bool:
-        """Do what the worker asks for; False when that is to end, or when the worker is gone."""
+    def _handle_order(self) -> bool:
+        """Handle the orders of the worker; False if it says to end, or if it is gone."""
         try:
             data = self._control.recv(1000, socket.MSG_DONTWAIT)
         except BlockingIOError:
             return True
         except OSError:
             return False
-        *orders, self._heard = (self._heard + data).split(b"\n")
+        *orders, self._partial_order = (self._partial_order + data).split(b"\n")
         for order in orders:
             word, _, value = order.partition(b" ")
             if word == b"limit":

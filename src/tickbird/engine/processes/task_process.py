@@ -1,4 +1,4 @@
-"""One child as its worker sees it: given runs, asked to stop, and kept warm for the next."""
+"""A child that executes runs, on the side of the worker; it is kept for further runs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tickbird.domain.text import clean_text
 from tickbird.engine.processes import process_tree
 from tickbird.engine.processes.framing import HUNG_UP, Message
 from tickbird.engine.processes.messages import to_message
-from tickbird.engine.processes.supervised_process import Stopped, SupervisedProcess, size
+from tickbird.engine.processes.supervised_process import RunStopped, SupervisedProcess, size
 from tickbird.engine.result_encoding import encode_value
 from tickbird.engine.task_errors import LateStart, TaskFailure
 from tickbird.targets.protocol import EncodedResult, Run
 
-# How long one that is told to leave may take.
+# Seconds that a child has to leave.
 _LEAVING = 3.0
-# How long the last word of a dying child may be on its way.
-_LAST_WORD = 0.5
+# Seconds to wait for the last messages of a child that ends.
+_DRAIN_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class App:
-    """What children import, and what they must know of the worker that starts them."""
+class ChildConfig:
+    """The app that children import, and the settings of their worker."""
 
     reference: str
     # With its password.
@@ -41,31 +41,31 @@ class App:
             "url": self.url,
             "namespace": self.namespace,
             "path": sys.path,
-            # Not by the environment of the supervisor, which other processes of this user can read.
+            # Not through the environment of the supervisor, which other processes of this user can read.
             "env": dict(os.environ),
             "level": min(logging.INFO, logging.getLogger().getEffectiveLevel()),
         }
 
 
 @dataclass(slots=True, eq=False)
-class Call:
-    """A run to execute in a child; `started` is called in the children's thread."""
+class RunRequest:
+    """A run to execute in a child; `started` is called in the children's thread when its function starts."""
 
     claimed: ClaimedRun
     run: Run
     module: str
     memory: int | None
     started: Callable[[], None]
-    # The latest instant at which it may begin, on the steady clock.
+    # The latest instant at which it may start, on the monotonic clock.
     begin_by: Callable[[], float]
-    # Seconds between being asked to stop and SIGTERM; None while it may go on.
+    # Seconds from the request to stop to SIGTERM; None: it was not asked to stop.
     grace: float | None = None
-    # It starts a program.
+    # It executes a command.
     program: bool = False
     on_stop: Callable[[], None] = field(default=lambda: None)
 
     def stop(self, grace: float) -> None:
-        """In the children's loop: end it, at the latest so many seconds from now and a moment."""
+        """Stop it, with SIGTERM after `grace` seconds; called in the children's loop."""
         if self.grace is None or grace < self.grace:
             self.grace = grace
             self.on_stop()
@@ -74,142 +74,144 @@ class Call:
 class TaskProcess(SupervisedProcess):
     """Lives in the children's loop."""
 
-    def __init__(self, app: App, unwinding: float) -> None:
-        super().__init__("app", app.reference)
-        # Between SIGTERM and SIGKILL.
+    def __init__(self, config: ChildConfig, unwinding: float) -> None:
+        super().__init__("app", config.reference)
+        # Seconds between SIGTERM and SIGKILL.
         self._unwinding = unwinding
         self.runs = 0
-        self._call: Call | None = None
+        self._request: RunRequest | None = None
         self._limit = 0
-        # It closed its line and lived on.
+        # It closed its channel and did not end.
         self._closed = False
 
-    async def start(self, app: App, call: Call, within: float) -> None:
-        """Wait until it has imported the app, as long as the run may wait; raises Failed or Stopped."""
-        call.on_stop = self._news.set
+    async def start(self, config: ChildConfig, request: RunRequest, within: float) -> None:
+        """Wait until it has imported the app, at most `within` seconds; raises TaskFailure or RunStopped."""
+        request.on_stop = self._news.set
         ends = self._loop.time() + within
-        await self._send(app.hello())
+        await self._send(config.hello())
         while True:
             await self._wait(ends)
-            for message in self._taken():
+            for message in self._drain_messages():
                 if "ready" in message:
                     self.pid = message["ready"]
                     return
                 if "failed" in message:
                     raise TaskFailure(clean_text(str(message["failed"])))
-            if call.grace is not None:
-                raise Stopped
+            if request.grace is not None:
+                raise RunStopped
             if self.gone or self._hung_up:
-                await self._last_word()
+                await self._wait_until_drained()
                 if self._messages:
                     continue
-                raise TaskFailure(f"the child process {self._end()} while it imported {app.reference}{self._last()}")
+                raise TaskFailure(
+                    f"the child process {self._end()} while it imported {config.reference}{self._last_lines_text()}"
+                )
             if self._loop.time() >= ends:
-                raise TaskFailure(f"the child process could not import {app.reference} within {within:.0f} s")
+                raise TaskFailure(f"the child process could not import {config.reference} within {within:.0f} s")
 
-    async def execute(self, call: Call) -> EncodedResult:
-        """Execute a run; raises Failed, or Stopped when the call was."""
-        self._call, self.runs = call, self.runs + 1
-        call.on_stop = self._news.set
+    async def execute(self, request: RunRequest) -> EncodedResult:
+        """Execute a run; raises TaskFailure, LateStart or RunStopped."""
+        self._request, self.runs = request, self.runs + 1
+        request.on_stop = self._news.set
         for output in self._outputs:
-            output.begin(call.run)
-        self._limit = call.memory or 0
+            output.begin(request.run)
+        self._limit = request.memory or 0
         self._order(b"limit %d\n" % self._limit)
         try:
-            await self._send(to_message(call.claimed, call.module, call.begin_by()))
-            return await self._receive(call)
+            await self._send(to_message(request.claimed, request.module, request.begin_by()))
+            return await self._receive(request)
         finally:
             for output in self._outputs:
                 output.end()
             self._order(b"limit 0\n")
-            self._call = None
+            self._request = None
 
-    async def _receive(self, call: Call) -> EncodedResult:
+    async def _receive(self, request: RunRequest) -> EncodedResult:
         ends: float | None = None
         asked = False
         while True:
             await self._wait(ends)
-            for message in self._taken():
+            for message in self._drain_messages():
                 if "result" in message:
                     return EncodedResult(encode_value(EncodedResult(message["result"])))
                 if "late" in message:
                     raise LateStart
                 if "stopped" in message:
-                    raise Stopped
+                    raise RunStopped
                 if "error" in message or "refused" in message:
-                    if call.grace is not None:
-                        # What it raised because it was stopped, most likely.
-                        raise Stopped
+                    if request.grace is not None:
+                        # The error is probably a result of the stop.
+                        raise RunStopped
                     raise TaskFailure(
                         clean_text(str(message.get("error") or message["refused"])), again="error" in message
                     )
             if self.gone or self._hung_up:
-                await self._last_word()
+                await self._wait_until_drained()
                 if self._messages:
                     continue
-                if call.grace is not None and not self._ending.get("over"):
-                    raise Stopped
+                if request.grace is not None and not self._ending.get("over"):
+                    raise RunStopped
                 raise TaskFailure(self._why())
-            if call.grace is None:
+            if request.grace is None:
                 continue
             now = self._loop.time()
             if not asked:
                 asked = True
                 await self._send({"do": "stop"})
-            limit = now + call.grace
+            limit = now + request.grace
             ends = limit if ends is None else min(ends, limit)
             if now >= ends:
                 await self.kill(self._unwinding)
 
     def fits(self, limit: int | None) -> bool:
-        """May it be given another run? Not when what earlier ones left in memory takes half of the limit."""
+        """May it execute another run? Not if earlier runs have left it with half of the memory limit in use."""
         if self.gone or self._hung_up or self._messages:
             return False
         return limit is None or process_tree.memory([self.pid]) < limit / 2
 
     def orphans(self) -> set[int]:
-        """Processes that runs have left."""
+        """Processes that earlier runs have left behind."""
         return process_tree.alive(process_tree.descendants(self._process.pid) - {self.pid})
 
     async def leave(self) -> None:
-        """Let an idle one end by itself, then make sure of it."""
+        """Let an idle child end by itself; kill it if it does not."""
         if not self.gone:
             await self._send({"do": "leave"})
             await self._until_gone(_LEAVING)
         await self.kill(0)
 
-    def _hear(self, message: Message) -> None:
-        call = self._call
+    def _on_message(self, message: Message) -> None:
+        request = self._request
         if "line" in message:
-            if call is not None:
-                call.run.log.relay(message["level"], message["line"], datetime.fromisoformat(message["at"]))
+            if request is not None:
+                request.run.log.relay(message["level"], message["line"], datetime.fromisoformat(message["at"]))
         elif "progress" in message:
-            if call is not None:
-                call.run.heartbeat(message["progress"])
+            if request is not None:
+                request.run.heartbeat(message["progress"])
         elif "started" in message:
-            if call is not None:
-                call.started()
+            if request is not None:
+                request.started()
         else:
-            super()._hear(message)
+            super()._on_message(message)
 
-    async def _last_word(self) -> None:
-        """It is gone, and all that it has sent is read."""
-        # One that has closed its line while it lives on is of no use any more.
-        self._closed = not await self._until_gone(_LAST_WORD)
+    async def _wait_until_drained(self) -> None:
+        """Wait for its end, and until all its messages are read."""
+        # A child that has closed its channel but does not end is killed.
+        self._closed = not await self._until_gone(_DRAIN_SECONDS)
         await self.kill(0)
 
     def _why(self) -> str:
-        """Why there is no answer, in words for the run's error."""
+        """Why there is no result, for the run's error."""
         over = self._ending.get("over")
         if over:
             return f"used {size(over)} of memory, more than its limit of {size(self._limit)}, and was killed"
-        return f"the child process {self._end()}{self._last()}"
+        return f"the child process {self._end()}{self._last_lines_text()}"
 
     def _end(self) -> str:
         if self._ending.get("status") == HUNG_UP or self._closed:
             return "was ended: its code closed the line to the worker"
         return super()._end()
 
-    def _last(self) -> str:
+    def _last_lines_text(self) -> str:
         text = self._last_lines()
         return f"; its last lines:\n{text}" if text else ""
