@@ -15,6 +15,8 @@ from tickbird.cli import root
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "tickbird"
 LAB = ROOT / "lab"
+# The packages whose attributes are checked, too.
+ATTRIBUTES = (SOURCE / "domain", SOURCE / "engine")
 # Names that other libraries and systems have given.
 FOREIGN = {"connection_made", "not_found_error", "beat", "celery_beat", "django_celery_beat"}
 
@@ -38,6 +40,14 @@ def modules() -> Iterator[tuple[str, str]]:
                 yield "class", node.name
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield "function", node.name
+
+
+def attributes() -> Iterator[tuple[str, str]]:
+    """Every attribute that a method sets on `self`."""
+    for path in sorted(path for package in ATTRIBUTES for path in package.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                yield from (("attribute", node.attr) for _ in range(ast.unparse(node.value) == "self"))
 
 
 def columns() -> Iterator[tuple[str, str]]:
@@ -84,7 +94,7 @@ def offences() -> set[str]:
     words = {tuple(text.split()) for text in banned()}
     words |= {(*text[:-1], f"{text[-1]}s") for text in words}
     found = set()
-    for kind, name in (*modules(), *columns(), *routes(), *options()):
+    for kind, name in (*modules(), *attributes(), *columns(), *routes(), *options()):
         parts = [part.lower() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)]
         hits = {
             word for word in words for start in range(len(parts)) if tuple(parts[start : start + len(word)]) == word

@@ -44,7 +44,7 @@ class AttemptSteps(RunSteps):
             by = f" by {run.cancel_requested_by}" if run.cancel_requested_by else ""
             text = f"Asked to stop{by} at {times(run.cancel_requested_at)}, and has not stopped yet."
             return Step(False, "cancel", text, run.id, run.cancel_requested_at)
-        at = run.finished_at or self.evidence.now
+        at = run.finished_at or self.context.now
         if run.status == "succeeded":
             return Step(True, "result", f"Succeeded at {times(at)}, after {self._took()}.", run.id, at)
         if run.status == "failed":
@@ -53,7 +53,7 @@ class AttemptSteps(RunSteps):
 
     def _took(self) -> str:
         run = self.run
-        return duration_text(seconds_between(self.first_start or run.created_at, run.finished_at or self.evidence.now))
+        return duration_text(seconds_between(self.first_start or run.created_at, run.finished_at or self.context.now))
 
     def failure(self) -> str:
         """Why it failed, in words."""
@@ -86,7 +86,7 @@ class AttemptSteps(RunSteps):
         """The run that was planned in the moment in which this one was cancelled."""
         newer = [
             other
-            for other in (*self.evidence.others, *self.evidence.active)
+            for other in (*self.context.others, *self.context.active)
             if other.id > self.run.id and other.scheduled_for is not None and other.created_at == self.run.finished_at
         ]
         return min(newer, key=lambda other: other.id, default=None)

@@ -44,12 +44,12 @@ class RunExplainer(Explainer):
             text = f"Skipped at first ({skip.reason}), then backfilled."
             self.steps.append(Step(None, "backfill", text, run.id, skip.decided_at))
         if definition is not None:
-            self._move(self.evidence.moved(self.tick), to_seconds(run.due_at))
+            self._move(self.context.moved(self.tick), to_seconds(run.due_at))
         override = run.applied_override
         if override is not None and override.payload:
             self._payload(override.actor, override.note, to_datetime(override.created_at))
         self._caught_up(run)
-        progress = RunHistory(run, definition, self.evidence, self.times)
+        progress = RunHistory(run, definition, self.context, self.times)
         self.steps += progress.steps()
         sentence = self._run_sentence(run, progress) + self._override_text(run) + self._retried(run)
         return self._explanation(_VERDICTS[run.status], sentence, run.id)
@@ -75,7 +75,7 @@ class RunExplainer(Explainer):
         self.steps.append(Step(None, "catch_up", f"{text}.", run.id, run.created_at))
 
     def _retried(self, run: RunRecord) -> str:
-        again = [other for other in self.evidence.others if other.retry_of == run.id]
+        again = [other for other in self.context.others if other.retry_of == run.id]
         if not again:
             return ""
         newest = max(again, key=lambda other: other.id)
@@ -93,10 +93,10 @@ class RunExplainer(Explainer):
             names = ("held",) if run.held else ("dependency",) if run.waiting_for_dependency else ("overlap", "limit")
             waiting = next(step.text for step in progress.steps() if step.name in names)
             return f"Run {run.id} {'is ' if run.held else ''}{waiting[:1].lower()}{waiting[1:]}"
-        if run.status == "queued" and run.available_at > self.evidence.now and not run.attempt:
+        if run.status == "queued" and run.available_at > self.context.now and not run.attempt:
             by = f" {run.released_by} released it for then." if run.released_by else ""
             return f"Run {run.id} may start at {times(run.available_at)}.{by}"
-        if run.status == "queued" and run.available_at > self.evidence.now:
+        if run.status == "queued" and run.available_at > self.context.now:
             tried = f"{brief(run.error)}; " if run.error else ""
             return (
                 f"Run {run.id} is to be tried again at {times(run.available_at)}: {tried}attempt {run.attempt} failed."
@@ -126,7 +126,7 @@ class SkipExplainer(Explainer):
 
     def _skipped_under(self, skip: SkipRecord) -> Definition | None:
         """The definition on whose grid the skipped tick lies; None when it lies between the ticks of the range."""
-        then = self.evidence.in_force()
+        then = self.context.in_force()
         if skip.reason == "paused" and then is not None:
             # It was written by the change that ended the pause, which may have brought a new grid.
             definition = readable(then)
@@ -151,8 +151,8 @@ class SkipExplainer(Explainer):
         if skip.reason == "rescheduled":
             name, why = "reschedule", self._passed_over(skip)
         else:
-            self._move(self.evidence.moved(self.tick), self._due_at(definition))
-            told = self.evidence.overridden(self.tick)
+            self._move(self.context.moved(self.tick), self._due_at(definition))
+            told = self.context.overridden(self.tick)
             if told is not None and told.detail.get("payload") is not None:
                 self._payload(told.actor, str(told.detail.get("note") or ""), told.at)
             name, why = self._reason(skip, definition)
@@ -169,10 +169,10 @@ class SkipExplainer(Explainer):
         if skip.reason == "coalesced":
             return "catch_up", self._coalesced(skip, definition)
         if skip.reason == "paused":
-            paused = self.evidence.paused_then(self._due_at(definition))
+            paused = self.context.paused_then(self._due_at(definition))
             if paused is None:
                 return "state", folded(note) or f"it was paused by {by or 'somebody'}"
-            ended = self.evidence.revision(skip.revision + 1)
+            ended = self.context.revision(skip.revision + 1)
             resumed = ended is not None and ended.action == "resume" and ended.at == skip.decided_at
             text = self._pause(paused, "it was paused")
             return "state", text + (f", resumed by {ended.actor} at {times(ended.at)}" if ended and resumed else "")
@@ -183,7 +183,7 @@ class SkipExplainer(Explainer):
         if skip.reason == "misfire":
             return "late", self._misfired(skip, definition)
         if skip.reason == "dependency":
-            words = DependencyExplainer(definition, self._due_at(definition), self.evidence, times)
+            words = DependencyExplainer(definition, self._due_at(definition), self.context, times)
             return "dependency", words.skipped(note, skip.decided_at)
         if skip.reason == "limit":
             maximum = definition.catch_up_limit
@@ -191,13 +191,13 @@ class SkipExplainer(Explainer):
         if skip.reason == "operator":
             return "skip", f"{by or 'an operator'} told it to skip this tick{noted(note)}"
         if skip.reason == "invalid":
-            repaired = self.evidence.revision(skip.revision)
+            repaired = self.context.revision(skip.revision)
             text = "it was parked with a definition that could not be planned"
             if repaired is not None:
                 text += f", repaired by {repaired.actor} at {times(repaired.at)}"
             return "state", text
         if skip.reason in ("edited", "deleted"):
-            change = self.evidence.changed_before(self._due_at(definition))
+            change = self.context.changed_before(self._due_at(definition))
             who = f" by {change.actor} at {times(change.at)}" if change is not None else ""
             return (
                 "schedule",
@@ -207,13 +207,13 @@ class SkipExplainer(Explainer):
 
     def _overlapped(self, skip: SkipRecord, definition: Definition) -> str:
         policy = f"overlap={definition.overlap}"
-        blocker = self.evidence.other(skip.run_id)
+        blocker = self.context.other(skip.run_id)
         if blocker is None:
             return f"{policy}: run {skip.run_id} was not final (it is no longer stored)"
         tick = to_seconds(blocker.scheduled_for) if blocker.scheduled_for is not None else None
         if definition.overlap == "replace" and tick is not None and tick > self.tick:
             return f"{policy}: run {blocker.id} of the newer tick {self.times(tick)} took its place"
-        came = to_datetime(self.tick + self.evidence.offset(definition))
+        came = to_datetime(self.tick + self.context.offset(definition))
         if definition.overlap == "queue":
             text = f"run {blocker.id} was already waiting since {self.times(blocker.created_at)}"
         elif blocker.started_at is not None and blocker.started_at <= max(came, blocker.created_at):
@@ -225,7 +225,7 @@ class SkipExplainer(Explainer):
 
     def _coalesced(self, skip: SkipRecord, definition: Definition) -> str:
         policy = f"catch_up={definition.catch_up}"
-        run = self.evidence.other(skip.run_id)
+        run = self.context.other(skip.run_id)
         if run is None:
             return f"{policy}: run {skip.run_id} caught it up with others (it is no longer stored)"
         label = f" of tick {self.times(run.scheduled_for)}" if run.scheduled_for is not None else ""
@@ -246,9 +246,9 @@ class SkipExplainer(Explainer):
         return f"no worker planned it until it was {qualifier}{duration_text(late)} late{allowed}"
 
     def _passed_over(self, skip: SkipRecord) -> str:
-        run = self.evidence.other(skip.run_id)
+        run = self.context.other(skip.run_id)
         if run is None or run.scheduled_for is None:
             return "a reschedule of an earlier tick passed over it"
         tick = to_seconds(run.scheduled_for)
-        text = self._past_this(tick, to_seconds(run.due_at), self.evidence.moved(tick))
+        text = self._past_this(tick, to_seconds(run.due_at), self.context.moved(tick))
         return f"{text}; run {run.id} {status_phrase(run.status)}"

@@ -20,10 +20,10 @@ _NONE_BEFORE = "the successes of it that are known came later"
 class DependencyExplainer:
     """The dependencies of one tick, by when it is or was due."""
 
-    def __init__(self, definition: Definition | None, due_at: int, evidence: RunContext, times: TimeFormatter) -> None:
+    def __init__(self, definition: Definition | None, due_at: int, context: RunContext, times: TimeFormatter) -> None:
         self.depends_on = definition.depends_on if definition is not None else ()
         self.due_at = due_at
-        self.evidence = evidence
+        self.context = context
         self.times = times
 
     def skipped(self, note: str, decided_at: datetime) -> str:
@@ -72,7 +72,7 @@ class DependencyExplainer:
         steps, missing = [], []
         for each in self.depends_on:
             since, last = self._since(each), self._last(each.schedule)
-            if each.schedule not in self.evidence.successes:
+            if each.schedule not in self.context.successes:
                 steps.append(Step(False, "dependency", f"Needs {each.schedule}, which does not exist."))
             elif self._met(each):
                 steps.append(Step(True, "dependency", f"Needs {each.schedule} since {since}: {last}."))
@@ -81,7 +81,7 @@ class DependencyExplainer:
                 fate = f"waits until {self.times(self.due_at + each.wait)}" if each.wait else "is skipped"
                 text = f"Needs {each.schedule} to succeed from {since} on, else it {fate}: {last}."
                 steps.append(Step(None, "dependency", text))
-            vain = f", which it does not while it is {_SHADOW}" if each.schedule in self.evidence.shadows else ""
+            vain = f", which it does not while it is {_SHADOW}" if each.schedule in self.context.shadows else ""
             missing.append(f"{each.schedule} succeeds from {since} on{vain}")
         return steps, f", provided that {' and '.join(missing)}" if missing else ""
 
@@ -89,7 +89,7 @@ class DependencyExplainer:
         """The last run of a schedule that succeeded up to an instant, if it is still stored."""
         ended = [
             run
-            for run in self.evidence.needed
+            for run in self.context.needed
             if run.schedule == name and run.finished_at is not None and run.finished_at <= before
         ]
         return max(ended, key=lambda run: (run.finished_at or before, run.id), default=None)
@@ -104,24 +104,24 @@ class DependencyExplainer:
         return at >= to_datetime(self.due_at - each.within)
 
     def _met(self, each: After) -> bool:
-        last = self.evidence.successes.get(each.schedule)
+        last = self.context.successes.get(each.schedule)
         return last is not None and last.at is not None and last.at >= self.due_at - each.within
 
     def _last(self, name: str, before: datetime | None = None) -> str:
         """When a schedule last succeeded, so far; or had, at an instant; and that as a shadow it does not."""
         last = self._succeeded(name, before)
-        if name not in self.evidence.shadows:
+        if name not in self.context.shadows:
             return last
-        noted = self.evidence.successes[name].at
+        noted = self.context.successes[name].at
         return f"it is {_SHADOW}" if noted is None else f"{last}, and now it is {_SHADOW}"
 
     def _succeeded(self, name: str, before: datetime | None) -> str:
-        if name not in self.evidence.successes:
+        if name not in self.context.successes:
             return "there is no such schedule"
         last = "last succeeded" if before is None else "had last succeeded"
-        if (found := self.success(name, before or self.evidence.now)) is not None and found.finished_at is not None:
+        if (found := self.success(name, before or self.context.now)) is not None and found.finished_at is not None:
             return f"it {last} at {self.times(found.finished_at)} as run {found.id}"
-        noted = self.evidence.successes[name].at
+        noted = self.context.successes[name].at
         if noted is not None and (before is None or to_datetime(noted) <= before):
             return f"it {last} at {self.times(noted)}"
         return f"it {'has' if before is None else 'had'} never succeeded" if noted is None else _NONE_BEFORE

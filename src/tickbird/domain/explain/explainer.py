@@ -19,31 +19,31 @@ from tickbird.domain.time.instants import to_datetime
 class Explainer:
     """Collects the steps about one instant until there is an answer."""
 
-    def __init__(self, evidence: ExplainContext) -> None:
-        self.evidence = evidence
-        self.schedule = evidence.schedule
-        self.tick = evidence.tick
+    def __init__(self, context: ExplainContext) -> None:
+        self.context = context
+        self.schedule = context.schedule
+        self.tick = context.tick
         self.steps: list[Step] = []
         self.decided_by: int | None = None
         self.definition: Definition | None = None
-        self.times = TimeFormatter(evidence.tz or "UTC")
+        self.times = TimeFormatter(context.tz or "UTC")
 
     def _go_by(self, definition: Definition | None) -> None:
         self.definition = definition
         known = definition or self.schedule.definition
-        if known is not None and self.evidence.tz is None:
+        if known is not None and self.context.tz is None:
             self.times = TimeFormatter(known.trigger.tz)
 
     def _definition_of(self, revision: int | None) -> Definition | None:
         """The definition of a decision; where its revision is gone, the one of that time or of today."""
-        found = self.evidence.definition(revision)
-        if found is None and (then := self.evidence.in_force()) is not None:
+        found = self.context.definition(revision)
+        if found is None and (then := self.context.in_force()) is not None:
             found = readable(then)
         return found or self.schedule.definition
 
     def _due_at(self, definition: Definition) -> int:
-        moved = self.evidence.moved(self.tick)
-        return self.tick + self.evidence.offset(definition) if moved is None else int(moved.detail["to"])
+        moved = self.context.moved(self.tick)
+        return self.tick + self.context.offset(definition) if moved is None else int(moved.detail["to"])
 
     def _step(self, ok: bool | None, name: str, text: str, run: int | None = None, at: int | None = None) -> None:
         self.steps.append(Step(ok, name, text, run, None if at is None else to_datetime(at)))
@@ -51,7 +51,7 @@ class Explainer:
     def _explanation(self, verdict: Verdict, sentence: str, run_id: int | None = None) -> Explanation:
         return Explanation(
             schedule=self.schedule.name,
-            at=self.evidence.at.astimezone(UTC),
+            at=self.context.at.astimezone(UTC),
             verdict=verdict,
             sentence=sentence,
             steps=tuple(self.steps),
@@ -62,7 +62,7 @@ class Explainer:
     def _existed(self, number: int | None, verb: str = "was") -> None:
         """The step that names the revision."""
         self.decided_by = number
-        revision = self.evidence.revision(number)
+        revision = self.context.revision(number)
         if revision is None:
             text = f"Revision {number} {verb} in force." if number else "The schedule exists."
         else:
@@ -121,7 +121,7 @@ class Explainer:
     def _move(self, moved: RevisionRecord | None, due_at: int) -> str:
         """The step that tells of a reschedule, or of the spread; and the reschedule for the sentence."""
         assert self.definition is not None
-        offset = self.evidence.offset(self.definition)
+        offset = self.context.offset(self.definition)
         if moved is not None:
             text = f"Moved from {self.times(self.tick)} to {self.times(due_at)} by {moved.actor}"
             text += noted(str(moved.detail.get("note") or ""))

@@ -17,7 +17,7 @@ class QueueSteps(RunSteps):
     """One run in its queue."""
 
     def queued(self) -> Step | None:
-        run, times, now = self.run, self.times, self.evidence.now
+        run, times, now = self.run, self.times, self.context.now
         if run.status == "waiting":
             return None
         if run.status == "queued":
@@ -42,7 +42,7 @@ class QueueSteps(RunSteps):
         return Step(taken <= self.grace, "queue", text, run.id, run.started_at)
 
     def in_queue(self) -> Step:
-        run, now = self.run, self.evidence.now
+        run, now = self.run, self.context.now
         if run.available_at > now:
             text = f"Attempt {run.attempt + 1} may begin at {self.times(run.available_at)}."
             return Step(None, "queue", text, run.id, run.available_at)
@@ -53,7 +53,7 @@ class QueueSteps(RunSteps):
         return Step(None, "queue", text + ".", run.id, since)
 
     def worker(self) -> Step | None:
-        run, times, now = self.run, self.times, self.evidence.now
+        run, times, now = self.run, self.times, self.context.now
         if run.status == "queued" and run.available_at <= now:
             obstacle = self.unserved_reason()
             if obstacle:
@@ -62,7 +62,7 @@ class QueueSteps(RunSteps):
             text = f"A live worker serves it and has a free slot, so it should be taken {soon}."
             return Step(None, "worker", text, run.id)
         if run.status == "running":
-            alive = any(worker.id == run.worker for worker in self.evidence.workers)
+            alive = any(worker.id == run.worker for worker in self.context.workers)
             since = f"Attempt {run.attempt} on worker {run.worker} since {times(run.started_at or run.created_at)}"
             if run.lease_until is not None and run.lease_until < now:
                 text = f"{since}, but its lease ended at {times(run.lease_until)}: the next rescue takes it away."
@@ -78,7 +78,7 @@ class QueueSteps(RunSteps):
 
     def deferred(self) -> Iterator[Step]:
         """What keeps the queued run back though a worker may serve it."""
-        if (turn := self.evidence.turn) is None:
+        if (turn := self.context.turn) is None:
             return
         if rate := self.rate_limit_reason():
             yield Step(False, "rate", f"{capital(rate)}.", self.run.id, turn.at)
@@ -87,24 +87,24 @@ class QueueSteps(RunSteps):
 
     def rate_limit_reason(self) -> str:
         """How the rate of its queue holds the queued run back, in words; nothing when it does not."""
-        turn, run = self.evidence.turn, self.run
+        turn, run = self.context.turn, self.run
         if turn is None or run.status != "queued" or turn.at is None:
             return ""
-        if turn.at <= max(self.evidence.now, run.available_at):
+        if turn.at <= max(self.context.now, run.available_at):
             return ""
         return f"it waits for the rate of queue {run.queue!r}, {in_turn(turn, self.times(turn.at))}"
 
     def line(self) -> str:
         """That the queued run stands behind the line of its queue, in words; nothing when it does not."""
-        turn, run = self.evidence.turn, self.run
+        turn, run = self.context.turn, self.run
         if turn is None or run.status != "queued" or turn.deferred_until is None:
             return ""
         return f"in queue {run.queue!r} it {deferral_reason(turn, self.times(turn.deferred_until))}"
 
     def unserved_reason(self) -> str:
         """Why no worker takes the queued run, in words; nothing when one should."""
-        busy = Counter(run.worker for run in self.evidence.running)
-        return unserved_reason(self.run.queue, self.run.target.name, self.evidence.workers, busy, self.run)
+        busy = Counter(run.worker for run in self.context.running)
+        return unserved_reason(self.run.queue, self.run.target.name, self.context.workers, busy, self.run)
 
 
 def in_turn(turn: QueuePosition, at: str) -> str:

@@ -20,12 +20,12 @@ class RunHistory(RunSteps):
     """The steps of one run, from being due to its end."""
 
     def __init__(
-        self, run: RunRecord, definition: Definition | None, evidence: RunContext, times: TimeFormatter
+        self, run: RunRecord, definition: Definition | None, context: RunContext, times: TimeFormatter
     ) -> None:
-        super().__init__(run, definition, evidence, times)
-        self.wait = WaitSteps(run, definition, evidence, times)
-        self.queue = QueueSteps(run, definition, evidence, times)
-        self.tries = AttemptSteps(run, definition, evidence, times)
+        super().__init__(run, definition, context, times)
+        self.wait = WaitSteps(run, definition, context, times)
+        self.queue = QueueSteps(run, definition, context, times)
+        self.tries = AttemptSteps(run, definition, context, times)
 
     def steps(self) -> Iterator[Step]:
         """Every step, in the order in which it happened."""
@@ -53,7 +53,7 @@ class RunHistory(RunSteps):
         elif run.status == "waiting":
             yield self.wait.waiting()
         elif run.status == "queued":
-            if run.available_at > self.evidence.now:
+            if run.available_at > self.context.now:
                 yield self.queue.in_queue()
             yield from self.queue.deferred()
             if obstacle := self.queue.unserved_reason():
@@ -62,7 +62,7 @@ class RunHistory(RunSteps):
     @property
     def late(self) -> float:
         """Seconds from `due_at` to the first attempt, or to now or the end while there was none."""
-        begun = self.first_start or self.run.finished_at or self.evidence.now
+        begun = self.first_start or self.run.finished_at or self.context.now
         return seconds_between(self.run.due_at, begun)
 
     def cause(self) -> str:
@@ -97,7 +97,7 @@ class RunHistory(RunSteps):
             f"Planned {duration_text(after)} late: it was due at {times(run.due_at)}, and no worker planned it "
             f"until {times(run.created_at)}"
         )
-        begun = [worker.started_at for worker in self.evidence.workers if worker.started_at is not None]
+        begun = [worker.started_at for worker in self.context.workers if worker.started_at is not None]
         if begun and min(begun) > run.due_at:
             text += f"; no worker alive now was running before {times(min(begun))}"
         return Step(False, "late", text + ".", run.id, run.created_at)

@@ -19,15 +19,15 @@ class RunSteps:
     """A run, the definition that it was created with if that can be read, and the rows around it."""
 
     def __init__(
-        self, run: RunRecord, definition: Definition | None, evidence: RunContext, times: TimeFormatter
+        self, run: RunRecord, definition: Definition | None, context: RunContext, times: TimeFormatter
     ) -> None:
         self.run = run
         self.definition = definition
-        self.evidence = evidence
+        self.context = context
         self.times = times
         self.grace = GRACE if definition is None else definition.grace
-        self.attempts = sorted(evidence.attempts, key=lambda attempt: attempt.attempt)
-        self.dependencies = DependencyExplainer(definition, to_seconds(run.due_at), evidence, times)
+        self.attempts = sorted(context.attempts, key=lambda attempt: attempt.attempt)
+        self.dependencies = DependencyExplainer(definition, to_seconds(run.due_at), context, times)
 
     @property
     def first_start(self) -> datetime | None:

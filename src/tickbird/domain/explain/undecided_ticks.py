@@ -33,12 +33,12 @@ class UndecidedTickExplainer(Explainer):
         schedule, tick = self.schedule, self.tick
         reached = schedule.cursor.planned_until
         open_ = reached is None or tick > reached
-        then = self.evidence.in_force()
-        if then is None and (self.evidence.revisions or not open_):
+        then = self.context.in_force()
+        if then is None and (self.context.revisions or not open_):
             return self._before_its_time()
-        if then is not None and self.evidence.is_forgotten(then):
+        if then is not None and self.context.is_forgotten(then):
             return self._forgotten(then)
-        if (deletion := self.evidence.deletion()) is not None:
+        if (deletion := self.context.deletion()) is not None:
             return self._deleted(deletion)
         # What is not decided yet will be decided by what is stored now.
         if open_ or then is None:
@@ -63,7 +63,7 @@ class UndecidedTickExplainer(Explainer):
 
     def _before_its_time(self) -> Explanation:
         self._go_by(self.schedule.definition)
-        first = self.evidence.revisions[-1] if self.evidence.revisions else None
+        first = self.context.revisions[-1] if self.context.revisions else None
         if first is not None and first.revision > 1:
             self._step(None, "schedule", f"Its revisions before {first.revision} were not read.")
             return self._explanation("no record", "It is not known here what was in force so long ago.")
@@ -102,8 +102,8 @@ class UndecidedTickExplainer(Explainer):
         around = [f"the tick before is {times(before)}"] if before is not None else ["there is no tick before"]
         around.append(f"the next one is {times(after)}" if after is not None else "there is none after")
         where = "; ".join(around)
-        offset = self.evidence.offset(definition)
-        moved = self.evidence.moved_to(tick)
+        offset = self.context.offset(definition)
+        moved = self.context.moved_to(tick)
         known = definition.trigger.contains(tick)
         landings = grid.landings_of(tick) if known and isinstance(grid, RolledGrid) else []
         if landings and landings != [tick]:
@@ -130,16 +130,16 @@ class UndecidedTickExplainer(Explainer):
         return self._explanation("not a tick", f"{text}: {where}.")
 
     def _no_record(self, definition: Definition) -> Explanation:
-        due_at, offset = self._due_at(definition), self.evidence.offset(definition)
-        past = self.evidence.moved_past(offset)
+        due_at, offset = self._due_at(definition), self.context.offset(definition)
+        past = self.context.moved_past(offset)
         decided_at = due_at if past is None else max(due_at, int(past.detail["to"]))
-        paused = self.evidence.paused_then(decided_at)
+        paused = self.context.paused_then(decided_at)
         if paused is not None and paused.holds(self.tick + offset):
             text = self._pause(paused, "paused")
             self._step(False, "state", f"{capital(text)}.")
             return self._explanation("no record", f"No decision is stored, but the schedule was {text}.")
-        if (edit := self.evidence.changed_before(decided_at)) is not None:
-            self._move(self.evidence.moved(self.tick), due_at)
+        if (edit := self.context.changed_before(decided_at)) is not None:
+            self._move(self.context.moved(self.tick), due_at)
             text = f"{edit.action} by {edit.actor} at {self.times(edit.at)} came before it was decided"
             self.steps.append(Step(False, "schedule", f"Revision {edit.revision}, {text}.", None, edit.at))
             return self._explanation("no record", f"Dropped: {text}, at {self.times(decided_at)}.")
@@ -152,7 +152,7 @@ class UndecidedTickExplainer(Explainer):
         )
 
     def _open(self, definition: Definition) -> Explanation:
-        schedule, now, tick = self.schedule, self.evidence.now, self.tick
+        schedule, now, tick = self.schedule, self.context.now, self.tick
         cursor = schedule.cursor
         if schedule.state == "parked":
             return self._parked()
@@ -160,7 +160,7 @@ class UndecidedTickExplainer(Explainer):
             return self._ended(definition)
         due_at = schedule.due_at(tick)
         overdue = to_datetime(due_at) <= now
-        paused = self.evidence.paused_now() if schedule.state == "paused" else None
+        paused = self.context.paused_now() if schedule.state == "paused" else None
         held = paused is not None and paused.holds(due_at)
         if paused is not None and held and (paused.until is None or to_datetime(paused.until) > now):
             text = self._pause(paused, "paused")
@@ -187,7 +187,7 @@ class UndecidedTickExplainer(Explainer):
     def _parked(self) -> Explanation:
         error = reason(self.schedule.error) or "its definition cannot be read"
         self._step(False, "state", f"Parked: {error}.")
-        if to_datetime(self.tick) > self.evidence.now:
+        if to_datetime(self.tick) > self.context.now:
             return self._explanation(
                 "will be skipped", f"Will not run unless the schedule is repaired before: {error}."
             )
@@ -205,8 +205,8 @@ class UndecidedTickExplainer(Explainer):
     def _overdue(self, definition: Definition, due_at: int) -> Explanation:
         """Due, and no worker has planned it."""
         self._change_steps(due_at)
-        late = duration_text((self.evidence.now - to_datetime(due_at)).total_seconds())
-        planners = [worker for worker in self.evidence.workers if worker.kind in ("worker", "planner")]
+        late = duration_text((self.context.now - to_datetime(due_at)).total_seconds())
+        planners = [worker for worker in self.context.workers if worker.kind in ("worker", "planner")]
         if planners:
             seen = f"{len(planners)} live " + ("worker has" if len(planners) == 1 else "workers have")
             why = f"it was due {late} ago, and {seen} not planned it yet"
@@ -214,9 +214,9 @@ class UndecidedTickExplainer(Explainer):
             why = f"it was due {late} ago, and no worker is alive to plan it"
         if self.schedule.error:
             why = f"it was due {late} ago, and it cannot be planned: {reason(self.schedule.error)}"
-        elif not self.evidence.copy_reason:
+        elif not self.context.copy_reason:
             # In a copy, every worker gives the reason that the answer ends with.
-            held = next((worker for worker in self.evidence.workers if worker.standby_reason), None)
+            held = next((worker for worker in self.context.workers if worker.standby_reason), None)
             why += "" if held is None else f"; worker {held.id} {held.standby_reason}"
         self._step(False, "late", f"{capital(why)}.", at=due_at)
         name, fate = self._projected(definition)
@@ -228,10 +228,10 @@ class UndecidedTickExplainer(Explainer):
         if self.schedule.cursor.planned_until is None:
             return "state", "a new schedule does not run what was due before it is first planned"
         active = tuple(
-            ActiveRun(run.id, run.status, run.origin, awaits=run.waiting_for_dependency) for run in self.evidence.active
+            ActiveRun(run.id, run.status, run.origin, awaits=run.waiting_for_dependency) for run in self.context.active
         )
-        facts = Facts(active, successes=self.evidence.successes)
-        planned = plan(self.schedule, facts, self.evidence.now.timestamp())
+        facts = Facts(active, successes=self.context.successes)
+        planned = plan(self.schedule, facts, self.context.now.timestamp())
         for run in planned.runs:
             if run.scheduled_for == self.tick:
                 how = f"as a catch-up run (catch_up={definition.catch_up})" if run.origin == "catch_up" else "at once"
@@ -256,7 +256,7 @@ class UndecidedTickExplainer(Explainer):
             self._step(False, "window", f"{capital(ended)}.")
             return self._explanation("ended", f"Will not run: {ended}.")
         if passing is not None and passing.due_at is not None:
-            text = self._past_this(passing.tick, passing.due_at, self.evidence.moved(passing.tick))
+            text = self._past_this(passing.tick, passing.due_at, self.context.moved(passing.tick))
             self._step(False, "reschedule", f"{capital(text)}.", at=passing.due_at)
             return self._explanation("will be skipped", f"Will be skipped: {text}.")
         if ahead is not None and ahead.is_skipped(tick):
@@ -275,10 +275,10 @@ class UndecidedTickExplainer(Explainer):
             self._step(False, "shadow", f"{capital(text)}.")
             return self._explanation("will be skipped", f"Will be skipped: {text}.")
         unless = self._in_the_way(definition, due_at)
-        needs, provided = DependencyExplainer(definition, due_at, self.evidence, times).to_come()
+        needs, provided = DependencyExplainer(definition, due_at, self.context, times).to_come()
         self.steps += needs
         but = ""
-        if unserved := unserved_reason(definition.queue, definition.target.name, self.evidence.workers):
+        if unserved := unserved_reason(definition.queue, definition.target.name, self.context.workers):
             self._step(False, "worker", f"As things stand, {unserved}.")
             but = f", but as things stand {unserved}"
         return self._explanation("will run", f"Will run at {times(due_at)}{moved_by}{provided}{unless}{but}.")
@@ -288,7 +288,7 @@ class UndecidedTickExplainer(Explainer):
         overrides = (each for each in self.schedule.cursor.tick_overrides if each.tick == self.tick)
         override = next(overrides, None)
         moved = override is not None and override.due_at is not None
-        text = self._move(self.evidence.moved(self.tick) if moved else None, due_at)
+        text = self._move(self.context.moved(self.tick) if moved else None, due_at)
         if override is not None and override.payload is not None:
             text += self._payload(override.actor, override.note, to_datetime(override.created_at))
         return text
@@ -299,7 +299,7 @@ class UndecidedTickExplainer(Explainer):
         if definition.max_runs is None or definition.shadow:
             return ""
         left = definition.max_runs - cursor.runs_planned
-        after = cursor.planned_until or to_seconds(self.evidence.now)
+        after = cursor.planned_until or to_seconds(self.context.now)
         stretches = 0
         for override in [*cursor.tick_overrides, None]:
             # The ticks up to the override, and then what becomes of its own.
@@ -323,7 +323,7 @@ class UndecidedTickExplainer(Explainer):
 
     def _in_the_way(self, definition: Definition, due_at: int) -> str:
         """What active runs would do to the tick if they were still there; for the sentence when it is the next one."""
-        active = self.evidence.active
+        active = self.context.active
         if definition.overlap == "allow" or len(active) < definition.max_concurrent:
             self._step(True, "overlap", "Nothing active stands in its way.")
             return ""
@@ -342,4 +342,4 @@ class UndecidedTickExplainer(Explainer):
             effect, unless = "this one waits for it", f", or after {standing}"
         text = f"{capital(standing)}: if that is so at {self.times(due_at)}, {effect} (overlap={definition.overlap})."
         self._step(None, "overlap", text, first.id)
-        return unless if self.evidence.schedule.cursor.next_run_at == due_at else ""
+        return unless if self.context.schedule.cursor.next_run_at == due_at else ""

@@ -23,7 +23,7 @@ class WaitSteps(RunSteps):
         run = self.run
         ended = [
             other
-            for other in (*self.evidence.others, *self.evidence.active, *self.evidence.needed)
+            for other in (*self.context.others, *self.context.active, *self.context.needed)
             if other.id != run.id
             and other.finished_at is not None
             and run.created_at <= other.finished_at <= run.available_at
@@ -74,21 +74,21 @@ class WaitSteps(RunSteps):
         return "another run of its schedule"
 
     def waiting(self) -> Step:
-        limit, definition = self.evidence.limit, self.definition
+        limit, definition = self.context.limit, self.definition
         if self.run.waiting_for_dependency:
             return self.dependencies.waiting(self.run)
         if limit is None or limit.active < limit.max_running:
             return self._waits_for_its_own()
         text = self._waits_for_slot(limit)
-        going = sum(other.status != "waiting" for other in self.evidence.active if other.id != self.run.id)
+        going = sum(other.status != "waiting" for other in self.context.active if other.id != self.run.id)
         if definition is not None and definition.max_running is not None and going >= definition.max_running:
             own = self._waits_for_its_own()
             text += f" {own.text[:-1]} as well."
-        holder = self.evidence.holders[0].id if self.evidence.holders else None
+        holder = self.context.holders[0].id if self.context.holders else None
         return Step(False, "limit", text, holder, self.run.created_at)
 
     def _waits_for_slot(self, limit: ConcurrencyLimit) -> str:
-        holders = self.evidence.holders
+        holders = self.context.holders
         named = ", ".join(active_run_text(other, self.times, whose=True) for other in holders[:3])
         more = f" and {limit.active - 3} more" if limit.active > 3 else ""
         others = f"; {count(limit.waiting, 'run')} wait for one" if limit.waiting > 1 else ""
@@ -97,10 +97,10 @@ class WaitSteps(RunSteps):
 
     def _waits_for_its_own(self) -> Step:
         run = self.run
-        ahead = [other for other in self.evidence.active if other.id != run.id and other.status != "waiting"]
+        ahead = [other for other in self.context.active if other.id != run.id and other.status != "waiting"]
         aside = run.backfill_id is not None
         waiters = [
-            other for other in self.evidence.active if other.status == "waiting" and not other.waiting_for_dependency
+            other for other in self.context.active if other.status == "waiting" and not other.waiting_for_dependency
         ]
         earlier = sum(1 for other in waiters if aside or other.id < run.id)
         others = f", behind {count(earlier, 'other waiting run')}" if earlier else ""

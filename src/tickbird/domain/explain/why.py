@@ -18,18 +18,18 @@ _PLANNED: Final = ("will run", "will be skipped", "undecided")
 _ACTIVE: Final = ("running", "queued", "waiting")
 
 
-def explain(evidence: ExplainContext) -> Explanation:
+def explain(context: ExplainContext) -> Explanation:
     """What was, or will be, decided for the instant, and why, from the rows that concern it."""
-    if not FIRST_SECOND <= evidence.tick <= LAST_SECOND:
+    if not FIRST_SECOND <= context.tick <= LAST_SECOND:
         raise InvalidError("at: lies outside the years 1 to 9999 in UTC.", field="at")
-    told = _explain(evidence)
-    if not evidence.copy_reason or told.verdict not in (*_PLANNED, *_ACTIVE):
+    told = _explain(context)
+    if not context.copy_reason or told.verdict not in (*_PLANNED, *_ACTIVE):
         return told
     return replace(
         told,
         verdict="undecided" if told.verdict in _PLANNED else told.verdict,
-        sentence=f"{told.sentence.removesuffix('.')}, but nothing is planned or executed here: {evidence.copy_reason}.",
-        steps=(*told.steps, copy_step(evidence.copy_reason)),
+        sentence=f"{told.sentence.removesuffix('.')}, but nothing is planned or executed here: {context.copy_reason}.",
+        steps=(*told.steps, copy_step(context.copy_reason)),
     )
 
 
@@ -38,10 +38,10 @@ def copy_step(copy_reason: str) -> Step:
     return Step(False, "copy", f"{capital(copy_reason)}.")
 
 
-def _explain(evidence: ExplainContext) -> Explanation:
-    run, skip = evidence.run, evidence.skip
+def _explain(context: ExplainContext) -> Explanation:
+    run, skip = context.run, context.skip
     if run is not None:
-        return RunExplainer(evidence).explain(run, skip)
-    if skip is not None and (skipped := SkipExplainer(evidence).explain(skip)) is not None:
+        return RunExplainer(context).explain(run, skip)
+    if skip is not None and (skipped := SkipExplainer(context).explain(skip)) is not None:
         return skipped
-    return UndecidedTickExplainer(evidence).explain()
+    return UndecidedTickExplainer(context).explain()

@@ -68,18 +68,18 @@ class SimulatedRun:
         "due",
         "id",
         "in_line",
+        "index",
         "origin",
         "over",
-        "place",
         "pool",
         "start_by",
         "status",
         "tries",
     )
 
-    def __init__(self, run_id: int, place: int, due: int, start_by: int | None, status: Status, origin: Origin) -> None:
+    def __init__(self, run_id: int, index: int, due: int, start_by: int | None, status: Status, origin: Origin) -> None:
         self.id = run_id
-        self.place = place
+        self.index = index
         self.due = due
         self.start_by = start_by
         self.status = status

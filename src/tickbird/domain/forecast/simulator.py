@@ -46,7 +46,7 @@ class Simulator(Slots):
             self._until((until + 1) * MICROS - 1)
             after = until
             if counted is not None:
-                counted(self.tally.seen, total)
+                counted(self.tally.tick_count, total)
         self.tally.close()
         self.tally.left_over = sum(run.status != "running" for runs in self.live for run in runs)
         return self.tally
@@ -138,7 +138,7 @@ class Simulator(Slots):
         mask = (1 << bits) - 1
         reached, offsets, live, running = self.reached, self.offsets, self.live, self.running
         rule, maximum, crowd, nameless = self.rule, self.maximum, self.crowd, self.nameless
-        not_all, limit, made, lines = self.not_all, self.limit, self.made, self.lines
+        not_all, limit, made, lines = self.not_all, self.limit, self.runs_planned, self.lines
         definitions = self.definitions
         second, now, seen = -1, 0, 0
         for entry in feed:
@@ -266,24 +266,24 @@ class Simulator(Slots):
         for entry in self.ends:
             run = self._new(entry & (1 << self.bits) - 1, 0, None, "running", "schedule")
             run.pool, run.tries = entry >> self.bits & (1 << self.shift - self.bits) - 1, 1
-            self.running[run.place] -= 1
+            self.running[run.index] -= 1
         self.ends.clear()
         self.lost = [run for live in self.live for run in live if run.status == "running"]
         for run in self.lost:
-            self.tally.ended(self.queue[run.place], now)
+            self.tally.ended(self.queue[run.index], now)
             self.free[run.pool] += 1
 
     def _come_back(self, now: int) -> None:
         """After an outage: lost runs begin anew or fail, others may be too late, what was missed is planned."""
         self.down_until = 0
         for run in self.lost:
-            definition = self.definitions[run.place]
+            definition = self.definitions[run.index]
             assert definition is not None
             self.tally.lost += 1
             # It has begun once, so that it cannot be too late for that.
             run.status, run.available, run.start_by = "queued", now, None
             if run.tries > definition.crash_limit:
-                self.tally.cancel(run.place, "lost")
+                self.tally.cancel(run.index, "lost")
                 self._end(run, now, succeeded=False)
             else:
                 self.fresh.append(run)
@@ -316,7 +316,9 @@ class Simulator(Slots):
     def _current(self, place: int) -> Schedule:
         schedule, reached = self.schedules[place], self.reached[place]
         until = None if reached == -NEVER else reached
-        return replace(schedule, cursor=replace(schedule.cursor, planned_until=until, runs_planned=self.made[place]))
+        return replace(
+            schedule, cursor=replace(schedule.cursor, planned_until=until, runs_planned=self.runs_planned[place])
+        )
 
     def _facts(self, place: int, schedule: Schedule) -> Facts:
         definition = schedule.definition
@@ -353,7 +355,7 @@ class Simulator(Slots):
                 tally.ticks(made.due_at, 1)
             if made.held:
                 self.held.add(place)
-                self.made[place] += 1
+                self.runs_planned[place] += 1
                 tally.held += 1
                 continue
             run = self._add(place, made.due_at, made.origin, made.status, made.awaits)

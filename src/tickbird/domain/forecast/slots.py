@@ -40,7 +40,7 @@ class Slots:
         self.tally = tally(stage.start, stage.end, many)
         # The last tick that is decided of each; of what rests, all are.
         self.reached = [NEVER if each.definition is None else -NEVER for each in self.schedules]
-        self.made = [each.cursor.runs_planned for each in self.schedules]
+        self.runs_planned = [each.cursor.runs_planned for each in self.schedules]
         self.live: list[list[SimulatedRun]] = [[] for _ in range(many)]
         # How many run besides of which nothing is kept but their ends: instant, pool and place in one number.
         self.running = [0] * many
@@ -150,7 +150,7 @@ class Slots:
         if key is not None and status == "queued" and self.room[key] <= 0:
             status = "waiting"
         run = self._new(place, due, None if limit is None else due + limit, status, origin)
-        self.made[place] += 1
+        self.runs_planned[place] += 1
         if status == "queued":
             self.fresh.append(run)
             return run
@@ -180,7 +180,7 @@ class Slots:
             begun.clear()
             return
         for place in begun:
-            self.made[place] -= 1
+            self.runs_planned[place] -= 1
             self._add(place, now // MICROS, "schedule", "queued")
         begun.clear()
         for run in fresh:
@@ -190,13 +190,13 @@ class Slots:
             while self.free[number] > 0 and self.in_line and (first := self._first(lanes, now)) is not None:
                 self.free[number] -= 1
                 self._start(first, now, number)
-        if self.in_line > self.tally.longest:
+        if self.in_line > self.tally.max_queued:
             self.tally.line(self.in_line, now)
 
     def _enqueue(self, run: SimulatedRun) -> None:
-        definition = self.definitions[run.place]
+        definition = self.definitions[run.index]
         assert definition is not None
-        heappush(self.lines_up[self.lane[run.place]], (-definition.priority, run.available, run.id, run))
+        heappush(self.lines_up[self.lane[run.index]], (-definition.priority, run.available, run.id, run))
         run.in_line = True
         self.in_line += 1
         if run.start_by is not None:
@@ -233,7 +233,7 @@ class Slots:
         run.in_line = False
 
     def _start(self, run: SimulatedRun, now: int, pool: int) -> None:
-        place = run.place
+        place = run.index
         run.tries += 1
         run.status, run.pool = "running", pool
         self.tally.started(place, self.queue[place], now, run.due, anew=run.tries > 1)
@@ -246,7 +246,7 @@ class Slots:
 
     def _end(self, run: SimulatedRun, now: int, *, succeeded: bool) -> None:
         """A run is final; whoever waited for its place goes."""
-        place, key, status = run.place, self.keys[run.place], run.status
+        place, key, status = run.index, self.keys[run.index], run.status
         run.over = True
         self._leave_line(run)
         self.live[place].remove(run)
@@ -276,7 +276,7 @@ class Slots:
                 continue
             run.awaits = [each for each in run.awaits if each not in met]
             if not run.awaits:
-                self._release({run.place}, None, now)
+                self._release({run.index}, None, now)
 
     def _release(self, places: Collection[int], key: str | None, now: int) -> None:
         """Queue the next waiters of a schedule and of a key, as far as there is room for them."""
@@ -300,8 +300,8 @@ class Slots:
             run = runs[run_id]
             run.status = "queued"
             run.available = max(run.available, now)
-            self.waiting[run.place] -= 1
-            if (own := self.keys[run.place]) is not None:
+            self.waiting[run.index] -= 1
+            if (own := self.keys[run.index]) is not None:
                 self.room[own] -= 1
             self.fresh.append(run)
 
@@ -310,9 +310,9 @@ class Slots:
         if run.over or run.status == "running":
             return
         if run.start_by is not None and run.start_by * MICROS < now:
-            self.tally.cancel(run.place, "misfire")
+            self.tally.cancel(run.index, "misfire")
         elif any(each.deadline_at * MICROS < now for each in run.awaits):
-            self.tally.cancel(run.place, "dependency")
+            self.tally.cancel(run.index, "dependency")
         else:
             return
         self._end(run, now, succeeded=False)

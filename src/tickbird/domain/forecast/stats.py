@@ -21,7 +21,7 @@ class ForecastStats:
         self.ticks_by_minute = [0] * (60 * hours)
         self.runs_by_hour = [0] * hours
         self.busy_by_hour = [0] * hours
-        self.seen = 0
+        self.tick_count = 0
         self.overlaps = 0
         self.held = 0
         self.lost = 0
@@ -36,7 +36,7 @@ class ForecastStats:
         self.latest: tuple[int, int, int] | None = None
         self.busy = 0
         self.peak, self.peak_at = 0, start * MICROS
-        self.longest, self.longest_at = 0, start * MICROS
+        self.max_queued, self.max_queued_at = 0, start * MICROS
         self._hour = 0
         # When this hour ends, as the player writes ends: with so many bits behind it.
         self.shift = 0
@@ -56,7 +56,7 @@ class ForecastStats:
         """So many ticks came due at this second."""
         if self.start <= due < self.end:
             self.ticks_by_minute[(due - self.first) // 60] += count
-            self.seen += count
+            self.tick_count += count
 
     def skip(self, place: int, reason: str, count: int) -> None:
         """So many ticks of a schedule are skipped."""
@@ -140,9 +140,9 @@ class ForecastStats:
         self.reach(self.end * MICROS)
 
     def line(self, length: int, now: int) -> None:
-        """So many runs stand in line for a slot."""
-        if length > self.longest:
-            self.longest, self.longest_at = length, now
+        """Record that `length` runs wait for a slot."""
+        if length > self.max_queued:
+            self.max_queued, self.max_queued_at = length, now
 
     def percentile(self, share: float) -> int:
         """The lateness that this share of all runs does not go beyond."""

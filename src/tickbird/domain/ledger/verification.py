@@ -83,7 +83,7 @@ class LedgerVerifier:
             skipped=fold.skipped,
             open=waiting,
             findings=tuple(fold.findings),
-            finding_count=fold.found,
+            finding_count=fold.finding_count,
         )
 
     def _undecided(self) -> int:
@@ -124,10 +124,10 @@ class _Fold:
     def __init__(self, found: list[GridEra], revisions: Mapping[int, RevisionRecord], lowest: int, cap: int) -> None:
         self._eras = found
         self._revisions = revisions
-        self._place = 0
+        self._index = 0
         self._lowest = lowest
         self._cap = cap
-        self.expected = self.runs = self.skipped = self.found = 0
+        self.expected = self.runs = self.skipped = self.finding_count = 0
         self.findings: list[LedgerError] = []
         # Everything up to here has been compared.
         self._reached = max(lowest, found[0].start) if found else lowest
@@ -139,7 +139,7 @@ class _Fold:
 
     @property
     def _era(self) -> GridEra | None:
-        return self._eras[self._place] if self._place < len(self._eras) else None
+        return self._eras[self._index] if self._index < len(self._eras) else None
 
     def take(self, decision: LedgerEntry) -> None:
         """One decision; everything before it that is expected and was not seen is missing."""
@@ -150,7 +150,7 @@ class _Fold:
             return
         if decision.cause == "invalid":
             self._go_to_repair(decision)
-        while (era := self._era) is not None and decision.first > era.until and self._place + 1 < len(self._eras):
+        while (era := self._era) is not None and decision.first > era.until and self._index + 1 < len(self._eras):
             self._leave()
         if era is None:
             return
@@ -177,15 +177,15 @@ class _Fold:
 
     def _go_back(self, decision: LedgerEntry, era: GridEra) -> GridEra:
         """The era that decided it: if no planner looked between edits by plain SQL, the grid before them went on."""
-        while self._place and not era.decided and decision.revision < era.revision and decision.first > era.start:
+        while self._index and not era.decided and decision.revision < era.revision and decision.first > era.start:
             start = next((each for each in era.later_starts if each >= decision.first), None)
             if start is None:
                 break
-            before = self._eras[self._place - 1]
+            before = self._eras[self._index - 1]
             before.until = era.start = min(start, era.until)
             if start >= era.until:
-                del self._eras[self._place]
-            self._place -= 1
+                del self._eras[self._index]
+            self._index -= 1
             era = before
         return era
 
@@ -239,32 +239,32 @@ class _Fold:
         self, kind: Kind, first: int, last: int, count: int, text: str, decision: LedgerEntry | None = None
     ) -> None:
         """Add a finding."""
-        self.found += 1
+        self.finding_count += 1
         if len(self.findings) < MAX_FINDINGS:
             run_id, skip_id = (decision.run_id, decision.skip_id) if decision else (None, None)
             self.findings.append(LedgerError(kind, first, last, count, text, run_id, skip_id))
 
     def _go_to_repair(self, decision: LedgerEntry) -> None:
         """What a parked schedule missed is told on the grid it was repaired to, from its cursor on."""
-        while (era := self._era) is not None and self._place + 1 < len(self._eras):
-            if self._eras[self._place + 1].revision > decision.revision:
+        while (era := self._era) is not None and self._index + 1 < len(self._eras):
+            if self._eras[self._index + 1].revision > decision.revision:
                 return
             if decision.first > era.until:
                 self._leave()
             else:
-                self._place += 1
+                self._index += 1
             self._reached = max(self._reached, decision.first - 1)
 
     def _leave(self) -> None:
         """The rest of this era has no decision; the next one begins."""
-        era = self._eras[self._place]
+        era = self._eras[self._index]
         end = min(era.until, self._cap)
         if not era.decided:
             self._reached = max(self._reached, min(era.began_by, end))
         if era.grid is not None and not era.ends_early:
             self._gap(era.grid, end)
         self._reached = max(self._reached, end)
-        self._place += 1
+        self._index += 1
 
     def _gap(self, grid: TickGrid, until: int) -> None:
         """The ticks between what was reached and `until` have no decision, unless ahead of time or by a backfill."""

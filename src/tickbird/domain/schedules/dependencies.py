@@ -184,33 +184,34 @@ class DependencyWait:
 
 
 class DependencyCheck:
-    """What the ticks of a schedule need of others, as things stand at an instant.
+    """The dependencies of a schedule at an instant.
 
-    Of each dependency, ticks due up to some instant are met, and for those due up to another it is too late to wait.
+    For each dependency: up to one `due_at` it is met, and up to another it is too late to wait for it.
     """
 
     def __init__(self, depends_on: Iterable[After], successes: Mapping[str, LastSuccess], now: float) -> None:
-        self._each: list[tuple[After, LastSuccess | None, int, int]] = []
-        for each in depends_on:
-            last = successes.get(each.schedule)
-            met = _NEVER if last is None or last.at is None else last.at + each.within
-            # What does not exist cannot be waited for.
-            past = _FOR_EVER if last is None or not each.wait else ceil(now - each.wait) - 1
-            self._each.append((each, last, met, past))
+        self._dependencies: list[tuple[After, LastSuccess | None, int, int]] = []
+        for dependency in depends_on:
+            last = successes.get(dependency.schedule)
+            met = _NEVER if last is None or last.at is None else last.at + dependency.within
+            # A tick does not wait for a schedule that does not exist.
+            past = _FOR_EVER if last is None or not dependency.wait else ceil(now - dependency.wait) - 1
+            self._dependencies.append((dependency, last, met, past))
 
     @property
     def edges(self) -> list[int]:
-        """The instants behind which ticks that are due may fare otherwise than up to them."""
-        return sorted({edge for _, _, met, past in self._each for edge in (met, past)})
+        """The `due_at` after which the answers of `unmet` and `awaits` change."""
+        return sorted({edge for _, _, met, past in self._dependencies for edge in (met, past)})
 
     def unmet(self, due_at: int) -> str:
-        """The schedules for which a tick that is due then must be skipped; none: it may run, or wait."""
-        return ", ".join(each.schedule for each, _, met, past in self._each if met < due_at <= past)
+        """The schedules because of which a tick with this `due_at` is skipped; empty: it runs or waits."""
+        unmet = (item.schedule for item, _, met, past in self._dependencies if met < due_at <= past)
+        return ", ".join(unmet)
 
     def awaits(self, due_at: int) -> tuple[DependencyWait, ...]:
-        """What a tick that is due then has to wait for."""
+        """The successes that a tick with this `due_at` waits for."""
         return tuple(
-            DependencyWait(last.schedule_id, due_at - each.within, due_at + each.wait)
-            for each, last, met, past in self._each
+            DependencyWait(last.schedule_id, due_at - item.within, due_at + item.wait)
+            for item, last, met, past in self._dependencies
             if last is not None and due_at > max(met, past)
         )

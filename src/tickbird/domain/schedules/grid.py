@@ -28,7 +28,7 @@ class TickRange:
 class TickGrid:
     """Instants are whole seconds since the epoch; ranges are (after, until]."""
 
-    __slots__ = ("_answer", "_calendar", "_first", "_last", "_trigger", "_zone")
+    __slots__ = ("_calendar", "_first", "_last", "_last_next", "_trigger", "_zone")
 
     def __init__(self, definition: Definition) -> None:
         self._trigger = definition.trigger
@@ -36,15 +36,15 @@ class TickGrid:
         self._first = to_seconds(definition.start_at) if definition.start_at else None
         self._last = to_seconds(definition.end_at) if definition.end_at else None
         self._zone = zone_info(definition.trigger.tz) if self._calendar else None
-        # The last question and its answer: a planner asks for the tick after the one it has just decided, twice.
-        self._answer: tuple[int | None, int | None] = (None, None)
+        # The last argument and result of `next`: a planner needs the tick after the one that it has just decided twice.
+        self._last_next: tuple[int | None, int | None] = (None, None)
 
     def next(self, after: int) -> int | None:
         """The first tick after this instant."""
-        asked, tick = self._answer
-        if asked != after:
+        last_after, tick = self._last_next
+        if last_after != after:
             tick = self._next(after)
-            self._answer = after, tick
+            self._last_next = after, tick
         return tick
 
     def _next(self, after: int) -> int | None:
