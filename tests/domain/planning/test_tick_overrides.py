@@ -13,6 +13,7 @@ from tickbird.domain.planning.plan import Facts
 from tickbird.domain.planning.planner import plan
 from tickbird.domain.planning.skip_ranges import skip_all
 from tickbird.domain.schedules.schedule import Cursor, Schedule
+from tickbird.domain.schedules.tick_overrides import TickOverride, overrides_text, read_overrides
 
 
 @pytest.mark.parametrize(
@@ -155,3 +156,10 @@ def test_a_tick_is_decided_after_those_before_it_though_it_was_moved_to_an_earli
     late = look(moved(120, 45, overlap="allow"), 60)
     assert runs(late) == [(60, "schedule", "queued"), (120, "schedule", "queued")]
     assert [run.due_at for run in late.runs] == [BASE + 60, BASE + 45]
+
+
+def test_a_tick_that_was_decided_early_is_stored_by_that_name() -> None:
+    early = (TickOverride(BASE, decided_early=True),)
+    text = overrides_text(early)
+    assert text == f'[{{"tick":{BASE},"decided_early":true}}]'
+    assert read_overrides(text) == early
