@@ -27,7 +27,7 @@ def break_by_sql(path: Path, now: float) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         broken = """UPDATE schedules SET definition = json_set(definition, '$.trigger', json('{"cron": "no"}'))"""
         connection.execute(broken)
-        connection.execute("UPDATE cursors SET changed_at = ?1, next_run_at = ?1", (changed_at,))
+        connection.execute("UPDATE cursors SET edited_at = ?1, next_run_at = ?1", (changed_at,))
         connection.execute("UPDATE revisions SET created_at = ? WHERE revision = 2", (changed_at,))
 
 
