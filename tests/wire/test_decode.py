@@ -187,6 +187,7 @@ def stored(draw: Any) -> Schedule:
 FILE_CHANGES = records(
     ScheduleChange,
     command=st.none(),
+    restores=st.just(()),
     schedule=stored(),
     pause=st.none() | records(PauseState, until=st.none() | SECONDS),
 )
