@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from lab.faults import MissingRequirement
 from lab.servers import PostgresServer, ServerMissing
@@ -25,6 +26,10 @@ LONG = ("bench", "bird_shop", "faults", "processes", "proof", "simulation", "upg
 
 # So that its failed asserts show their values.
 pytest.register_assert_rewrite("conformance")
+
+# No test fails because the machine is busy: Hypothesis would measure examples and the first draw of a strategy.
+settings.register_profile("tickbird", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tickbird")
 
 # Python's own zones are to be those that Tickbird uses, whatever the system has.
 zoneinfo.reset_tzpath(())
