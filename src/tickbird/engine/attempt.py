@@ -53,11 +53,11 @@ class Attempt:
         "_may_start_again",
         "_monotonic",
         "_policy",
-        "_reported",
         "_timed_out",
         "_timer",
         "claimed",
         "executable",
+        "has_outcome",
         "key",
         "lease_ends",
         "run",
@@ -93,7 +93,7 @@ class Attempt:
         self._child_run: ChildRun | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timed_out = False
-        self._reported = False
+        self.has_outcome = False
 
     @property
     def is_expiring(self) -> bool:
@@ -219,7 +219,7 @@ class Attempt:
             self._timer = self._loop.call_later(_UNWINDING, self._report_time_out)
 
     def _report_time_out(self) -> None:
-        if not self._reported:
+        if not self.has_outcome:
             self._report(self._failed("timeout", f"took longer than its timeout of {self._policy.timeout} s"))
 
     def _done(self, call: asyncio.Future[EncodedResult]) -> None:
@@ -240,7 +240,7 @@ class Attempt:
         return self._failed("raised", encode_error(error).text)
 
     def _report(self, outcome: Outcome | None) -> None:
-        self._reported = True
+        self.has_outcome = True
         self._listener.ended(self, outcome)
 
     def _outcome(self, call: asyncio.Future[EncodedResult]) -> Outcome | None:

@@ -292,7 +292,9 @@ class Dispatcher:
                 self.stop(attempt, "drain")
             if not await self._wait_idle(_UNWINDING):
                 # Threads that do not stop end with the process; a moment later their runs may start elsewhere.
-                self._outcomes += [attempt.requeue(_UNTIL_GONE) for attempt in self.held.values()]
+                # An attempt that has ended keeps its outcome, even if the store has refused it so far.
+                unfinished = [attempt for attempt in self.held.values() if not attempt.has_outcome]
+                self._outcomes += [attempt.requeue(_UNTIL_GONE) for attempt in unfinished]
                 self.on_outcome()
                 await self._wait_idle(_UNWINDING)
 
