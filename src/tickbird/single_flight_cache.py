@@ -67,7 +67,7 @@ class SingleFlightCache(Generic[K, V]):
         return self._entries.size
 
     def get(self, key: K) -> V | None:
-        """The cached value; None if there is none or it is_ready_or_loading expired."""
+        """The cached value; None if there is none or it has expired."""
         entry = self._fresh(key)
         return None if entry is None else entry.value
 

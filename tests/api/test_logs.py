@@ -210,7 +210,7 @@ async def test_logs_of_another_namespace_are_not_there(api: Api) -> None:
 async def test_what_is_no_place_in_a_log(memory: Api, place: str) -> None:
     run = await start(memory)
     answer = await memory.ask("GET", f"/api/v1/runs/{run.id}/logs", params={"after": place})
-    assert "is no place in a log" in refused(answer, 400, "bad-page")
+    assert "is not a position in a log" in refused(answer, 400, "bad-page")
     if place.isascii():
         headers = {"Last-Event-ID": place.strip(), "Accept": "text/event-stream"}
         if place == place.strip():

@@ -291,7 +291,7 @@ async def test_a_worker_that_somebody_drains_finishes_and_ends_by_itself(
     assert (await client.run(first)).status == "succeeded"
     assert (await client.run(second)).status == "queued"
     assert not await client.workers(), "it signed off"
-    assert "this worker takes nothing more and ends: ana drains it" in caplog.text
+    assert "this worker drains: requested by ana" in caplog.text
     await bird.aclose()
 
 

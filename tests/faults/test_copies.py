@@ -130,7 +130,9 @@ async def test_why_tells_of_a_copy_until_it_is_accepted(copy: str, copied: Store
         assert explanation["sentence"].count("this store is a copy") == 1
         assert explanation["steps"][-1]["name"] == "copy"
     text = tickbird(copy, "doctor", "--accept-copy")
-    assert text.startswith("The copy was accepted: from now on it plans and executes here, as a store of its own.\n")
+    assert text.startswith(
+        "Copy accepted: workers now plan and execute in this store, independently of the original.\n"
+    )
     assert "✓ copy: " in text
     [explanation] = json.loads(tickbird(copy, "why", "clock", "2035-01-01T00:00:00Z", "--json"))["explanations"]
     assert explanation["verdict"] == "will run"

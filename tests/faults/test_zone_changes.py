@@ -51,9 +51,7 @@ async def test_a_country_abolishes_summer_time(client: Client, store: Store, fle
     [row] = [row for row in await client.audit() if row.action == "zones"]
     assert (row.schedule, row.actor) == ("july", "zone data 9999a")
     # It logs what it has done once that is done.
-    await until(
-        lambda: "the next look at july moved from 2099-07-01 07:00:00+00:00 to 2099-07-01 08:00" in fleet.logs()
-    )
+    await until(lambda: "next_run_at of july moved from 2099-07-01 07:00:00+00:00 to 2099-07-01 08:00" in fleet.logs())
 
     async def held() -> str:
         return next((worker.standby_reason for worker in await client.workers() if worker.pid == old.pid), "")

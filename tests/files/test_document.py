@@ -408,5 +408,5 @@ def test_a_mistake_in_the_state_of_a_schedule_is_one_sentence(state: object, sai
 
 
 def test_the_state_of_a_schedule_that_is_not_there_is_a_mistake() -> None:
-    with pytest.raises(DocumentError, match="state b: there is no schedule of this name"):
+    with pytest.raises(DocumentError, match="state b: the document has no schedule of this name"):
         read_document({"schedules": {"a": {"every": "1h", "task": "x"}}, "state": {"b": {"app": "x"}}})

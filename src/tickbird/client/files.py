@@ -199,7 +199,7 @@ class Files(ClientBase):
         return diagnostics, sorted(unserved)
 
     async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
-        """What is stored of an app, as a document that applying changes nothing by.
+        """The stored schedules of an app as a document; applying it to this store changes nothing.
 
         What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
         With `everything`, the schedules of all owners, for another store: with their owners, pauses and overrides, and
@@ -294,7 +294,7 @@ class Files(ClientBase):
 
 
 def _states(schedules: Sequence[Schedule], document: Document) -> dict[str, ScheduleState]:
-    """What the definitions of a document do not say of its schedules, where there is anything."""
+    """The owner, overrides and pause of each schedule of a document that has any of them."""
     from tickbird.files.schedule_state import NO_STATE, ScheduleState
 
     states = {

@@ -93,11 +93,11 @@ class WorkerReadiness:
     def on_heartbeat(self, result: HeartbeatResult) -> None:
         """Handle the result of a heartbeat: a drain, an accepted copy, adopted zone rules, or a migrated store."""
         if result.drain_requested_by and not self._drained:
-            log.warning("this worker takes nothing more and ends: %s drains it", result.drain_requested_by)
+            log.warning("this worker drains: requested by %s", result.drain_requested_by)
             self._drained = True
             self.on_drained()
         if result.outdated_reason and not self.outdated_reason:
-            log.error("this worker takes nothing more and ends: %s", result.outdated_reason)
+            log.error("this worker drains: %s", result.outdated_reason)
             self.outdated_reason = result.outdated_reason
             self.on_outdated()
         self._update_copy(result.copy_reason)
@@ -161,7 +161,7 @@ class WorkerReadiness:
         for schedule in moved:
             if self._moved < _MAX_LOGGED:
                 log.warning(
-                    "zone data: the next look at %s moved from %s to %s",
+                    "zone data: next_run_at of %s moved from %s to %s",
                     schedule.schedule,
                     schedule.before,
                     schedule.after,

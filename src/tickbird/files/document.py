@@ -29,7 +29,7 @@ class Document:
     calendars: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
     queues: Mapping[str, RateLimit] = field(default_factory=dict)
-    # Of schedules that moved from another store.
+    # Owners, overrides and pauses of schedules that were exported from another store.
     state: Mapping[str, ScheduleState] = field(default_factory=dict)
     places: Mapping[tuple[str, ...], SourceLocation] = field(default_factory=dict, compare=False, repr=False)
 

@@ -151,7 +151,8 @@ class DocumentReader(Triggers, Policies):
         for name in self.states:
             if ("schedules", name) not in self.places:
                 place = self.places["state", name]
-                self.diagnostics.append(Diagnostic(place, f"state {name[:60]}: there is no schedule of this name."))
+                text = f"state {name[:60]}: the document has no schedule of this name."
+                self.diagnostics.append(Diagnostic(place, f"{text} Add the schedule, or remove its state."))
 
     def limit(self, key: str, node: Node) -> None:
         """How many runs of a concurrency key may go on at once."""

@@ -25,7 +25,7 @@ from tickbird.domain.ledger.activity import (
 from tickbird.wire.encode.activity import streamed_activity_document
 
 log = logging.getLogger("tickbird.api")
-# A place that lies so far ahead is not one of this store, or its clock was set back.
+# A position further ahead than this is of another store, or the clock was set back.
 _MAX_CLOCK_LEAD: Final = timedelta(seconds=5)
 _MAX_PAUSE: Final = 5.0
 
@@ -52,7 +52,7 @@ class Subscriber:
         self.waiting: deque[bytes] = deque()
         self.news = asyncio.Event()
         self.slow = False
-        # What lies before this place was told of elsewhere.
+        # Activity up to this position is not sent by the feed; None: all is sent.
         self.begin: ActivityPosition | None = None
 
     def wants(self, activity: Activity) -> bool:

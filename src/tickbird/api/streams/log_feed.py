@@ -49,7 +49,7 @@ def parse_position(text: str | None, field: str) -> LogPosition:
         raise Problem(
             400,
             "bad-page",
-            f"{field}: {text[:60]!r} is no place in a log;",
+            f"{field}: {text[:60]!r} is not a position in a log;",
             field=field,
             hint="give the attempt and the number of the last line that was seen, such as 1.17, or leave it out.",
         )

@@ -72,7 +72,7 @@ class RemoteFiles(Remote, Files):
         )
 
     async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
-        """What is stored of an app, as a document that applying changes nothing by.
+        """The stored schedules of an app as a document; applying it to this store changes nothing.
 
         What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
         With `everything`, the schedules of all owners, for another store: with their owners, pauses and overrides, and

@@ -215,7 +215,7 @@ class UndecidedTickExplainer(Explainer):
         if self.schedule.error:
             why = f"it was due {late} ago, and it cannot be planned: {reason(self.schedule.error)}"
         elif not self.context.copy_reason:
-            # In a copy, every worker gives the reason that the answer ends with.
+            # In a copy, the standby reason of every worker is copy_reason, which explain() adds.
             held = next((worker for worker in self.context.workers if worker.standby_reason), None)
             why += "" if held is None else f"; worker {held.id} {held.standby_reason}"
         self._step(False, "late", f"{capital(why)}.", at=due_at)

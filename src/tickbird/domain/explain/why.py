@@ -13,7 +13,7 @@ from tickbird.domain.explain.undecided_ticks import UndecidedTickExplainer
 from tickbird.domain.messages import capital
 from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND
 
-# A copy decides nothing of its own, and lets nothing begin.
+# Verdicts on ticks that a copy does not decide, and on runs that it does not execute.
 _PLANNED: Final = ("will run", "will be skipped", "undecided")
 _ACTIVE: Final = ("running", "queued", "waiting")
 

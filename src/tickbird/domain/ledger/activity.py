@@ -130,7 +130,7 @@ class Watermark:
 
     @property
     def cursor(self) -> ActivityCursor:
-        """The place behind all of it."""
+        """The position after all of it."""
         return ActivityCursor(self.at, _LAST, 0, self.floor, self.passed)
 
 

@@ -18,7 +18,7 @@ from tickbird.domain.triggers.trigger import Trigger as TriggerValue
 
 @dataclass(frozen=True, slots=True)
 class UpcomingTick:
-    """An upcoming tick, and the reason if it will be skipped; `done`: it was decided before its time."""
+    """An upcoming tick; `skipped` is the reason if it will be skipped, or "done" if it was decided early."""
 
     scheduled_for: datetime
     due_at: datetime

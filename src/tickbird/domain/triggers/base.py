@@ -42,7 +42,7 @@ class BaseTrigger(ABC):
         return None if tick is None else to_datetime(tick)
 
     def bits(self, low: int, high: int) -> int:
-        """The ticks of [low, high), at most a day, as the bits of a number: the lowest one is `low`."""
+        """The ticks of [low, high), at most a day, as a bitmap; bit 0 is `low`."""
         found, tick = 0, self.next_tick(low - 1)
         while tick is not None and tick < high:
             found |= 1 << tick - low

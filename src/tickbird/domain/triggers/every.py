@@ -156,7 +156,7 @@ class Every(BaseTrigger):
         return self._step if self._kind is _ELAPSED else None
 
     def bits(self, low: int, high: int) -> int:
-        """The ticks of [low, high), at most a day, as the bits of a number: the lowest one is `low`."""
+        """The ticks of [low, high), at most a day, as a bitmap; bit 0 is `low`."""
         if self._kind is not _ELAPSED:
             return super().bits(low, high)
         first, high = self.next_tick(low - 1), min(high, LAST_SECOND + 1)
@@ -278,7 +278,7 @@ class Every(BaseTrigger):
 
 @lru_cache(maxsize=256)
 def _steps(step: int) -> int:
-    """The multiples of a step within a day, as the bits of a number."""
+    """The multiples of a step within a day, as a bitmap."""
     bits, size = 1, step
     while size < DAY:
         bits |= bits << size

@@ -49,7 +49,7 @@ class Trigger(Protocol):
         """The seconds after which all ticks repeat; None: they follow the calendar or a zone, or do not repeat."""
 
     def bits(self, low: int, high: int) -> int:
-        """The ticks of [low, high), at most a day, as the bits of a number: the lowest one is `low`."""
+        """The ticks of [low, high), at most a day, as a bitmap; bit 0 is `low`."""
 
     def walls(self, tick: int) -> list[int]:
         """The wall-clock seconds, in its zone, that the trigger means by a tick: several where a leap joined them."""
@@ -192,7 +192,7 @@ class AnyOf(BaseTrigger):
         return found if found <= _MAX_PERIOD else None
 
     def bits(self, low: int, high: int) -> int:
-        """The ticks of [low, high), at most a day, as the bits of a number: the lowest one is `low`."""
+        """The ticks of [low, high), at most a day, as a bitmap; bit 0 is `low`."""
         found = 0
         for member in self.members:
             found |= member.bits(low, high)

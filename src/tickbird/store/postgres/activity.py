@@ -106,7 +106,7 @@ def _shown(passed: OpenAtCursor) -> list[int]:
 
 
 async def _late(db: Session, passed: OpenAtCursor, place: dict[str, Any]) -> tuple[list[tuple[int, int, Row]], bool]:
-    """Runs of transactions that were passed over, each behind its row of the audit."""
+    """Runs of transactions that were passed over, each after its row of audit_log."""
     if not passed:
         return [], False
     done = dict(passed)

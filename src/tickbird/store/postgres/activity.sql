@@ -138,7 +138,7 @@ UNION ALL
 );
 
 -- name: happened_late
--- Runs made in transactions that were passed over, and have ended since, each with the id of its row of the audit; in the
+-- Runs made in transactions that were passed over, and have ended since, each with the id of its row of audit_log; in the
 -- order of their ids. A row without an id tells that there is too much to look through.
 SELECT
     u.xid, r.id, r.created_at, r.namespace,

@@ -274,7 +274,7 @@ LIMIT %(limit)s;
 -- name: key_of_run
 SELECT idempotency_key FROM tickbird.runs WHERE id = %(id)s AND namespace = %(namespace)s;
 
--- Pages of the audit: as many entries are looked at as `maximum` says. The last of these is given as well, wanted or not,
+-- Pages of the audit log: as many entries are looked at as `maximum` says. The last of these is given as well, wanted or not,
 -- so that the next page can begin after it.
 
 -- fragment: audit_columns

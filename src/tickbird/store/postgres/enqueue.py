@@ -24,7 +24,7 @@ def statements(url: str) -> Mapping[str, str]:
 def enqueueing(
     namespace: str, run: NewRun, actor: str, now: datetime | None = None, *, audited: bool = False
 ) -> StatementScript[int]:
-    """Insert a run, or find the one that its key stands for; not all who may enqueue may write to the audit."""
+    """Insert a run, or find the one that its key stands for; not all who may enqueue may write to audit_log."""
     key = run.idempotency_key
     values: dict[str, Any] = {
         "namespace": namespace,

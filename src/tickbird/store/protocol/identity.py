@@ -15,7 +15,7 @@ class IdentityStore(Protocol):
         """Compare the database with the one that the store recorded; writes nothing."""
 
     async def check(self) -> StoreIdentity:
-        """As read; records a store that has recorded nothing yet. In a copy, commands then plan nothing."""
+        """Like `read`, but records the database if none is recorded. In a copy, commands then plan nothing."""
 
     async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
         """Record this database as the store's own: the copy is a store from now on."""

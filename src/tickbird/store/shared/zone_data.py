@@ -48,7 +48,7 @@ def actor_of(zones: Zones) -> str:
 
 
 def detail_of(zones: Zones, moved: MovedSchedule) -> dict[str, Any]:
-    """What the audit tells of a look that moved."""
+    """The audit-log detail of a cursor whose next_run_at moved."""
     before, after = (None if at is None else at.isoformat() for at in (moved.before, moved.after))
     return {"from": before, "to": after, "version": zones.here.version, "digest": zones.here.digest}
 

@@ -236,7 +236,7 @@ ORDER BY 1;
 -- name: key_of_run
 SELECT idempotency_key FROM runs WHERE id = :id AND namespace = :namespace;
 
--- Pages of the audit: each entry that is looked at, and whether it is wanted. The caller stops when a page is full.
+-- Pages of the audit log: each entry that is looked at, and whether it is wanted. The caller stops when a page is full.
 
 -- fragment: audit_filter
 (:actor = '' OR instr(lower(actor), lower(:actor)))

@@ -27,7 +27,7 @@ from tickbird.files.loader import ENDINGS, FORMATS, Format
     "--all",
     "everything",
     is_flag=True,
-    help="Schedules of all owners, and what operators did, for another store.",
+    help="Export the schedules of all owners, with owners, pauses and overrides, for another store.",
 )
 @click.option("--format", "spelling", type=click.Choice(FORMATS), help="How to write it; else as the file's name says.")
 @click.option(
@@ -51,9 +51,9 @@ def export(
 ) -> None:
     """Write what is stored as a file that can be applied.
 
-    Applying it changes nothing: what operators have set over it is not part of it, and remarks tell of that. With --all
-    it is: applied to a new store, the file keeps owners, pauses and overrides. With --ical the file is a calendar of
-    coming ticks instead, for any calendar program.
+    Applying it to the same store changes nothing. Pauses and overrides of operators are only in its comments, which
+    JSON does not have. With --all, they and the owners are part of the file, for another store. With --ical the file
+    is a calendar of coming ticks instead, for any calendar program.
     """
     if ical is not None:
         if app is not None or everything or spelling is not None or (output is not None and ical != STDOUT):

@@ -105,7 +105,7 @@ def doctor(
 
     def show(screen: Printer) -> None:
         if accepted is not None:
-            screen.line("The copy was accepted: from now on it plans and executes here, as a store of its own.")
+            screen.line("Copy accepted: workers now plan and execute in this store, independently of the original.")
             screen.line()
         _show(screen, findings)
 

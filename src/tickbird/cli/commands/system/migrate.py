@@ -45,7 +45,11 @@ def migrate(settings: GlobalOptions) -> None:
 
 @click.command(cls=Command)
 @app_argument
-@click.option("--adopt", is_flag=True, help="Take over schedules of these names that a person or app files made.")
+@click.option(
+    "--adopt",
+    is_flag=True,
+    help="Take over schedules of the same names that a person or a file without an app created.",
+)
 @click.pass_obj
 def sync(settings: GlobalOptions, app: str | None, app_option: str | None, adopt: bool) -> None:
     """Write what an app's code declares to the store, without running it.

@@ -29,7 +29,7 @@ def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | N
     url = settings.store_url
     store = open_store(url)
     must_exist(store)
-    # The proof has a store of its own, but a person who cannot use the one beside it is told so first.
+    # The proof uses its own store, but first reports a given store that cannot be used.
     run_async(store.check_schema(), settings)
     proof = Proof(url, seconds=60.0 * minutes, processes=processes, seed=seed)
     what = "a schema" if url.partition(":")[0].lower().startswith("postgres") else "a file"

@@ -52,7 +52,7 @@ def cursors(condition: StoreSnapshot) -> Iterator[Finding]:
         return
     prefix = f"{condition.server.schema}." if condition.server else ""
     ids = name_list([str(schedule_id) for schedule_id in orphans])
-    text = f"{capped_count(len(orphans), 'cursor')} without a schedule, which nobody can plan: {ids}."
+    text = f"{capped_count(len(orphans), 'cursor')} without a schedule, which no worker can plan; schedule_id: {ids}."
     fix = f"DELETE FROM {prefix}cursors WHERE schedule_id NOT IN (SELECT id FROM {prefix}schedules);"  # noqa: S608 - for a person to paste
     yield warning("cursors", sentence(text), fix, schedule_ids=list(orphans))
 

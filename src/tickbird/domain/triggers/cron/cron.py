@@ -157,7 +157,7 @@ class Cron(BaseTrigger):
         return (self._step or DAY) if self._every_day and self.tz == "UTC" else None
 
     def bits(self, low: int, high: int) -> int:
-        """The ticks of [low, high), at most a day, as the bits of a number: the lowest one is `low`."""
+        """The ticks of [low, high), at most a day, as a bitmap; bit 0 is `low`."""
         begin, high = max(low, FIRST_SECOND), min(high, LAST_SECOND + 1)
         found = 0
         for span in self._zone.spans(begin, high):
@@ -312,7 +312,7 @@ class Cron(BaseTrigger):
 
 @lru_cache(maxsize=256)
 def _times(fields: Fields) -> int:
-    """The seconds of a day that match, as the bits of a number."""
+    """The matching seconds of a day, as a bitmap."""
     hour = sum(fields.seconds << 60 * minute for minute in range(60) if fields.minutes >> minute & 1)
     return sum(hour << 3600 * number for number in range(24) if fields.hours >> number & 1)
 

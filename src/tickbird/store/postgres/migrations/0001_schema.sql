@@ -90,7 +90,8 @@ CREATE TABLE tickbird.cursors (
     -- The next planner pass: the due_at of the next tick, the end of a pause, or now after a plain-SQL edit. Null: never
     -- planned, or nothing to plan.
     next_run_at timestamptz,
-    -- The last instant whose ticks are decided; it only grows.
+    -- The last instant whose ticks are decided. It grows; only a change of the grid, or resuming a parked schedule, moves it
+    -- back, to the instant of the change: later ticks that are decided are then kept in tick_overrides.
     planned_until timestamptz,
     runs_planned integer NOT NULL DEFAULT 0,
     -- The minute of the schedule's last deferred run; the next run of a burst is deferred to the minute after it.
@@ -185,7 +186,7 @@ CREATE TABLE tickbird.runs (
     -- not starve them; 0: not deferred.
     deferred_until_minute integer NOT NULL DEFAULT 0,
     -- Where a waiting run waits: -1 for a dependency, 0 for a slot or another run, 1 for its turn in a backfill, 2 until an
-    -- operator releases it (a held run). 0 in every other status. Lower lanes are released first.
+    -- operator releases it (a held run). 0 in every other status. Free slots go to lane 0 first, then to lane 1.
     lane smallint NOT NULL DEFAULT 0,
     status text NOT NULL
         CONSTRAINT runs_status_check CHECK (status IN ('waiting', 'queued', 'running', 'succeeded', 'failed', 'cancelled')),
@@ -340,8 +341,8 @@ CREATE TABLE tickbird.last_successes (
     succeeded_at timestamptz
 ) WITH (fillfactor = 50);
 
--- A waiting run (lane -1) and the schedules that it waits for. A success from earliest_at to deadline_at releases it; after
--- deadline_at it is cancelled.
+-- One row for each schedule that a waiting run (lane -1) waits for. A success from earliest_at to deadline_at deletes the
+-- row; the run leaves lane -1 when its last row is deleted, and is cancelled when a deadline_at has passed.
 CREATE TABLE tickbird.dependency_waits (
     run_id bigint NOT NULL,
     schedule_id bigint NOT NULL,

@@ -115,7 +115,7 @@ class SkipExtension(NamedTuple):
 
 
 class VoidedOverrideRow(NamedTuple):
-    """An override that was not carried out: by whose doing, and what the audit tells of it."""
+    """An override that was not carried out: by whose doing, and its detail in the audit log."""
 
     namespace: str
     schedule_id: int
