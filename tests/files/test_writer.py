@@ -24,7 +24,7 @@ from tickbird.domain.triggers.every import Every, every
 from tickbird.domain.triggers.trigger import AnyOf, At
 from tickbird.files.document import Document, read_bytes, read_document
 from tickbird.files.loader import FORMATS, Format
-from tickbird.files.schedule_state import ScheduleState
+from tickbird.files.schedule_state import ExportedState
 from tickbird.files.writer import to_plain, write
 
 
@@ -178,9 +178,9 @@ def test_an_empty_document_can_be_written() -> None:
 @pytest.mark.parametrize("spelling", FORMATS)
 def test_owners_pauses_and_overrides_are_read_back(spelling: Format) -> None:
     state = {
-        "a": ScheduleState(app="billing", overrides={"retries": 5, "timeout": None}),
-        "b": ScheduleState(pause=PauseState("ada", "“quiet”", 2_000_000_000)),
-        "c": ScheduleState(app="ops", overrides={"trigger": {"cron": "0 8 * * *"}}, pause=PauseState("bob")),
+        "a": ExportedState(app="billing", overrides={"retries": 5, "timeout": None}),
+        "b": ExportedState(pause=PauseState("ada", "“quiet”", 2_000_000_000)),
+        "c": ExportedState(app="ops", overrides={"trigger": {"cron": "0 8 * * *"}}, pause=PauseState("bob")),
     }
     schedules = {name: Definition(trigger=every(hours=1), target=Target("x")) for name in state}
     document = Document(schedules=schedules, state=state)

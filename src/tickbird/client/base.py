@@ -19,7 +19,7 @@ from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, read_settings
 from tickbird.domain.text import check_name, check_text
-from tickbird.domain.workers import worker_with_clock_alarm
+from tickbird.domain.workers import find_clock_alarm
 from tickbird.store.protocol.store import Store
 
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
@@ -117,7 +117,7 @@ class ClientBase:
         workers = await self._store.workers.list(self._namespace)
         if not any(worker.standby_reason for worker in workers):
             return
-        if (worker := worker_with_clock_alarm(workers, await self._store.now())) is not None:
+        if (worker := find_clock_alarm(workers, await self._store.now())) is not None:
             raise ConflictError(
                 f"nothing is changed now, since worker {worker.id} {worker.standby_reason};",
                 hint="set that clock right, or wait five minutes until workers believe it.",

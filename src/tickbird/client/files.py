@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tickbird.files.diagnostics import Diagnostic
     from tickbird.files.document import Document
     from tickbird.files.plan import FilePlan
-    from tickbird.files.schedule_state import ScheduleState
+    from tickbird.files.schedule_state import ExportedState
 
 # So often is a plan made anew when somebody else was quicker.
 _TRIES = 5
@@ -293,12 +293,12 @@ class Files(ClientBase):
         return replace(definition, closed={}) if definition is not None and definition.closed else definition
 
 
-def _states(schedules: Sequence[Schedule], document: Document) -> dict[str, ScheduleState]:
+def _states(schedules: Sequence[Schedule], document: Document) -> dict[str, ExportedState]:
     """The owner, overrides and pause of each schedule of a document that has any of them."""
-    from tickbird.files.schedule_state import NO_STATE, ScheduleState
+    from tickbird.files.schedule_state import NO_STATE, ExportedState
 
     states = {
-        each.name: ScheduleState(
+        each.name: ExportedState(
             app=None if each.app == document.app else each.app, overrides=dict(each.field_overrides), pause=each.pause
         )
         for each in schedules

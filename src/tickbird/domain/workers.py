@@ -50,7 +50,7 @@ def executes(worker: Worker) -> bool:
     return worker.kind in ("worker", "executor") and worker.slots > 0
 
 
-def worker_with_clock_alarm(workers: Iterable[Worker], now: datetime) -> Worker | None:
+def find_clock_alarm(workers: Iterable[Worker], now: datetime) -> Worker | None:
     """A worker that reports a jump of the store's clock; None if there is none."""
     alarmed = (worker for worker in workers if CLOCK_JUMPED in worker.standby_reason)
     # A worker whose last heartbeat is in the future was lost while the clock was ahead.

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from tickbird.domain.time.zone_data import MovedSchedule, Zones
-from tickbird.domain.workers import CLOCK_JUMPED, HeartbeatResult, Worker, worker_with_clock_alarm
+from tickbird.domain.workers import CLOCK_JUMPED, HeartbeatResult, Worker, find_clock_alarm
 from tickbird.engine.clock import ACCEPT_AFTER, Clock
 from tickbird.store.protocol.store import Store
 
@@ -69,7 +69,7 @@ class WorkerReadiness:
     async def check_clock(self, namespace: str, now: datetime) -> None:
         """Read whether other workers report a jump of the clock: a new worker cannot detect it."""
         workers = await self._store.workers.list(namespace, now=self._clock.now())
-        alarmed = worker_with_clock_alarm([worker for worker in workers if not self._is_silent(worker)], now)
+        alarmed = find_clock_alarm([worker for worker in workers if not self._is_silent(worker)], now)
         before, self.clock_alarm_by = self.clock_alarm_by, "" if alarmed is None else alarmed.id
         if self.clock_alarm_by and not before:
             log.error(

@@ -14,7 +14,7 @@ from tickbird.files.diagnostics import Diagnostic, DocumentError
 from tickbird.files.document_reader import DocumentReader
 from tickbird.files.loader import Format, Source, read_paths, read_text
 from tickbird.files.parse.nodes import SourceLocation, Unreadable, nodes_of
-from tickbird.files.schedule_state import ScheduleState
+from tickbird.files.schedule_state import ExportedState
 
 DEFAULT_APP: Final = FILES_APP
 
@@ -30,7 +30,7 @@ class Document:
     limits: Mapping[str, int] = field(default_factory=dict)
     queues: Mapping[str, RateLimit] = field(default_factory=dict)
     # Owners, overrides and pauses of schedules that were exported from another store.
-    state: Mapping[str, ScheduleState] = field(default_factory=dict)
+    state: Mapping[str, ExportedState] = field(default_factory=dict)
     places: Mapping[tuple[str, ...], SourceLocation] = field(default_factory=dict, compare=False, repr=False)
 
     def location(self, *path: str) -> SourceLocation:

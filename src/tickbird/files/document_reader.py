@@ -29,7 +29,7 @@ from tickbird.files.parse.nodes import Node, SourceLocation, kind_of
 from tickbird.files.policy_reader import Policies
 from tickbird.files.schedule_state import FIELDS as STATE
 from tickbird.files.schedule_state import PAUSE_FIELDS as PAUSE
-from tickbird.files.schedule_state import ScheduleState
+from tickbird.files.schedule_state import ExportedState
 from tickbird.files.trigger_reader import Triggers
 from tickbird.files.value_reader import WRONG
 
@@ -50,7 +50,7 @@ class DocumentReader(Triggers, Policies):
         self.calendars: dict[str, Mapping[str, Any]] = {}
         self.limits: dict[str, int] = {}
         self.queues: dict[str, RateLimit] = {}
-        self.states: dict[str, ScheduleState] = {}
+        self.states: dict[str, ExportedState] = {}
         self.places: dict[tuple[str, ...], SourceLocation] = {}
 
     def take(self, source: Source) -> None:
@@ -109,7 +109,7 @@ class DocumentReader(Triggers, Policies):
         overrides = self.overrides(fields["overrides"]) if "overrides" in fields else {}
         pause = self.pause(fields["paused"]) if "paused" in fields else None
         if len(self.diagnostics) == before:
-            self.states[name] = ScheduleState(app=app, overrides=overrides, pause=pause)
+            self.states[name] = ExportedState(app=app, overrides=overrides, pause=pause)
 
     def overrides(self, node: Node) -> Any:
         """Fields as they are stored: an object of JSON values, or a text that holds one."""

@@ -1,4 +1,4 @@
-"""What a new store cannot learn from definitions: which app owns a schedule, and what operators did to it."""
+"""The owner, overrides and pause of schedules, which their definitions do not contain."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ PAUSE_FIELDS: Final = ("by", "note", "until")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduleState:
-    """Of one schedule of a document; `app` is None if it is the document's."""
+class ExportedState:
+    """The owner, overrides and pause of one schedule; `app` is None if it is the document's."""
 
     app: str | None = None
     # Fields of the definition as JSON, as they are stored.
@@ -22,4 +22,4 @@ class ScheduleState:
     pause: PauseState | None = None
 
 
-NO_STATE: Final = ScheduleState()
+NO_STATE: Final = ExportedState()

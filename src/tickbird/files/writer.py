@@ -17,7 +17,7 @@ from tickbird.domain.triggers.trigger import Trigger
 from tickbird.files.document import Document
 from tickbird.files.fields import TABLE, Field, Plain, as_length
 from tickbird.files.loader import Format
-from tickbird.files.schedule_state import ScheduleState
+from tickbird.files.schedule_state import ExportedState
 
 # Above each schedule, by its name: lines of remarks, without their marks. JSON has no place for them.
 Remarks = Mapping[str, Iterable[str]]
@@ -63,7 +63,7 @@ def to_plain(document: Document, spelling: Format = "json") -> Plain:
     return made | {name: dict(part) for name, part in parts.items() if part}
 
 
-def _state(state: ScheduleState, spelling: Format) -> Plain:
+def _state(state: ExportedState, spelling: Format) -> Plain:
     made: Plain = {} if state.app is None else {"app": state.app}
     if state.overrides:
         made["overrides"] = _json(dict(state.overrides), spelling)

@@ -81,7 +81,7 @@ class NamespaceNotifier:
                     self._readings.expire(self._namespace)
                     self._notify()
                     # A store that takes long to be read is not asked again before it has answered.
-                    await asyncio.sleep(min(max(_REST, 2 * self._readings.average_seconds), _MAX_REST))
+                    await asyncio.sleep(min(max(_REST, 2 * self._readings.recent_max_seconds), _MAX_REST))
         except TickbirdError as error:
             log.warning("pages are not live at the moment: %s", error)
         finally:

@@ -36,8 +36,8 @@ class QueryCache:
             from_end(0.0), max_bytes=MAX_BYTES, size_of=lambda result: result.size, drop_expired=True, clock=clock
         )
         self._previous: SizedCache[Key, _Result] = SizedCache(MAX_BYTES)
-        # Seconds that recent queries took: refreshing more often is useless.
-        self.average_seconds = 0.0
+        # The longest recent query, in seconds; it decays with each query. Refreshing more often is useless.
+        self.recent_max_seconds = 0.0
 
     @property
     def size(self) -> int:
@@ -80,7 +80,7 @@ class QueryCache:
         # In a thread, because a result may have a million values.
         size = _OVERHEAD + await asyncio.to_thread(size_of, value, MAX_BYTES)
         if not factor:
-            self.average_seconds = max(self._clock() - started_at, self.average_seconds * _DECAY)
+            self.recent_max_seconds = max(self._clock() - started_at, self.recent_max_seconds * _DECAY)
         return _Result(value, size)
 
 

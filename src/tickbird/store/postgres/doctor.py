@@ -101,7 +101,7 @@ async def examine(
     async with connections.dedicated() as connection:
         looker = _Looker(connection, Session(connection, connections.schema), connections.display_name)
         asked_at = datetime.now(UTC)
-        [(last_heartbeat_at,)] = await looker.rows("clock", "clock", now=now) or [(asked_at,)]
+        [(clock_at,)] = await looker.rows("clock", "clock", now=now) or [(asked_at,)]
         answered_at = datetime.now(UTC)
         # First, since nothing else can be read of a schema that does not fit.
         schema = await _schema(looker)
@@ -117,7 +117,7 @@ async def examine(
         return StoreSnapshot(
             kind="postgresql",
             namespace=namespace,
-            now=last_heartbeat_at,
+            now=clock_at,
             version=VERSION,
             schema=schema,
             copy_reason=await _copied(looker) if known else "",

@@ -54,11 +54,11 @@ async def change(
         await db.execute("lock_dependencies", namespace=namespace)
     found = await db.fetch("lock_schedule", namespace=namespace, name=name)
     held = await hold(db, found[0][0] if found else None, now)
-    repeated = None
+    retried = None
     if found and isinstance(command, Trigger) and command.retry_of is not None:
-        repeated = await _repeated(db, known, found[0][0], command.retry_of)
+        retried = await _read_retried_run(db, known, found[0][0], command.retry_of)
     # All at once, before any of them is asked for below.
-    await hold_keys(db, _keys(namespace, held, command, repeated))
+    await hold_keys(db, _keys(namespace, held, command, retried))
     # A cursor by other zone rules than ours is for the planners who have them.
     if found and may.plan(found[0][1]):
         held = await settle(db, known, held)
@@ -72,7 +72,7 @@ async def change(
             run_id = match_trigger(key, keyed, schedule.id, command.payload)
             [detail] = await db.fetch_named("get_run", id=run_id)
             return ChangeResult(schedule, [run_id], to_run(detail))
-    facts = replace(held.facts, retried_run=repeated)
+    facts = replace(held.facts, retried_run=retried)
     if names := command.calendars_after(schedule):
         facts = replace(facts, calendars=await calendar_contents(db, namespace, names))
     if command.changes_dependencies:
@@ -120,7 +120,7 @@ async def change(
     return ChangeResult(to_schedule(detail), run_ids)
 
 
-async def _repeated(db: Session, known: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:
+async def _read_retried_run(db: Session, known: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:
     """A run of a schedule that is to be retried."""
     rows = await db.fetch_named("get_run", id=run_id)
     run = to_run(rows[0]) if rows else None
@@ -130,7 +130,7 @@ async def _repeated(db: Session, known: RevisionCache, schedule_id: int, run_id:
     return RetriedRun(run, None if revision is None else revision.definition)
 
 
-def _keys(namespace: str, held: LockedSchedule, command: Command, repeated: RetriedRun | None) -> set[Key]:
+def _keys(namespace: str, held: LockedSchedule, command: Command, retried: RetriedRun | None) -> set[Key]:
     """The concurrency keys of the schedule's active runs, and of those that the command and what is due may make."""
     keys: set[str | None] = set(held_keys(held.facts))
     schedule = held.schedule
@@ -141,8 +141,8 @@ def _keys(namespace: str, held: LockedSchedule, command: Command, repeated: Retr
             keys.add(definition.key(command.payload))
         overrides = schedule.cursor.tick_overrides if schedule else ()
         keys |= {definition.key(each.payload) for each in overrides if each.payload is not None}
-    if repeated is not None and repeated.definition is not None and isinstance(command, Trigger):
-        keys.add(repeated.definition.key(repeated.run.payload if command.payload is None else command.payload))
+    if retried is not None and retried.definition is not None and isinstance(command, Trigger):
+        keys.add(retried.definition.key(retried.run.payload if command.payload is None else command.payload))
     return {(namespace, key) for key in keys if key is not None}
 
 

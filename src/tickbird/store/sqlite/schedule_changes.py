@@ -63,7 +63,7 @@ def change(
         needs = read_needs(db, namespace, command.dependencies_after(before))
         facts = replace(facts, needs=needs, dependents=dependents(db, namespace, name))
     if isinstance(command, Trigger) and command.retry_of is not None and before is not None:
-        facts = replace(facts, retried_run=_repeated(db, known, before.id, command.retry_of))
+        facts = replace(facts, retried_run=_read_retried_run(db, known, before.id, command.retry_of))
     done = command.apply(before, name, facts, now.timestamp())
     schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
     if done.makes_revision:
@@ -104,7 +104,7 @@ def change(
     return ChangeResult(to_schedule(after), run_ids, None if done.makes_revision else get_run(db, run_ids[0]))
 
 
-def _repeated(db: sqlite3.Connection, known: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:
+def _read_retried_run(db: sqlite3.Connection, known: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:
     """A run of a schedule that is to be retried."""
     run = get_run(db, run_id)
     if run is None or run.schedule_id != schedule_id or run.revision is None:

@@ -294,8 +294,8 @@ def _add_skips(
     return last_id
 
 
-def _done(schedule: Schedule) -> Iterable[int]:
-    """Ticks of its grid that were decided ahead of their time."""
+def _early_ticks(schedule: Schedule) -> Iterable[int]:
+    """Ticks of the schedule's grid that were decided early."""
     return (
         override.tick
         for override in schedule.cursor.tick_overrides
@@ -313,5 +313,5 @@ def _extends(decided: ScheduleDecision, skip: PlannedSkip, last: LastSkip) -> bo
         == (skip.reason, skip.blocked_by, skip.revision or decided.plan.revision)
         and (last.actor, last.note) == (skip.actor, skip.note)
         and not any(run.scheduled_for is not None and run.scheduled_for < skip.first for run in decided.plan.runs)
-        and not any(last.last_at < tick < skip.first for tick in _done(decided.schedule))
+        and not any(last.last_at < tick < skip.first for tick in _early_ticks(decided.schedule))
     )

@@ -17,14 +17,14 @@ from typing import TypeVar
 from tickbird.domain.errors import StoreError, StoreUnavailableError
 from tickbird.store.sqlite.database.schema import check_stored_generation
 from tickbird.store.sqlite.database.statements import SQL
-from tickbird.store.sqlite.database.transactions import patiently
+from tickbird.store.sqlite.database.transactions import retry_while_busy
 from tickbird.store.sqlite.database.url import MEMORY, SqliteUrl
 
 T = TypeVar("T")
 # What verbs work on, named as in the other driver: a connection within one transaction.
 Session = sqlite3.Connection
 
-# SQLite waits this long for another process by itself; then `patiently` tries again.
+# SQLite waits this long for another process by itself; then `retry_while_busy` tries again.
 BUSY_TIMEOUT = 5.0
 
 # A commit that was acknowledged must outlive a power cut, or its tick could run twice; in WAL mode only
@@ -141,9 +141,9 @@ def connect(place: SqliteUrl) -> sqlite3.Connection:
     )
     try:
         # Before the journal mode, which is stored in the file.
-        patiently(db, lambda: _inspect(db, place))
+        retry_while_busy(db, lambda: _inspect(db, place))
         # Fails at once, whatever the time-out, while another process does the same.
-        patiently(db, lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
+        retry_while_busy(db, lambda: db.execute("PRAGMA journal_mode = WAL").fetchone())
         for setting in _SETTINGS:
             db.execute(setting)
         db.create_function("casefold", 1, str.casefold, deterministic=True)
@@ -192,7 +192,7 @@ def _inspect_read_only(place: SqliteUrl) -> None:
     had_log = Path(f"{path.resolve()}-wal").exists()
     db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", timeout=BUSY_TIMEOUT, isolation_level=None, uri=True)
     try:
-        patiently(db, lambda: _inspect(db, place))
+        retry_while_busy(db, lambda: _inspect(db, place))
     except StoreError:
         db.close()
         if not had_log:

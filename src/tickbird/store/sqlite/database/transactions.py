@@ -16,7 +16,7 @@ _BUSY: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 def write(db: sqlite3.Connection, work: Callable[[], T]) -> T:
     """One transaction that is the only writer from its first statement on."""
-    patiently(db, lambda: db.execute("BEGIN IMMEDIATE"))
+    retry_while_busy(db, lambda: db.execute("BEGIN IMMEDIATE"))
     return _end(db, work)
 
 
@@ -27,7 +27,7 @@ def read(db: sqlite3.Connection, work: Callable[[], T]) -> T:
         db.execute("BEGIN")
         return _end(db, work)
 
-    return patiently(db, attempt)
+    return retry_while_busy(db, attempt)
 
 
 def _end(db: sqlite3.Connection, work: Callable[[], T]) -> T:
@@ -42,8 +42,8 @@ def _end(db: sqlite3.Connection, work: Callable[[], T]) -> T:
     return result
 
 
-def patiently(db: sqlite3.Connection, work: Callable[[], T]) -> T:
-    """Try again while another process is in the way, until the patience is used up."""
+def retry_while_busy(db: sqlite3.Connection, work: Callable[[], T]) -> T:
+    """Retry while another process holds a lock, for at most MAX_BUSY_SECONDS."""
     deadline = time.monotonic() + MAX_BUSY_SECONDS
     while True:
         try:
