@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from tickbird import PayloadError, Run, Tickbird, every
+from tickbird import ConflictError, PayloadError, Run, Tickbird, every
 from tickbird.client import Client
 from tickbird.domain.runs.run import RunRecord
 from tickbird.engine.engine import EngineOptions
@@ -98,6 +98,19 @@ async def test_typed_payloads_arrive_as_what_they_are(bird: Tickbird) -> None:
         run = await final(client, run_id)
     assert got == [parcel, Address(city="Rome"), date(2026, 1, 3), "none", 1]
     assert (run.status, run.result) == ("succeeded", {"day": "2026-01-03"})
+
+
+async def test_a_worker_whose_schedules_are_refused_is_not_live(bird: Tickbird) -> None:
+    @bird.task(schedule=every(hours=1), name="nightly")
+    async def nightly() -> None: ...
+
+    client = await bird.client()
+    await client.create("nightly", every(hours=2), "nightly", unknown_task_ok=True, actor="ana")
+    with pytest.raises(ConflictError, match="nightly"):
+        await WorkerProcess(bird, options=QUICK).run()
+    # The worker has closed the connections of this loop.
+    client = await bird.client()
+    assert await client.workers() == []
 
 
 async def test_a_payload_that_does_not_fit_is_refused_when_sent(bird: Tickbird) -> None:

@@ -142,7 +142,14 @@ class Engine:
 
     async def run(self, on_begun: Callable[[], None] = lambda: None) -> None:
         """Run until drained, or until the store is migrated beyond this code; leases are renewed to the end."""
-        await self.maintenance.begin()
+        try:
+            await self.maintenance.begin()
+        except StoreError:
+            raise
+        except BaseException:
+            # It was published before its schedules were refused, and must not count as live.
+            await self._retire()
+            raise
         on_begun()
         working = [self._finish, self._renew, self._heartbeat, self._logs]
         if self._options.plan:

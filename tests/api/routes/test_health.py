@@ -27,7 +27,7 @@ SCHEMAS = {
     "missing": ["ALTER TABLE meta RENAME TO something_else"],
     "too old": ["UPDATE meta SET value = '0' WHERE key = 'version'", RENAME],
     "too new": ["UPDATE meta SET value = '99' WHERE key IN ('version', 'min_compatible')", RENAME],
-    "pre-release": ["DELETE FROM meta WHERE key = 'generation'", RENAME],
+    "pre-release": ["DELETE FROM meta WHERE key = 'schema_generation'", RENAME],
 }
 
 
@@ -151,3 +151,14 @@ async def test_cursors_that_nobody_can_plan_are_named_by_doctor_and_keep_nobody_
     own_api.execute(finding.fix)
     [finding] = [each for each in await own_api.client().doctor() if each.check == "cursors"]
     assert finding.severity == "ok"
+
+
+async def test_it_is_not_ready_without_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    api = OwnApi(f"sqlite:///{path}")
+    await api.store.open()
+    try:
+        path.rename(tmp_path / "moved.db")
+        refused(await api.plain("GET", "/readyz"), 503, "store-unavailable")
+    finally:
+        await api.store.close()

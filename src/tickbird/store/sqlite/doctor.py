@@ -24,7 +24,7 @@ from tickbird.domain.doctor.snapshot import (
     Workload,
     ZoneDataStatus,
 )
-from tickbird.domain.errors import SchemaError, StoreError
+from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.instants import from_micros, to_micros
@@ -144,8 +144,13 @@ def _file(db: sqlite3.Connection, path: str) -> SqliteSnapshot:
         return SqliteSnapshot(path=path, file_system="", size=0, log_size=0, free=0, **told)
     real = Path(path).resolve()
     log = real.with_name(f"{real.name}-wal")
-    size = real.stat().st_size
-    state = os.statvfs(real.parent)
+    try:
+        size, state = real.stat().st_size, os.statvfs(real.parent)
+    except OSError as error:
+        # The connection still has the file that was moved or deleted.
+        raise StoreUnavailableError(
+            f"the database {path} is not there any more: {error.strerror}.", hint="Put the file back, then restart."
+        ) from None
     return SqliteSnapshot(
         path=path,
         file_system=file_system(real),
