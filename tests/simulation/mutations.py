@@ -39,6 +39,12 @@ from tickbird.store.sqlite.planning.waiting_runs import release
 Patch = pytest.MonkeyPatch
 
 
+def _change_sql(patch: Patch, name: str, old: str, new: str) -> None:
+    """Change a statement; a text that is not in it any more would be no mistake."""
+    assert old in SQL[name], f"{name}: {old!r} is not in the statement"
+    patch.setitem(SQL, name, SQL[name].replace(old, new))
+
+
 def last_tick_of_a_window_is_lost(patch: Patch) -> None:
     """A tick just at `end_at` does not count."""
     following = TickGrid.next
@@ -98,7 +104,7 @@ def release_is_forgotten(patch: Patch) -> None:
 
 def a_key_has_a_place_too_many(patch: Patch) -> None:
     """One run more than allowed goes on."""
-    patch.setitem(SQL, "busy_key", SQL["busy_key"].replace(":default)", ":default) + 1"))
+    _change_sql(patch, "busy_key", ":default)", ":default) + 1")
 
 
 def places_of_a_key_are_forgotten(patch: Patch) -> None:
@@ -134,9 +140,7 @@ def a_backfill_runs_pruned_ticks_again(patch: Patch) -> None:
 
 def a_backfill_takes_all_places(patch: Patch) -> None:
     """As many of its runs go on as there is room for."""
-    patch.setitem(
-        SQL, "waiters_of_backfills", SQL["waiters_of_backfills"].replace("b.concurrency,", "99 AS concurrency,")
-    )
+    _change_sql(patch, "waiters_of_backfills", "b.concurrency,", "99 AS concurrency,")
 
 
 def rates_are_forgotten(patch: Patch) -> None:
@@ -162,8 +166,8 @@ def a_long_outage_is_like_a_short_one(patch: Patch) -> None:
 
 def held_runs_are_let_go_by_themselves(patch: Patch) -> None:
     """The next run that ends makes room for one that is held."""
-    patch.setitem(SQL, "with_waiters", SQL["with_waiters"].replace("lane < 2", "lane < 3"))
-    patch.setitem(SQL, "waiters_of_schedule", SQL["waiters_of_schedule"].replace("lane = 0", "lane IN (0, 2)"))
+    _change_sql(patch, "with_waiters", "lane < 2", "lane < 3")
+    _change_sql(patch, "waiters_of_schedule", "lane = 0", "lane IN (0, 2)")
 
 
 def all_held_runs_are_let_go_at_once(patch: Patch) -> None:
@@ -184,8 +188,7 @@ def a_success_is_not_noted(patch: Patch) -> None:
 
 def the_wait_for_a_success_ends_too_soon(patch: Patch) -> None:
     """Who waits for another schedule is cancelled before it is too late."""
-    statement = SQL["cancel_unmet"].replace("until < :now ORDER", "until < :now + 10000000000 ORDER")
-    patch.setitem(SQL, "cancel_unmet", statement)
+    _change_sql(patch, "cancel_unmet", "deadline_at < :now ORDER", "deadline_at < :now + 10000000000 ORDER")
 
 
 def renew_asks_for_no_owner(patch: Patch) -> None:
@@ -206,9 +209,7 @@ def renew_asks_for_no_owner(patch: Patch) -> None:
 
 def rescue_takes_good_leases(patch: Patch) -> None:
     """A run is taken from its worker while its lease has a moment to go."""
-    patch.setitem(
-        SQL, "expired_runs", SQL["expired_runs"].replace("lease_until < :now", "lease_until < :now + 9000000")
-    )
+    _change_sql(patch, "expired_runs", "lease_until < :now", "lease_until < :now + 9000000")
 
 
 def worker_goes_on_past_its_lease(patch: Patch) -> None:
