@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tickbird.domain.targets.command import command
     from tickbird.domain.triggers.cron.cron import cron
     from tickbird.domain.triggers.every import every
+    from tickbird.domain.triggers.rrule.rrule import rrule
     from tickbird.domain.triggers.trigger import any_of, at
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "cron",
     "every",
     "exclude",
+    "rrule",
 ]
 
 # Names load when first used, so that `import tickbird` and `tickbird --help` stay quick.
@@ -65,6 +67,7 @@ _HOMES = {
     "tickbird.domain.targets.command": ("command",),
     "tickbird.domain.triggers.cron.cron": ("cron",),
     "tickbird.domain.triggers.every": ("every",),
+    "tickbird.domain.triggers.rrule.rrule": ("rrule",),
     "tickbird.domain.triggers.trigger": ("any_of", "at"),
 }
 

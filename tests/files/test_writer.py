@@ -21,6 +21,7 @@ from tickbird.domain.schedules.schedule import PauseState
 from tickbird.domain.targets.command import command
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every, every
+from tickbird.domain.triggers.rrule.rrule import rrule
 from tickbird.domain.triggers.trigger import AnyOf, At
 from tickbird.files.document import Document, read_bytes, read_document
 from tickbird.files.loader import FORMATS, Format
@@ -45,6 +46,14 @@ UNITS = st.one_of(
     st.sampled_from([{"days": 3}, {"weeks": 2}, {"months": 1}, {"years": 1, "months": 6}]),
 )
 SIMPLE = st.one_of(
+    st.builds(
+        rrule,
+        st.sampled_from(["FREQ=MONTHLY;BYDAY=-1FR", "FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,FR", "FREQ=HOURLY;BYMINUTE=0,30"]),
+        dtstart=st.none() | st.just("2026-01-30T09:00:00"),
+        tz=ZONES,
+        exdate=st.lists(st.just("2026-02-27T09:00:00"), max_size=1),
+        rdate=st.lists(st.just("2026-02-28T10:30:00"), max_size=1),
+    ),
     st.builds(cron, st.sampled_from(["0 3 * * *", "*/5 * * * 1-5", "@daily", "@every 1h30m", "0 0 3 L * ?"]), ZONES),
     st.builds(Every, UNITS, st.none() | INSTANTS | INSTANTS.map(lambda at: at.replace(tzinfo=None)), ZONES),
     st.builds(At, INSTANTS),

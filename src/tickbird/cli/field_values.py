@@ -16,10 +16,11 @@ from tickbird.domain.targets.command import program_from_json
 from tickbird.domain.time.durations import seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every, read_step
+from tickbird.domain.triggers.rrule.rrule import rrule
 from tickbird.domain.triggers.trigger import Trigger, at, trigger_from_json
 
 # What a person may write instead of the trigger's JSON; `task` and `command` are short for the target.
-TRIGGERS = ("cron", "every", "at")
+TRIGGERS = ("cron", "every", "rrule", "at")
 SHORT = (*TRIGGERS, "tz", "task", "command")
 SETTABLE = tuple(name for name in FIELDS if name != "target") + SHORT
 _INTEGERS = {"priority", "catch_up_limit", "hold_above", "max_concurrent", "max_runs", "retries"}
@@ -133,11 +134,13 @@ def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | 
         return cron(texts["cron"], tz)
     if "every" in texts:
         return Every(read_step(texts["every"]), None, tz)
+    if "rrule" in texts:
+        return rrule(texts["rrule"], tz=tz)
     if "at" in texts and "tz" not in texts:
         return at(read(texts["at"], "at", ahead=True).at)
     # Only the zone: the same trigger on another clock.
     same = given or before
     document = {} if same is None or "at" in texts else same.to_json()
-    if not {"cron", "every"} & set(document):
+    if not {"cron", "every", "rrule"} & set(document):
         raise InvalidError("tz: this trigger has no zone of its own;", field="tz", hint="set cron=EXPR with tz=ZONE.")
     return trigger_from_json({**document, "tz": tz})

@@ -10,6 +10,7 @@ from tickbird.domain.schedules.dependencies import MAX_DEPENDENCIES
 from tickbird.domain.targets.command import FIELDS as PROGRAM
 from tickbird.domain.text import NAME
 from tickbird.domain.triggers.every import UNITS
+from tickbird.domain.triggers.rrule.rrule import MAX_DATES
 from tickbird.domain.triggers.trigger import MAX_MEMBERS
 from tickbird.files.fields import BESIDE, PARTS, TABLE, TARGETS, TRIGGERS, Field
 
@@ -88,9 +89,16 @@ def _triggers() -> Schema:
             _object({unit: {"type": "integer", "minimum": 1} for unit in UNITS}) | {"minProperties": 1},
         ]
     }
-    kinds: Schema = {"cron": {"type": "string"}, "every": every, "at": _INSTANT}
+    kinds: Schema = {"cron": {"type": "string"}, "every": every, "rrule": {"type": "string"}, "at": _INSTANT}
     made = {name: {**kinds[name], "description": about} for name, about in TRIGGERS.items() if name in kinds}
-    beside: Schema = {"tz": {"type": "string"}, "anchor": _INSTANT}
+    dates: Schema = {"type": "array", "items": _INSTANT, "maxItems": MAX_DATES}
+    beside: Schema = {
+        "tz": {"type": "string"},
+        "anchor": _INSTANT,
+        "dtstart": _INSTANT,
+        "exdate": dates,
+        "rdate": dates,
+    }
     return made | {name: {**beside[name], "description": about} for name, about in BESIDE.items()}
 
 

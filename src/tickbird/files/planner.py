@@ -28,7 +28,7 @@ from tickbird.files.shadow_notes import shadow_notes
 from tickbird.files.tick_diff import BusyMinute, TickBudget, compare, crowds
 
 # Parts of a definition under the names that files have for them.
-_FILE_FIELDS: Final = {"trigger": ("any_of", "cron", "every", "at"), "target": ("task", "command")}
+_FILE_FIELDS: Final = {"trigger": ("any_of", "cron", "every", "rrule", "at"), "target": ("task", "command")}
 
 
 def plan_files(

@@ -8,10 +8,14 @@ from typing import Any
 from tickbird.domain.time.zones import zone
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every, read_step
+from tickbird.domain.triggers.rrule.rrule import RRule
 from tickbird.domain.triggers.trigger import MAX_MEMBERS, AnyOf, at
 from tickbird.files.fields import MEMBER, TRIGGERS
 from tickbird.files.parse.nodes import Node
 from tickbird.files.value_reader import WRONG, Values
+
+# What belongs to one kind of trigger only.
+_OWNERS = {"anchor": "every", "dtstart": "rrule", "exdate": "rrule", "rdate": "rrule"}
 
 
 class Triggers(Values):
@@ -33,8 +37,9 @@ class Triggers(Values):
             self.wrong(at, f"trigger: needs exactly one of {', '.join(TRIGGERS)}; it {text}.")
             return WRONG
         [kind] = given
-        if "anchor" in fields and kind != "every":
-            self.wrong(fields["anchor"].key, f"anchor: belongs to every, not to {kind}.")
+        for name, owner in _OWNERS.items():
+            if name in fields and kind != owner:
+                self.wrong(fields[name].key, f"{name}: belongs to {owner}, not to {kind}.")
         value = fields[kind]
         if tz is WRONG:
             # The rest of it is looked at all the same.
@@ -48,6 +53,8 @@ class Triggers(Values):
             return text if text is WRONG else self.checked(node, lambda: cron(text, tz or "UTC"))
         if kind == "every":
             return self.every(node, fields.get("anchor"), tz or "UTC")
+        if kind == "rrule":
+            return self.rrule(node, fields, tz or "UTC")
         if kind == "at":
             instant = self.instant(node, "at", tz)
             return instant if instant is WRONG else self.checked(node, lambda: at(instant))
@@ -68,6 +75,22 @@ class Triggers(Values):
         if units is WRONG or start is WRONG:
             return WRONG
         return self.checked(node, lambda: Every(units, start, tz))
+
+    def rrule(self, node: Node, fields: Mapping[str, Node], tz: str) -> Any:
+        """A recurrence rule with its start, and the dates that it leaves out or adds."""
+        rule = self.text(node, "rrule")
+        start = self.moment(fields["dtstart"], "dtstart") if "dtstart" in fields else None
+        dates: dict[str, Any] = {"exdate": [], "rdate": []}
+        for name in dates:
+            if (listed := fields.get(name)) is None:
+                continue
+            if not isinstance(listed.value, list):
+                dates[name] = [self.expected(listed, "a list of dates with times", name)]
+            else:
+                dates[name] = [self.moment(item, name) for item in listed.value]
+        if any(value is WRONG for value in (rule, start, *dates["exdate"], *dates["rdate"])):
+            return WRONG
+        return self.checked(node, lambda: RRule(rule, start, tz, dates["exdate"], dates["rdate"]))
 
     def any_of(self, node: Node, tz: str | None, depth: int) -> Any:
         """Several triggers; those without a zone take that of the schedule."""

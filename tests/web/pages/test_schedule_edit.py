@@ -27,6 +27,8 @@ def test_no_field_is_forgotten() -> None:
         {"every": {"hours": 1, "minutes": 30}},
         {"every": {"months": 1}, "tz": "Asia/Tokyo"},
         {"every": {"days": 2}, "anchor": "2026-01-05T09:00:00", "tz": "Europe/Rome"},
+        {"rrule": "FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=9", "tz": "Europe/Rome"},
+        {"rrule": "FREQ=WEEKLY;BYDAY=MO", "dtstart": "2026-01-05T09:00:00", "exdate": ["2026-01-12T09:00:00"]},
         {"at": "2027-01-31T09:00:00Z"},
         {"any_of": [{"cron": "0 3 * * *", "tz": "Europe/Rome"}, {"cron": "0 5 * * sun", "tz": "Europe/Rome"}]},
         {"any_of": [{"cron": "0 3 * * *", "tz": "Europe/Rome"}, {"cron": "0 5 * * sun", "tz": "Asia/Tokyo"}]},

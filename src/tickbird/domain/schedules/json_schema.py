@@ -25,6 +25,8 @@ from tickbird.domain.targets.command import MAX_ARGUMENTS, MAX_TEXT_LENGTH
 from tickbird.domain.time.durations import MAX_DURATION
 from tickbird.domain.triggers.cron.parser import MAX_LENGTH
 from tickbird.domain.triggers.every import MAX_UNITS
+from tickbird.domain.triggers.rrule.parser import MAX_LENGTH as MAX_RULE_LENGTH
+from tickbird.domain.triggers.rrule.rrule import MAX_DATES
 from tickbird.domain.triggers.trigger import MAX_MEMBERS
 
 Schema = dict[str, Any]
@@ -97,14 +99,21 @@ def field_schemas() -> dict[str, Schema]:
 
 
 def trigger_schema() -> Schema:
-    """A trigger: cron, every, at, or any of several."""
+    """A trigger: cron, every, rrule, at, or any of several."""
     units = {unit: _number(1, maximum) for unit, maximum in MAX_UNITS.items()}
     text = {"format": "cron", "examples": ["0 9 * * 1-5", "*/15 * * * *", "@daily"], **_text(MAX_LENGTH, 1)}
     every = {"type": "object", "properties": units, "minProperties": 1, "additionalProperties": False}
     anchor = {"type": "string", "description": "An instant of the grid, on the zone's wall clock or with an offset."}
+    rule = {"description": "RFC 5545.", "examples": ["FREQ=MONTHLY;BYDAY=-1FR"], **_text(MAX_RULE_LENGTH, 1)}
+    start = {"type": "string", "description": "The first possible tick, on the zone's wall clock or with an offset."}
+    dates = {
+        name: {"type": "array", "items": {"type": "string"}, "maxItems": MAX_DATES, "description": about}
+        for name, about in (("exdate", "Ticks to leave out."), ("rdate", "Ticks to add."))
+    }
     plain = [
         _object({"cron": text, "tz": ZONE}, "Cron: five fields, or six with seconds first.", needed=("cron",)),
         _object({"every": every, "anchor": anchor, "tz": ZONE}, "Equal steps.", needed=("every",)),
+        _object({"rrule": rule, "dtstart": start, "tz": ZONE, **dates}, "An iCalendar rule.", needed=("rrule",)),
         _object({"at": INSTANT}, "A single instant."),
     ]
     several = {"type": "array", "items": {"anyOf": plain}, "minItems": 1, "maxItems": MAX_MEMBERS}

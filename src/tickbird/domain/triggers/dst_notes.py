@@ -64,7 +64,7 @@ def on_wall_clock(trigger: Trigger) -> Trigger | None:
     """The same definition on a clock that never changes; None for elapsed time, which no clock moves."""
     encoded = trigger.to_json()
     units = encoded.get("every")
-    if "cron" in encoded or (isinstance(units, dict) and not units.keys() <= _ELAPSED):
+    if "cron" in encoded or "rrule" in encoded or (isinstance(units, dict) and not units.keys() <= _ELAPSED):
         return trigger_from_json({key: value for key, value in encoded.items() if key != "tz"})
     return None
 

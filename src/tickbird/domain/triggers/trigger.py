@@ -12,9 +12,18 @@ from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_
 from tickbird.domain.triggers.base import BaseTrigger
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every
+from tickbird.domain.triggers.rrule.rrule import RRule
 
 MAX_MEMBERS = 32
 _MAX_DEPTH = 8
+# The kinds of triggers as JSON, and what may stand beside each.
+_KEYS = {
+    "cron": ("tz",),
+    "every": ("anchor", "tz"),
+    "rrule": ("dtstart", "tz", "exdate", "rdate"),
+    "at": (),
+    "any_of": (),
+}
 _MAX_PERIOD = 1_000 * DAY
 
 
@@ -247,12 +256,11 @@ def _from_json(value: object, depth: int) -> Trigger:
         raise _refuse("any_of", f"is nested more than {_MAX_DEPTH} deep")
     if not isinstance(value, dict):
         raise _refuse("trigger", f"expected an object, not {type(value).__name__}")
-    kinds = [kind for kind in ("cron", "every", "at", "any_of") if kind in value]
+    kinds = [kind for kind in _KEYS if kind in value]
     if len(kinds) != 1:
-        raise _refuse("trigger", "needs exactly one of cron, every, at and any_of")
+        raise _refuse("trigger", f"needs exactly one of {', '.join(_KEYS)}")
     kind = kinds[0]
-    allowed = {"cron": {"cron", "tz"}, "every": {"every", "anchor", "tz"}}.get(kind, {kind})
-    if unknown := [key for key in value if key not in allowed]:
+    if unknown := [key for key in value if key != kind and key not in _KEYS[kind]]:
         raise _refuse("trigger", f"{str(unknown[0])[:40]!r} does not belong to {kind}")
     inner = value[kind]
     if kind == "cron":
@@ -262,6 +270,9 @@ def _from_json(value: object, depth: int) -> Trigger:
             raise _refuse("every", 'expected an object such as {"minutes": 5}')
         anchor = parse_iso(value["anchor"], "anchor") if "anchor" in value else None
         return Every(inner, anchor, value.get("tz", "UTC"))
+    if kind == "rrule":
+        exdate, rdate = (_read_dates(value.get(name, []), name) for name in ("exdate", "rdate"))
+        return RRule(inner, value.get("dtstart"), value.get("tz", "UTC"), exdate, rdate)
     if kind == "at":
         instant = parse_iso(inner, "at")
         if instant.tzinfo is None:
@@ -270,6 +281,12 @@ def _from_json(value: object, depth: int) -> Trigger:
     if not isinstance(inner, list) or len(inner) > MAX_MEMBERS:
         raise _refuse("any_of", f"expected a list of 1 to {MAX_MEMBERS} triggers")
     return AnyOf(*(_from_json(member, depth + 1) for member in inner))
+
+
+def _read_dates(value: object, field: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise _refuse(field, 'expected a list of dates such as "2026-12-24T18:00:00"')
+    return value
 
 
 def _refuse(field: str, reason: str, hint: str = "") -> TriggerError:

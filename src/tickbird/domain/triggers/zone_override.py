@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tickbird.domain.time import zone_data, zones
 from tickbird.domain.triggers.cron import cron
+from tickbird.domain.triggers.rrule import rrule
 
 
 @contextmanager
@@ -33,3 +34,5 @@ def _forget(path: str) -> None:
     zone_data._source.cache_clear()
     zones._zones.clear()
     cron._crons.clear()
+    # Its UNTIL may be in UTC.
+    rrule._rules.clear()

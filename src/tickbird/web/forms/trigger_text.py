@@ -1,4 +1,4 @@
-"""Triggers as people type them: a cron expression, `every 15m`, `at 2026-03-29T03:00`, one to a line; or JSON."""
+"""Triggers as people type them: cron, `every 15m`, `rrule FREQ=…`, `at 2026-03-29T03:00`, one to a line; or JSON."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Final
 from tickbird.domain.errors import TickbirdError, TriggerError
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every, read_step
+from tickbird.domain.triggers.rrule.rrule import rrule
 from tickbird.domain.triggers.trigger import AnyOf, Trigger, at, trigger_from_json
 from tickbird.files.fields import as_length
 from tickbird.web.forms.instants import read_instant
@@ -33,6 +34,8 @@ def _line(line: str, tz: str) -> Trigger:
     word, _, rest = line.partition(" ")
     if word.lower() == "every":
         return Every(read_step("".join(rest.split())), None, tz)
+    if word.lower() == "rrule" or word.upper().startswith(("RRULE:", "FREQ=")):
+        return rrule(rest if word.lower() == "rrule" else line, tz=tz)
     if word.lower() == "at":
         return at(read_instant("T".join(rest.split()), tz, "at").at)
     return cron(line, tz)
@@ -100,6 +103,8 @@ def _short(encoded: Any) -> str | None:
         return str(encoded["cron"])
     if isinstance(encoded.get("at"), str):
         return f"at {encoded['at']}"
+    if isinstance(encoded.get("rrule"), str) and encoded.keys() <= {"rrule", "tz"}:
+        return f"rrule {encoded['rrule']}"
     units = encoded.get("every")
     if isinstance(units, Mapping) and "anchor" not in encoded and units.keys() <= _UNITS.keys():
         if all(isinstance(number, int) for number in units.values()):

@@ -104,11 +104,15 @@ def test_preview_shows_when_a_spread_or_moved_tick_is_due(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "args,words",
     [
-        ((), "give the name of a schedule, or --cron"),
-        (("digest", "--cron", "* * * * *"), "one of the two"),
+        ((), "give the name of a schedule, --cron or --rrule"),
+        (("digest", "--cron", "* * * * *"), "one of the three"),
         (("digest", "--after", "now"), "--after goes with --cron"),
         (("--cron", "0 3 * * *", "--after", "2026-01-01"), """'2026-01-01' has no zone; write "2026-01-01 Europe"""),
         (("--cron", "61 * * * *"), "minute"),
+        (("--rrule", "FREQ=SOMETIMES"), "FREQ"),
+        (("--rrule", "FREQ=DAILY", "--cron", "* * * * *"), "one of the three"),
+        (("--cron", "* * * * *", "--dtstart", "2026-01-30T09:00:00"), "--dtstart goes with --rrule"),
+        (("--rrule", "FREQ=DAILY", "--dtstart", "tomorrow"), "dtstart"),
         (("--cron", ""), "cron"),
         (("--cron", "* " * 5_000), "longer than 1000 characters"),
         (("--cron", "0 0 30 2 *"), "no such day ever comes"),
@@ -201,3 +205,18 @@ def test_why_of_a_deleted_schedule(cli: Cli) -> None:
     [explanation] = cli.ok("why", "gone", "+2d", "--json").json["explanations"]
     assert explanation["verdict"] == "no such schedule then"
     assert "deleted by ana" in explanation["sentence"]
+
+
+def test_the_ticks_of_a_recurrence_rule(cli: Cli) -> None:
+    rule = ("--rrule", "FREQ=MONTHLY;BYDAY=-1FR", "--dtstart", "2026-01-30T09:00:00", "--tz", "Europe/Rome")
+    told = cli.ok("preview", *rule, "-c", "2", "--after", "2026-02-01T00:00:00Z", "--json").json
+    assert told["rrule"] == "FREQ=MONTHLY;BYDAY=-1FR"
+    assert [tick["scheduled_for"] for tick in told["ticks"]] == ["2026-02-27T08:00:00Z", "2026-03-27T08:00:00Z"]
+    assert "on the last Friday, at 09:00" in cli.ok("preview", *rule).out
+
+
+def test_a_schedule_is_set_to_a_recurrence_rule(cli: Cli) -> None:
+    cli.create("monthly")
+    cli.ok("set", "monthly", "rrule=FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=9;BYMINUTE=0", "tz=Europe/Rome")
+    assert "Every month on the last Friday, at 09:00 (Europe/Rome)" in cli.ok("preview", "monthly").out
+    assert cli.ok("show", "monthly", "--json").json["definition"]["trigger"]["tz"] == "Europe/Rome"

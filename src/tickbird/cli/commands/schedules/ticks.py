@@ -26,6 +26,7 @@ from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.schedules.warnings import DefinitionWarning, definition_warnings
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron as parse_cron
+from tickbird.domain.triggers.rrule.rrule import rrule
 from tickbird.domain.triggers.trigger import Trigger
 from tickbird.wire.encode.schedules import warning_document
 from tickbird.wire.encode.ticks import tick_document
@@ -89,24 +90,42 @@ def override_table(screen: Printer, overrides: Sequence[OverrideRecord], tz: str
 @optional_name_argument
 @click.option("-c", "--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many ticks.")
 @click.option("--cron", "expr", metavar="EXPR", help="Of this cron expression instead of a schedule; needs no store.")
+@click.option("--rrule", "rule", metavar="RULE", help="Of this iCalendar rule instead of a schedule; needs no store.")
+@click.option("--dtstart", metavar="DATETIME", help="The start of --rrule (default: 1970-01-01T00:00:00).")
 @click.option(
-    "--after", type=storable_text, metavar="INSTANT", help="The ticks of --cron after this instant; else after now."
+    "--after",
+    type=storable_text,
+    metavar="INSTANT",
+    help="The ticks of --cron or --rrule after this instant (default: now).",
 )
 @click.pass_obj
-def preview(settings: GlobalOptions, name: str | None, count: int, expr: str | None, after: str | None) -> None:
-    """Show the next ticks of a schedule or of a cron expression.
+def preview(
+    settings: GlobalOptions,
+    name: str | None,
+    count: int,
+    expr: str | None,
+    rule: str | None,
+    dtstart: str | None,
+    after: str | None,
+) -> None:
+    """Show the next ticks of a schedule, a cron expression or an iCalendar rule.
 
-    The zone of --cron is --tz, else UTC.
+    The zone of --cron and --rrule is --tz (default: UTC).
     """
-    if (name is None) == (expr is None):
-        raise click.UsageError("give the name of a schedule, or --cron: one of the two.", click.get_current_context())
-    if expr is None:
+    context = click.get_current_context()
+    if sum(given is not None for given in (name, expr, rule)) != 1:
+        raise click.UsageError("give the name of a schedule, --cron or --rrule: one of the three.", context)
+    if dtstart is not None and rule is None:
+        raise click.UsageError("--dtstart goes with --rrule.", context)
+    tz = settings.tz or "UTC"
+    if name is not None:
         if after is not None:
-            raise click.UsageError("--after goes with --cron.", click.get_current_context())
-        assert name is not None
+            raise click.UsageError("--after goes with --cron and --rrule.", context)
         _preview_schedule(settings, name, count)
-    else:
-        _preview_cron(settings, expr, settings.tz or "UTC", after, count)
+    elif rule is not None:
+        _preview_trigger(settings, "rrule", rule, rrule(rule, dtstart=dtstart, tz=tz), after, count)
+    elif expr is not None:
+        _preview_trigger(settings, "cron", expr, parse_cron(expr, tz), after, count)
 
 
 def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
@@ -153,20 +172,21 @@ def _print_warnings(screen: Printer, found: Sequence[DefinitionWarning]) -> None
         screen.line(Cell(f"! {each.text}", "yellow"))
 
 
-def _preview_cron(settings: GlobalOptions, expr: str, tz: str, after: str | None, count: int) -> None:
-    trigger: Trigger = parse_cron(expr, tz)
+def _preview_trigger(
+    settings: GlobalOptions, kind: str, text: str, trigger: Trigger, after: str | None, count: int
+) -> None:
     now = datetime.now(UTC)
-    start = to_seconds(now if after is None else InstantParser(now, settings.tz, tz)(after, "after").at)
+    start = to_seconds(now if after is None else InstantParser(now, settings.tz, trigger.tz)(after, "after").at)
     found = preview_of(Definition(trigger=trigger, target=Target("preview")), start, count)
     ticks = [(UpcomingTick(each.scheduled_for, each.due_at), each.notes) for each in found.ticks]
 
     def show_ticks(screen: Printer) -> None:
-        screen.line(Cell(f"{expr} · {found.trigger_description}", "bold"))
+        screen.line(Cell(f"{text} · {found.trigger_description}", "bold"))
         tick_table(screen, ticks, found.zone, now)
         _print_warnings(screen, found.warnings)
 
     document = {
-        "cron": expr,
+        kind: text,
         "trigger_description": found.trigger_description,
         "zone": found.zone,
         "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
