@@ -15,7 +15,6 @@ import pytest
 from pydantic import BeforeValidator
 
 from tickbird import Run, Tickbird, every
-from tickbird.domain.errors import StoreError
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.leases import LeaseRef, RenewResult
 from tickbird.domain.runs.run import ClaimedRun, NewRun
@@ -60,7 +59,6 @@ class Tasks:
         self.bird.task(self.block)
         self.bird.task(self.mark)
         self.bird.task(self.leave)
-        self.bird.task(self.fail)
 
     async def note(self, run: Run) -> None:
         self.seen.append((run.id, run.attempt, MARK.get()))
@@ -71,10 +69,6 @@ class Tasks:
     async def hold(self, run: Run) -> None:
         self.seen.append(run.id)
         await self.go_on.wait()
-
-    async def fail(self, run: Run) -> None:
-        self.seen.append(run.id)
-        raise RuntimeError("as always")
 
     async def mark(self, value: Annotated[int, BeforeValidator(marked)]) -> None:
         self.seen.append(MARK.get())
@@ -285,35 +279,6 @@ async def test_nothing_is_claimed_ahead_once_a_claim_found_less_than_it_asked_fo
     assert len(execution.held) == 2
     tasks.go_on.set()
     await settle(execution)
-
-
-async def test_a_drain_keeps_an_outcome_that_the_store_has_refused(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(steps, "_UNWINDING", 0.0)
-    tasks, clock = Tasks(), ManualClock(START)
-    execution = executing(store, tasks, clock=clock)
-    [run_id] = await send(store, ("fail", {}))
-    await execution.claim()
-    ended = asyncio.Event()
-    execution.on_outcome = ended.set
-    await ended.wait()
-    finish = SqliteLeases.finish
-
-    async def refuse(*_: Any, **__: Any) -> None:
-        raise StoreError("not today.")
-
-    monkeypatch.setattr(SqliteLeases, "finish", refuse)
-    await execution.finish()
-    monkeypatch.setattr(SqliteLeases, "finish", finish)
-    await execution.drain(0.0)
-    # What came in since is written before refused outcomes are tried again.
-    await execution.finish()
-    clock.move_to(START + timedelta(seconds=20))
-    await execution.finish()
-    run = await store.runs.get(run_id)
-    assert run is not None
-    assert (run.status, run.failures, tasks.seen) == ("failed", 1, [run_id])
 
 
 async def test_what_was_claimed_ahead_is_put_back_by_a_drain_and_keeps_its_deadline(store: Store) -> None:

@@ -5,19 +5,26 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
+from tests.engine.test_dispatcher import START, Tasks, executing, send
 from tests.engine.test_worker import until, working
 from tickbird import Run, Tickbird
 from tickbird.client import Client
 from tickbird.domain.errors import InvalidError, StoreError, StoreUnavailableError
 from tickbird.domain.runs.run import FINAL
+from tickbird.engine import dispatcher
 from tickbird.engine import outbox as module
 from tickbird.engine.outbox import MAX_REFUSED, Outbox
+from tickbird.store.sqlite.leases import SqliteLeases
+from tickbird.stores import open_store
+from tickbird.testing.clock import ManualClock
 
 # Refuses the end of a run, a line or progress, as a trigger that somebody has made may do.
 SQLITE = """
@@ -219,3 +226,41 @@ async def test_nothing_is_lost_if_the_store_is_gone_in_between(error: type[Excep
     await store.outbox.write()
     assert sorted(store.written) == list(range(8))
     assert len(store.outbox) == 0
+
+
+async def test_a_drain_keeps_an_outcome_that_the_store_has_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dispatcher, "_UNWINDING", 0.0)
+    tasks, clock, started = Tasks(), ManualClock(START), []
+
+    @tasks.bird.task
+    async def fail(run: Run) -> None:
+        started.append(run.id)
+        raise RuntimeError("as always")
+
+    store = open_store("sqlite://:memory:")
+    await store.open()
+    execution = executing(store, tasks, clock=clock)
+    [run_id] = await send(store, ("fail", {}))
+    await execution.claim()
+    ended = asyncio.Event()
+    execution.on_outcome = ended.set
+    await ended.wait()
+    finish = SqliteLeases.finish
+
+    async def refuse(*_: Any, **__: Any) -> None:
+        raise StoreError("not today.")
+
+    monkeypatch.setattr(SqliteLeases, "finish", refuse)
+    await execution.finish()
+    monkeypatch.setattr(SqliteLeases, "finish", finish)
+    await execution.drain(0.0)
+    # What came in since is written before refused outcomes are tried again.
+    await execution.finish()
+    clock.move_to(START + timedelta(seconds=20))
+    await execution.finish()
+    run = await store.runs.get(run_id)
+    assert run is not None
+    assert (run.status, run.failures, started) == ("failed", 1, [run_id])
+    await store.close()
