@@ -23,8 +23,8 @@ from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import Executable, RunSink
 
 log = logging.getLogger("tickbird.engine")
-# Limits of prefetched runs: those that start within _SOON seconds at the present rate, a multiple of the slots, and a
-# maximum.
+# Prefetch at most the runs that start within _SOON seconds at the present rate, _PREFETCH_FACTOR times the slots, and
+# _MAX_PREFETCH.
 _SOON = 0.05
 _PREFETCH_FACTOR = 4
 _MAX_PREFETCH = 500
@@ -180,7 +180,7 @@ class Dispatcher:
             # All slots are occupied, and one larger claim later costs less.
             count = 0
         reserved = self.reserve(count, prefetch)
-        # A planner has reserved all slots; those that it does not use are for this claim.
+        # A planner has reserved all slots. The slots that it does not use go to the next claim.
         self._claim_has_priority = not reserved and self._reserved > 0
         if not reserved:
             return None

@@ -209,7 +209,7 @@ class DuePass:
         return segment if tick < segment.first else self.schedule.grid.range(tick, segment.last)
 
     def _split(self, segment: TickRange, segments: list[TickRange], count: int) -> tuple[TickRange | None, list[int]]:
-        """The older ticks of a segment, and those that are among the newest `count` ticks of all segments."""
+        """Split a segment into its older ticks and the ones among the newest `count` ticks of all segments."""
         newer = sum(other.count for other in segments if other.first > segment.last)
         kept = min(segment.count, max(0, count - newer))
         newest: list[int] = []

@@ -21,8 +21,8 @@ from tickbird.domain.time.instants import iso
 class PendingTicks:
     """The undecided ticks of a schedule; instants are whole seconds, ranges are (after, until].
 
-    Ticks are decided in the order of the grid. A tick that is moved to a later instant delays the ticks after it, and
-    skips those that would be due by then. If a tick is moved to an earlier instant, the skipped ticks before it are
+    Ticks are decided in the order of the grid. A tick that is moved to a later instant delays the ticks after it; ticks
+    that would be due by then are skipped. If a tick is moved to an earlier instant, the skipped ticks before it are
     decided early, together with it. A tick that was decided early, before the grid changed, is not decided again.
     """
 
@@ -199,8 +199,8 @@ def prune_overrides(before: Cursor, after: Cursor, now: int) -> Cursor:
 def restart_grid(schedule: Schedule, now: int) -> Cursor:
     """The cursor at which a new grid starts: at `now`, with the later ticks that are decided already.
 
-    These are the ticks of the old grid up to its cursor, and those that were decided early on older grids. If there are
-    too many to store, because a clock was far in the future, the new grid starts after them.
+    Decided already are the ticks of the old grid up to its cursor, and ticks of older grids that were decided early. If
+    there are too many to store, because a clock was far in the future, the new grid starts after them.
     """
     reached, overrides = schedule.cursor.planned_until, schedule.cursor.tick_overrides
     early = {override.tick for override in overrides if override.decided_early and override.tick > now}

@@ -42,7 +42,7 @@ class Facts:
     # Oldest first.
 
     active: tuple[ActiveRun, ...] = ()
-    # For commands that name calendars: all calendars of the namespace; None for those that are not named.
+    # Only for commands that name calendars: every calendar of the namespace, with its content if the command names it.
     calendars: Mapping[str, Calendar | None] = field(default_factory=dict)
     # Whether any run is held; only set if the schedule has `hold_above`.
     held: bool = False

@@ -173,7 +173,7 @@ class AnyOf(BaseTrigger):
         if not sized:
             return 0
         total, densest = sized.pop()
-        # A few ticks a day: those that the denser members lack.
+        # At most one tick a day besides the densest member: count the ticks that no denser member has.
         if sum(count for count, _ in sized) * DAY <= until - after:
             denser = [densest]
             for _, member in reversed(sized):

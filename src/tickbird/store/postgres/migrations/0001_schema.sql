@@ -245,7 +245,7 @@ CREATE INDEX runs_start_by_idx ON tickbird.runs (start_by)
     WHERE status IN ('waiting', 'queued') AND start_by IS NOT NULL;
 CREATE INDEX runs_schedule_id_idx ON tickbird.runs (schedule_id, id DESC) WHERE schedule_id IS NOT NULL;
 CREATE INDEX runs_backfill_id_idx ON tickbird.runs (backfill_id, lane, id) WHERE backfill_id IS NOT NULL;
--- Runs that occupy a slot of a concurrency key; the next index has those that wait for one.
+-- Runs that occupy a slot of a concurrency key. Runs that wait for one are in the next index.
 CREATE INDEX runs_concurrency_slots_idx ON tickbird.runs (namespace, concurrency_key)
     WHERE concurrency_key IS NOT NULL AND status IN ('queued', 'running');
 CREATE INDEX runs_concurrency_waits_idx ON tickbird.runs (namespace, concurrency_key, schedule_id, priority DESC, id)
