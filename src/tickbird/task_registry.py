@@ -175,7 +175,7 @@ class TaskRegistry:
             raise DefinitionError(
                 f"schedule {name!r}: {str(trigger)[:60]!r} is not a trigger;",
                 field="trigger",
-                hint="use cron(...), every(...), at(...) or any_of(...).",
+                hint="use cron(...), every(...), rrule(...), at(...) or any_of(...).",
             )
         if name in self._declared:
             raise DefinitionError(f"there are two schedules named {name!r};", field="schedule", hint="rename one.")
