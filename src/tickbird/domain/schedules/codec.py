@@ -57,7 +57,9 @@ def encode_field(name: str, value: Any) -> Any:
         )
     if name == "trigger":
         if not hasattr(value, "to_json"):
-            raise DefinitionError("trigger: use cron(...), every(...), rrule(...), at(...) or any_of(...).", field="trigger")
+            raise DefinitionError(
+                "trigger: use cron(...), every(...), rrule(...), at(...) or any_of(...).", field="trigger"
+            )
         return value.to_json()
     if isinstance(value, Target):
         return {value.kind: value.name if value.program is None else value.program.to_json()}

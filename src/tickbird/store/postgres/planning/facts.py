@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.plan import NO_FACTS, ActiveRun, Facts
@@ -14,12 +14,8 @@ from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.dependencies import Successes, hold_successes, read_successes, watch
 from tickbird.store.postgres.planning.waiting_runs import hold_active
 from tickbird.store.postgres.rows import numbers
-from tickbird.store.shared.planning.decide import decide, depended_on, held_keys, needs_held_flag
+from tickbird.store.shared.planning.decide import MAX_RUNS, decide, depended_on, held_keys, needs_held_flag
 from tickbird.store.shared.planning.due import DueSchedule
-
-# A batch that makes more runs than this leaves the rest of its schedules to the next one, so that memory and the
-# time between lock and commit stay small.
-MAX_RUNS: Final = 10_000
 
 
 class _ActiveRow(NamedTuple):

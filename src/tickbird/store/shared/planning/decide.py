@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
 from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.edits import park
@@ -17,6 +18,10 @@ from tickbird.domain.time.zone_data import MovedSchedule
 from tickbird.store.shared.json_columns import error_text
 from tickbird.store.shared.planning.due import DueSchedule
 from tickbird.store.shared.stored_definitions import PROCESS_ERRORS
+
+# A batch that makes more runs than this leaves its other schedules to the next one, so that memory and the time between
+# lock and commit stay small.
+MAX_RUNS: Final = 10_000
 
 
 def held_keys(facts: Facts) -> frozenset[str]:

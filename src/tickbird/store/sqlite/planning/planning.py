@@ -15,7 +15,7 @@ from tickbird.domain.planning.plan_result import PlanResult
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
-from tickbird.store.shared.planning.decide import decide, depended_on, needs_held_flag, tally
+from tickbird.store.shared.planning.decide import MAX_RUNS, decide, depended_on, needs_held_flag, tally
 from tickbird.store.shared.planning.due import DueSchedule
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.sqlite.database.statements import SQL
@@ -24,9 +24,6 @@ from tickbird.store.sqlite.planning.due import load_due_revisions, read_due_sche
 from tickbird.store.sqlite.planning.write import write_on_time, write_plans
 from tickbird.store.sqlite.planning.zone_cursors import audit, stamp
 from tickbird.store.sqlite.rows import all_facts, dump
-
-# A batch that makes more runs than this leaves its other schedules to the next step, so that memory stays small.
-MAX_RUNS = 10_000
 
 
 def plan_due_cursors(
