@@ -45,6 +45,7 @@ from conformance.runs.logs import Logs
 from conformance.runs.prune import Prune
 from conformance.runs.rescue import Rescue
 from conformance.runs.retries import Retries
+from conformance.runs.run_triggers import RunTriggers
 from conformance.runs.runs import Runs
 from conformance.runs.targets import Targets
 from conformance.runs.unreadable import UnreadableRuns
@@ -75,6 +76,7 @@ class StoreConformance(
     Durations,
     Schedules,
     Runs,
+    RunTriggers,
     Retries,
     UnreadableRuns,
     ClockAlarms,

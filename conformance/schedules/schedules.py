@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.schedules.plain_sql import Plain, raw
 from conformance.steps import (
     NAME,
     NAMESPACE,
@@ -12,12 +13,15 @@ from conformance.steps import (
     later,
     plan,
     runs_of,
+    since,
     start,
 )
 from tickbird.domain.planning.commands.define import Delete
 from tickbird.domain.planning.commands.pause import Pause
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.schedule import State
+from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.trigger import at
 from tickbird.store.protocol.store import Store
 
@@ -106,6 +110,57 @@ class Schedules:
             for name, row in zip(("failing", "other"), rows, strict=True):
                 assert row.last_run == (await runs_of(store, name))[-1]
         assert streaks == [1, 2, 3, 0, 1]
+
+    async def test_a_row_shows_when_it_last_ran_and_enqueued(self, store: Store) -> None:
+        await create(store, overlap="queue")
+
+        async def last() -> tuple[int | None, int | None, int | None]:
+            [row] = await store.schedules.list(NAMESPACE)
+            return row.last_run_id, since(row.last_run_at), since(row.last_enqueued_at)
+
+        assert await last() == (None, None, None)
+        await plan(store, 60)
+        [first] = await runs_of(store)
+        assert await last() == (first.id, None, 60)
+        first = await start(store, 65)
+        assert await last() == (first.id, 65, 60)
+        await plan(store, 120)
+        second = (await runs_of(store))[-1]
+        assert await last() == (second.id, 65, 120)
+        # Another attempt is another start.
+        await finish(store, first, 130, "queued", failures=1)
+        first = await start(store, 140)
+        assert await last() == (second.id, 140, 120)
+        await finish(store, first, 150)
+        await store.runs.cancel(second.id, "ada", now=later(151))
+        assert await last() == (second.id, 140, 120)
+
+    async def test_a_row_shows_the_last_start_behind_a_long_backlog(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await plan(store, 60)
+        await finish(store, await start(store, 65), 66)
+        for number in range(120):
+            await change(store, Trigger(actor="ada"), 70 + number / 100)
+        [row] = await store.schedules.list(NAMESPACE)
+        assert (since(row.last_run_at), since(row.last_enqueued_at)) == (65, 71)
+
+    async def test_a_row_tells_what_it_starts_and_whether_it_may(self, store: Store, plain: Plain) -> None:
+        await create(store, "cron", cron("0 9 * * MON-FRI", tz="Europe/Berlin"))
+        await create(store, "every", overlap="allow")
+        await create(store, "paused")
+        await change(store, Pause(actor="ada"), 10, name="paused")
+        await create(store, "ended", at(later(30)))
+        await plan(store, 30)
+        await plain.insert(NAMESPACE, "parked", raw(trigger={"cron": "61 * * * *"}, target={"task": "work"}))
+        await store.planning.plan_due()
+        rows = [row.schedule for row in await store.schedules.list(NAMESPACE)]
+        assert [(s.name, s.state, s.enabled, s.kind, s.cron_spec, s.burst_allowed) for s in rows] == [
+            ("cron", "active", True, "task", "0 9 * * MON-FRI", False),
+            ("ended", "ended", True, "task", None, False),
+            ("every", "active", True, "task", None, True),
+            ("parked", "parked", True, None, "61 * * * *", False),
+            ("paused", "paused", False, "task", None, False),
+        ]
 
     async def test_a_deleted_schedule_is_found_by_name(self, store: Store) -> None:
         await create(store)

@@ -223,3 +223,15 @@ class ScheduleSummary:
     failure_streak: int
     # How many of its runs are held.
     held: int = 0
+    # When an attempt of its runs last began, so far as they are kept. The newest run may still be queued.
+    last_run_at: datetime | None = None
+
+    @property
+    def last_run_id(self) -> int | None:
+        """The id of its newest run, whatever made it."""
+        return None if self.last_run is None else self.last_run.id
+
+    @property
+    def last_enqueued_at(self) -> datetime | None:
+        """When its newest run was created."""
+        return None if self.last_run is None else self.last_run.created_at

@@ -54,6 +54,8 @@ async def test_a_task_is_run_without_a_schedule(api: Api) -> None:
         {"task": "report"},
     )
     assert (run["queue"], run["priority"], run["payload"]) == ("mail", 5, {"n": 2})
+    assert (run["trigger"], run["cron_spec"]) == ("manual", None)
+    assert run["metadata"] == {"trigger_type": "manual", "schedule_id": None, "scheduled_at": None}
     assert run["start_by"] is not None
     assert run["actor"].startswith("editor (token ")
     [audited] = [each for each in await api.client().audit() if each.run_id == run["id"]]

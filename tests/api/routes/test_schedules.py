@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
 
+from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
 from tickbird.api.models.schedules import ScheduleModel, ScheduleRowModel
+from tickbird.domain.triggers.cron.cron import cron
 from tickbird.wire.encode.schedules import schedule_document, schedule_summary_document
 
 
@@ -22,6 +25,30 @@ async def test_schedules_are_listed_as_documents(api: Api) -> None:
     assert listed["last_run"]["payload"] == {"a": [1, None, "ü"]}
     assert (listed["state"], listed["paused"]["note"]) == ("paused", "holiday")
     assert set(ScheduleRowModel.model_fields) == set(listed)
+
+
+async def test_a_list_tells_what_starts_and_when_it_last_did(api: Api) -> None:
+    await api.create("digest", trigger=cron("*/5 * * * *"))
+    [listed] = (await api.get("/schedules", "viewer"))["items"]
+    assert (listed["kind"], listed["cron_spec"], listed["enabled"]) == ("task", "*/5 * * * *", True)
+    assert listed["burst_allowed"] is False
+    assert (listed["last_run_id"], listed["last_run_at"], listed["last_enqueued_at"]) == (None, None, None)
+
+    tick = datetime.fromisoformat(listed["next_run_at"])
+    await api.store.planning.plan_due(now=tick)
+    await api.client().pause("digest", actor="ana")
+    [listed] = (await api.get("/schedules", "viewer"))["items"]
+    run = listed["last_run"]
+    assert listed["enabled"] is False
+    assert (listed["last_run_id"], listed["last_run_at"]) == (run["id"], None)
+    assert listed["last_enqueued_at"] == run["created_at"]
+    assert run["trigger"] == "schedule:*/5 * * * *"
+    assert run["metadata"] == {"trigger_type": "cron", "schedule_id": "digest", "scheduled_at": run["scheduled_for"]}
+
+    claimed = await api.store.leases.claim(a_worker(), 1, 60, queues=["default"], tasks=["report"], now=tick)
+    assert [found.id for found in claimed.runs] == [run["id"]]
+    [listed] = (await api.get("/schedules", "viewer"))["items"]
+    assert listed["last_run_at"] == listed["last_run"]["started_at"] is not None
 
 
 async def test_what_keeps_a_schedule_from_running_is_told(api: Api) -> None:

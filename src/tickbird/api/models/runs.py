@@ -21,6 +21,14 @@ class CoversModel(BaseModel):
     count: int
 
 
+class RunMetadataModel(BaseModel):
+    """What made a run: `cron`, `schedule` for other triggers, or its origin; the name of its schedule; and its tick."""
+
+    trigger_type: str
+    schedule_id: str | None
+    scheduled_at: Instant | None
+
+
 class RunModel(BaseModel):
     """A run."""
 
@@ -33,6 +41,9 @@ class RunModel(BaseModel):
     queue: str
     priority: int
     origin: Origin
+    trigger: str = Field(description="`schedule:<cron expression>`, `schedule` for other triggers, else the origin.")
+    cron_spec: str | None = Field(description="The cron expression of the revision that it was planned with.")
+    metadata: RunMetadataModel
     status: Status
     scheduled_for: Instant | None
     due_at: Instant

@@ -38,6 +38,10 @@ class ScheduleModel(BaseModel):
     namespace: str
     name: str
     state: State
+    enabled: bool = Field(description="Neither paused nor deleted.")
+    kind: str | None = Field(description="The kind of its target; null if the definition cannot be read.")
+    cron_spec: str | None = Field(description="The cron expression; null if it has another trigger.")
+    burst_allowed: bool = Field(description='May more than `max_concurrent` of its runs be active (`overlap="allow"`)?')
     trigger_description: str | None
     zone: str | None
     definition: Json
@@ -61,6 +65,9 @@ class ScheduleRowModel(ScheduleModel):
     """A schedule in a list: with its newest run, how often in a row it failed, and what keeps it from running."""
 
     last_run: RunModel | None
+    last_run_id: int | None
+    last_run_at: Instant | None = Field(description="When an attempt of its runs last began.")
+    last_enqueued_at: Instant | None = Field(description="When its newest run was created.")
     failure_streak: int
     held: int
     problems: list[str]

@@ -67,6 +67,15 @@ class Covers:
     count: int
 
 
+@dataclass(frozen=True, slots=True)
+class RunMetadata:
+    """What made a run: `cron`, `schedule` for other triggers, or its origin; the name of its schedule; and its tick."""
+
+    trigger_type: str
+    schedule_id: str | None
+    scheduled_at: datetime | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
     """One intended execution and where it stands."""
@@ -115,6 +124,21 @@ class RunRecord:
     applied_override: AppliedOverride | None = None
     # `started_at` is that of the newest attempt.
     first_started_at: datetime | None = None
+    # The cron expression of the revision that it was planned with; None if that has another trigger.
+    cron_spec: str | None = None
+
+    @property
+    def trigger(self) -> str:
+        """What made it: `schedule:<cron expression>`, `schedule` for other triggers, else its origin."""
+        if self.origin not in TICK_ORIGINS:
+            return self.origin
+        return "schedule" if self.cron_spec is None else f"schedule:{self.cron_spec}"
+
+    @property
+    def metadata(self) -> RunMetadata:
+        """What made it, in parts; `scheduled_at` is None if it stands for no tick."""
+        trigger_type = "cron" if self.trigger.startswith("schedule:") else self.trigger
+        return RunMetadata(trigger_type, self.schedule, self.scheduled_for)
 
     @property
     def began_at(self) -> datetime | None:

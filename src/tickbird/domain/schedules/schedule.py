@@ -100,6 +100,28 @@ class Schedule:
         """The last instant that has been decided."""
         return None if self.cursor.planned_until is None else to_datetime(self.cursor.planned_until)
 
+    @property
+    def enabled(self) -> bool:
+        """Is it neither paused nor deleted? A parked or ended one is enabled, though it does not run."""
+        return self.state not in ("paused", "deleted")
+
+    @property
+    def kind(self) -> str | None:
+        """The kind of its target, such as `task`; None if the definition cannot be read."""
+        return None if self.definition is None else self.definition.target.kind
+
+    @property
+    def cron_spec(self) -> str | None:
+        """The cron expression as stored, also one that cannot be read; None if it has another trigger."""
+        trigger = self.definition_json.get("trigger")
+        spec = trigger.get("cron") if isinstance(trigger, Mapping) else None
+        return spec if isinstance(spec, str) else None
+
+    @property
+    def burst_allowed(self) -> bool:
+        """May a tick run while `max_concurrent` runs of it are active?"""
+        return self.definition is not None and self.definition.overlap == "allow"
+
     def due_at(self, tick: int) -> int:
         """When a run of this tick becomes due: the tick plus the spread, unless it was moved."""
         for override in self.cursor.tick_overrides:

@@ -164,7 +164,8 @@ SELECT
     id, namespace, schedule_id, schedule, revision, target_kind, target, queue, priority, origin, status, scheduled_for,
     due_at, available_at, start_by, covers_first, covers_last, covers_count, attempt, failures, crashes, created_at,
     started_at, finished_at, lease_until, worker, retry_of, actor, reason, cancel_requested_at, cancel_requested_by,
-    error, failure_kind, backfill_id, lane, released_at, released_by, concurrency_key, applied_override, first_started_at
+    error, failure_kind, backfill_id, lane, released_at, released_by, concurrency_key, applied_override, first_started_at,
+    cron_spec
 FROM tickbird.run_details
 WHERE id = ANY(%(ids)s::bigint[]);
 

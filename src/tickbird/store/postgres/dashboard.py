@@ -58,6 +58,7 @@ class PostgresDashboard(NounStore, DashboardStore):
                 last_run=last.get(row["last_run_id"]),
                 failure_streak=row["failure_streak"],
                 held=row["held"],
+                last_run_at=row["last_run_at"],
             )
             for row, schedule in zip(rows, await to_schedules(rows), strict=True)
         ]

@@ -91,9 +91,27 @@ FROM (
 ) AS told
 
 -- name: list_these
+-- last_run_at: the newest run has begun, or one of the hundred before it, or else the newest that succeeded or failed.
 SELECT
     s.*,
     (SELECT r.id FROM tickbird.runs AS r WHERE r.schedule_id = s.id ORDER BY r.id DESC LIMIT 1) AS last_run_id,
+    coalesce(
+        (
+            SELECT n.started_at
+            FROM (
+                SELECT r.id, r.started_at FROM tickbird.runs AS r
+                WHERE r.schedule_id = s.id
+                ORDER BY r.id DESC LIMIT 100
+            ) AS n
+            WHERE n.started_at IS NOT NULL
+            ORDER BY n.id DESC LIMIT 1
+        ),
+        (
+            SELECT r.started_at FROM tickbird.runs AS r
+            WHERE r.schedule_id = s.id AND r.status IN ('succeeded', 'failed')
+            ORDER BY r.id DESC LIMIT 1
+        )
+    ) AS last_run_at,
     (SELECT count(*) FROM ({told_runs}) AS f WHERE f.good = 0) AS failure_streak,
     (
         SELECT count(*) FROM tickbird.runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2

@@ -120,7 +120,7 @@ SELECT
     r.covers_last, r.covers_count, r.attempt, r.failures, r.crashes, r.created_at, r.started_at, r.finished_at,
     r.lease_until, r.worker, r.retry_of, r.actor, r.reason, r.cancel_requested_at, r.cancel_requested_by,
     coalesce(%(payload)s::json, v.definition -> 'payload', '{}'::json) AS payload, r.result, r.error, r.failure_kind,
-    r.concurrency_key
+    r.concurrency_key, v.definition -> 'trigger' ->> 'cron' AS cron_spec
 FROM made AS r
 LEFT JOIN tickbird.revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.revision;
 

@@ -66,6 +66,7 @@ class SqliteDashboard(NounStore, DashboardStore):
                 last_run=runs.get(row["last_run_id"]),
                 failure_streak=row["failure_streak"],
                 held=row["held"],
+                last_run_at=from_micros(row["last_run_at"]),
             )
             for row in listed
         ]

@@ -79,9 +79,23 @@ WHERE (
 ) = 'failed';
 
 -- name: list_these
+-- last_run_at: the newest run has begun, or one of the hundred before it, or else the newest that succeeded or failed.
 SELECT
     s.*,
     (SELECT max(r.id) FROM runs AS r WHERE r.schedule_id = s.id) AS last_run_id,
+    coalesce(
+        (
+            SELECT n.started_at
+            FROM (SELECT r.id, r.started_at FROM runs AS r WHERE r.schedule_id = s.id ORDER BY r.id DESC LIMIT 100) AS n
+            WHERE n.started_at IS NOT NULL
+            ORDER BY n.id DESC LIMIT 1
+        ),
+        (
+            SELECT r.started_at FROM runs AS r
+            WHERE r.schedule_id = s.id AND r.status IN ('succeeded', 'failed')
+            ORDER BY r.id DESC LIMIT 1
+        )
+    ) AS last_run_at,
     (
         SELECT count(*) FILTER (WHERE status = 'failed' AND id > last_success)
         FROM (

@@ -77,6 +77,7 @@ def to_run(row: NamedRow) -> RunRecord:
         waiting_for_dependency=row["lane"] == WaitLane.DEPENDENCY,
         applied_override=read_applied_override(row["applied_override"]),
         first_started_at=from_micros(row["first_started_at"]),
+        cron_spec=row["cron_spec"],
     )
 
 

@@ -34,8 +34,9 @@ def read_run(document: Document) -> RunRecord:
         failures=document["failures"],
         crashes=document["crashes"],
         created_at=instant(document["created_at"]),
-        # A server of an older version does not send it.
+        # A server of an older version does not send these two.
         first_started_at=maybe(instant, document.get("first_started_at")),
+        cron_spec=document.get("cron_spec"),
         started_at=maybe(instant, document["started_at"]),
         finished_at=maybe(instant, document["finished_at"]),
         lease_until=maybe(instant, document["lease_until"]),

@@ -97,6 +97,7 @@ def read_row(document: Document) -> ScheduleSummary:
         last_run=maybe(read_run, document["last_run"]),
         failure_streak=document["failure_streak"],
         held=document["held"],
+        last_run_at=maybe(instant, document.get("last_run_at")),
     )
 
 

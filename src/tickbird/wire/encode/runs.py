@@ -24,6 +24,13 @@ def run_document(run: RunRecord) -> dict[str, Any]:
         "queue": run.queue,
         "priority": run.priority,
         "origin": run.origin,
+        "trigger": run.trigger,
+        "cron_spec": run.cron_spec,
+        "metadata": {
+            "trigger_type": run.metadata.trigger_type,
+            "schedule_id": run.metadata.schedule_id,
+            "scheduled_at": iso(run.metadata.scheduled_at),
+        },
         "status": run.status,
         "scheduled_for": iso(run.scheduled_for),
         "due_at": iso(run.due_at),

@@ -1,0 +1,58 @@
+-- min_compatible: 1
+
+-- A run with its schedule's name, its payload and the cron expression of its revision.
+DROP VIEW run_details;
+CREATE VIEW run_details AS
+SELECT
+    r.id,
+    r.namespace,
+    r.schedule_id,
+    r.revision,
+    r.target_kind,
+    r.target,
+    r.queue,
+    r.priority,
+    r.origin,
+    r.status,
+    r.scheduled_for,
+    r.due_at,
+    r.available_at,
+    r.start_by,
+    r.covers_first,
+    r.covers_last,
+    r.covers_count,
+    r.attempt,
+    r.failures,
+    r.crashes,
+    r.created_at,
+    r.started_at,
+    r.finished_at,
+    r.lease_until,
+    r.worker,
+    r.retry_of,
+    r.actor,
+    r.reason,
+    r.cancel_requested_at,
+    r.cancel_requested_by,
+    r.result,
+    r.error,
+    r.failure_kind,
+    i.name AS schedule,
+    coalesce(p.payload, iif(json_valid(v.definition), json_extract(v.definition, '$.payload'), NULL), '{}') AS payload,
+    r.backfill_id,
+    r.lane,
+    r.released_at,
+    r.released_by,
+    r.concurrency_key,
+    r.applied_override,
+    -- Lateness and duration count from the first attempt.
+    CASE
+        WHEN r.attempt > 1
+            THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = r.id), r.started_at)
+        ELSE r.started_at
+    END AS first_started_at,
+    iif(json_valid(v.definition), CAST(json_extract(v.definition, '$.trigger.cron') AS TEXT), NULL) AS cron_spec
+FROM runs AS r
+LEFT JOIN schedule_ids AS i ON i.id = r.schedule_id
+LEFT JOIN revisions AS v ON v.schedule_id = r.schedule_id AND v.revision = r.revision
+LEFT JOIN run_payloads AS p ON p.run_id = r.id;
