@@ -28,7 +28,7 @@ async def ours(url: str) -> Any:
     """The API, and a token for it."""
     store = open_store(url)
     await store.open()
-    _, token = await Client(store).create_token("bench", "admin", actor="bench")
+    _, token = await Client(store).tokens.create("bench", "admin", actor="bench")
     return create_api(lambda namespace: Client(store, namespace), limits=_NO_LIMITS), token
 
 
@@ -36,7 +36,7 @@ async def site(url: str) -> Any:
     """The API and the dashboard, as `tickbird server` serves them, and a token for both."""
     store = open_store(url, within=STATEMENT_WITHIN)
     await store.open()
-    _, token = await Client(store).create_token("bench", "admin", actor="bench")
+    _, token = await Client(store).tokens.create("bench", "admin", actor="bench")
     return create_site(lambda namespace: Client(store, namespace), limits=_NO_LIMITS), token
 
 

@@ -246,9 +246,9 @@ class Operator:
     async def _limit(self, _: str) -> None:
         key, limit = self.world.chance.choice(self.world.scenario.keys), self.world.chance.choice((None, 1, 2, 3))
         if limit is None:
-            await self._client.remove_limit(key, actor=self.id)
+            await self._client.limits.remove(key, actor=self.id)
         else:
-            await self._client.set_limit(key, limit, actor=self.id)
+            await self._client.limits.set(key, limit, actor=self.id)
 
     async def _backfill(self, name: str) -> None:
         chance, scenario = self.world.chance, self.world.scenario
@@ -280,7 +280,10 @@ class Operator:
         chance, scenario = self.world.chance, self.world.scenario
         rate = RateLimit(chance.choice((1, 2, 3)), max(1, int(scenario.heartbeat * chance.choice((0.5, 1, 3)))))
         for queue in scenario.queues:
-            await self._client.set_queue_rate(queue, rate if chance.random() < 0.9 else None, actor=self.id)
+            if chance.random() < 0.9:
+                await self._client.queues.set_rate(queue, rate, actor=self.id)
+            else:
+                await self._client.queues.remove_rate(queue, actor=self.id)
 
     async def _resolve_held(self, _: str) -> None:
         chance, held = self.world.chance, await self._client.list_held_schedules()
@@ -298,7 +301,7 @@ class Operator:
     async def pause_everything(self) -> None:
         """So that every run can come to its end."""
         for queue in self.world.scenario.queues:
-            await self._try(self._client.set_queue_rate(queue, None, actor=self.id))
+            await self._try(self._client.queues.remove_rate(queue, actor=self.id))
         for row in await self._client.list(limit=1_000):
             self.intent = Intent("pause", {"until": None})
             await self._try(self._client.pause(row.schedule.name, actor=self.id))

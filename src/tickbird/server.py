@@ -177,7 +177,7 @@ async def run(url: str, address: Address) -> None:
 
 
 async def _check_tokens(client: Client, url: str) -> None:
-    if not await client.tokens(live=True, limit=1):
+    if not await client.tokens.list(live=True, limit=1):
         raise ConflictError(
             "nobody could use this server, since the store has no live token;",
             hint=f"make one: tickbird token create {_user()} --role admin --all-namespaces --url {url}",

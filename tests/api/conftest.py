@@ -23,6 +23,7 @@ from tickbird.domain.access.tokens import Role
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
+from tickbird.wire.codec import shape_of
 
 BASE = "http://tickbird.test"
 
@@ -69,6 +70,11 @@ def store(request: pytest.FixtureRequest) -> Store:
     return found
 
 
+def keys(kind: type) -> set[str]:
+    """The keys of a value's JSON object."""
+    return {member.key for member in shape_of(kind).members}
+
+
 class Api:
     """The API of one store."""
 
@@ -85,8 +91,11 @@ class Api:
         """The text of a token: of namespace default, unless others are named; of all with a star."""
         key = (role, namespaces, name)
         if key not in self._tokens:
-            opened = None if namespaces == ("*",) else namespaces
-            made = await self.client().create_token(name or role, role, actor="ada", namespaces=opened)
+            everything = namespaces == ("*",)
+            opened = None if everything else namespaces or None
+            made = await self.client().tokens.create(
+                name or role, role, actor="ada", namespaces=opened, all_namespaces=everything
+            )
             self._tokens[key] = made[1]
         return self._tokens[key]
 

@@ -151,7 +151,7 @@ def page_requests(run_id: int) -> Iterator[tuple[str, str, Any]]:
 
 async def prepare(client: Client) -> int:
     """A store with intricate grids and large payloads; the id of a run."""
-    await client.put_calendar("closed", {"dates": DATES}, actor="ana")
+    await client.calendars.put("closed", {"dates": DATES}, actor="ana")
     trigger = decode_field("trigger", HEAVY)
     options: dict[str, Any] = {"actor": "ana", "unknown_task_ok": True}
     for name in ("heavy", *(f"other-{number:03}" for number in range(20))):

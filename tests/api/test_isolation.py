@@ -26,11 +26,11 @@ async def fill(api: Api) -> dict[str, str]:
     run = await client.trigger(SECRET, actor=SECRET, payload={SECRET: SECRET})
     await client.trigger(SECRET, actor=SECRET)
     await client.cancel(run.id, actor=SECRET, reason=SECRET)
-    await client.put_calendar(SECRET, {"weekdays": ["sat"], "description": SECRET}, actor=SECRET)
-    await client.set_limit(SECRET, 3, actor=SECRET)
-    await client.set_queue_rate(SECRET, "5/min", actor=SECRET)
-    token, _ = await client.create_token(SECRET, "admin", actor=SECRET)
-    session, _ = await client.open_session(token.id, user_agent=SECRET)
+    await client.calendars.put(SECRET, {"weekdays": ["sat"], "description": SECRET}, actor=SECRET)
+    await client.limits.set(SECRET, 3, actor=SECRET)
+    await client.queues.set_rate(SECRET, "5/min", actor=SECRET)
+    token, _ = await client.tokens.create(SECRET, "admin", actor=SECRET)
+    session, _ = await client.source.open_session(token.id, user_agent=SECRET)
     await api.store.workers.heartbeat(a_worker(SECRET, namespace="stable", queues=(SECRET,)), 600)
     return {"id": str(run.id), "token_id": token.id, "session_id": session.id, "tick": "2026-01-01T00:00:00Z"}
 
@@ -41,10 +41,10 @@ async def state(api: Api) -> list[Any]:
     found: list[Any] = [await client.get(SECRET), await client.runs(), await client.audit(), await client.workers()]
     return [
         *found,
-        await client.list_calendars(),
-        await client.limits(),
-        await client.queues(),
-        await client.sessions(),
+        await client.calendars.list(),
+        await client.limits.list(),
+        await client.queues.list(),
+        await client.sessions.list(),
     ]
 
 

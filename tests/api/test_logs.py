@@ -144,11 +144,11 @@ async def test_who_is_behind_reads_for_himself(memory: Api, monkeypatch: pytest.
 async def test_a_quiet_stream_shows_that_it_lives_and_ends_with_its_token(memory: Api) -> None:
     api = Api(memory.store, RequestLimits(heartbeat=0.01, tokens_every=0.01))
     run = await start(api)
-    made, text = await api.client().create_token("gone", "viewer", actor="ada")
+    made, text = await api.client().tokens.create("gone", "viewer", actor="ada")
     async with api.listen(f"/runs/{run.id}/logs", token=text) as listener:
         assert (await listener.block() or "").startswith("retry: ")
         assert [await listener.block() for _ in range(3)] == [": still here"] * 3
-        await api.client().revoke_token(made.id, actor="ada")
+        await api.client().tokens.revoke(made.id, actor="ada")
         assert await listener.event() is None
     assert api.app.state.streams.count == 0
     await api.app.state.authority.settle()

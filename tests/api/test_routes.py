@@ -58,8 +58,8 @@ async def test_every_route_names_its_role(api: Api) -> None:
 
 
 async def test_every_route_refuses_without_a_token(api: Api) -> None:
-    made, text = await api.client().create_token("gone", "admin", actor="ada")
-    await api.client().revoke_token(made.id, actor="ada")
+    made, text = await api.client().tokens.create("gone", "admin", actor="ada")
+    await api.client().tokens.revoke(made.id, actor="ada")
     password = base64.b64encode(f"ana:{await api.token()}".encode()).decode()
     wrong = ("Bearer tbk_aaaaaaaa_" + "a" * 43, f"Bearer {text}", f"Basic {text}", text, "Bearer", "")
     sentences = set()

@@ -111,10 +111,10 @@ def test_every_example_parses() -> None:
 
 async def fill(client: Client, store: Store) -> dict[str, str]:
     """Something of everything that examples speak of; what stands for it in them."""
-    await client.put_calendar("holidays", {"weekdays": ["sat"]}, actor="ana")
-    await client.set_limit("warehouse", 2, actor="ana")
-    await client.set_queue_rate("gpu", "5/min", actor="ana")
-    await client.create_token("phone", "viewer", actor="ana")
+    await client.calendars.put("holidays", {"weekdays": ["sat"]}, actor="ana")
+    await client.limits.set("warehouse", 2, actor="ana")
+    await client.queues.set_rate("gpu", "5/min", actor="ana")
+    await client.tokens.create("phone", "viewer", actor="ana")
     run = await client.trigger("digest", actor="ana")
     now = await client.now()
     await client.backfill("etl", now - timedelta(days=3), now - timedelta(days=1), actor="ana")

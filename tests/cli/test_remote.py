@@ -162,7 +162,7 @@ def ways(folder: Path) -> Iterator[tuple[Way, Way]]:
 
 async def open_session(client: Client, _: Store, token_id: str) -> None:
     """What a server does for a browser."""
-    await client.open_session(token_id)
+    await client.source.open_session(token_id)
 
 
 @pytest.mark.parametrize("part", SCRIPTS)
@@ -210,7 +210,7 @@ def test_a_revoked_token_takes_its_sessions_along_either_way(ways: tuple[Way, Wa
         assert way(f"token revoke {made[0]}").out == f"Token {made[0]} (bo) is revoked.\n"
         assert way("token revoke cy", "--json").json["sessions_ended"] == 1
         assert way("token revoke di").out == f"Token {made[2]} (di) is revoked.\n"
-        assert way.cli.store(lambda client, _: client.sessions(live=True)) == []
+        assert way.cli.store(lambda client, _: client.sessions.list(live=True)) == []
 
 
 @pytest.mark.parametrize(

@@ -22,25 +22,25 @@ def client(store: SqliteStore) -> Client:
 @pytest.mark.parametrize("maximum", [0, -1, True, 1.5, "3", None, 10**9])
 async def test_a_limit_is_a_number_of_places(client: Client, maximum: Any) -> None:
     with pytest.raises(InvalidError, match="pause their schedules"):
-        await client.set_limit(KEY, maximum, actor="ada")
+        await client.limits.set(KEY, maximum, actor="ada")
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\0b", 7])
 async def test_a_limit_is_for_a_key(client: Client, key: Any) -> None:
     with pytest.raises(DefinitionError, match="key:"):
-        await client.set_limit(key, 3, actor="ada")
+        await client.limits.set(key, 3, actor="ada")
     with pytest.raises(DefinitionError, match="key:"):
-        await client.remove_limit(key, actor="ada")
+        await client.limits.remove(key, actor="ada")
 
 
 async def test_every_change_of_a_limit_is_audited(client: Client) -> None:
     with pytest.raises(DefinitionError, match="actor"):
-        await client.set_limit(KEY, 3, actor="")
+        await client.limits.set(KEY, 3, actor="")
     with pytest.raises(NotFoundError, match="no limit for 'warehouse'"):
-        await client.remove_limit(KEY, actor="ada")
-    await client.set_limit(KEY, 3, actor="ada")
-    assert (await client.remove_limit(KEY, actor="bo")).max_running == 1
-    assert await client.limits() == []
+        await client.limits.remove(KEY, actor="ada")
+    await client.limits.set(KEY, 3, actor="ada")
+    assert (await client.limits.remove(KEY, actor="bo")).max_running == 1
+    assert await client.limits.list() == []
     assert [(record.actor, record.detail) for record in await client.audit()] == [
         ("bo", {"key": KEY, "before": 3, "after": None}),
         ("ada", {"key": KEY, "before": None, "after": 3}),

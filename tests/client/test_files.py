@@ -127,7 +127,7 @@ async def test_an_export_of_nothing_is_an_empty_document(client: Client) -> None
 
 
 async def test_a_changed_calendar_reaches_schedules_of_others(client: Client) -> None:
-    await client.put_calendar("fest", {"dates": ["12-25"]}, actor="ana")
+    await client.calendars.put("fest", {"dates": ["12-25"]}, actor="ana")
     await client.create("mine", cron("0 9 * * *"), "x", actor="ana", unknown_task_ok=True, calendars=["fest"])
     plan = await client.apply({"calendars": {"fest": {"dates": ["12-26"]}}}, actor="me")
     assert [(change.name, change.kind) for change in plan.schedules] == [("mine", "calendar")]

@@ -24,23 +24,23 @@ def client(store: SqliteStore) -> Client:
 @pytest.mark.parametrize("wrong", ["0/min", "abc", "5/fortnight", 7, "", "5"])
 async def test_a_rate_is_checked(client: Client, wrong: Any) -> None:
     with pytest.raises(InvalidError, match="rate: "):
-        await client.set_queue_rate("mail", wrong, actor="ada")
-    assert await client.queues() == []
+        await client.queues.set_rate("mail", wrong, actor="ada")
+    assert await client.queues.list() == []
 
 
 @pytest.mark.parametrize("queue", ["", "a b", 7, "x" * 300])
 async def test_a_rate_is_for_a_queue(client: Client, queue: Any) -> None:
     with pytest.raises(DefinitionError, match="queue"):
-        await client.set_queue_rate(queue, "5/s", actor="ada")
+        await client.queues.set_rate(queue, "5/s", actor="ada")
 
 
 async def test_who_changes_a_rate_says_so(client: Client) -> None:
     with pytest.raises(DefinitionError, match="actor"):
-        await client.set_queue_rate("mail", "5/s", actor="")
+        await client.queues.set_rate("mail", "5/s", actor="")
     with pytest.raises(NotFoundError, match="queue 'mail' has no rate; `tickbird queues` shows those that have one"):
-        await client.set_queue_rate("mail", None, actor="ada")
-    await client.set_queue_rate("mail", RateLimit(5, 1), actor="ada")
-    await client.set_queue_rate("mail", None, actor="bo")
+        await client.queues.remove_rate("mail", actor="ada")
+    await client.queues.set_rate("mail", RateLimit(5, 1), actor="ada")
+    await client.queues.remove_rate("mail", actor="bo")
     assert [(record.actor, record.detail) for record in await client.audit()] == [
         ("bo", {"queue": "mail", "before": "5/s", "after": None}),
         ("ada", {"queue": "mail", "before": None, "after": "5/s"}),
@@ -52,8 +52,8 @@ async def test_queues_tell_who_serves_them(client: Client, store: SqliteStore) -
     await store.workers.heartbeat(a_worker("w2", kind="executor", queues=("mail",), slots=1), 60)
     await store.workers.heartbeat(a_worker("p", kind="planner", queues=(), slots=0), 60)
     await client.enqueue("work", actor="ada", queue="calls", unknown_task_ok=True)
-    assert (await client.set_queue_rate("mail", "5/s", actor="ada")).workers == 2
-    assert await client.queues() == [
+    assert (await client.queues.set_rate("mail", "5/s", actor="ada")).workers == 2
+    assert await client.queues.list() == [
         QueueStatus("calls", None, None, 0, 1, 0, 0),
         QueueStatus("default", None, None, 0, 0, 0, 1),
         QueueStatus("mail", RateLimit(5, 1), None, 0, 0, 0, 2),
@@ -62,7 +62,7 @@ async def test_queues_tell_who_serves_them(client: Client, store: SqliteStore) -
 
 async def test_why_says_that_a_run_waits_for_the_rate_of_its_queue(client: Client, store: SqliteStore) -> None:
     await store.workers.heartbeat(WORKER, 3_600)
-    await client.set_queue_rate("mail", "1/h", actor="ada")
+    await client.queues.set_rate("mail", "1/h", actor="ada")
     for _ in range(2):
         await enqueue(store, queue="mail")
     await create(store, "letters", queue="mail")

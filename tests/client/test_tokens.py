@@ -23,32 +23,32 @@ async def client() -> AsyncIterator[Client]:
 
 
 async def test_a_token_is_made_for_the_namespace_and_its_secret_is_kept_nowhere(client: Client) -> None:
-    made, text = await client.create_token("ci", "operator", actor="ada")
+    made, text = await client.tokens.create("ci", "operator", actor="ada")
     parsed = parse_token(text)
     assert parsed is not None
-    found = await client.find_token(parsed[0])
+    found = await client.source.find_token(parsed[0])
     assert found == made
     assert (found.namespaces, found.role, found.expires_at) == (("shop",), "operator", None)
     assert found.matches(parsed[1])
-    assert parsed[1] not in str([*await client.audit(), *await client.tokens()])
-    assert (await client.create_token("ci", "viewer", actor="ada"))[1] != text
+    assert parsed[1] not in str([*await client.audit(), *await client.tokens.list()])
+    assert (await client.tokens.create("ci", "viewer", actor="ada"))[1] != text
 
 
 async def test_a_token_may_open_some_namespaces_or_all(client: Client) -> None:
-    some, _ = await client.create_token("ci", "viewer", actor="ada", namespaces=["b", "a"])
-    every, _ = await client.create_token("root", "admin", actor="ada", namespaces=None)
+    some, _ = await client.tokens.create("ci", "viewer", actor="ada", namespaces=["b", "a"])
+    every, _ = await client.tokens.create("root", "admin", actor="ada", all_namespaces=True)
     assert (some.namespaces, every.namespaces) == (("a", "b"), None)
-    assert {each.id for each in await client.tokens(within=["a", "b", "c"])} == {some.id}
+    assert {each.id for each in await client.tokens.list(within=["a", "b", "c"])} == {some.id}
 
 
 async def test_a_revoked_token_is_no_longer_live(client: Client) -> None:
     end = await client.now() + timedelta(days=1)
-    made, _ = await client.create_token("ci", "viewer", actor="ada", expires_at=end)
-    assert [each.id for each in await client.tokens(live=True)] == [made.id]
-    await client.touch_token(made.id)
-    assert (await client.revoke_token(made.id, actor="bo")).state == "revoked"
-    assert await client.tokens(live=True) == []
-    [listed] = await client.tokens()
+    made, _ = await client.tokens.create("ci", "viewer", actor="ada", expires_at=end)
+    assert [each.id for each in await client.tokens.list(live=True)] == [made.id]
+    await client.source.touch_token(made.id)
+    assert (await client.tokens.revoke(made.id, actor="bo")).state == "revoked"
+    assert await client.tokens.list(live=True) == []
+    [listed] = await client.tokens.list()
     assert listed.last_used_at is not None
     assert [(each.action, each.actor) for each in await client.audit()] == [
         ("revoke_token", "bo"),
@@ -70,21 +70,21 @@ async def test_a_revoked_token_is_no_longer_live(client: Client) -> None:
 )
 async def test_bad_input_is_refused_and_nothing_is_made(client: Client, wrong: dict[str, Any], why: str) -> None:
     with pytest.raises(InvalidError, match=why):
-        await client.create_token(**{"name": "ci", "role": "viewer", "actor": "ada", **wrong})
-    assert await client.tokens() == []
+        await client.tokens.create(**{"name": "ci", "role": "viewer", "actor": "ada", **wrong})
+    assert await client.tokens.list() == []
 
 
 async def test_a_token_cannot_be_made_for_the_past_or_without_a_zone(client: Client) -> None:
     now = await client.now()
     for wrong in (now - timedelta(seconds=1), now.replace(tzinfo=None) + timedelta(days=1)):
         with pytest.raises(InvalidError):
-            await client.create_token("ci", "viewer", actor="ada", expires_at=wrong)
-    assert await client.tokens() == []
+            await client.tokens.create("ci", "viewer", actor="ada", expires_at=wrong)
+    assert await client.tokens.list() == []
 
 
 @pytest.mark.parametrize("wrong", ["", "aaaaaaaa", "AAAAAAAA", "' OR 1=1", "x" * 10_000])
 async def test_what_is_no_token_cannot_be_revoked(client: Client, wrong: str) -> None:
     with pytest.raises(NotFoundError, match="there is no token"):
-        await client.revoke_token(wrong, actor="ada")
-    assert await client.find_token(wrong) is None
+        await client.tokens.revoke(wrong, actor="ada")
+    assert await client.source.find_token(wrong) is None
     assert await client.audit() == []

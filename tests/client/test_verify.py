@@ -162,12 +162,12 @@ async def test_a_random_year_is_proven(seed: int) -> None:
 async def test_an_edit_of_an_ended_schedule_leaves_its_past_as_it_was(edit: str) -> None:
     async with Harness(app(), START + timedelta(minutes=30)) as harness:
         client = harness.client
-        await client.put_calendar("days", {"dates": ["2026-07-01"]}, actor="ada")
+        await client.calendars.put("days", {"dates": ["2026-07-01"]}, actor="ada")
         await client.create("s", every(hours=1), "work", actor="ada", max_runs=2, calendars=["days"])
         await harness.advance(hours=6)
         before = await client.verify_ledger("s"), await client.why("s", START + timedelta(hours=4))
         if edit == "calendar":
-            await client.put_calendar("days", {"dates": ["2026-07-02"]}, actor="ada")
+            await client.calendars.put("days", {"dates": ["2026-07-02"]}, actor="ada")
         elif edit == "retries":
             await client.update("s", actor="ada", retries=1)
         else:

@@ -245,13 +245,13 @@ async def test_a_queue_with_a_rate_is_worked_off_at_that_rate() -> None:
         others += 1
 
     async with Harness(bird, START) as harness:
-        await harness.client.set_queue_rate("mail", "2/min", actor="ada")
+        await harness.client.queues.set_rate("mail", "2/min", actor="ada")
         for _ in range(7):
             await letter.enqueue()
         await harness.advance(seconds=90)
-        [mail] = [queue for queue in await harness.client.queues() if queue.name == "mail"]
+        [mail] = [queue for queue in await harness.client.queues.list() if queue.name == "mail"]
         assert (mail.queued, mail.next_at) == (3, START + timedelta(seconds=120))
-        await harness.client.set_queue_rate("mail", "1/s", actor="ada")
+        await harness.client.queues.set_rate("mail", "1/s", actor="ada")
         await harness.advance(seconds=10)
     assert [one.total_seconds() for one in begun] == [0, 0, 60, 60, 90, 91, 92]
     assert others == 10

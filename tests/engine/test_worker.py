@@ -379,7 +379,7 @@ async def test_ten_schedules_share_three_places_and_none_starves(bird: Tickbird)
     for name in names:
         bird.schedule(name, load, every(days=365), overlap="queue")
     async with working(bird, slots=10) as (client, _):
-        await client.set_limit("warehouse", 3, actor="ada")
+        await client.limits.set("warehouse", 3, actor="ada")
         runs = [await client.trigger(name, actor="ada") for _ in range(3) for name in names]
         for run in runs:
             await final(client, run.id)
@@ -394,7 +394,7 @@ async def test_a_rate_is_kept_and_reached(bird: Tickbird) -> None:
     async def letter() -> None: ...
 
     async with working(bird) as (client, _):
-        await client.set_queue_rate("mail", "5/s", actor="ada")
+        await client.queues.set_rate("mail", "5/s", actor="ada")
         ids = [await letter.enqueue() for _ in range(12)]
         runs = [await final(client, run_id) for run_id in ids]
     begun = sorted(run.started_at for run in runs if run.started_at is not None)

@@ -78,7 +78,7 @@ async def test_it_is_served_under_a_path_to_those_with_a_token(bird: Tickbird, f
     answer = await ask(app, f"{root}/api/v1/schedules")
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthorized")
     assert (await ask(app, f"{root}/healthz")).json() == {"status": "ok"}
-    _, token = await (await bird.client()).create_token("ci", "editor", actor="ada")
+    _, token = await (await bird.client()).tokens.create("ci", "editor", actor="ada")
     new = {"name": "digest", "definition": {"trigger": {"every": {"hours": 1}}, "target": {"task": "report"}}}
     made = await ask(app, f"{root}/api/v1/schedules", token, method="POST", json=new)
     assert made.status_code == 201, made.text

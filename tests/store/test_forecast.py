@@ -177,7 +177,7 @@ async def compare(
             options = {field: value for field, value in given.items() if field != "trigger"}
             await client.create(name, given["trigger"], "t", actor="test", unknown_task_ok=True, **options)
         for queue, rate in (rates or {}).items():
-            await client.set_queue_rate(queue, str(rate), actor="test")
+            await client.queues.set_rate(queue, str(rate), actor="test")
         schedules: list[Schedule] = [await client.get(name) for name in definitions]
         rng = random.Random(len(definitions))
         durations = stage.pop("durations", None) or [rng.randrange(1, 400) * 10**6 + 3 for _ in schedules]

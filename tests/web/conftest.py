@@ -126,7 +126,7 @@ class Served:
 
     async def token(self, role: Role = "admin", name: str = "ana", **options: Any) -> str:
         """The text of a new token."""
-        return (await self.client.create_token(name, role, actor="ada", **options))[1]
+        return (await self.client.tokens.create(name, role, actor="ada", **options))[1]
 
 
 @pytest.fixture

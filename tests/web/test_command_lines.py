@@ -68,7 +68,7 @@ async def test_a_copied_line_does_what_the_form_would_do(served: Served, tmp_pat
     assert (first.note, first.until) == (NOTE, 3_786_948_000)
     ended = await served.client.run(run)
     assert (ended.status, ended.reason) == ("cancelled", NOTE)
-    assert [each.name for each in await served.client.tokens()] == ["-bot"]
+    assert [each.name for each in await served.client.tokens.list()] == ["-bot"]
     await shell(served, tmp_path, bulk)
     second = (await served.client.get("-x")).pause
     assert second is not None

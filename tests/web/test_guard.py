@@ -46,7 +46,7 @@ async def test_a_session_ends_with_its_token_and_comes_back_to_the_page(door: De
     door.expected |= {401}
     text = await guarded.token("operator")
     await log_in(door, text, "/workers")
-    await guarded.client.revoke_token(text[4:12], actor="ben")
+    await guarded.client.tokens.revoke(text[4:12], actor="ben")
     # The page notices by itself, or with the next click.
     await door.page.wait_for_url(re.compile("/login"), timeout=40_000)
     await door.page.get_by_label("Token").fill(await guarded.token("operator", "ben"))

@@ -56,7 +56,7 @@ async def test_all_links_stay_under_the_path(
     bird = Tickbird(f"sqlite:///{tmp_path}/t.db", app="shop")
     client = await bird.client()
     await client.create("nightly", every(hours=1), "report", actor="ana", unknown_task_ok=True)
-    _, text = await client.create_token("ana", "admin", actor="ada")
+    _, text = await client.tokens.create("ana", "admin", actor="ada")
     async with serving(mount(bird)) as url:
         context, desk = await window(browser, url, View("sqlite", True, False))
         page, sent = desk.page, list[str]()
@@ -89,7 +89,7 @@ async def test_all_links_stay_under_the_path(
 async def test_over_tls_cookies_are_sent_over_nothing_else(tmp_path: Path) -> None:
     """Whether it is TLS of its own or of a proxy that is believed: the framework says so in the scheme."""
     bird = Tickbird(f"sqlite:///{tmp_path}/t.db", app="shop")
-    _, text = await (await bird.client()).create_token("ana", "viewer", actor="ada")
+    _, text = await (await bird.client()).tokens.create("ana", "viewer", actor="ada")
     transport = httpx.ASGITransport(in_starlette(bird))
     for scheme in ("http", "https"):
         async with httpx.AsyncClient(transport=transport, base_url=f"{scheme}://shop.test") as http:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -48,23 +49,19 @@ from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.domain.workers import Worker
 from tickbird.files.plan import FilePlan, ScheduleChange
+from tickbird.wire.codec import decode, encode
 from tickbird.wire.decode import (
     backfills,
-    calendars,
-    concurrency,
     files,
     previews,
     runs,
     schedules,
     system,
     ticks,
-    tokens,
     workers,
 )
 from tickbird.wire.encode.activity import activity_document, audit_document
 from tickbird.wire.encode.backfills import backfill_document, backfill_plan_document, held_document
-from tickbird.wire.encode.calendars import calendar_document, calendar_report_document
-from tickbird.wire.encode.concurrency import limit_document, queue_document
 from tickbird.wire.encode.runs import attempt_document, log_document, queue_position_document, run_document
 from tickbird.wire.encode.schedules import (
     history_document,
@@ -80,7 +77,6 @@ from tickbird.wire.encode.system import (
     zone_record_document,
 )
 from tickbird.wire.encode.ticks import decisions_document, preview_document, skip_document, tick_document
-from tickbird.wire.encode.tokens import session_document, token_document
 from tickbird.wire.encode.workers import worker_document
 
 thorough = settings(deadline=None, max_examples=15 * int(os.environ.get("TICKBIRD_FUZZ", "1")))
@@ -251,7 +247,7 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
         backfills.read_backfill,
     ),
     "preview": (records(Preview, definition=DEFINITIONS), preview_document, previews.read_preview),
-    "calendar": (records(CalendarRecord, closed=CLOSED), calendar_document, calendars.read_calendar_record),
+    "calendar": (records(CalendarRecord, closed=CLOSED), encode, partial(decode, CalendarRecord)),
     "calendar report": (
         records(
             CalendarReport,
@@ -259,23 +255,23 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
             effects=st.lists(records(CalendarImpact, moved=MOVES), max_size=2),
             failed=st.lists(st.tuples(TEXTS, TEXTS), max_size=2),
         ),
-        calendar_report_document,
-        calendars.read_calendar_report,
+        encode,
+        partial(decode, CalendarReport),
     ),
     "plan": (
         records(FilePlan, schedules=st.lists(FILE_CHANGES, max_size=2)),
         lambda plan: plan_response(plan, applied=True),
         files.read_plan,
     ),
-    "limit": (records(ConcurrencyLimit), limit_document, concurrency.read_limit),
-    "queue": (records(QueueStatus, rate=st.none() | RATES), queue_document, concurrency.read_queue),
+    "limit": (records(ConcurrencyLimit), encode, partial(decode, ConcurrencyLimit)),
+    "queue": (records(QueueStatus, rate=st.none() | RATES), encode, partial(decode, QueueStatus)),
     "worker": (
         records(Worker, tasks=OBJECTS, declared=st.dictionaries(st.text(), st.text(), max_size=2), health=OBJECTS),
         worker_document,
         workers.read_worker,
     ),
-    "token": (records(TokenRecord, digest=st.just("")), token_document, tokens.read_token),
-    "session": (records(SessionRecord, digest=st.just("")), session_document, tokens.read_session),
+    "token": (records(TokenRecord, digest=st.just("")), encode, partial(decode, TokenRecord)),
+    "session": (records(SessionRecord, digest=st.just("")), encode, partial(decode, SessionRecord)),
     "audit record": (records(AuditEntry), audit_document, system.read_audit_record),
     "finding": (records(Finding), to_json, system.read_finding),
     "place": (records(StoreIdentity), identity_document, system.read_identity),

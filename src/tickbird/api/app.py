@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
@@ -19,14 +19,13 @@ from tickbird.api.middleware.guard import RequestGuard, RequestLimits
 from tickbird.api.middleware.idempotency import DESCRIBED, IdempotencyMiddleware, repeatable
 from tickbird.api.models.activity import StreamedActivityModel
 from tickbird.api.models.problems import ProblemDocument
+from tickbird.api.operation_routes import add_route
 from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
 from tickbird.api.routes import (
     activity,
     audit,
     backfills,
     bulk,
-    calendars,
-    concurrency,
     decisions,
     files,
     forecast,
@@ -39,11 +38,9 @@ from tickbird.api.routes import (
     revisions,
     runs,
     schedules,
-    sessions,
     system,
     tick_overrides,
     ticks,
-    tokens,
     workers,
 )
 from tickbird.api.routes.health import ReadinessProbe
@@ -51,10 +48,12 @@ from tickbird.api.routes.metrics import MetricsCache
 from tickbird.api.streams.activity_feed import ActivityFeed, FeedOptions
 from tickbird.api.streams.log_feed import LogFeeds
 from tickbird.api.streams.sse import SseConnections
-from tickbird.client import Client
+from tickbird.client import NOUNS, Client
 from tickbird.client.idempotency import ResponseStore
 from tickbird.domain.errors import TickbirdError
 from tickbird.version import VERSION
+from tickbird.wire.operations import operations_of
+from tickbird.wire.schema import Components
 
 # A noun's routes come in here, and nowhere else.
 ROUTERS: Final = (
@@ -72,13 +71,9 @@ ROUTERS: Final = (
     runs.router,
     workers.router,
     held.router,
-    concurrency.router,
     previews.router,
     forecast.router,
     backfills.router,
-    calendars.router,
-    tokens.router,
-    sessions.router,
     audit.router,
     system.router,
     activity.router,
@@ -104,6 +99,7 @@ def create_api(
         title="Tickbird", version=VERSION, openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False
     )
     app.state.clients = clients
+    app.state.components = Components()
     app.state.authority = authority
     app.state.streams = SseConnections(authority, limits)
     app.state.log_feeds = LogFeeds()
@@ -116,6 +112,12 @@ def create_api(
     for router in ROUTERS:
         # As they are: each states its whole path and the role that it needs.
         app.router.routes.extend(router.routes)
+    derived = APIRouter()
+    for noun, kind in NOUNS.items():
+        for operation in operations_of(kind).values():
+            if operation.routed:
+                add_route(derived, noun, operation, app.state.components)
+    app.router.routes.extend(derived.routes)
     app.add_api_route(
         f"{PREFIX}/openapi.json", _describe, summary="This API, described", operation_id="openapi", tags=["about"]
     )
@@ -141,6 +143,7 @@ def _write_description(app: FastAPI) -> dict[str, Any]:
     document = get_openapi(title=app.title, version=app.version, routes=app.routes)
     for route in repeatable(app.routes):
         document["paths"][route.path_format]["post"].setdefault("parameters", []).append(dict(DESCRIBED))
+    document["components"]["schemas"].update(app.state.components.schemas)
     return _completed(document)
 
 

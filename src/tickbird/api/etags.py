@@ -11,17 +11,33 @@ from tickbird.api.problems import Problem
 
 # With its quotes, or without, as many send it.
 _FORM: Final = r'^(?:\*|"[0-9]{1,9}"|[0-9]{1,9})$'
+_IF_MATCH: Final = 'Only if it is still at this revision: the ETag, "3".'
+_IF_NONE_MATCH: Final = "`*`: only if there is none of this name yet. Not beside If-Match."
+IF_MATCH: Final = {
+    "name": "if-match",
+    "in": "header",
+    "required": False,
+    "description": _IF_MATCH,
+    "schema": {"type": "string", "pattern": _FORM, "examples": ['"3"', "*"]},
+}
+IF_NONE_MATCH: Final = {
+    "name": "if-none-match",
+    "in": "header",
+    "required": False,
+    "description": _IF_NONE_MATCH,
+    "schema": {"type": "string", "pattern": r"^\*$", "examples": ["*"]},
+}
 IfMatch = Annotated[
     str | None,
     Header(
-        description='Only if it is still at this revision: the ETag, "3".',
+        description=_IF_MATCH,
         json_schema_extra={"pattern": _FORM, "examples": ['"3"', "*"]},
     ),
 ]
 IfNoneMatch = Annotated[
     str | None,
     Header(
-        description="`*`: only if there is none of this name yet. Not beside If-Match.",
+        description=_IF_NONE_MATCH,
         json_schema_extra={"pattern": r"^\*$", "examples": ["*"]},
     ),
 ]

@@ -11,6 +11,7 @@ from fastapi import Query
 
 from tickbird.api.problems import Problem
 from tickbird.wire.page_tokens import NAME_KEY, NUMBER_KEY, read_name_key, read_number_key, write_key
+from tickbird.wire.parameters import Meta
 
 T = TypeVar("T")
 MAX_COUNT: Final = 1_000
@@ -19,6 +20,9 @@ _MAX_KEY_LENGTH: Final = 2_000
 _MAX_PAGE: Final = 4_000_000
 _NEXT_TEXT: Final = "The `next` of the page before; the first page without it."
 
+LIMIT: Final = Annotated[int, Meta(ge=1, le=MAX_COUNT, description="At most so many.")]
+AFTER_NAME: Final = {"type": "string", "maxLength": _MAX_KEY_LENGTH, "pattern": NAME_KEY, "description": _NEXT_TEXT}
+AFTER_NUMBER: Final = {**AFTER_NAME, "pattern": NUMBER_KEY}
 Limit = Annotated[int, Query(ge=1, le=MAX_COUNT, description="At most so many.")]
 AfterName = Annotated[
     str | None,
@@ -33,7 +37,7 @@ AfterNumber = Annotated[
 def read_name(key: str | None) -> str:
     """The name behind which a page begins; empty for the first page."""
     try:
-        return "" if key is None else read_name_key(key)
+        return "" if key is None else read_name_key(key[:_MAX_KEY_LENGTH])
     except ValueError as error:
         raise _no_key(str(error)) from None
 

@@ -10,6 +10,8 @@ from typing import Any, Final
 from fastapi.responses import JSONResponse
 
 from tickbird.domain.errors import (
+    AccessError,
+    ClosedNamespaceError,
     ConflictError,
     CountChangedError,
     DefinitionError,
@@ -47,6 +49,8 @@ _OF: Final[tuple[tuple[type[TickbirdError], int, str], ...]] = (
     (CountChangedError, 409, "count-changed"),
     (ConflictError, 409, "conflict"),
     (NotFinishedError, 504, "not-finished"),
+    (ClosedNamespaceError, 403, "closed-namespace"),
+    (AccessError, 403, "forbidden"),
     (SchemaError, 503, "schema"),
     (StoreError, 503, "store-unavailable"),
 )
@@ -96,7 +100,7 @@ def problem_of(error: TickbirdError) -> Problem:
     """The problem that an error of the client is."""
     for kind, status, code in _OF:
         if isinstance(error, kind):
-            if isinstance(error, StoreError):
+            if isinstance(error, StoreError) and not isinstance(error, AccessError):
                 # Where the store is and what it said is for those who look after it.
                 log.warning("the store cannot be used: %s", error)
                 return Problem(status, code, _STORE[code], hint=_HINT, headers={"Retry-After": _COME_BACK})

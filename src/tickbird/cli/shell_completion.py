@@ -78,15 +78,15 @@ async def _tags(client: Client, _: click.Context, __: str) -> Completions:
 
 
 async def _queues(client: Client, _: click.Context, __: str) -> Completions:
-    return [(each.name, "") for each in await client.queues()]
+    return [(each.name, "") for each in await client.queues.list()]
 
 
 async def _calendars(client: Client, _: click.Context, __: str) -> Completions:
-    return [(each.name, "") for each in await client.list_calendars()]
+    return [(each.name, "") for each in await client.calendars.list()]
 
 
 async def _keys(client: Client, _: click.Context, __: str) -> Completions:
-    return [(each.key, "") for each in await client.limits()]
+    return [(each.key, "") for each in await client.limits.list()]
 
 
 async def _runs(client: Client, _: click.Context, __: str) -> Completions:
@@ -101,7 +101,7 @@ async def _backfills(client: Client, _: click.Context, __: str) -> Completions:
 
 
 async def _tokens(client: Client, _: click.Context, __: str) -> Completions:
-    return [(each.id, each.name) for each in await client.tokens(live=True, limit=_MAX_COUNT)]
+    return [(each.id, each.name) for each in await client.tokens.list(live=True, limit=_MAX_COUNT)]
 
 
 async def _workers(client: Client, _: click.Context, __: str) -> Completions:

@@ -33,7 +33,7 @@ class Backfills(ClientBase):
     ) -> BackfillPlan:
         """Run the ticks from `first` to `last`, both included, that have no run; a dry run only tells which."""
         if payload is not None:
-            definition = (await self.get(name)).definition
+            definition = (await self._get(name)).definition
             if definition is not None:
                 payload = await self._checked_payload(definition.target, payload, unknown_task_ok=True)
         new = NewBackfill(

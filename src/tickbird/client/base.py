@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, TypeVar
 
 from tickbird.client.dashboard import DashboardReads
 from tickbird.client.payloads import check_by_schema
@@ -22,6 +22,7 @@ from tickbird.domain.text import check_name, check_text
 from tickbird.domain.workers import find_clock_alarm
 from tickbird.store.protocol.store import Store
 
+N = TypeVar("N", bound="ClientBase")
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 # The settings of a task, as a definition takes them.
 Settings = Mapping[str, Any]
@@ -47,6 +48,10 @@ class ClientBase:
         self._validators = validators or {}
         self._settings = settings or {}
 
+    def _noun(self, kind: type[N]) -> N:
+        """The verbs of a noun, in this namespace."""
+        return kind(self._store, self._namespace, self._validators, self._settings)
+
     @property
     def source(self) -> ServerReads:
         """What a server reads of the whole store."""
@@ -57,7 +62,7 @@ class ClientBase:
         """What a dashboard reads of the namespace."""
         return DashboardReads(self._store, self._namespace)
 
-    async def get(self, name: str) -> Schedule:
+    async def _get(self, name: str) -> Schedule:
         """A schedule by name."""
         schedule = await self._find(name)
         if schedule.state == "deleted":
@@ -92,7 +97,7 @@ class ClientBase:
             return await self._store.schedules.change(self._namespace, check_text(name, "schedule"), command)
         except NotFoundError:
             # If it is not there, this tells which names are like it.
-            await self.get(name)
+            await self._get(name)
             raise
 
     async def _declared(self, schedule: Schedule) -> Mapping[str, Any]:
@@ -125,7 +130,7 @@ class ClientBase:
 
     async def _payload_for(self, name: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """A payload for a run of a schedule, by what its task says of it."""
-        schedule = await self.get(name)
+        schedule = await self._get(name)
         if schedule.definition is None:
             return payload
         return await self._checked_payload(schedule.definition.target, payload, unknown_task_ok=True)

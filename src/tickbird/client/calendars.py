@@ -2,46 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 from tickbird.client.base import ClientBase, page_size
-from tickbird.client.calendar_service import HORIZON, CalendarService
-from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.client.calendar_service import HORIZON, MAX_HORIZON, CalendarService
+from tickbird.domain.calendars.definition import CalendarRecord, calendar_schema
 from tickbird.domain.planning.calendar_impact import CalendarReport
 from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
+
+# The domain reads it, and names what is wrong.
+Definition = Annotated[Mapping[str, Any], Meta(schema=calendar_schema())]
+_SECONDS = {"type": "integer", "minimum": 1, "maximum": MAX_HORIZON}
+Horizon = Annotated[
+    Duration | None,
+    Meta(
+        schema={
+            "anyOf": [_SECONDS, {"type": "string", "format": "length-of-time"}, {"type": "null"}],
+            "description": "How far ahead ticks are compared: seconds, or a text such as 90d; at most five years.",
+        }
+    ),
+]
 
 
 class Calendars(ClientBase):
-    """The verbs about calendars."""
+    """`client.calendars`"""
 
-    async def put_calendar(
-        self, name: str, definition: object, *, actor: str, horizon: Duration = HORIZON, revision: int | None = None
+    @operation(
+        "GET",
+        "/calendars",
+        id="list_calendars",
+        role="viewer",
+        summary="List calendars by name",
+        tag="calendars",
+        page=lambda calendar: calendar.name,
+    )
+    async def list(self, *, after: str = "", limit: int | None = None) -> Sequence[CalendarRecord]:
+        """The stored calendars of a namespace, by name; without the built-in ones."""
+        check_text(after, "after")
+        maximum = None if limit is None else page_size(limit)
+        return await self._store.calendars.list(self._namespace, after=after, limit=maximum)
+
+    @operation(
+        "GET",
+        "/calendars/{name}",
+        id="get_calendar",
+        role="viewer",
+        summary="One calendar",
+        tag="calendars",
+        etag=lambda calendar: calendar.revision,
+    )
+    async def get(self, name: str) -> CalendarRecord:
+        """A calendar by name; the header ETag has its revision, for If-Match."""
+        return await self._service().get(name)
+
+    @operation(
+        "PUT",
+        "/calendars/{name}",
+        id="put_calendar",
+        role="editor",
+        summary="Put a calendar",
+        tag="calendars",
+        audit="put_calendar",
+        etag=lambda report: report.record.revision,
+        created=lambda report: report.record.revision == 1,
+        responses={201: "There was none of this name."},
+    )
+    async def put(
+        self,
+        name: str,
+        definition: Definition,
+        *,
+        actor: str,
+        horizon: Horizon = HORIZON,
+        revision: int | None = None,
     ) -> CalendarReport:
-        """Store a calendar and bring every schedule that names it up to it; tells what changes for their ticks.
+        """Store a calendar and update every schedule that names it; returns which of their ticks that changes.
 
         With `revision` only if it is still at that one, with 0 only if there is none.
         """
-        return await self._calendars().put(name, definition, actor=actor, horizon=horizon, revision=revision)
+        return await self._service().put(name, definition, actor=actor, horizon=horizon or HORIZON, revision=revision)
 
-    async def preview_calendar(self, name: str, definition: object, *, horizon: Duration = HORIZON) -> CalendarReport:
-        """What `put_calendar` would change, and changes nothing."""
-        return await self._calendars().preview(name, definition, horizon=horizon)
+    @operation(
+        "POST",
+        "/calendars/{name}/preview",
+        id="preview_calendar",
+        role="viewer",
+        summary="What a calendar would do",
+        tag="calendars",
+    )
+    async def preview(self, name: str, definition: Definition, *, horizon: Horizon = HORIZON) -> CalendarReport:
+        """Which ticks of the schedules that name it would move, appear or vanish if it were put; stores nothing."""
+        return await self._service().preview(name, definition, horizon=horizon or HORIZON)
 
-    async def get_calendar(self, name: str) -> CalendarRecord:
-        """A stored calendar by name."""
-        return await self._calendars().get(name)
+    @operation(
+        "DELETE",
+        "/calendars/{name}",
+        id="delete_calendar",
+        role="editor",
+        summary="Delete a calendar",
+        tag="calendars",
+        status=204,
+        audit="delete_calendar",
+    )
+    async def delete(self, name: str, *, actor: str, revision: int | None = None) -> None:
+        """Delete a calendar; 409 while a schedule names it."""
+        await self._service().delete(name, actor=actor, revision=revision)
 
-    async def list_calendars(self, *, after: str = "", limit: int | None = None) -> Sequence[CalendarRecord]:
-        """The stored calendars by name, all or a page at a time: `after` is the last name of the page before."""
-        check_text(after, "after")
-        return await self._store.calendars.list(
-            self._namespace, after=after, limit=None if limit is None else page_size(limit)
-        )
-
-    async def delete_calendar(self, name: str, *, actor: str, revision: int | None = None) -> None:
-        """Delete a calendar that no schedule names."""
-        await self._calendars().delete(name, actor=actor, revision=revision)
-
-    def _calendars(self) -> CalendarService:
+    def _service(self) -> CalendarService:
         return CalendarService(self._store, self._namespace)

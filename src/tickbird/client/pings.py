@@ -19,7 +19,7 @@ class Pings(ClientBase):
 
     async def ping(self, name: str, at: datetime | None = None) -> datetime:
         """Note that the old system ran this schedule's work, now or at an instant; twice the same is one."""
-        schedule = await self.get(name)
+        schedule = await self._get(name)
         if at is not None:
             check_ping(at, await self._store.now())
         return await self._store.pings.add(schedule.id, at)

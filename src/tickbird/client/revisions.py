@@ -21,7 +21,7 @@ class Revisions(ClientBase):
 
     async def revisions(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
         """The revisions of a schedule, newest first, a page at a time: `before` is the last of the page before."""
-        return await self._store.schedules.list_revisions((await self.get(name)).id, before=before, limit=limit)
+        return await self._store.schedules.list_revisions((await self._get(name)).id, before=before, limit=limit)
 
     async def history(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[HistoryEntry]:
         """The same, each with what it changed, field by field."""
@@ -36,7 +36,7 @@ class Revisions(ClientBase):
 
         On a schedule from code, what differs from the code is set over it and stays so through deploys, as by `update`.
         """
-        schedule = await self.get(name)
+        schedule = await self._get(name)
         old = (await self._revision(schedule, to)).definition
         if not isinstance(old, Mapping):
             # Plain SQL can store any JSON.

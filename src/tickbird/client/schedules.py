@@ -50,6 +50,10 @@ class Schedules(Revisions):
         command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
         return (await self._change(name, command)).schedule
 
+    async def get(self, name: str) -> Schedule:
+        """A schedule by name."""
+        return await self._get(name)
+
     async def list(
         self,
         *,
@@ -82,14 +86,14 @@ class Schedules(Revisions):
             raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))
         declared: Mapping[str, Any] = {}
         if unset:
-            schedule = await self.get(name)
+            schedule = await self._get(name)
             if schedule.app is not None:
                 # What was read of it must still hold when it is written.
                 declared, revision = await self._declared(schedule), revision or schedule.revision
             elif target := fields.get("target") or (schedule.definition.target if schedule.definition else None):
                 declared = await self._declared_by_task(target)
         if fields.get("payload") is not None:
-            schedule = await self.get(name)
+            schedule = await self._get(name)
             target = fields.get("target") or (schedule.definition.target if schedule.definition else None)
             if target is not None:
                 fields["payload"] = await self._checked_payload(target, fields["payload"], unknown_task_ok=True)

@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 
+from tickbird.domain.access.sessions import (
+    SESSION_NOISE,
+    USUAL_SECONDS,
+    NewSession,
+    SessionRecord,
+    check_length,
+    clean_user_agent,
+    is_session_id,
+    make_session,
+)
+from tickbird.domain.access.tokens import TokenRecord, digest, is_token_id, no_such_token
 from tickbird.domain.doctor.metrics import MAX_COUNTED, NamespaceMetrics
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
+from tickbird.domain.time.durations import Duration
 from tickbird.store.protocol.store import Store
 
 
@@ -44,3 +56,35 @@ class ServerReads:
     async def read_metrics(self, namespace: str, *, maximum: int = MAX_COUNTED) -> NamespaceMetrics:
         """How much there is of everything in a namespace, each counted up to `maximum`."""
         return await self._store.read_metrics(namespace, maximum=maximum)
+
+    async def find_token(self, token_id: str) -> TokenRecord | None:
+        """A token by its id; None if there is none."""
+        return await self._store.tokens.find(token_id) if is_token_id(token_id) else None
+
+    async def touch_token(self, token_id: str) -> None:
+        """Write that a token was used, at most once a minute."""
+        await self._store.tokens.touch(token_id)
+
+    async def open_session(
+        self, token_id: str, *, user_agent: str = "", within: Duration = USUAL_SECONDS
+    ) -> tuple[SessionRecord, str]:
+        """A new session of a live token and its text, which is shown only here; the token's holder is the actor.
+
+        It ends `within` this time, with its token, or when it is closed, whichever comes first.
+        """
+        import secrets
+
+        if not is_token_id(token_id):
+            raise no_such_token(str(token_id))
+        length = check_length(within)
+        session_id, secret, text = make_session(secrets.token_bytes(SESSION_NOISE))
+        new = NewSession(session_id, digest(secret), token_id, clean_user_agent(user_agent), length)
+        return await self._store.sessions.open("default", new), text
+
+    async def find_session(self, session_id: str) -> SessionRecord | None:
+        """A session by its id; None if there is none."""
+        return await self._store.sessions.find(session_id) if is_session_id(session_id) else None
+
+    async def touch_session(self, session_id: str) -> None:
+        """Write that a session was used, at most once a minute."""
+        await self._store.sessions.touch(session_id)

@@ -3,77 +3,124 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Annotated
 
 from tickbird.client.base import ClientBase, page_size
-from tickbird.domain.access.sessions import (
-    SESSION_NOISE,
-    USUAL_SECONDS,
-    NewSession,
-    SessionRecord,
-    check_length,
-    clean_user_agent,
-    is_session_id,
-    make_session,
-    no_such_session,
-)
-from tickbird.domain.access.tokens import digest, is_token_id, no_such_token
+from tickbird.client.tokens import Live, TokenId
+from tickbird.domain.access.sessions import SessionRecord, is_session_id, no_such_session
+from tickbird.domain.access.tokens import check_namespaces, covers, is_token_id, no_such_token
 from tickbird.domain.text import check_text
-from tickbird.domain.time.durations import Duration
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
+
+
+def check_session_id(session_id: object) -> None:
+    """Refuse what no session can have for an id."""
+    if not is_session_id(session_id):
+        raise no_such_session(str(session_id))
+
+
+SessionId = Annotated[str, Meta(check=check_session_id)]
 
 
 class Sessions(ClientBase):
-    """The verbs about sessions."""
+    """`client.sessions`; with `within`, only those of tokens that open nothing but these namespaces."""
 
-    async def open_session(
-        self, token_id: str, *, user_agent: str = "", within: Duration = USUAL_SECONDS
-    ) -> tuple[SessionRecord, str]:
-        """A new session of a live token and its text, which cannot be shown again; done by the token's holder.
+    @operation(
+        "GET",
+        "/sessions",
+        id="list_sessions",
+        role="admin",
+        scope="caller",
+        summary="List sessions",
+        tag="sessions",
+        page=lambda session: session.id,
+    )
+    async def list(
+        self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
+    ) -> Sequence[SessionRecord]:
+        """Sessions by id: those of tokens that open nothing but what the caller's own opens."""
+        check_text(after, "after")
+        return await self._store.sessions.list(within=within, live=live, after=after, limit=page_size(limit))
 
-        It ends `within` so long, with its token, or when it is closed, whichever comes first.
-        """
-        import secrets
-
-        if not is_token_id(token_id):
-            raise no_such_token(str(token_id))
-        length = check_length(within)
-        session_id, secret, text = make_session(secrets.token_bytes(SESSION_NOISE))
-        new = NewSession(session_id, digest(secret), token_id, clean_user_agent(user_agent), length)
-        return await self._store.sessions.open(self._namespace, new), text
-
-    async def find_session(self, session_id: str) -> SessionRecord | None:
-        """A session by its id; None where there is none."""
-        return await self._store.sessions.find(session_id) if is_session_id(session_id) else None
-
-    async def sessions(
+    @operation(
+        "GET",
+        "/tokens/{token_id}/sessions",
+        id="list_token_sessions",
+        role="admin",
+        scope="caller",
+        summary="Sessions of a token",
+        tag="sessions",
+        page=lambda session: session.id,
+    )
+    async def list_of_token(
         self,
+        token_id: TokenId,
         *,
-        token_id: str | None = None,
         within: Collection[str] | None = None,
-        live: bool = False,
+        live: Live = False,
         after: str = "",
         limit: int = 100,
     ) -> Sequence[SessionRecord]:
-        """Sessions by id, a page at a time: of one token, or of those that open nothing but `within`."""
+        """Sessions that were opened with a token, by id; ended ones are kept for a week."""
         check_text(after, "after")
-        page_size(limit)
-        if token_id is not None and (not is_token_id(token_id) or await self._store.tokens.find(token_id) is None):
-            raise no_such_token(str(token_id))
-        return await self._store.sessions.list(token_id=token_id, within=within, live=live, after=after, limit=limit)
+        await self._check_token(token_id, within)
+        return await self._store.sessions.list(
+            token_id=token_id, within=within, live=live, after=after, limit=page_size(limit)
+        )
 
-    async def close_session(self, session_id: str, *, actor: str) -> SessionRecord:
-        """End a session: log out. Harmless where it has ended before."""
-        check_text(actor, "actor", minimum=1, maximum=200)
-        if not is_session_id(session_id):
+    @operation(
+        "GET",
+        "/sessions/{session_id}",
+        id="get_session",
+        role="admin",
+        scope="caller",
+        summary="One session",
+        tag="sessions",
+    )
+    async def get(self, session_id: SessionId, *, within: Collection[str] | None = None) -> SessionRecord:
+        """A session by its id, without its secret."""
+        session = await self._store.sessions.find(session_id) if is_session_id(session_id) else None
+        if session is None or not covers(check_namespaces(within), session.namespaces):
             raise no_such_session(str(session_id))
+        return session
+
+    @operation(
+        "DELETE",
+        "/sessions/{session_id}",
+        id="close_session",
+        role="admin",
+        scope="caller",
+        summary="Close a session",
+        tag="sessions",
+        audit="close_session",
+        revokes="session_id",
+    )
+    async def close(self, session_id: SessionId, *, actor: str, within: Collection[str] | None = None) -> SessionRecord:
+        """End a session: this server refuses it at once, others within a second. Harmless if it has ended."""
+        check_text(actor, "actor", minimum=1, maximum=200)
+        await self.get(session_id, within=within)
         return await self._store.sessions.close(self._namespace, session_id, actor)
 
-    async def close_sessions(self, token_id: str, *, actor: str) -> int:
-        """End all sessions of a token: log out everywhere. How many were live; the token itself stays."""
+    @operation(
+        "DELETE",
+        "/tokens/{token_id}/sessions",
+        id="close_sessions",
+        role="admin",
+        scope="caller",
+        summary="Close all sessions of a token",
+        tag="sessions",
+        audit="close_sessions",
+        envelope="closed",
+        revokes="token_id",
+    )
+    async def close_of_token(self, token_id: TokenId, *, actor: str, within: Collection[str] | None = None) -> int:
+        """End all sessions of a token, and leave the token itself as it is; returns how many were live."""
         check_text(actor, "actor", minimum=1, maximum=200)
-        if not is_token_id(token_id):
-            raise no_such_token(str(token_id))
+        await self._check_token(token_id, within)
         return await self._store.sessions.close_all(self._namespace, token_id, actor)
 
-    async def touch_session(self, session_id: str) -> None:
-        """Write that a session was used, at most once a minute."""
-        await self._store.sessions.touch(session_id)
+    async def _check_token(self, token_id: str, within: Collection[str] | None) -> None:
+        token = await self._store.tokens.find(token_id) if is_token_id(token_id) else None
+        if token is None or not covers(check_namespaces(within), token.namespaces):
+            raise no_such_token(str(token_id))

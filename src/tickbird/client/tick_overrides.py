@@ -56,7 +56,7 @@ class Overrides(Ticks):
 
     async def overrides(self, name: str) -> Sequence[OverrideRecord]:
         """The coming ticks for which something was decided one by one, in order."""
-        return overrides_of(await self.get(name))
+        return overrides_of(await self._get(name))
 
     async def _change_tick(self, name: str, tick: int, command: Command) -> Schedule:
         try:
@@ -77,7 +77,7 @@ class Overrides(Ticks):
                     hint=hint,
                 )
         for each in found.skips:
-            schedule = await self.get(name)
+            schedule = await self._get(name)
             if each.first <= to_datetime(tick) <= each.last and schedule.definition is not None:
                 if not schedule.grid.contains(tick):
                     continue

@@ -36,7 +36,7 @@ class Ticks(ClientBase):
 
     async def next_ticks(self, name: str, count: int = 10) -> Sequence[UpcomingTick]:
         """The ticks to come, as the schedule stands now."""
-        schedule, now = await self.get(name), await self._store.now()
+        schedule, now = await self._get(name), await self._store.now()
         # A page that shows a few does not wait for a caller that asked for thousands.
         return await (compute if count > _FEW else compute_now)(upcoming_ticks, schedule, now, count)
 

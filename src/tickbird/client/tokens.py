@@ -4,38 +4,95 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Annotated
 
 from tickbird.client.base import ClientBase, page_size
 from tickbird.domain.access.tokens import (
+    MAX_NAMESPACES,
     NOISE,
     NewToken,
     Role,
     TokenRecord,
     check_namespaces,
     check_role,
+    covers,
     digest,
     is_token_id,
     make_token,
     no_such_token,
+    requested_namespaces,
 )
-from tickbird.domain.errors import InvalidError
+from tickbird.domain.errors import ClosedNamespaceError, InvalidError
+from tickbird.domain.schedules.json_schema import NAME
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import TEXT, Meta
+
+
+def check_token_id(token_id: object) -> None:
+    """Refuse what no token can have for an id."""
+    if not is_token_id(token_id):
+        raise no_such_token(str(token_id))
+
+
+TokenId = Annotated[str, Meta(check=check_token_id)]
+Live = Annotated[bool, Meta(description="Only those that can be used.")]
+_NAMESPACES = {"items": NAME, "minItems": 1, "maxItems": MAX_NAMESPACES}
 
 
 class Tokens(ClientBase):
-    """The verbs about tokens."""
+    """`client.tokens`; with `within`, only those that open nothing but these namespaces."""
 
-    async def create_token(
+    @operation(
+        "GET",
+        "/tokens",
+        id="list_tokens",
+        role="admin",
+        scope="caller",
+        summary="List tokens",
+        tag="tokens",
+        page=lambda token: token.id,
+    )
+    async def list(
+        self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
+    ) -> Sequence[TokenRecord]:
+        """Tokens by id: those that open nothing but what the caller's own opens. None of them shows its secret."""
+        check_text(after, "after")
+        return await self._store.tokens.list(within=within, live=live, after=after, limit=page_size(limit))
+
+    @operation(
+        "POST",
+        "/tokens",
+        id="create_token",
+        role="admin",
+        scope="caller",
+        summary="Create a token",
+        tag="tokens",
+        status=201,
+        audit="create_token",
+        stored=False,
+    )
+    async def create(
         self,
-        name: str,
+        name: Annotated[str, Meta(min_length=1, max_length=100, schema={"pattern": TEXT})],
         role: Role,
         *,
         actor: str,
-        namespaces: Collection[str] | None = (),
+        namespaces: Annotated[
+            Collection[str] | None,
+            Meta(
+                schema={
+                    "anyOf": [{"type": "array", **_NAMESPACES}, {"type": "null"}],
+                    "description": "Those that it opens (default: those of the caller's token).",
+                }
+            ),
+        ] = None,
+        all_namespaces: Annotated[bool, Meta(description="It opens every namespace, also future ones.")] = False,
         expires_at: datetime | None = None,
+        within: Collection[str] | None = (),
     ) -> tuple[TokenRecord, str]:
-        """A new token and its text, which cannot be shown again; for this namespace, these ones, or all with None."""
+        """A new token and its text, which is shown only here."""
         import secrets
 
         check_text(actor, "actor", minimum=1, maximum=200)
@@ -43,29 +100,40 @@ class Tokens(ClientBase):
         check_text(name, "name", minimum=1, maximum=100)
         if expires_at is not None and to_seconds(expires_at) <= to_seconds(await self._store.now()):
             raise InvalidError("expires_at: lies in the past;", field="expires_at", hint="give a later instant.")
-        opened = check_namespaces((self._namespace,) if namespaces is not None and not namespaces else namespaces)
+        mine = (self._namespace,) if within == () else check_namespaces(within)
+        opened = requested_namespaces(mine, namespaces, everything=all_namespaces)
+        if within != () and not covers(mine, opened):
+            raise ClosedNamespaceError(
+                "namespaces: a token can only open what the token opens that creates it;",
+                hint=f"name some of {', '.join((mine or ())[:20])}.",
+            )
         token_id, secret, text = make_token(secrets.token_bytes(NOISE))
         new = NewToken(token_id, digest(secret), name, check_role(role), opened, expires_at)
         return await self._store.tokens.create(self._namespace, new, actor), text
 
-    async def find_token(self, token_id: str) -> TokenRecord | None:
-        """A token by its id; None where there is none."""
-        return await self._store.tokens.find(token_id) if is_token_id(token_id) else None
-
-    async def tokens(
-        self, *, within: Collection[str] | None = None, live: bool = False, after: str = "", limit: int = 100
-    ) -> Sequence[TokenRecord]:
-        """Tokens by id, a page at a time: `after` is the last id of the page before; `live` ones can be used."""
-        check_text(after, "after")
-        return await self._store.tokens.list(within=within, live=live, after=after, limit=page_size(limit))
-
-    async def revoke_token(self, token_id: str, *, actor: str) -> TokenRecord:
-        """End a token: from then on it opens nothing. Harmless where that was done before."""
-        check_text(actor, "actor", minimum=1, maximum=200)
-        if not is_token_id(token_id):
+    @operation(
+        "GET", "/tokens/{token_id}", id="get_token", role="admin", scope="caller", summary="One token", tag="tokens"
+    )
+    async def get(self, token_id: TokenId, *, within: Collection[str] | None = None) -> TokenRecord:
+        """A token by its id, without its secret."""
+        token = await self._store.tokens.find(token_id) if is_token_id(token_id) else None
+        if token is None or not covers(check_namespaces(within), token.namespaces):
             raise no_such_token(str(token_id))
-        return await self._store.tokens.revoke(self._namespace, token_id, actor)
+        return token
 
-    async def touch_token(self, token_id: str) -> None:
-        """Write that a token was used, at most once a minute."""
-        await self._store.tokens.touch(token_id)
+    @operation(
+        "DELETE",
+        "/tokens/{token_id}",
+        id="revoke_token",
+        role="admin",
+        scope="caller",
+        summary="Revoke a token",
+        tag="tokens",
+        audit="revoke_token",
+        revokes="token_id",
+    )
+    async def revoke(self, token_id: TokenId, *, actor: str, within: Collection[str] | None = None) -> TokenRecord:
+        """End a token and its sessions: this server refuses them at once, others within a second. Harmless twice."""
+        check_text(actor, "actor", minimum=1, maximum=200)
+        await self.get(token_id, within=within)
+        return await self._store.tokens.revoke(self._namespace, token_id, actor)

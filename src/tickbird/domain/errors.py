@@ -16,6 +16,7 @@ TickbirdError
     ├── StoreUnavailableError     cannot be reached, or timed out; trying again may help
     ├── SchemaError               missing, too old or too new for this code
     └── AccessError               a server refuses the token, or its role or namespaces do not suffice
+        └── ClosedNamespaceError  the token does not open this namespace
 """
 
 from __future__ import annotations
@@ -88,3 +89,7 @@ class SchemaError(StoreError):
 
 class AccessError(StoreError):
     """A server refuses the token, or its role or namespaces do not suffice."""
+
+
+class ClosedNamespaceError(AccessError):
+    """The token does not open this namespace."""

@@ -130,6 +130,12 @@ class PageRequest:
         return str(self.request.scope["path"]).removeprefix(self.root)
 
     @property
+    def own_client(self) -> Client:
+        """For what the visitor's tokens and sessions are: audited in the first of their namespaces."""
+        client: Client = self.request.app.state.clients(self.namespaces[0] if self.namespaces else "default")
+        return client
+
+    @property
     def namespaces(self) -> tuple[str, ...] | None:
         """Those that may be visited; None for all."""
         return self.caller.namespaces

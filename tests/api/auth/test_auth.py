@@ -11,6 +11,7 @@ from tests.api.conftest import Api, refused
 from tickbird.api.auth.auth import TTL_SECONDS, Authority
 from tickbird.api.problems import Problem
 from tickbird.client import Client
+from tickbird.client.server_reads import ServerReads
 from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.errors import StoreUnavailableError
 
@@ -30,25 +31,37 @@ class Counting(Client):
 
     looked = noted = 0
 
+    @property
+    def source(self) -> ServerReads:
+        return CountingReads(self)
+
+
+class CountingReads(ServerReads):
+    """Counts in its client."""
+
+    def __init__(self, client: Counting) -> None:
+        super().__init__(client._store)
+        self._client = client
+
     async def find_token(self, token_id: str) -> TokenRecord | None:
-        self.looked += 1
+        self._client.looked += 1
         return await super().find_token(token_id)
 
     async def touch_token(self, token_id: str) -> None:
-        self.noted += 1
+        self._client.noted += 1
         await super().touch_token(token_id)
 
 
 async def test_a_token_opens_until_it_is_revoked_and_a_second_more(api: Api) -> None:
     clock, client = Clock(), Counting(api.store)
     authority = Authority(client, clock)
-    made, text = await client.create_token("ci", "operator", actor="ada")
+    made, text = await client.tokens.create("ci", "operator", actor="ada")
     header = f"Bearer {text}"
     caller, *_ = [await authority.caller(header) for _ in range(5)]
     assert (caller.name, caller.role, caller.namespaces) == ("ci", "operator", ("default",))
     assert caller.actor == f"ci (token {made.id})"
     assert client.looked == 1
-    await client.revoke_token(made.id, actor="ada")
+    await client.tokens.revoke(made.id, actor="ada")
     clock.now += TTL_SECONDS - 0.01
     await authority.caller(header)
     clock.now += 0.02
@@ -61,28 +74,28 @@ async def test_a_token_opens_until_it_is_revoked_and_a_second_more(api: Api) -> 
 async def test_its_use_is_noted_once_a_minute_beside_the_request(api: Api) -> None:
     clock, client = Clock(), Counting(api.store)
     authority = Authority(client, clock)
-    made, text = await client.create_token("ci", "viewer", actor="ada")
+    made, text = await client.tokens.create("ci", "viewer", actor="ada")
     for seconds in (0, 30, 29, 2):
         clock.now += seconds
         await authority.caller(f"bearer  {text}")
     await authority.settle()
     assert client.noted == 2
-    found = await client.find_token(made.id)
+    found = await client.source.find_token(made.id)
     assert found is not None
     assert found.last_used_at is not None
 
 
-async def test_an_expired_token_opens_nothing(api: Api) -> None:
+async def test_an_expired_token_opens_nothing(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     client = api.client()
     end = await client.now() + timedelta(days=1)
-    made, text = await client.create_token("ci", "viewer", actor="ada", expires_at=end)
+    made, text = await client.tokens.create("ci", "viewer", actor="ada", expires_at=end)
     assert (await api.ask("GET", "/api/v1/schedules", token=text)).status_code == 200
     other = Api(api.store)
 
-    async def later(token_id: str) -> TokenRecord | None:
+    async def later(_: ServerReads, token_id: str) -> TokenRecord | None:
         return await api.store.tokens.find(token_id, now=end)
 
-    other.app.state.authority._client.find_token = later
+    monkeypatch.setattr(ServerReads, "find_token", later)
     refused(await other.ask("GET", "/api/v1/schedules", token=text), 401, "unauthorized")
     assert made.expires_at is not None
     await other.app.state.authority.settle()

@@ -48,7 +48,7 @@ async def main(url: str) -> None:
     store = open_store(url)
     await store.open()
     client = Client(store)
-    _, token = await client.create_token("fuzz", "admin", actor="test")
+    _, token = await client.tokens.create("fuzz", "admin", actor="test")
     for name in SCHEDULES:
         await client.create(name, every(hours=1), "report", actor="test", unknown_task_ok=True)
         await client.trigger(name, actor="test")

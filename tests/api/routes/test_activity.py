@@ -190,7 +190,7 @@ async def test_a_client_that_takes_nothing_is_left(api: Api) -> None:
 async def test_a_revoked_or_expired_token_ends_its_streams(api: Api) -> None:
     token, other = await api.token("viewer", name="leaver"), await api.token("viewer", name="stayer")
     async with Listener(api, token) as listener, Listener(api, other) as stays:
-        await api.client().revoke_token(token.split("_")[1], actor="ada")
+        await api.client().tokens.revoke(token.split("_")[1], actor="ada")
         await listener.until(lambda: listener.ended)
         await work(api.store)
         await stays.hears("ended")

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Api, refused
-from tickbird.api.models.calendars import CalendarModel, CalendarReportModel
+from tests.api.conftest import Api, keys, refused
+from tickbird.domain.calendars.definition import CalendarRecord
+from tickbird.domain.planning.calendar_impact import CalendarReport
 from tickbird.domain.triggers.cron.cron import cron
 
 PATH = "/api/v1/calendars"
@@ -23,11 +24,11 @@ async def test_a_calendar_is_put_looked_at_listed_and_deleted(api: Api) -> None:
     answer = await put(api, "fest", {"dates": ["12-25"], "description": "Christmas"})
     assert (answer.status_code, answer.headers["etag"]) == (201, '"1"')
     report = answer.json()
-    assert set(report) == set(CalendarReportModel.model_fields)
+    assert set(report) == keys(CalendarReport)
     assert (report["stored"], report["closed"], report["schedules"]) == (True, ["12-25"], 0)
     found = await api.ask("GET", f"{PATH}/fest", "viewer")
     assert (found.json(), found.headers["etag"]) == (report["calendar"], '"1"')
-    assert set(found.json()) == set(CalendarModel.model_fields)
+    assert set(found.json()) == keys(CalendarRecord)
     assert found.json()["changed_by"].startswith("editor (token ")
     for name in ("a", "z"):
         await put(api, name, {"weekdays": ["sun"]})
@@ -74,7 +75,7 @@ async def test_who_was_first(api: Api) -> None:
 
 
 async def test_calendars_of_other_namespaces_are_not_there(api: Api) -> None:
-    await api.client("elsewhere").put_calendar("fest", {"dates": ["12-25"]}, actor="ana")
+    await api.client("elsewhere").calendars.put("fest", {"dates": ["12-25"]}, actor="ana")
     assert (await api.get("/calendars"))["items"] == []
     for method in ("GET", "DELETE"):
         words = refused(await api.ask(method, f"{PATH}/fest"), 404, "not-found")

@@ -8,8 +8,9 @@ from urllib.parse import quote
 import pytest
 
 from conformance.steps import a_worker
-from tests.api.conftest import Api, refused
-from tickbird.api.models.concurrency import LimitModel, QueueModel
+from tests.api.conftest import Api, keys, refused
+from tickbird.domain.limits.concurrency import ConcurrencyLimit
+from tickbird.domain.limits.rate_limits import QueueStatus
 
 
 async def send(api: Api, method: str, path: str, **request: Any) -> Any:
@@ -23,7 +24,7 @@ async def send(api: Api, method: str, path: str, **request: Any) -> Any:
 async def test_a_key_is_limited_and_let_go(api: Api, key: str) -> None:
     path = f"/limits/{quote(key, safe='')}"
     limit = await send(api, "PUT", path, json={"max_running": 3})
-    assert set(limit) == set(LimitModel.model_fields)
+    assert set(limit) == keys(ConcurrencyLimit)
     assert limit == {"key": key, "max_running": 3, "is_explicit": True, "active": 0, "waiting": 0}
     assert (await api.get("/limits", "viewer"))["items"] == [limit]
     assert await send(api, "DELETE", path) == {**limit, "max_running": 1, "is_explicit": False}
@@ -49,7 +50,7 @@ async def test_a_queue_has_a_rate_until_it_is_taken_back(api: Api) -> None:
     changed = await send(api, "PUT", "/queues/mail/rate", json={"rate": "100/min"})
     assert changed["warnings"] == ["no worker that executes is alive: its runs stay queued until one does"]
     queue = changed["queue"]
-    assert set(queue) == set(QueueModel.model_fields)
+    assert set(queue) == keys(QueueStatus)
     assert (queue["queue"], queue["rate"], queue["queued"], queue["workers"]) == ("mail", "100/min", 1, 0)
     await api.store.workers.heartbeat(a_worker(queues=("default", "mail"), slots=2, tasks={"report": {}}), 600)
     first = await api.get("/queues?limit=1", "viewer")
@@ -64,13 +65,13 @@ async def test_a_queue_has_a_rate_until_it_is_taken_back(api: Api) -> None:
 
 async def test_limits_are_those_of_a_namespace(api: Api) -> None:
     client = api.client("elsewhere")
-    await client.set_limit("k", 5, actor="ana")
-    await client.set_queue_rate("mail", "1/s", actor="ana")
+    await client.limits.set("k", 5, actor="ana")
+    await client.queues.set_rate("mail", "1/s", actor="ana")
     assert (await api.get("/limits"))["items"] == (await api.get("/queues"))["items"] == []
     for path in ("limits/k", "queues/mail/rate"):
         refused(await api.ask("DELETE", f"/api/v1/{path}", "editor"), 404, "not-found")
     await send(api, "PUT", "/limits/k", json={"max_running": 2})
-    assert [each.max_running for each in await client.limits()] == [5]
+    assert [each.max_running for each in await client.limits.list()] == [5]
 
 
 @pytest.mark.parametrize(

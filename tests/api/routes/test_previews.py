@@ -62,7 +62,7 @@ async def test_a_preview_has_ticks_words_warnings_and_load(api: Api) -> None:
 
 
 async def test_a_preview_takes_what_a_definition_has(api: Api) -> None:
-    await api.client().put_calendar("fest", {"dates": ["2026-11-18"]}, actor="ana")
+    await api.client().calendars.put("fest", {"dates": ["2026-11-18"]}, actor="ana")
     policies = {"calendars": ["fest"], "spread": "10m", "max_runs": 2, "target": {"task": "digest"}, "grace": "1h"}
     found = (await preview(api, "0 9 * * *", policies=policies, name="digest")).json()
     assert [(tick["scheduled_for"][:10], tick["skipped"]) for tick in found["ticks"]] == [

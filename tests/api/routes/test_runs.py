@@ -131,7 +131,7 @@ async def test_one_run_has_its_attempts_its_progress_and_its_turn(api: Api) -> N
     assert set(attempt) == set(AttemptModel.model_fields)
     assert (attempt["attempt"], attempt["error"], attempt["worker"]) == (1, "Boom: no", WORKER.id)
     assert (again["run"]["status"], again["queue_position"]) == ("queued", None)
-    await api.client().set_queue_rate("default", "1/day", actor="ana")
+    await api.client().queues.set_rate("default", "1/day", actor="ana")
     await start(api)
     second = (await send(api, json={"task": "report"}))["run"]
     turn = (await api.get(f"/runs/{second['id']}", "viewer"))["queue_position"]

@@ -31,7 +31,11 @@ class Both:
 
     async def token(self, role: Role = "admin", *namespaces: str) -> str:
         """The text of a new token: of all namespaces, unless some are named."""
-        return (await self.local.create_token(role, role, actor="ada", namespaces=namespaces or None))[1]
+        return (
+            await self.local.tokens.create(
+                role, role, actor="ada", namespaces=namespaces or None, all_namespaces=not namespaces
+            )
+        )[1]
 
     async def client(self, role: Role = "admin", *namespaces: str, namespace: str | None = None) -> RemoteClient:
         """A client with a token of its own."""

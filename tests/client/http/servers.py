@@ -58,6 +58,10 @@ async def make_token(url: str, role: Role = "admin", *namespaces: str, name: str
     store = open_store(url)
     await store.open()
     try:
-        return (await Client(store).create_token(name, role, actor="ada", namespaces=namespaces or None))[1]
+        return (
+            await Client(store).tokens.create(
+                name, role, actor="ada", namespaces=namespaces or None, all_namespaces=not namespaces
+            )
+        )[1]
     finally:
         await store.close()

@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from operator import attrgetter
 from typing import Any
 
 import httpx
@@ -30,7 +31,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 async def told(client: RemoteClient, verb: str = "list", *args: Any, **options: Any) -> TickbirdError:
     """The error that must come of it."""
     with pytest.raises(TickbirdError) as caught:
-        await getattr(client, verb)(*args, **options)
+        await attrgetter(verb)(client)(*args, **options)
     await client._transport.close()
     return caught.value
 
@@ -90,7 +91,7 @@ async def test_what_is_asked_twice_is_done_once(both: Both) -> None:
     assert [each.action for each in await both.local.audit(schedule="report")] == ["skip", "create"]
     # A token is shown once, and no server keeps its text.
     wire.after = 1
-    error = await told(await on(both, wire), "create_token", "bot", "viewer", actor="x")
+    error = await told(await on(both, wire), "tokens.create", "bot", "viewer", actor="x")
     assert "may have been done all the same" in str(error)
 
 

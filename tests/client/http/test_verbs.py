@@ -12,7 +12,7 @@ import pytest
 from tests.client.http.conftest import Both
 from tickbird.client import Client
 from tickbird.client.http import RemoteClient
-from tickbird.domain.errors import AccessError, CountChangedError, InvalidError, NotFoundError, StoreError
+from tickbird.domain.errors import AccessError, CountChangedError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import Outcome
@@ -42,13 +42,6 @@ def test_every_verb_is_there() -> None:
     for name in verbs(Client):
         local, remote = (inspect.signature(getattr(kind, name)) for kind in (Client, RemoteClient))
         assert local.parameters == remote.parameters, name
-
-
-async def test_what_needs_the_store_says_so(both: Both) -> None:
-    told = (both.remote.activity_watermark(), both.remote.filter_live_tokens([]), both.remote.touch_token("x"))
-    for asked in (*told, both.remote.open_session("aaaaaaaa"), both.remote.touch_session("x")):
-        with pytest.raises(StoreError, match="on the store itself, not through a server; do it where the store"):
-            await asked
 
 
 async def test_many_are_changed_at_once(both: Both) -> None:
@@ -335,83 +328,85 @@ async def test_held_runs_are_the_same(both: Both) -> None:
 async def test_limits_are_the_same(both: Both) -> None:
     odd = "ware/house: ü?#%"
     for key in (odd, "..", "b"):
-        limit = await both.remote.set_limit(key, 3, actor="x")
+        limit = await both.remote.limits.set(key, 3, actor="x")
         assert (limit.key, limit.max_running, limit.is_explicit) == (key, 3, True)
-    assert await both.remote.limits() == await both.local.limits()
-    assert [each.key for each in await both.remote.limits(after="..", limit=1)] == ["b"]
-    assert (await both.remote.remove_limit(odd, actor="x")).is_explicit is False
-    queue = await both.remote.set_queue_rate("mail", "100/min", actor="x")
-    assert [queue] == await both.local.queues() == await both.remote.queues()
-    assert (await both.remote.set_queue_rate("mail", None, actor="x")).rate is None
+    assert await both.remote.limits.list() == await both.local.limits.list()
+    assert [each.key for each in await both.remote.limits.list(after="..", limit=1)] == ["b"]
+    assert (await both.remote.limits.remove(odd, actor="x")).is_explicit is False
+    queue = await both.remote.queues.set_rate("mail", "100/min", actor="x")
+    assert [queue] == await both.local.queues.list() == await both.remote.queues.list()
+    assert (await both.remote.queues.remove_rate("mail", actor="x")).rate is None
 
 
 async def test_calendars_are_the_same(both: Both) -> None:
     definition = {"weekdays": ["sat"], "dates": ["12-25", "2027-01-06"], "include": ["2027-02-06"]}
-    assert await both.remote.list_calendars() == []
-    told = await both.remote.put_calendar("fest", definition, actor="x", revision=0)
-    assert told.calendar == await both.local.get_calendar("fest") == await both.remote.get_calendar("fest")
+    assert await both.remote.calendars.list() == []
+    told = await both.remote.calendars.put("fest", definition, actor="x", revision=0)
+    assert told.calendar == await both.local.calendars.get("fest") == await both.remote.calendars.get("fest")
     await both.create("report", calendars=["fest"], trigger=cron("0 9 * * *"), roll="next")
     other = {"weekdays": ["sun"]}
-    would = await both.remote.preview_calendar("fest", other, horizon="30d")
-    assert would == await both.local.preview_calendar("fest", other, horizon="30d")
+    would = await both.remote.calendars.preview("fest", other, horizon="30d")
+    assert would == await both.local.calendars.preview("fest", other, horizon="30d")
     assert would.effects
-    put = await both.remote.put_calendar("fest", other, actor="x", revision=1)
-    assert put.calendar == await both.local.get_calendar("fest")
-    await both.remote.put_calendar("feast", other, actor="x")
-    assert await both.remote.list_calendars() == await both.local.list_calendars()
-    assert [each.name for each in await both.remote.list_calendars(after="feast", limit=1)] == ["fest"]
-    await both.remote.delete_calendar("feast", actor="x", revision=1)
-    assert [each.name for each in await both.local.list_calendars()] == ["fest"]
+    put = await both.remote.calendars.put("fest", other, actor="x", revision=1)
+    assert put.calendar == await both.local.calendars.get("fest")
+    await both.remote.calendars.put("feast", other, actor="x")
+    assert await both.remote.calendars.list() == await both.local.calendars.list()
+    assert [each.name for each in await both.remote.calendars.list(after="feast", limit=1)] == ["fest"]
+    await both.remote.calendars.delete("feast", actor="x", revision=1)
+    assert [each.name for each in await both.local.calendars.list()] == ["fest"]
 
 
 async def test_tokens_are_the_same(both: Both) -> None:
-    made, text = await both.remote.create_token("bot", "viewer", actor="x", expires_at=datetime(2200, 1, 1, tzinfo=UTC))
+    made, text = await both.remote.tokens.create(
+        "bot", "viewer", actor="x", expires_at=datetime(2200, 1, 1, tzinfo=UTC)
+    )
     assert text.startswith(f"tbk_{made.id}_")
     assert (made.namespaces, made.digest) == (("default",), "")
-    stored = await both.local.find_token(made.id)
+    stored = await both.local.source.find_token(made.id)
     assert stored is not None
     assert stored.digest
     assert (stored.name, stored.role, stored.expires_at) == ("bot", "viewer", made.expires_at)
-    assert await both.remote.find_token(made.id) == made
-    assert await both.remote.find_token("aaaaaaaa") is None
-    assert await both.remote.find_token("nonsense!") is None
-    everything, _ = await both.remote.create_token("all", "viewer", actor="x", namespaces=None)
+    assert await both.remote.tokens.get(made.id) == made
+    for nothing in ("aaaaaaaa", "nonsense!"):
+        with pytest.raises(NotFoundError, match="there is no token"):
+            await both.remote.tokens.get(nothing)
+    everything, _ = await both.remote.tokens.create("all", "viewer", actor="x", all_namespaces=True)
     assert everything.namespaces is None
-    ids = [each.id for each in await both.local.tokens(live=True)]
-    assert [each.id for each in await both.remote.tokens(live=True)] == ids
-    assert [each.id for each in await both.remote.tokens(after=ids[0], limit=1)] == ids[1:2]
-    assert [each.id for each in await both.remote.tokens(within=["default"])] == [made.id]
-    revoked = await both.remote.revoke_token(made.id, actor="x")
+    ids = [each.id for each in await both.local.tokens.list(live=True)]
+    assert [each.id for each in await both.remote.tokens.list(live=True)] == ids
+    assert [each.id for each in await both.remote.tokens.list(after=ids[0], limit=1)] == ids[1:2]
+    assert [each.id for each in await both.remote.tokens.list(within=["default"])] == [made.id]
+    revoked = await both.remote.tokens.revoke(made.id, actor="x")
     assert revoked.state == "revoked"
     assert revoked.revoked_by is not None
 
 
 async def test_sessions_are_the_same(both: Both) -> None:
-    token, _ = await both.local.create_token("ana", "viewer", actor="x")
-    other, _ = await both.local.create_token("root", "viewer", actor="x", namespaces=None)
-    made = [(await both.local.open_session(each.id, user_agent="Firefox"))[0] for each in (token, token, other)]
+    token, _ = await both.local.tokens.create("ana", "viewer", actor="x")
+    other, _ = await both.local.tokens.create("root", "viewer", actor="x", all_namespaces=True)
+    made = [(await both.local.source.open_session(each.id, user_agent="Firefox"))[0] for each in (token, token, other)]
     stored = {each.id: replace(each, digest="") for each in made}
     ids = sorted(stored)
-    assert [stored[each] for each in ids] == await both.remote.sessions()
-    assert [each.id for each in await both.remote.sessions(after=ids[0], limit=1)] == ids[1:2]
+    assert [stored[each] for each in ids] == await both.remote.sessions.list()
+    assert [each.id for each in await both.remote.sessions.list(after=ids[0], limit=1)] == ids[1:2]
     mine = sorted(each.id for each in made[:2])
-    assert [each.id for each in await both.remote.sessions(token_id=token.id)] == mine
-    assert [each.id for each in await both.remote.sessions(within=["default"])] == mine
-    assert await both.remote.find_session(made[0].id) == stored[made[0].id]
+    assert [each.id for each in await both.remote.sessions.list_of_token(token.id)] == mine
+    assert [each.id for each in await both.remote.sessions.list(within=["default"])] == mine
+    assert await both.remote.sessions.get(made[0].id) == stored[made[0].id]
     for nothing in ("a" * 16, "nonsense!"):
-        assert await both.remote.find_session(nothing) is None
         for client in (both.local, both.remote):
             with pytest.raises(NotFoundError, match="there is no session"):
-                await client.close_session(nothing, actor="x")
+                await client.sessions.get(nothing)
+            with pytest.raises(NotFoundError, match="there is no session"):
+                await client.sessions.close(nothing, actor="x")
             with pytest.raises(NotFoundError, match="there is no token"):
-                await client.sessions(token_id=nothing)
-    found = await both.remote.find_token(token.id)
-    assert found is not None
-    assert found.sessions == 2
-    closed = await both.remote.close_session(made[0].id, actor="x")
-    assert closed == replace(await both.local.close_session(made[0].id, actor="x"), digest="")
-    assert (await both.remote.close_sessions(token.id, actor="x"), closed.state) == (1, "closed")
-    assert [each.id for each in await both.remote.sessions(live=True)] == [made[2].id]
+                await client.sessions.list_of_token(nothing)
+    assert (await both.remote.tokens.get(token.id)).sessions == 2
+    closed = await both.remote.sessions.close(made[0].id, actor="x")
+    assert closed == replace(await both.local.sessions.close(made[0].id, actor="x"), digest="")
+    assert (await both.remote.sessions.close_of_token(token.id, actor="x"), closed.state) == (1, "closed")
+    assert [each.id for each in await both.remote.sessions.list(live=True)] == [made[2].id]
 
 
 async def test_the_store_as_a_whole_is_the_same(both: Both) -> None:

@@ -25,13 +25,13 @@ async def test_a_token_is_made_once_however_often_its_page_is_loaded(desk: Desk,
     await page.reload()
     await expect(page.get_by_role("heading", name=f"Token {text[4:12]} was made already")).to_be_visible()
     assert TOKEN.search(await page.content()) is None
-    assert len(await served.client.tokens()) == 1
+    assert len(await served.client.tokens.list()) == 1
     await desk.check("token-again")
     await page.get_by_role("link", name="New token").click()
     await page.get_by_label("Name", exact=True).fill("another")
     await page.get_by_role("button", name="Make the token").click()
     await expect(page.locator("#token-text")).to_have_text(TOKEN)
-    assert len(await served.client.tokens()) == 2
+    assert len(await served.client.tokens.list()) == 2
 
 
 @done

@@ -16,8 +16,8 @@ async def test_entries_are_found_and_tell_before_and_after(desk: Desk, served: S
     await client.create("nightly", every(hours=1), "report", actor="Ana@example.com", unknown_task_ok=True)
     await client.create("weekly", every(hours=2), "report", actor=HOSTILE, unknown_task_ok=True)
     await client.update("nightly", actor="ben", description=HOSTILE, priority=7)
-    await client.set_limit("mail", 3, actor="ben")
-    await client.set_limit("mail", 5, actor="cleo")
+    await client.limits.set("mail", 3, actor="ben")
+    await client.limits.set("mail", 5, actor="cleo")
     page = await desk.open("/audit")
     await expect(page.locator("tbody tr")).to_have_count(5)
     await expect(page.locator("tbody tr").first.locator(".changes")).to_have_text("mail 3 → 5", use_inner_text=True)
@@ -41,7 +41,7 @@ async def test_entries_are_found_and_tell_before_and_after(desk: Desk, served: S
 async def test_pages_lead_both_ways_and_nonsense_is_said_to_be(served: Served) -> None:
     """Older, newer, and back to the newest: each entry once; what cannot be read is told at its field."""
     for number in range(205):
-        await served.client.set_limit("mail", number + 1, actor=f"p{number}")
+        await served.client.limits.set("mail", number + 1, actor=f"p{number}")
     async with httpx.AsyncClient(base_url=served.url) as http:
 
         def told(page: str) -> tuple[list[str], dict[str, str]]:

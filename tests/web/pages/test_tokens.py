@@ -18,9 +18,9 @@ async def test_tokens_are_listed_with_all_that_is_known(desk: Desk, served: Serv
     await expect(page.get_by_text("No tokens that can be used yet.")).to_be_visible()
     await expect(page.get_by_text("No token is needed at this machine.")).to_be_visible()
     text = await served.token("admin", HOSTILE)
-    await served.client.open_session(text[4:12], user_agent=HOSTILE)
+    await served.client.source.open_session(text[4:12], user_agent=HOSTILE)
     gone = await served.token("viewer", "gone")
-    await served.client.revoke_token(gone[4:12], actor="ben")
+    await served.client.tokens.revoke(gone[4:12], actor="ben")
     await page.reload()
     row = page.locator("tbody tr")
     await expect(row).to_have_count(1)
@@ -66,7 +66,7 @@ async def test_the_keyboard_alone_makes_a_token(door: Desk, guarded: Served) -> 
     await door.check("token-made")
     assert re.fullmatch(r"tbk_[a-z2-7]{8}_[A-Za-z0-9_-]{43}", text)
     assert text not in page.url
-    made = await guarded.client.find_token(text[4:12])
+    made = await guarded.client.source.find_token(text[4:12])
     assert made is not None
     assert (made.name, made.role, made.namespaces, made.sessions) == ("deploy-bot", "operator", ("default",), 0)
     assert made.expires_at is not None
@@ -95,7 +95,7 @@ async def test_every_end_that_is_offered(served: Served) -> None:
             assert (answer.status_code, answer.headers["cache-control"]) == (200, "no-store")
             text = re.search(r"tbk_([a-z2-7]{8})_", answer.text)
             assert text is not None
-            made = await served.client.find_token(text[1])
+            made = await served.client.source.find_token(text[1])
             assert made is not None
             end = made.expires_at
             if days:
@@ -119,7 +119,7 @@ async def test_every_end_that_is_offered(served: Served) -> None:
             answer = await http.post("/settings/tokens/new", data={**form, **wrong})
             assert (answer.status_code, "tbk_" in answer.text.replace("tbk_…", "")) == (422, False), wrong
             assert 'role="alert"' in answer.text
-        assert len(await served.client.tokens()) == 4
+        assert len(await served.client.tokens.list()) == 4
 
 
 @done
@@ -156,11 +156,11 @@ async def test_a_token_is_revoked_with_its_sessions(door: Desk, guarded: Served,
 async def test_an_admin_of_one_namespace_knows_of_no_other(guarded: Served) -> None:
     """Tokens and sessions of others, or of more than one's own, are neither seen nor ended; an editor sees none."""
     other = guarded.client.in_namespace("lab")
-    foreign, _ = await other.create_token("theirs", "admin", actor="ada")
-    wide, _ = await other.create_token("wide", "admin", actor="ada", namespaces=None)
-    both, _ = await other.create_token("both", "viewer", actor="ada", namespaces=["default", "lab"])
-    session, _ = await other.open_session(foreign.id)
-    own, _ = await guarded.client.create_token("own", "viewer", actor="ada")
+    foreign, _ = await other.tokens.create("theirs", "admin", actor="ada")
+    wide, _ = await other.tokens.create("wide", "admin", actor="ada", all_namespaces=True)
+    both, _ = await other.tokens.create("both", "viewer", actor="ada", namespaces=["default", "lab"])
+    session, _ = await other.source.open_session(foreign.id)
+    own, _ = await guarded.client.tokens.create("own", "viewer", actor="ada")
     async with httpx.AsyncClient(base_url=guarded.url, timeout=30) as http:
         await http.post("/login", data={"token": await guarded.token("admin")})
         csrf = await Held(http).csrf()
@@ -177,10 +177,10 @@ async def test_an_admin_of_one_namespace_knows_of_no_other(guarded: Served) -> N
         assert (await http.post(where, data={"csrf": csrf})).status_code == 404
         assert (await http.get("/doctor")).status_code == 403
     for each in (foreign, wide, both):
-        found = await other.find_token(each.id)
+        found = await other.source.find_token(each.id)
         assert found is not None
         assert found.state == "live"
-    assert [each.id for each in await other.sessions(token_id=foreign.id, live=True)] == [session.id]
+    assert [each.id for each in await other.sessions.list_of_token(foreign.id, live=True)] == [session.id]
     async with httpx.AsyncClient(base_url=guarded.url, timeout=30) as http:
         await http.post("/login", data={"token": await guarded.token("editor")})
         csrf = await Held(http).csrf()

@@ -24,7 +24,7 @@ async def test_workers_and_what_they_serve(desk: Desk, served: Served) -> None:
     await served.store.workers.heartbeat(
         a_worker("w2", host=HOSTILE, standby_reason="does not plan: the clock of the store has jumped"), live_for=600
     )
-    await served.client.set_limit("mail", 3, actor="ana")
+    await served.client.limits.set("mail", 3, actor="ana")
     await expect(page.get_by_text("0 of 10").first).to_be_visible()
     await expect(page.get_by_text("the clock of the store has jumped")).to_be_visible()
     await expect(page.get_by_text("<script>alert(1)</script>")).to_be_visible()
@@ -39,7 +39,7 @@ async def test_counts_of_queues_and_keys_lead_to_their_runs(desk: Desk, served: 
     await served.client.enqueue("x", actor="ana", queue="gpu", concurrency_key=odd, unknown_task_ok=True)
     second = await served.client.enqueue("x", actor="ana", queue="gpu", concurrency_key=odd, unknown_task_ok=True)
     await served.client.enqueue("x", actor="ana", unknown_task_ok=True)
-    await served.client.set_limit(odd, 1, actor="ana")
+    await served.client.limits.set(odd, 1, actor="ana")
     page = await desk.open("/workers")
     await desk.check("workers-queues")
     await page.get_by_role("link", name="1 queued in gpu").click()

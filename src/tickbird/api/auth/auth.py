@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Query, Request
@@ -24,6 +24,7 @@ from tickbird.domain.access.tokens import USE_NOTED_EVERY, Namespaces, Role, Tok
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.schedules.json_schema import NAME
 from tickbird.single_flight_cache import SingleFlightCache, from_start
+from tickbird.wire.operations import Scope
 
 _SCHEME = HTTPBearer(auto_error=False, scheme_name="token", description="`tickbird token create` makes one.")
 # A look-up is reused for this long; after that, a token that was revoked or a session that was closed is refused.
@@ -93,11 +94,11 @@ class Authority:
 
     async def caller(self, authorization: str | None) -> Caller:
         """The holder of the token in this header; a Problem in the same words whatever is wrong with it."""
-        parsed = _parsed(authorization)
-        token = parsed and await self._tokens.get_or_compute(parsed[0], partial(self._client.find_token, parsed[0]))
+        parsed, source = _parsed(authorization), self._client.source
+        token = parsed and await self._tokens.get_or_compute(parsed[0], partial(source.find_token, parsed[0]))
         if parsed is None or token is None or not token.matches(parsed[1]) or token.state != "live":
             raise unauthorized()
-        self._note_use(token.id, self._client.touch_token)
+        self._note_use(token.id, self._client.source.touch_token)
         return Caller(token.id, token.name, token.role, token.namespaces)
 
     def remembers_session(self, text: str | None) -> bool:
@@ -109,17 +110,17 @@ class Authority:
         """The holder of the session in this cookie; a Problem in the same words whatever is wrong with it."""
         parsed = parse_session(text or "")
         session = parsed and await self._sessions.get_or_compute(
-            parsed[0], partial(self._client.find_session, parsed[0])
+            parsed[0], partial(self._client.source.find_session, parsed[0])
         )
         if parsed is None or session is None or not session.matches(parsed[1]) or session.state != "live":
             raise logged_out()
-        self._note_use(session.id, self._client.touch_session)
+        self._note_use(session.id, self._client.source.touch_session)
         return Caller(session.token_id, session.name, session.role, session.namespaces, session.id)
 
     async def close(self, caller: Caller) -> None:
         """End the session that somebody came with: they log out."""
         if caller.session_id:
-            await self._client.close_session(caller.session_id, actor=caller.actor)
+            await self._client.sessions.close(caller.session_id, actor=caller.actor)
             self.forget(caller.session_id)
 
     def _note_use(self, key: str, write: Callable[[str], Awaitable[None]]) -> None:
@@ -250,16 +251,20 @@ def _anywhere(role: Role) -> Callable[..., Any]:
     return admit
 
 
-# What a route states as the type of its first parameter: the role that it needs.
-Viewer = Annotated[Access, Depends(_namespaced("viewer"))]
-Operator = Annotated[Access, Depends(_namespaced("operator"))]
-Editor = Annotated[Access, Depends(_namespaced("editor"))]
-# Of the whole store, whatever the namespace: only with a token that opens all of them.
-SystemAdmin = Annotated[Access, Depends(_namespaced("admin", whole=True))]
-Admin = Annotated[Access, Depends(_namespaced("admin"))]
-# Of no namespace in particular.
-AnyViewer = Annotated[Caller, Depends(_anywhere("viewer"))]
-AnyAdmin = Annotated[Caller, Depends(_anywhere("admin"))]
+@cache
+def admission(role: Role, scope: Scope) -> Callable[..., Any]:
+    """The dependency of a route that is for this role: in one namespace, on the whole store, or of no namespace."""
+    return _anywhere(role) if scope == "caller" else _namespaced(role, whole=scope == "store")
+
+
+# What a hand-written route states as the type of its first parameter.
+Viewer = Annotated[Access, Depends(admission("viewer", "namespace"))]
+Operator = Annotated[Access, Depends(admission("operator", "namespace"))]
+Editor = Annotated[Access, Depends(admission("editor", "namespace"))]
+SystemAdmin = Annotated[Access, Depends(admission("admin", "store"))]
+Admin = Annotated[Access, Depends(admission("admin", "namespace"))]
+AnyViewer = Annotated[Caller, Depends(admission("viewer", "caller"))]
+AnyAdmin = Annotated[Caller, Depends(admission("admin", "caller"))]
 
 
 def role_of(route: Any) -> Role | None:

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final, get_args, get_origin
 
@@ -20,36 +21,61 @@ _PRECONDITION_HEADERS: Final = ("If-Match", "If-None-Match")
 _ANYWHERE: Final = "namespace"
 
 
+@dataclass(frozen=True, slots=True)
+class RouteParameters:
+    """What a route looks at in a request."""
+
+    query: frozenset[str]
+    # Preconditions that it honours.
+    headers: frozenset[str]
+    body: bool
+    # Of hand-written routes: parameters that may be given several times, and those that are numbers.
+    lists: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+
+
 async def reject_unknown_params(request: Request) -> None:
     """Refuse what the route would not look at: whoever sends it counts on it."""
     route = request.scope["route"]
-    known = {each.alias: each for each in _parameters(route.dependant, "query_params")}
-    given = request.query_params.multi_items()
+    known: RouteParameters | None = getattr(route, "parameters", None)
+    if known is None:
+        known = route.parameters = _parameters_of(route)
     seen: set[str] = set()
-    for name, text in given:
-        if name not in known and name != _ANYWHERE:
-            raise _unknown(name, [*known])
-        if name in seen and not _is_list(known.get(name)):
+    for name, text in request.query_params.multi_items():
+        if name not in known.query and name != _ANYWHERE:
+            raise _unknown(name, [*known.query])
+        if name in seen and name not in known.lists:
             raise _wrong(name, "is given more than once;", "give it once.")
         seen.add(name)
-        _check_number(known.get(name), name, text)
-    for field in route.dependant.path_params:
-        _check_number(field, field.alias, str(request.path_params.get(field.alias, "")))
-    _check_preconditions(request, route)
-    if route.body_field is not None and (body := await request.body()):
+        _check_number(known, name, text)
+    for name in known.numbers.intersection(request.path_params):
+        _check_number(known, name, str(request.path_params[name]))
+    if request.method not in ("GET", "HEAD"):
+        for name in _PRECONDITION_HEADERS:
+            if name in request.headers and name.lower() not in known.headers:
+                # A change that was only to be made under a condition is not made without looking at it.
+                why = f"{name}: this request is not made under a condition;"
+                raise Problem(400, "bad-tag", why, field=name, hint="leave it out.")
+    if known.body and (body := await request.body()):
         await run_if_large(len(body), _check_unique, body)
 
 
-def _check_preconditions(request: Request, route: Any) -> None:
-    """A change that was only to be made under a condition is not made without looking at it."""
-    if request.method in ("GET", "HEAD"):
-        return
-    honoured = {each.alias.lower() for each in _parameters(route.dependant, "header_params")}
-    for name in _PRECONDITION_HEADERS:
-        if name in request.headers and name.lower() not in honoured:
-            raise Problem(
-                400, "bad-tag", f"{name}: this request is not made under a condition;", field=name, hint="leave it out."
-            )
+def _parameters_of(route: Any) -> RouteParameters:
+    """What a hand-written route states in its signature."""
+    query = list(_parameters(route.dependant, "query_params"))
+    numbers = [field.alias for field in (*query, *route.dependant.path_params) if int in _kinds(field)]
+    return RouteParameters(
+        query=frozenset(field.alias for field in query) - {_ANYWHERE},
+        headers=frozenset(field.alias.lower() for field in _parameters(route.dependant, "header_params")),
+        body=route.body_field is not None,
+        lists=frozenset(field.alias for field in query if _is_list(field)),
+        numbers=frozenset(numbers),
+    )
+
+
+def malformed() -> Problem:
+    """The body is no JSON."""
+    return Problem(400, "malformed", "The body is not JSON in UTF-8.", hint="Send one JSON object.")
 
 
 def _check_unique(body: bytes) -> None:
@@ -68,11 +94,14 @@ def _check_unique(body: bytes) -> None:
             )
         return found
 
-    json.loads(body, object_pairs_hook=read)
+    try:
+        json.loads(body, object_pairs_hook=read)
+    except (ValueError, RecursionError):
+        raise malformed() from None
 
 
-def _check_number(field: Any, name: str, text: str) -> None:
-    if field is not None and int in _kinds(field) and not _NUMBER.fullmatch(text):
+def _check_number(known: RouteParameters, name: str, text: str) -> None:
+    if name in known.numbers and not _NUMBER.fullmatch(text):
         raise _wrong(name, f"{text[:60]!r} is not a whole number;", "write it in digits, such as 10.")
 
 

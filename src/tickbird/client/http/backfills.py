@@ -48,7 +48,7 @@ class RemoteBackfills(Remote, Backfills):
 
     async def get_backfill(self, backfill_id: int) -> BackfillRecord:
         """A backfill by id, and how far it is."""
-        return await self._get(_path(backfill_id), read_backfill)
+        return await self._fetch(_path(backfill_id), read_backfill)
 
     async def list_backfills(
         self, *, schedule: str | None = None, before: int | None = None, limit: int = 20

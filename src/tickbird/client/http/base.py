@@ -41,11 +41,7 @@ class Remote(ClientBase):
         self._validators = validators or {}
         self._settings = settings or {}
 
-    async def get(self, name: str) -> Schedule:
-        """A schedule by name."""
-        return await self._get(schedule_path(name), read_schedule)
-
-    async def _get(
+    async def _fetch(
         self, path: str, read: Callable[[Document], T], query: Query | None = None, *, patience: float = 0.0
     ) -> T:
         return await self._send(read, HttpRequest("GET", path, self._query(query), patience=patience, repeatable=True))
@@ -95,7 +91,7 @@ class Remote(ClientBase):
         after = None if place is None or place == "" else write_key(place)
         while len(found) < limit:
             asked = {**(query or {}), "limit": min(_PAGE, limit - len(found)), "after": after}
-            items, after = await self._get(path, lambda page: ([*map(read, page["items"])], page["next"]), asked)
+            items, after = await self._fetch(path, lambda page: ([*map(read, page["items"])], page["next"]), asked)
             found += items
             if after is None:
                 break

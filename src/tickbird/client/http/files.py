@@ -79,7 +79,7 @@ class RemoteFiles(Remote, Files):
         with all calendars.
         """
         query = {"app": app, "everything": everything}
-        return await self._get("/export", lambda found: read_document(found["document"]), query, patience=_APPLY)
+        return await self._fetch("/export", lambda found: read_document(found["document"]), query, patience=_APPLY)
 
     async def operator_notes(self, document: Document) -> dict[str, list[str]]:
         """What stands in the store beside a document's schedules: pauses, and what operators have set over them."""

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tickbird.domain.errors import (
     AccessError,
+    ClosedNamespaceError,
     ConflictError,
     CountChangedError,
     DefinitionError,
@@ -25,10 +26,6 @@ from tickbird.domain.errors import (
 
 class NoNamespaceError(InvalidError):
     """No namespace was named, and the token opens several."""
-
-
-class ClosedNamespaceError(AccessError):
-    """The token does not open this namespace."""
 
 
 _INVALID: Final[Mapping[str, type[InvalidError]]] = {

@@ -117,11 +117,11 @@ class RemoteRuns(Remote, Runs):
     async def active_runs(self, name: str) -> Sequence[RunRecord]:
         """The runs of a schedule that are not final, oldest first."""
         path = f"{schedule_path(name)}/active-runs"
-        return await self._get(path, lambda found: [*map(read_run, found["items"])])
+        return await self._fetch(path, lambda found: [*map(read_run, found["items"])])
 
     async def run(self, run_id: int) -> RunRecord:
         """A run by id."""
-        return await self._get(_path(run_id), lambda found: read_run(found["run"]))
+        return await self._fetch(_path(run_id), lambda found: read_run(found["run"]))
 
     async def wait(self, run_id: int, *, timeout: Duration | None = None) -> RunRecord:
         """A run once it has come to its end; NotFinishedError if it has not within so long. The run goes on."""
@@ -130,7 +130,7 @@ class RemoteRuns(Remote, Runs):
         while True:
             # At first without waiting: most often it has ended.
             query = {"wait": asked or None}
-            run = await self._get(_path(run_id), lambda found: read_run(found["run"]), query, patience=asked)
+            run = await self._fetch(_path(run_id), lambda found: read_run(found["run"]), query, patience=asked)
             if run.status in FINAL:
                 return run
             left = _MAX_WAIT if patience is None else began + patience - time.monotonic()
@@ -140,7 +140,7 @@ class RemoteRuns(Remote, Runs):
 
     async def attempts(self, run_id: int) -> Sequence[AttemptRecord]:
         """The attempts of a run that did not end it well."""
-        return await self._get(_path(run_id), lambda found: [*map(read_attempt, found["attempts"])])
+        return await self._fetch(_path(run_id), lambda found: [*map(read_attempt, found["attempts"])])
 
     async def logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
         """What a run has said so far, in order, behind this attempt and number; also while it runs."""
@@ -154,7 +154,7 @@ class RemoteRuns(Remote, Runs):
         place = f"{after[0]}.{after[1]}"
         while True:
             query: Query = {"after": place, "limit": min(_PAGE, limit - len(lines))}
-            page = await self._get(f"{_path(run_id)}/logs", lambda found: _LogPage.read(run_id, found), query)
+            page = await self._fetch(f"{_path(run_id)}/logs", lambda found: _LogPage.read(run_id, found), query)
             # How it stood before the first of them was read counts: what it has logged by then is here.
             status = status or page.status
             lines += page.lines
@@ -184,18 +184,18 @@ class RemoteRuns(Remote, Runs):
 
     async def progress(self, run_id: int) -> Progress | None:
         """How far a run said that it was, last; None when it has said nothing."""
-        return await self._get(
+        return await self._fetch(
             _path(run_id), lambda found: maybe(lambda each: read_progress(run_id, each), found["progress"])
         )
 
     async def queue_position(self, run_id: int) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
-        return await self._get(_path(run_id), lambda found: maybe(read_queue_position, found["queue_position"]))
+        return await self._fetch(_path(run_id), lambda found: maybe(read_queue_position, found["queue_position"]))
 
     async def waiting_for(self, run_id: int, *, tz: str | None = None) -> Sequence[Step]:
         """What keeps a run that has not begun from it, as `why` tells it; nothing where a worker should take it now."""
         query = {"tz": None if tz is None else zone(tz).name}
-        return await self._get(_path(run_id), lambda found: [*map(read_step, found["waiting_for"])], query)
+        return await self._fetch(_path(run_id), lambda found: [*map(read_step, found["waiting_for"])], query)
 
     async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop."""

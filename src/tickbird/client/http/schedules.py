@@ -19,7 +19,7 @@ from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
-from tickbird.wire.decode.schedules import read_row
+from tickbird.wire.decode.schedules import read_row, read_schedule
 
 
 class RemoteSchedules(RemoteRevisions, Schedules):
@@ -57,6 +57,10 @@ class RemoteSchedules(RemoteRevisions, Schedules):
             **({"none": none} if none else {}),
         }
         return await self._post("/schedules", read_changed, body)
+
+    async def get(self, name: str) -> Schedule:
+        """A schedule by name."""
+        return await self._fetch(schedule_path(name), read_schedule)
 
     async def list(
         self,

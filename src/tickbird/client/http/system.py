@@ -55,11 +55,11 @@ class RemoteSystem(Remote, System):
 
     async def doctor(self) -> Sequence[Finding]:
         """Everything that was looked at in the store: how it is, and what to do about it."""
-        return await self._get("/doctor", lambda found: [*map(read_finding, found["items"])], patience=_DOCTOR)
+        return await self._fetch("/doctor", lambda found: [*map(read_finding, found["items"])], patience=_DOCTOR)
 
     async def identity(self) -> StoreIdentity:
         """Where the store is, and whether it is a copy."""
-        return await self._get("/system/identity", read_identity)
+        return await self._fetch("/system/identity", read_identity)
 
     async def accept_copy(self, *, actor: str) -> StoreIdentity:
         """Let a copy of a store go on where it is: from now on it plans and executes as a store of its own."""
@@ -67,11 +67,11 @@ class RemoteSystem(Remote, System):
 
     async def zone_data(self) -> Zones:
         """The zone rules of the server's process beside those that the store goes by."""
-        return await self._get("/system/zone-data", read_zones)
+        return await self._fetch("/system/zone-data", read_zones)
 
     async def zone_data_history(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
         """The zone rules that the store has gone by, newest first."""
-        return await self._get(
+        return await self._fetch(
             "/system/zone-data/history", lambda found: [*map(read_zone_record, found["items"])], {"limit": limit}
         )
 
@@ -86,7 +86,7 @@ class RemoteSystem(Remote, System):
         """
         check_days(days)
         if against is None:
-            return await self._get("/system/zone-data/impact", lambda found: [*map(read_moves, found["items"])])
+            return await self._fetch("/system/zone-data/impact", lambda found: [*map(read_moves, found["items"])])
         since = to_seconds(await self.now())
         schedules: list[Schedule] = []
         after: str | None = ""
@@ -103,4 +103,4 @@ class RemoteSystem(Remote, System):
 
     async def now(self) -> datetime:
         """The store's clock."""
-        return await self._get("/now", lambda found: parts.instant(found["now"]))
+        return await self._fetch("/now", lambda found: parts.instant(found["now"]))

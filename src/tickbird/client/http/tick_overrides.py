@@ -54,7 +54,7 @@ class RemoteOverrides(RemoteTicks, Overrides):
     async def overrides(self, name: str) -> Sequence[OverrideRecord]:
         """The coming ticks for which something was decided one by one, in order."""
         path = f"{schedule_path(name)}/overrides"
-        return await self._get(path, lambda found: [*map(read_override, found["items"])])
+        return await self._fetch(path, lambda found: [*map(read_override, found["items"])])
 
 
 def _path(name: str, tick: datetime) -> str:

@@ -2,81 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import datetime
-from urllib.parse import quote
 
-from tickbird.client.base import page_size
-from tickbird.client.http.base import Remote, instant
+from tickbird.client.http.operations import HttpNoun
 from tickbird.client.tokens import Tokens
-from tickbird.domain.access.tokens import Role, TokenRecord, check_role, covers, is_token_id, no_such_token
-from tickbird.domain.errors import NotFoundError
-from tickbird.domain.text import check_text
-from tickbird.wire.decode.parts import Document
-from tickbird.wire.decode.tokens import read_token
-from tickbird.wire.page_tokens import write_key
+from tickbird.domain.access.tokens import Role, TokenRecord
+from tickbird.wire.operations import operations_of
 
-_PAGE = 1_000
+_OPERATIONS = operations_of(Tokens)
 
 
-class RemoteTokens(Remote, Tokens):
-    """The verbs about tokens: of those that open nothing but what this client's own opens."""
+class HttpTokens(HttpNoun, Tokens):
+    """Tokens that open nothing but what this client's own token opens."""
 
-    async def create_token(
+    async def create(
         self,
         name: str,
         role: Role,
         *,
         actor: str,
-        namespaces: Collection[str] | None = (),
+        namespaces: Collection[str] | None = None,
+        all_namespaces: bool = False,
         expires_at: datetime | None = None,
+        within: Collection[str] | None = (),
     ) -> tuple[TokenRecord, str]:
-        """A new token and its text, which cannot be shown again; for this namespace, these ones, or all with None."""
-        opened: list[str] | None = None if namespaces is None else sorted(namespaces)
-        if opened == []:
-            opened = None if self._asked is None else [self._asked]
-        body = {
-            "name": name,
-            "role": check_role(role),
-            "namespaces": opened,
-            "all_namespaces": namespaces is None,
-            "expires_at": instant(expires_at),
-        }
-        # No server keeps an answer with a secret in it.
-        return await self._post("/tokens", lambda made: (read_token(made), str(made["token"])), body, keyed=False)
-
-    async def find_token(self, token_id: str) -> TokenRecord | None:
-        """A token by its id; None where there is none."""
-        if not is_token_id(token_id):
-            return None
-        try:
-            return await self._get(f"/tokens/{token_id}", read_token)
-        except NotFoundError:
-            return None
-
-    async def tokens(
-        self, *, within: Collection[str] | None = None, live: bool = False, after: str = "", limit: int = 100
-    ) -> Sequence[TokenRecord]:
-        """Tokens by id, a page at a time: `after` is the last id of the page before; `live` ones can be used."""
-        check_text(after, "after")
-        page_size(limit)
-        found: list[TokenRecord] = []
-        asked = None if within is None else tuple(within)
-        key = write_key(after) if after else None
-        while len(found) < limit:
-            items, key = await self._get("/tokens", _page, {"live": live, "limit": min(_PAGE, limit), "after": key})
-            # A server gives those within what this client's token opens, which may be more than is asked for.
-            found += [each for each in items if covers(asked, each.namespaces)]
-            if key is None:
-                break
-        return found[:limit]
-
-    async def revoke_token(self, token_id: str, *, actor: str) -> TokenRecord:
-        """End a token: from then on it opens nothing. Harmless where that was done before."""
-        if not is_token_id(token_id):
-            raise no_such_token(str(token_id))
-        return await self._other("DELETE", f"/tokens/{quote(token_id)}", read_token)
-
-
-def _page(document: Document) -> tuple[list[TokenRecord], str | None]:
-    return [*map(read_token, document["items"])], document["next"]
+        """For the namespace of this client, unless others are named."""
+        if namespaces is None and not all_namespaces and self._asked is not None:
+            namespaces = [self._asked]
+        given = {"name": name, "role": role, "namespaces": namespaces, "all_namespaces": all_namespaces}
+        created: tuple[TokenRecord, str] = await self.send(_OPERATIONS["create"], {**given, "expires_at": expires_at})
+        return created

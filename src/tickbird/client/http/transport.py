@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
-from tickbird.client.http.problems import ClosedNamespaceError, NoNamespaceError, error_of
+from tickbird.client.http.problems import NoNamespaceError, error_of
 from tickbird.domain.access.tokens import parse_token
-from tickbird.domain.errors import InvalidError, StoreError, StoreUnavailableError, TickbirdError
+from tickbird.domain.errors import ClosedNamespaceError, InvalidError, StoreError, StoreUnavailableError, TickbirdError
 from tickbird.domain.urls import describe_url, is_server
 from tickbird.version import VERSION
 

@@ -6,16 +6,12 @@ from collections.abc import AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 
 from tickbird.client.http.base import Remote
-from tickbird.client.sessions import Sessions
 from tickbird.client.system import System
-from tickbird.client.tokens import Tokens
-from tickbird.domain.access.sessions import USUAL_SECONDS, SessionRecord
 from tickbird.domain.errors import StoreError
 from tickbird.domain.ledger.activity import ActivityCursor, ActivityPage, Watermark
-from tickbird.domain.time.durations import Duration
 
 
-class StoreOnly(Remote, Tokens, Sessions, System):
+class StoreOnly(Remote, System):
     """The verbs that a server itself is made of: each says where to go instead."""
 
     async def activity_watermark(self, before: Watermark | None = None) -> Watermark:
@@ -33,20 +29,6 @@ class StoreOnly(Remote, Tokens, Sessions, System):
     async def filter_live_tokens(self, ids: Collection[str]) -> frozenset[str]:
         """Refused: a server looks after its tokens itself."""
         raise _refused("tokens are looked after")
-
-    async def touch_token(self, token_id: str) -> None:
-        """Refused: a server writes which tokens are used."""
-        raise _refused("tokens are looked after")
-
-    async def open_session(
-        self, token_id: str, *, user_agent: str = "", within: Duration = USUAL_SECONDS
-    ) -> tuple[SessionRecord, str]:
-        """Refused: a server opens sessions for browsers, and for nobody else."""
-        raise _refused("sessions are opened")
-
-    async def touch_session(self, session_id: str) -> None:
-        """Refused: a server writes which sessions are used."""
-        raise _refused("sessions are looked after")
 
 
 def _refused(what: str) -> StoreError:

@@ -243,3 +243,29 @@ def _yearly(first: str, last: str) -> set[tuple[int, int]]:
     length = (end - begin).days % 366
     days = (date(2000, 1, 1) + timedelta(days=(begin.timetuple().tm_yday - 1 + n) % 366) for n in range(length + 1))
     return {(day.month, day.day) for day in days}
+
+
+def calendar_schema() -> dict[str, Any]:
+    """The JSON Schema of a definition."""
+    name = {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,200}$"}
+    text = {"type": "string", "description": "2026-12-24, 2026-12-24/2026-12-31, 12-25 or 12-24/01-02."}
+    days = {"type": "array", "items": text, "maxItems": MAX_DATES}
+    years = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+    holidays = {
+        "type": "object",
+        "properties": {"country": name, "subdivision": name, "years": years},
+        "required": ["country"],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {
+            "weekdays": {"type": "array", "items": {"enum": list(WEEKDAYS)}, "maxItems": 7},
+            "dates": days,
+            "include": days,
+            "holidays": holidays,
+            "description": {"type": "string", "maxLength": 2_000},
+        },
+        "additionalProperties": False,
+        "description": "Some of weekdays, dates, holidays, include and description.",
+    }

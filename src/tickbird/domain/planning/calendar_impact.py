@@ -61,6 +61,31 @@ class CalendarReport:
     # Schedules that could not be updated, with the reason.
     failed: Sequence[tuple[str, str]] = ()
 
+    @property
+    def record(self) -> CalendarRecord | None:
+        """The calendar if it was stored."""
+        return self.calendar if isinstance(self.calendar, CalendarRecord) else None
+
+    @property
+    def stored(self) -> bool:
+        """Was it stored, or only previewed?"""
+        return self.record is not None
+
+    @property
+    def definition(self) -> Mapping[str, Any]:
+        """The calendar as it is defined."""
+        return self.calendar.definition
+
+    @property
+    def closed(self) -> Calendar:
+        """The days that it closes, as schedules hold them."""
+        return self.calendar.closed
+
+    @property
+    def source(self) -> Mapping[str, Any]:
+        """The source of its public holidays."""
+        return self.calendar.source
+
 
 def calendar_impact(schedule: str, before: Definition, after: Definition, first: int, last: int) -> CalendarImpact:
     """Compare the ticks of (first, last] of two definitions that differ only in their closed days."""

@@ -81,10 +81,10 @@ class Login:
         if visit.tokenless:
             raise Problem(409, "no-session", "Nobody is logged in here: no token is needed.", hint="Close the window.")
         if visit.request.method == "POST":
-            await visit.client.close_sessions(token_id, actor=visit.actor)
+            await visit.client.sessions.close_of_token(token_id, actor=visit.actor)
             self._gate.forget_all(token_id)
             return _away(visit)
-        found = await visit.client.find_token(token_id)
+        found = await visit.client.source.find_token(token_id)
         return visit.render("logout_everywhere.html", sessions=found.sessions if found else 0)
 
 

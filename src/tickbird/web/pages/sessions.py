@@ -6,8 +6,6 @@ from typing import Final
 
 from starlette.responses import Response
 
-from tickbird.api.routes.sessions import find_session
-from tickbird.api.routes.tokens import client_of, find_token
 from tickbird.domain.access.sessions import no_such_session
 from tickbird.web.page_request import PageRequest, PageRoute
 from tickbird.web.pages.tokens import forget
@@ -17,11 +15,9 @@ _PAGE: Final = 100
 
 async def sessions(visit: PageRequest) -> Response:
     """Those of one token, those that have ended within a week as well if asked."""
-    token = await find_token(visit.request, visit.caller, visit.param("token"))
+    token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
     after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
-    found = await client_of(visit.request, visit.caller).sessions(
-        token_id=token.id, live=not ended, after=after[:60], limit=_PAGE + 1
-    )
+    found = await visit.own_client.sessions.list_of_token(token.id, live=not ended, after=after[:60], limit=_PAGE + 1)
     return visit.render(
         "sessions.html",
         token=token,
@@ -34,12 +30,12 @@ async def sessions(visit: PageRequest) -> Response:
 
 async def close_one(visit: PageRequest) -> Response:
     """Ask, then end it."""
-    token = await find_token(visit.request, visit.caller, visit.param("token"))
-    session = await find_session(visit.request, visit.caller, visit.param("session"))
+    token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
+    session = await visit.own_client.sessions.get(visit.param("session"), within=visit.namespaces)
     if session.token_id != token.id:
         raise no_such_session(session.id)
     if visit.request.method == "POST":
-        await client_of(visit.request, visit.caller).close_session(session.id, actor=visit.actor)
+        await visit.own_client.sessions.close(session.id, actor=visit.actor)
         forget(visit, session.id)
         return visit.done(visit.url(f"/settings/tokens/{token.id}/sessions"), f"Session {session.id} is closed.")
     return visit.render("session_close.html", token=token, session=session)
@@ -47,9 +43,9 @@ async def close_one(visit: PageRequest) -> Response:
 
 async def close_all(visit: PageRequest) -> Response:
     """Ask, then end all; the token itself stays as it is."""
-    token = await find_token(visit.request, visit.caller, visit.param("token"))
+    token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
     if visit.request.method == "POST":
-        closed = await client_of(visit.request, visit.caller).close_sessions(token.id, actor=visit.actor)
+        closed = await visit.own_client.sessions.close_of_token(token.id, actor=visit.actor)
         forget(visit, token.id)
         said = f"{closed} session{'' if closed == 1 else 's'} of token {token.id} ({token.name}) closed."
         return visit.done(visit.url(f"/settings/tokens/{token.id}/sessions"), said)

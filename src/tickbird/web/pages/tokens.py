@@ -9,10 +9,8 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from tickbird.api.problems import Problem
-from tickbird.api.routes.tokens import client_of, find_token, handed_out
-from tickbird.domain.access.tokens import ROLES, Namespaces, TokenRecord, check_role
-from tickbird.domain.errors import InvalidError
+from tickbird.domain.access.tokens import ROLES, TokenRecord, check_role
+from tickbird.domain.errors import ClosedNamespaceError, InvalidError
 from tickbird.web.forms.idempotency import IdempotentForm, form_token
 from tickbird.web.guard import PageGuard
 from tickbird.web.page_request import PageRequest, PageRoute
@@ -35,8 +33,9 @@ _BETWEEN: Final = re.compile(r"[\s,]+")
 async def tokens(visit: PageRequest) -> Response:
     """Those that open nothing but what one's own opens, by id."""
     after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
-    client = client_of(visit.request, visit.caller)
-    found = await client.tokens(within=visit.namespaces, live=not ended, after=after[:60], limit=_PAGE + 1)
+    found = await visit.own_client.tokens.list(
+        within=visit.namespaces, live=not ended, after=after[:60], limit=_PAGE + 1
+    )
     return visit.render(
         "tokens.html",
         tokens=found[:_PAGE],
@@ -53,22 +52,24 @@ async def create(visit: PageRequest) -> Response:
         return _form(visit, typed)
     if (before := await once.begin()) is not None:
         # Sent again, by a reload for example: the text was on the first answer, and is nowhere to be read from.
-        made_before = await client_of(visit.request, visit.caller).find_token(before.body)
+        made_before = await visit.own_client.source.find_token(before.body)
         return visit.render("token_again.html", status=409, token=made_before)
     try:
-        opened = _opened(visit, typed)
-        made, text = await client_of(visit.request, visit.caller).create_token(
+        everything = "everything" in visit.form
+        made, text = await visit.own_client.tokens.create(
             typed["name"],
             check_role(typed["role"]),
             actor=visit.actor,
-            namespaces=opened,
+            namespaces=None if everything else [name for name in _BETWEEN.split(typed["namespaces"]) if name],
+            all_namespaces=everything,
             expires_at=_end(visit, typed),
+            within=visit.namespaces,
         )
-    except (InvalidError, Problem) as error:
+    except (InvalidError, ClosedNamespaceError) as error:
         await once.refused()
-        said = f"{error.detail} {error.hint}" if isinstance(error, Problem) else str(error)
-        where = {"expires_at": "ends_at", "namespace": "namespaces"}.get(error.field, error.field or "name")
-        return _form(visit, typed, {where: said.removeprefix(f"{error.field}: ")}, 422)
+        field = error.field if isinstance(error, InvalidError) else "namespaces"
+        where = {"expires_at": "ends_at", "namespace": "namespaces"}.get(field, field or "name")
+        return _form(visit, typed, {where: str(error).removeprefix(f"{field}: ")}, 422)
     await once.done(made.id)
     # The answer to a form is never remembered, and neither may a browser keep it.
     return visit.render("token_made.html", token=made, text=text)
@@ -100,12 +101,6 @@ def _form(
     )
 
 
-def _opened(visit: PageRequest, typed: dict[str, str]) -> Namespaces:
-    everything = "everything" in visit.form
-    named = [each for each in _BETWEEN.split(typed["namespaces"]) if each]
-    return handed_out(visit.caller, None if everything else named, everything=everything)
-
-
 def _end(visit: PageRequest, typed: dict[str, str]) -> datetime | None:
     ends = typed["ends"]
     if ends == "never":
@@ -134,10 +129,10 @@ def _command(visit: PageRequest, typed: dict[str, str], *, everything: bool) -> 
 
 async def revoke(visit: PageRequest) -> Response:
     """Say what it ends, then end it."""
-    token = await find_token(visit.request, visit.caller, visit.param("token"))
+    token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
     own = token.id == visit.caller.token_id
     if visit.request.method == "POST":
-        await client_of(visit.request, visit.caller).revoke_token(token.id, actor=visit.actor)
+        await visit.own_client.tokens.revoke(token.id, actor=visit.actor)
         forget(visit, token.id)
         return visit.done(visit.url("/settings/tokens"), f"Token {token.id} ({token.name}) is revoked{_ended(token)}.")
     return visit.render(

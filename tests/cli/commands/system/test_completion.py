@@ -103,10 +103,10 @@ def test_completion_refuses(bare: Cli, args: tuple[str, ...], words: str) -> Non
 
 async def fill(client: Client, store: Store) -> dict[str, str]:
     """Something of everything that has a name."""
-    await client.put_calendar("holidays", {"weekdays": ["sat"]}, actor="ana")
-    await client.set_limit("warehouse", 2, actor="ana")
-    await client.set_queue_rate("press", "5/min", actor="ana")
-    token, _ = await client.create_token("phone", "viewer", actor="ana")
+    await client.calendars.put("holidays", {"weekdays": ["sat"]}, actor="ana")
+    await client.limits.set("warehouse", 2, actor="ana")
+    await client.queues.set_rate("press", "5/min", actor="ana")
+    token, _ = await client.tokens.create("phone", "viewer", actor="ana")
     run = await client.trigger("digest", actor="ana")
     await client.update("digest", actor="ana", timeout="9m")
     return {"run": str(run.id), "token": token.id}

@@ -12,7 +12,7 @@ from tickbird.cli.output import Printer, print_result
 from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import key_names
 from tickbird.domain.limits.concurrency import MAX_LIMIT, ConcurrencyLimit
-from tickbird.wire.encode.concurrency import limit_document
+from tickbird.wire.codec import encode
 
 
 @click.command(cls=Command)
@@ -22,7 +22,7 @@ def limits(settings: GlobalOptions) -> None:
 
     async def read() -> Sequence[ConcurrencyLimit]:
         async with connect(settings) as client:
-            return await client.limits()
+            return await client.limits.list()
 
     found = run_async(read(), settings)
 
@@ -33,7 +33,7 @@ def limits(settings: GlobalOptions) -> None:
         heads = ("KEY", "LIMIT", "ACTIVE", "WAITING")
         screen.table(heads, ((each.key, _limit_text(each), str(each.active), str(each.waiting)) for each in found))
 
-    print_result(settings, lambda: {"limits": [limit_document(each) for each in found]}, show)
+    print_result(settings, lambda: {"limits": [encode(each) for each in found]}, show)
 
 
 @click.command(cls=Command)
@@ -50,15 +50,15 @@ def limit(settings: GlobalOptions, action: str, key: str, maximum: int | None, a
     async def change() -> ConcurrencyLimit:
         async with connect(settings) as client:
             if maximum is None:
-                return await client.remove_limit(key, actor=actor)
-            return await client.set_limit(key, maximum, actor=actor)
+                return await client.limits.remove(key, actor=actor)
+            return await client.limits.set(key, maximum, actor=actor)
 
     _print(settings, run_async(change(), settings))
 
 
 def _print(settings: GlobalOptions, changed: ConcurrencyLimit) -> None:
     text = f"{changed.key}: {_limit_text(changed)} at once; {changed.active} active, {changed.waiting} waiting."
-    print_result(settings, lambda: limit_document(changed), lambda screen: screen.line(text))
+    print_result(settings, lambda: encode(changed), lambda screen: screen.line(text))
 
 
 def _limit_text(limit: ConcurrencyLimit) -> str:

@@ -16,7 +16,7 @@ from tickbird.domain.explain.unserved_runs import unserved
 from tickbird.domain.limits.rate_limits import QueueStatus
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
-from tickbird.wire.encode.concurrency import queue_document
+from tickbird.wire.codec import encode
 
 _HEADS = ("QUEUE", "RATE", "WAITING", "QUEUED", "RUNNING", "WORKERS", "NEXT BEGINS")
 
@@ -28,7 +28,7 @@ def queues(settings: GlobalOptions) -> None:
 
     async def read() -> tuple[Sequence[QueueStatus], datetime]:
         async with connect(settings) as client:
-            return await client.queues(), await client.now()
+            return await client.queues.list(), await client.now()
 
     found, now = run_async(read(), settings)
 
@@ -38,7 +38,7 @@ def queues(settings: GlobalOptions) -> None:
             return
         screen.table(_HEADS, (_row(each, now, settings.tz or "UTC") for each in found))
 
-    print_result(settings, lambda: {"queues": [queue_document(each) for each in found]}, show)
+    print_result(settings, lambda: {"queues": [encode(each) for each in found]}, show)
 
 
 @click.command(cls=Command)
@@ -52,9 +52,13 @@ def queue(settings: GlobalOptions, name: str, rate: str | None, actor: str) -> N
     async def work() -> tuple[QueueStatus, Sequence[Worker], datetime]:
         async with connect(settings) as client:
             if rate is not None:
-                found = await client.set_queue_rate(name, None if rate.lower() == "none" else rate, actor=actor)
+                found = (
+                    await client.queues.remove_rate(name, actor=actor)
+                    if rate.lower() == "none"
+                    else await client.queues.set_rate(name, rate, actor=actor)
+                )
             else:
-                known = {each.name: each for each in await client.queues()}
+                known = {each.name: each for each in await client.queues.list()}
                 found = known.get(name) or QueueStatus(name, None, None, 0, 0, 0)
             return found, await client.workers(), await client.now()
 
@@ -69,7 +73,7 @@ def queue(settings: GlobalOptions, name: str, rate: str | None, actor: str) -> N
         pace = "its runs begin as they come" if found.rate is None else f"at most {_spelled(found)}"
         screen.line(f"{found.name}: {pace}; {found.queued} queued, {found.running} running.")
 
-    print_result(settings, lambda: queue_document(found), show)
+    print_result(settings, lambda: encode(found), show)
 
 
 def _row(queue: QueueStatus, now: datetime, tz: str) -> Sequence[str]:

@@ -138,7 +138,7 @@ async def held_back(client: Client, found: Sequence[RunRecord]) -> Slow:
     """The queues of which a run is shown that waits for their rate."""
     if not any(run.status == "queued" for run in found):
         return {}
-    return {each.name: each for each in await client.queues() if each.next_at is not None}
+    return {each.name: each for each in await client.queues.list() if each.next_at is not None}
 
 
 def run_table(

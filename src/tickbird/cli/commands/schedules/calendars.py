@@ -20,7 +20,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.messages import count
 from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport
 from tickbird.domain.time.durations import duration_text
-from tickbird.wire.encode.calendars import calendar_document, calendar_report_document
+from tickbird.wire.codec import encode
 
 F = TypeVar("F", bound=Callable[..., Any])
 # Of each kind, so many ticks are shown of a schedule; --json has more.
@@ -96,7 +96,7 @@ def put(settings: GlobalOptions, /, name: str, horizon: int, actor: str, **given
 
     async def work() -> CalendarReport:
         async with connect(settings) as client:
-            return await client.put_calendar(name, definition, actor=actor, horizon=horizon)
+            return await client.calendars.put(name, definition, actor=actor, horizon=horizon)
 
     report = run_async(work(), settings)
     for schedule, reason in report.failed:
@@ -114,7 +114,7 @@ def preview(settings: GlobalOptions, /, name: str, horizon: int, **given: Any) -
 
     async def work() -> CalendarReport:
         async with connect(settings) as client:
-            return await client.preview_calendar(name, definition, horizon=horizon)
+            return await client.calendars.preview(name, definition, horizon=horizon)
 
     _report(settings, run_async(work(), settings), "not stored")
 
@@ -126,7 +126,7 @@ def ls(settings: GlobalOptions) -> None:
 
     async def work() -> tuple[Sequence[CalendarRecord], datetime]:
         async with connect(settings) as client:
-            return await client.list_calendars(), await client.now()
+            return await client.calendars.list(), await client.now()
 
     records, now = run_async(work(), settings)
 
@@ -147,7 +147,7 @@ def ls(settings: GlobalOptions) -> None:
         ]
         screen.table(("NAME", "CLOSED", "WHAT", "PUT BY", "PUT"), rows)
 
-    print_result(settings, lambda: {"calendars": [calendar_document(record) for record in records]}, show_list)
+    print_result(settings, lambda: {"calendars": [encode(record) for record in records]}, show_list)
 
 
 @calendar.command(cls=Command)
@@ -158,7 +158,7 @@ def show(settings: GlobalOptions, name: str) -> None:
 
     async def work() -> tuple[CalendarRecord, datetime]:
         async with connect(settings) as client:
-            return await client.get_calendar(name), await client.now()
+            return await client.calendars.get(name), await client.now()
 
     record, now = run_async(work(), settings)
 
@@ -177,7 +177,7 @@ def show(settings: GlobalOptions, name: str) -> None:
         names = record.source.get("names", {})
         screen.table(("DAY", "NAME"), [(day, str(names.get(day, ""))) for day in calendar_to_json(record.closed)])
 
-    print_result(settings, lambda: calendar_document(record), show_calendar)
+    print_result(settings, lambda: encode(record), show_calendar)
 
 
 @calendar.command(cls=Command)
@@ -189,7 +189,7 @@ def rm(settings: GlobalOptions, name: str, actor: str) -> None:
 
     async def work() -> None:
         async with connect(settings) as client:
-            await client.delete_calendar(name, actor=actor)
+            await client.calendars.delete(name, actor=actor)
 
     run_async(work(), settings)
     print_result(settings, lambda: {"deleted": name}, lambda screen: screen.line(f"Calendar {name} is deleted."))
@@ -213,7 +213,7 @@ def _report(settings: GlobalOptions, report: CalendarReport, done: str) -> None:
         if rows := [row for effect in report.effects for row in _rows(effect, settings)]:
             screen.table(("SCHEDULE", "TICK", "CHANGE"), rows)
 
-    print_result(settings, lambda: calendar_report_document(report), show_report)
+    print_result(settings, lambda: encode(report), show_report)
 
 
 def _rows(effect: CalendarImpact, settings: GlobalOptions) -> Sequence[Sequence[Text]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 
 import click
@@ -15,8 +16,8 @@ from tickbird.cli.shell_completion import token_ids
 from tickbird.cli.time_input import InstantParser
 from tickbird.client import Client
 from tickbird.domain.access.tokens import ROLES, Role, TokenRecord, is_token_id, no_such_token
-from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.wire.encode.tokens import token_document
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.wire.codec import encode
 
 _PAGE = 1_000
 _STYLES = {"expired": "yellow", "revoked": "dim"}
@@ -47,7 +48,9 @@ def create(
             end = None
             if expires is not None:
                 end = InstantParser(await client.now(), settings.tz)(expires, "expires", ahead=True).at
-            return await client.create_token(name, role, actor=actor, namespaces=namespaces, expires_at=end)
+            return await client.tokens.create(
+                name, role, actor=actor, namespaces=namespaces, all_namespaces=all_namespaces, expires_at=end
+            )
 
     made, text = run_async(work(), settings)
 
@@ -61,7 +64,7 @@ def create(
             else f"until {clock(made.expires_at, settings.tz or 'UTC')}"
         )
         warn(f"token {made.id} ({made.name}): {made.role} of {_opened(made)}, {end}. It is not shown again: keep it.")
-    print_result(settings, lambda: {**token_document(made), "token": text}, show)
+    print_result(settings, lambda: {**encode(made), "token": text}, show)
 
 
 @token.command("list", cls=Command)
@@ -88,7 +91,7 @@ def list_(settings: GlobalOptions, everything: bool) -> None:
         heads = ("ID", "NAME", "ROLE", "NAMESPACES", "STATE", "EXPIRES", "LAST USED", "SESSIONS", "MADE BY")
         screen.table(heads, (_row(each, now, settings.tz or "UTC") for each in found))
 
-    print_result(settings, lambda: {"tokens": [token_document(each) for each in found]}, show)
+    print_result(settings, lambda: {"tokens": [encode(each) for each in found]}, show)
 
 
 @token.command(cls=Command)
@@ -101,13 +104,13 @@ def revoke(settings: GlobalOptions, which: str, actor: str) -> None:
     async def work() -> tuple[TokenRecord, int]:
         async with connect(settings) as client:
             found = await _find(client, which)
-            return await client.revoke_token(found.id, actor=actor), found.sessions
+            return await client.tokens.revoke(found.id, actor=actor), found.sessions
 
     token, sessions = run_async(work(), settings)
     ends = f", which ends {sessions} open session{'' if sessions == 1 else 's'}" if sessions else ""
     print_result(
         settings,
-        lambda: {**token_document(token), "sessions_ended": sessions},
+        lambda: {**encode(token), "sessions_ended": sessions},
         lambda screen: screen.line(f"Token {token.id} ({token.name}) is revoked{ends}."),
     )
 
@@ -125,15 +128,16 @@ def _namespaces(settings: GlobalOptions, everything: bool) -> Sequence[str] | No
 
 async def _all(client: Client, *, live: bool) -> list[TokenRecord]:
     found: list[TokenRecord] = []
-    while page := await client.tokens(live=live, after=found[-1].id if found else "", limit=_PAGE):
+    while page := await client.tokens.list(live=live, after=found[-1].id if found else "", limit=_PAGE):
         found += page
     return found
 
 
 async def _find(client: Client, which: str) -> TokenRecord:
     """A token by its id, or by the name that only one live token has."""
-    if is_token_id(which) and (found := await client.find_token(which)) is not None:
-        return found
+    if is_token_id(which):
+        with suppress(NotFoundError):
+            return await client.tokens.get(which)
     named = [each for each in await _all(client, live=True) if each.name == which]
     if not named:
         raise no_such_token(which)

@@ -1,0 +1,57 @@
+"""Responses as JSON text, written once from values."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import orjson
+from starlette.responses import Response
+
+# Bytes. Work on more than these is done in a thread, so that other requests are served meanwhile.
+_LARGE: Final = 200_000
+# A page must not have a thousand payloads of a megabyte.
+MAX_PAGE: Final = 4_000_000
+
+
+def dump(value: Any) -> bytes:
+    """JSON text in UTF-8; numbers of any size."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:
+        # orjson has no integers of more than 64 bits, which payloads may hold.
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A response with a document."""
+    return Response(dump(value), status, headers, "application/json")
+
+
+async def dump_items(rows: Sequence[Any], write: Callable[[Any], Any], *, maximum: int | None = None) -> list[bytes]:
+    """The JSON text of each row; with `maximum`, of the first ones that are no larger together, at least one."""
+    parts, size = _dump_some(rows, write, 0, min(_LARGE, maximum or _LARGE))
+    if len(parts) < len(rows) and (maximum is None or size <= maximum):
+        rest, _ = await asyncio.to_thread(_dump_some, rows[len(parts) :], write, size, maximum)
+        parts += rest
+    return parts
+
+
+def _dump_some(
+    rows: Sequence[Any], write: Callable[[Any], Any], size: int, maximum: int | None
+) -> tuple[list[bytes], int]:
+    parts: list[bytes] = []
+    for row in rows:
+        parts.append(dump(write(row)))
+        size += len(parts[-1])
+        if maximum is not None and size > maximum:
+            break
+    return parts, size
+
+
+def join_items(parts: Sequence[bytes], beside: dict[str, Any] | None = None) -> bytes:
+    """An object with `items`, and other keys."""
+    more = dump(beside)[1:] if beside else b"}"
+    return b"".join((b'{"items":[', b",".join(parts), b"]," if beside else b"]", more))

@@ -1,0 +1,343 @@
+"""REST routes with their OpenAPI description, derived from the declarations of operations."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.routing import APIRoute
+from starlette.responses import Response
+
+from tickbird.api import PREFIX
+from tickbird.api.auth.auth import Access, Caller, admission
+from tickbird.api.etags import IF_MATCH, IF_NONE_MATCH, etag, parse_if_match, read_either
+from tickbird.api.json_response import MAX_PAGE, dump_items, join_items, json_response
+from tickbird.api.middleware.idempotency import MAX_KEY_LENGTH
+from tickbird.api.middleware.strict_params import RouteParameters, malformed
+from tickbird.api.middleware.timeouts import extend_timeout
+from tickbird.api.paging import AFTER_NAME, AFTER_NUMBER, LIMIT, read_name, read_number
+from tickbird.domain.access.tokens import TOKEN_ID_LENGTH
+from tickbird.domain.errors import ConflictError, InvalidError, NotFinishedError
+from tickbird.wire.codec import encode, encoder
+from tickbird.wire.operations import Operation, Parameter
+from tickbird.wire.page_tokens import write_key
+from tickbird.wire.parameters import check_known, read_text, read_value
+from tickbird.wire.schema import Components, Schema, object_schema
+
+MAX_WAIT: Final = 300
+_DEFAULT_PAGE: Final = 100
+_RUN_KEY: Final = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "The same key again gives the same run.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},
+}
+_WAIT: Final = {
+    "anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_WAIT}, {"type": "null"}],
+    "description": "Seconds; the response has the run as it is then.",
+}
+
+
+def add_route(router: APIRouter, noun: str, operation: Operation, components: Components) -> None:
+    """Serve an operation of a noun of the client; its role is a dependency of the route, as of every other."""
+    endpoint = _Endpoint(noun, operation)
+    router.add_api_route(
+        f"{PREFIX}{operation.path}",
+        endpoint.function(),
+        methods=[operation.method],
+        operation_id=operation.id,
+        summary=operation.summary,
+        description=operation.description,
+        tags=[operation.tag],
+        status_code=operation.status,
+        response_model=None,
+        openapi_extra=describe(operation, components),
+    )
+    route = router.routes[-1]
+    assert isinstance(route, APIRoute)
+    # Read by the checks that come before the endpoint.
+    route.parameters = endpoint.parameters
+    route.operation = operation
+
+
+class _Endpoint:
+    """Answers the requests of one operation."""
+
+    def __init__(self, noun: str, operation: Operation) -> None:
+        self._noun = noun
+        self._operation = operation
+        self._body = {each.key: each for each in operation.parameters if each.place == "body"}
+        self._query = {each.key: each for each in operation.parameters if each.place == "query"}
+        self._path = [each for each in operation.parameters if each.place == "path"]
+        self._takes_body = operation.method in ("POST", "PUT", "PATCH")
+        self._waits = operation.has("wait")
+        headers = {"if-match"} if operation.has("revision") else set()
+        if operation.created is not None:
+            headers.add("if-none-match")
+        paging = ["limit", "after"] if operation.page is not None else []
+        self.parameters = RouteParameters(
+            query=frozenset([*self._query, *paging]), headers=frozenset(headers), body=self._takes_body
+        )
+        self._encode = None if operation.result is type(None) else encoder(operation.result)
+
+    def function(self) -> Any:
+        """What the framework calls, with the role as a dependency."""
+
+        async def endpoint(request: Request, access: Any) -> Any:
+            return await self._serve(request, access)
+
+        granted = Annotated[Any, Depends(admission(self._operation.role, self._operation.scope))]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        endpoint.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [
+                inspect.Parameter("request", kind, annotation=Request),
+                inspect.Parameter("access", kind, annotation=granted),
+            ]
+        )
+        endpoint.__annotations__ = {}
+        endpoint.__name__ = self._operation.id
+        return endpoint
+
+    async def _serve(self, request: Request, access: Access | Caller) -> Response:
+        operation = self._operation
+        if operation.timeout:
+            extend_timeout(request, operation.timeout)
+        caller, client = (
+            (access.caller, access.client)
+            if isinstance(access, Access)
+            # What is done to a token that opens all namespaces is audited in the first one of its caller.
+            else (access, request.app.state.clients(access.namespaces[0] if access.namespaces else "default"))
+        )
+        arguments = await self._arguments(request)
+        wait = arguments.pop("wait", None)
+        if operation.has("actor"):
+            arguments["actor"] = caller.actor
+        if operation.has("within"):
+            arguments["within"] = caller.namespaces
+        method = getattr(getattr(client, self._noun), operation.name)
+        if operation.page is not None:
+            return await self._page(request, method, arguments)
+        with _scoped_key(caller, arguments):
+            value = await method(**arguments)
+        if wait is not None:
+            value = await wait_for_run(request, client, value.id, wait)
+        if operation.revokes is not None:
+            request.app.state.authority.forget(arguments[operation.revokes])
+        return await self._respond(client, value, arguments)
+
+    async def _arguments(self, request: Request) -> dict[str, Any]:
+        found = {each.name: read_text(each.hint, request.path_params[each.key], each.key) for each in self._path}
+        query = request.query_params
+        for key, parameter in self._query.items():
+            if key in query:
+                found[parameter.name] = read_text(parameter.hint, query[key], key)
+            elif parameter.required:
+                raise _missing(key)
+        if self._takes_body:
+            found |= self._read_body(await request.body())
+        operation = self._operation
+        if operation.has("revision"):
+            match, none = request.headers.get("if-match"), request.headers.get("if-none-match")
+            found["revision"] = parse_if_match(match) if operation.created is None else read_either(match, none)
+        if operation.has("idempotency_key"):
+            found["idempotency_key"] = _run_key(request)
+        return found
+
+    def _read_body(self, body: bytes) -> dict[str, Any]:
+        given = _parse(body) if body else None
+        if given is None:
+            given = {}
+        if not isinstance(given, dict):
+            raise InvalidError("body: must be an object.", field="body", hint="Send one JSON object.")
+        check_known(given, [*self._body, *(["wait"] if self._waits else [])])
+        found = {}
+        for key, parameter in self._body.items():
+            if key in given:
+                value = read_value(parameter.hint, given[key], key)
+                # null stands for the default where it is taken at all.
+                if value is not None or parameter.default is None:
+                    found[parameter.name] = value
+            elif parameter.required:
+                raise _missing(key)
+        if self._waits and given.get("wait") is not None:
+            found["wait"] = _read_wait(given["wait"])
+        return found
+
+    async def _page(self, request: Request, method: Any, arguments: dict[str, Any]) -> Response:
+        """A page of a list: one item more is read than shown, which tells whether there is a next page."""
+        operation, query = self._operation, request.query_params
+        assert operation.page is not None
+        limit = read_text(LIMIT, query["limit"], "limit") if "limit" in query else _DEFAULT_PAGE
+        cursor = operation.cursor
+        token = query.get("after")
+        numbered = cursor is not None and "int" in str(operation.hints[cursor])
+        key: Any = read_number(token) if numbered else read_name(token)
+        if cursor is None:
+            page: Callable[[Any], Any] = operation.page
+            rows = [row for row in sorted(await method(**arguments), key=page) if token is None or page(row) > key]
+        else:
+            default = operation.signature.parameters[cursor].default
+            rows = await method(**arguments, limit=limit + 1, **{cursor: default if token is None else key})
+        write = self._encode or (lambda row: row)
+        parts = await dump_items(rows[:limit], write, maximum=MAX_PAGE)
+        following = write_key(operation.page(rows[len(parts) - 1])) if len(rows) > len(parts) else None
+        return Response(join_items(parts, {"next": following}), media_type="application/json")
+
+    async def _respond(self, client: Any, value: Any, arguments: Mapping[str, Any]) -> Response:
+        operation = self._operation
+        if operation.result is type(None):
+            return Response(status_code=operation.status)
+        headers = {} if operation.etag is None else {"ETag": etag(operation.etag(value))}
+        status = 201 if operation.created is not None and operation.created(value) else operation.status
+        beside = {key: encode(await compute(client, value, arguments)) for key, compute in operation.beside.items()}
+        if operation.is_list:
+            parts = await dump_items(value, self._encode or (lambda row: row))
+            return Response(join_items(parts, beside), status, headers, "application/json")
+        document = value if self._encode is None or value is None else self._encode(value)
+        if operation.envelope is not None:
+            document = {operation.envelope: document}
+        return json_response({**document, **beside} if beside else document, status, headers)
+
+
+async def wait_for_run(request: Request, client: Any, run_id: int, wait: int) -> Any:
+    """A run once it is final, or as it is after so many seconds."""
+    extend_timeout(request, wait)
+    try:
+        return await client.runs.wait(run_id, timeout=wait)
+    except NotFinishedError:
+        return await client.runs.get(run_id)
+
+
+@contextmanager
+def _scoped_key(caller: Caller, arguments: dict[str, Any]) -> Iterator[None]:
+    """Make an idempotency key the caller's own, and name the one that they sent in what is refused."""
+    key = arguments.get("idempotency_key")
+    if key is None:
+        yield
+        return
+    own = arguments["idempotency_key"] = f"{caller.token_id}:{key}"
+    try:
+        yield
+    except ConflictError as error:
+        error.message = error.message.replace(repr(own), repr(key))
+        raise
+
+
+def _run_key(request: Request) -> str | None:
+    key: str | None = request.headers.get("idempotency-key")
+    if key is not None and not 1 <= len(key) <= 200 - TOKEN_ID_LENGTH - 1:
+        raise InvalidError(f"Idempotency-Key: must have 1 to {MAX_KEY_LENGTH} characters.", field="Idempotency-Key")
+    return key
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise malformed() from None
+
+
+def _read_wait(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WAIT:
+        raise InvalidError(f"wait: must be a whole number from 1 to {MAX_WAIT}.", field="wait")
+    return value
+
+
+def _missing(key: str) -> InvalidError:
+    return InvalidError(f"{key}: is missing.", field=key)
+
+
+def describe(operation: Operation, components: Components) -> dict[str, Any]:
+    """What OpenAPI says of an operation beyond its role and summary."""
+    described: dict[str, Any] = {"responses": _responses(operation, components)}
+    parameters = [_parameter(each, components) for each in operation.parameters if each.place in ("path", "query")]
+    if operation.page is not None:
+        numbered = operation.cursor is not None and "int" in str(operation.hints[operation.cursor])
+        parameters += [
+            _query("limit", {**components.schema(LIMIT), "default": _DEFAULT_PAGE}),
+            _query("after", dict(AFTER_NUMBER if numbered else AFTER_NAME)),
+        ]
+    if operation.has("revision"):
+        parameters.append(dict(IF_MATCH))
+        if operation.created is not None:
+            parameters.append(dict(IF_NONE_MATCH))
+    if operation.has("idempotency_key"):
+        parameters.append(dict(_RUN_KEY))
+    if parameters:
+        described["parameters"] = parameters
+    if (body := _body(operation, components)) is not None:
+        described["requestBody"] = body
+    return described
+
+
+def _body(operation: Operation, components: Components) -> dict[str, Any] | None:
+    sent = [each for each in operation.parameters if each.place == "body"]
+    if not sent and not operation.has("wait"):
+        return None
+    properties = {each.key: _with_default(components.schema(each.hint), each) for each in sent}
+    if operation.has("wait"):
+        properties["wait"] = dict(_WAIT)
+    needed = [each.key for each in sent if each.required]
+    schema = object_schema(properties, needed, closed=True)
+    if not needed:
+        schema = {"anyOf": [schema, {"type": "null"}]}
+    return {"content": {"application/json": {"schema": schema}}, **({"required": True} if needed else {})}
+
+
+def _with_default(schema: Schema, parameter: Parameter) -> Schema:
+    default = None if parameter.required else parameter.default
+    plain = isinstance(default, str | int | float) and not isinstance(default, type)
+    return {**schema, "default": default} if plain else schema
+
+
+def _responses(operation: Operation, components: Components) -> dict[str, Any]:
+    if operation.result is type(None):
+        return {str(operation.status): {"description": "Successful Response"}}
+    value = components.schema(operation.result)
+    beside = {
+        key: components.schema(inspect.get_annotations(compute, eval_str=True)["return"])
+        for key, compute in operation.beside.items()
+    }
+    if operation.is_list:
+        paged: dict[str, Schema] = {"next": {"anyOf": [{"type": "string"}, {"type": "null"}], "description": _NEXT}}
+        properties: dict[str, Schema] = {
+            "items": {"type": "array", "items": value},
+            **(paged if operation.page else {}),
+            **beside,
+        }
+        value = object_schema(properties, properties)
+    elif operation.envelope is not None:
+        properties = {operation.envelope: value, **beside}
+        value = object_schema(properties, properties)
+    content = {"content": {"application/json": {"schema": value}}}
+    found = {str(operation.status): {"description": "Successful Response", **content}}
+    for status, text in operation.responses.items():
+        found[str(status)] = {"description": text, **content}
+    return found
+
+
+_NEXT: Final = "The `after` of the next page; null on the last."
+
+
+def _parameter(parameter: Parameter, components: Components) -> dict[str, Any]:
+    schema = _with_default(_without_null(components.schema(parameter.hint)), parameter)
+    if parameter.place == "query":
+        return _query(parameter.key, schema, required=parameter.required)
+    return {"name": parameter.key, "in": "path", "required": True, "schema": schema}
+
+
+def _query(name: str, schema: Schema, *, required: bool = False) -> dict[str, Any]:
+    described = {"description": schema["description"]} if "description" in schema else {}
+    return {"name": name, "in": "query", "required": required, "schema": schema, **described}
+
+
+def _without_null(schema: Schema) -> Schema:
+    """A parameter that may be left out, when it is there: an address has no null."""
+    kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+    rest = {key: value for key, value in schema.items() if key != "anyOf"}
+    return {**kinds[0], **rest} if len(kinds) == 1 else schema

@@ -1,0 +1,306 @@
+"""Values as JSON and back, driven by dataclasses and their type hints.
+
+A dataclass is a JSON object with a key per field. A value whose object differs from its fields declares that with
+`shape`; a value that is no object, such as a rate, with `adapt`. JSON Schema comes from the same hints (`schema.py`).
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from collections.abc import Collection as AbstractCollection
+from collections.abc import Sequence as AbstractSequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from datetime import datetime
+from functools import cache
+from operator import attrgetter
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
+
+T = TypeVar("T")
+Document = Mapping[str, Any]
+# None: the value is JSON already.
+Convert = Callable[[Any], Any] | None
+# An instant that the domain keeps as whole seconds since the epoch.
+EpochSecond = Annotated[int, "instant"]
+_LISTS: Final = (list, tuple, AbstractSequence, AbstractCollection, frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One key of an object: the attribute that it comes from, and the type of that."""
+
+    key: str
+    attribute: str
+    hint: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """How the object of a dataclass differs from its fields."""
+
+    members: tuple[Member, ...]
+    # Makes the value of its decoded members; None: its constructor, with `hidden` for fields that are not sent.
+    build: Callable[[dict[str, Any]], Any] | None
+    hidden: Mapping[str, Any]
+    # Sentences about keys, for the description of the API.
+    about: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """A type that is no object: how it is written and read, and its JSON Schema."""
+
+    encode: Convert
+    decode: Convert
+    # A schema, or what makes one with the schema of other types.
+    schema: Mapping[str, Any] | Callable[[Callable[[Any], dict[str, Any]]], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """A list of tuples as a list of objects: the key and the type of each place."""
+
+    members: tuple[tuple[str, Any], ...]
+    # What holds them in Python.
+    make: type = list
+
+
+_SHAPES: Final[dict[type, Callable[[], Shape]]] = {}
+_ADAPTERS: Final[dict[Any, Adapter]] = {}
+
+
+def shape(
+    kind: type[T],
+    *keys: str,
+    hints: Mapping[str, Any] | None = None,
+    build: Callable[[dict[str, Any]], T] | None = None,
+    hidden: Mapping[str, Any] | None = None,
+    about: Mapping[str, str] | None = None,
+) -> None:
+    """Declare the keys of a dataclass's object: `key`, or `key=attribute`; an attribute may be a property.
+
+    Without keys, they are its fields. `hints` are the types of keys whose annotation says less; `hidden` fields are not
+    sent, and have these values when the object is read.
+    """
+
+    def make() -> Shape:
+        known = _attribute_hints(kind)
+        stated = keys or tuple(field.name for field in fields(kind) if field.name not in (hidden or {}))  # type: ignore[arg-type]
+        pairs = [(key.partition("=")[0], key.rpartition("=")[2]) for key in stated]
+        members = tuple(Member(key, name, (hints or {}).get(key) or known[name]) for key, name in pairs)
+        return Shape(members, build, hidden or {}, about or {})
+
+    _SHAPES[kind] = cache(make)
+
+
+def adapt(
+    kind: Any,
+    encode: Convert,
+    decode: Convert,
+    schema: Mapping[str, Any] | Callable[[Callable[[Any], dict[str, Any]]], dict[str, Any]],
+) -> None:
+    """Declare how a type that is no object of its fields is written and read."""
+    _ADAPTERS[kind] = Adapter(encode, decode, schema)
+
+
+@cache
+def _load_shapes() -> None:
+    # At the first value, because the declarations import most of the domain.
+    import tickbird.wire.shapes  # noqa: F401
+
+
+def adapter_of(hint: Any) -> Adapter | None:
+    """The adapter that was declared for a type."""
+    _load_shapes()
+    try:
+        return _ADAPTERS.get(hint)
+    except TypeError:  # not hashable
+        return None
+
+
+@cache
+def shape_of(kind: type) -> Shape:
+    """The shape that was declared for a dataclass, or that of its fields."""
+    _load_shapes()
+    if kind not in _SHAPES:
+        shape(kind)
+    return _SHAPES[kind]()
+
+
+def encode(value: Any) -> Any:
+    """A value as JSON, by its own type."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {key: encode(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [encode(member) for member in value]
+    kind: Any = type(value)
+    convert = encoder(kind)
+    return value if convert is None else convert(value)
+
+
+def decode(hint: Any, document: Any) -> Any:
+    """The value of a type that a document of our own holds; KeyError, TypeError or ValueError if it holds none."""
+    convert = decoder(hint)
+    return document if convert is None else convert(document)
+
+
+@cache
+def encoder(hint: Any) -> Convert:
+    """Writes values of a type as JSON."""
+    if (adapter := adapter_of(hint)) is not None:
+        return adapter.encode
+    if isinstance(hint, Objects):
+        return _tuples_encoder(hint)
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return (lambda at: utc_text(to_datetime(at))) if "instant" in inner[1:] else encoder(inner[0])
+    if hint is datetime:
+        return utc_text
+    if origin in (Union, types.UnionType):
+        return _union_encoder(inner)
+    if origin is Literal or hint in (int, float, str, bool, Any, type(None)):
+        return None
+    if origin in _LISTS:
+        return _list_of(encoder(inner[0]), list)
+    if origin in (dict, Mapping):
+        return _mapping_of(encoder(inner[1]))
+    if is_dataclass(hint) and isinstance(hint, type):
+        return _object_encoder(hint)
+    raise TypeError(f"{hint} has no JSON form; declare one with adapt()")
+
+
+def _list_of(convert: Convert, make: Callable[[Any], Any]) -> Convert:
+    return make if convert is None else lambda values: make([convert(value) for value in values])
+
+
+def _mapping_of(convert: Convert) -> Convert:
+    return dict if convert is None else lambda value: {key: convert(member) for key, member in value.items()}
+
+
+def _object_encoder(kind: type) -> Convert:
+    members = shape_of(kind).members
+    keys = [member.key for member in members]
+    # Read in one call: a run has forty fields.
+    names = [member.attribute for member in members]
+    read: Callable[[Any], tuple[Any, ...]] = attrgetter(*names) if len(names) > 1 else lambda v: (getattr(v, names[0]),)
+    converted: list[tuple[str, Callable[[Any], Any]]] | None = None
+
+    def convert(value: Any) -> dict[str, Any]:
+        nonlocal converted
+        if converted is None:  # at the first value, so that a type can name itself
+            found = [(member.key, encoder(_stated(member.hint))) for member in members]
+            converted = [(key, each) for key, each in found if each is not None]
+        document = dict(zip(keys, read(value), strict=True))
+        for key, write in converted:
+            if document[key] is not None:
+                document[key] = write(document[key])
+        return document
+
+    return convert
+
+
+def _tuples_encoder(hint: Objects) -> Convert:
+    writes = [(key, encoder(one)) for key, one in hint.members]
+
+    def convert(rows: Any) -> list[dict[str, Any]]:
+        return [
+            {key: value if write is None else write(value) for (key, write), value in zip(writes, row, strict=True)}
+            for row in rows
+        ]
+
+    return convert
+
+
+def _tuples_decoder(hint: Objects) -> Convert:
+    reads = [(key, decoder(one)) for key, one in hint.members]
+
+    def convert(rows: Any) -> Any:
+        return hint.make(tuple(row[key] if read is None else read(row[key]) for key, read in reads) for row in rows)
+
+    return convert
+
+
+def _union_encoder(inner: tuple[Any, ...]) -> Convert:
+    stated = [hint for hint in inner if hint is not type(None)]
+    if len(stated) == 1:
+        write = encoder(stated[0])
+        return None if write is None else lambda value: None if value is None else write(value)
+    if all(encoder(hint) is None for hint in stated):
+        return None
+    kinds = {get_origin(hint) or hint: encoder(hint) for hint in stated}
+
+    def convert(value: Any) -> Any:
+        write = kinds.get(type(value))
+        return value if write is None else write(value)
+
+    return convert
+
+
+@cache
+def decoder(hint: Any) -> Convert:
+    """Reads values of a type from JSON that `encoder` wrote; what is not known is left out, as a newer side may add."""
+    if (adapter := adapter_of(hint)) is not None:
+        return adapter.decode
+    if isinstance(hint, Objects):
+        return _tuples_decoder(hint)
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return (lambda text: to_seconds(datetime.fromisoformat(text))) if "instant" in inner[1:] else decoder(inner[0])
+    if hint is datetime:
+        return datetime.fromisoformat
+    if origin in (Union, types.UnionType):
+        stated = [each for each in inner if each is not type(None)]
+        read = decoder(stated[0]) if len(stated) == 1 else None
+        return None if read is None else lambda value: None if value is None else read(value)
+    if origin is Literal or hint in (int, float, str, bool, Any, type(None)):
+        return None
+    if origin in _LISTS:
+        return _list_of(decoder(inner[0]), tuple if origin is tuple else list)
+    if origin in (dict, Mapping):
+        return _mapping_of(decoder(inner[1]))
+    if is_dataclass(hint) and isinstance(hint, type):
+        return _object_decoder(hint)
+    raise TypeError(f"{hint} has no JSON form; declare one with adapt()")
+
+
+def _object_decoder(kind: type) -> Convert:
+    declared = shape_of(kind)
+    stored = {field.name: field for field in fields(kind)}
+    optional = {name for name, field in stored.items() if (field.default, field.default_factory) != (MISSING, MISSING)}
+    wanted = [member for member in declared.members if declared.build or member.attribute in stored]
+
+    def convert(document: Document) -> Any:
+        found: dict[str, Any] = {}
+        for member in wanted:
+            if member.key not in document and member.attribute in optional:
+                continue  # an older side does not send it
+            value = document[member.key]
+            read = decoder(_stated(member.hint))
+            found[member.attribute] = value if read is None or value is None else read(value)
+        return declared.build(found) if declared.build else kind(**declared.hidden, **found)
+
+    return convert
+
+
+def _stated(hint: Any) -> Any:
+    """A type without None, which every member may be checked for first."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType) and type(None) in inner and adapter_of(hint) is None:
+        stated = tuple(each for each in inner if each is not type(None))
+        return stated[0] if len(stated) == 1 else Union[stated]  # noqa: UP007 - made of a tuple
+    return hint
+
+
+def _attribute_hints(kind: type) -> dict[str, Any]:
+    """The types of fields, and of properties by what they return."""
+    hints = get_type_hints(kind, include_extras=True)
+    for name in dir(kind):
+        getter = getattr(kind, name, None)
+        function = getter.fget if isinstance(getter, property) else getattr(getter, "func", None)
+        if function is not None and name not in hints and "return" in getattr(function, "__annotations__", {}):
+            hints[name] = get_type_hints(function, include_extras=True)["return"]
+    return hints

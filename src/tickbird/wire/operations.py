@@ -1,0 +1,203 @@
+"""Operations: a method of the client with its HTTP form next to it.
+
+From one declaration follow the REST route with its OpenAPI description (`api/operation_routes.py`), the method of the
+HTTP client (`client/http/operations.py`) and the reference in the docs. These parameters have a meaning of their own:
+
+- `actor`, `within`: who calls and which namespaces they may see; the server fills them in.
+- `revision`: the header If-Match; 0 is If-None-Match.
+- `idempotency_key`: the header Idempotency-Key.
+- `after` or `before`, and `limit`, of an operation with `page`: the page of a list.
+- `wait`: seconds until the run that was created is final; the server answers with the run as it is by then.
+- `progress`: called while the work is done; not sent.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from tickbird.domain.access.tokens import Role
+
+F = TypeVar("F", bound=Callable[..., Any])
+Scope = Literal["namespace", "store", "caller"]
+Place = Literal["path", "query", "body"]
+# What a member next to the value is computed from: the client, the value and the arguments.
+Beside = Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]]
+
+SPECIAL: Final = frozenset({"self", "actor", "within", "revision", "idempotency_key", "wait", "progress"})
+_PATH_KEY: Final = re.compile(r"\{([a-z_]+)(?::path)?\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter that is sent: its name in Python and in the request, and where it is there."""
+
+    name: str
+    key: str
+    place: Place
+    hint: Any
+    default: Any
+
+    @property
+    def required(self) -> bool:
+        """Has it no default?"""
+        return self.default is inspect.Parameter.empty
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    """One verb: see `operation` for the fields."""
+
+    id: str
+    method: str
+    path: str
+    role: Role
+    summary: str
+    tag: str
+    function: Callable[..., Any]
+    scope: Scope
+    status: int
+    audit: str | None
+    envelope: str | None
+    beside: Mapping[str, Beside]
+    page: Callable[[Any], str | int] | None
+    keys: Mapping[str, str]
+    etag: Callable[[Any], int] | None
+    created: Callable[[Any], bool] | None
+    timeout: int
+    stored: bool
+    revokes: str | None
+    routed: bool
+    responses: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return self.function.__name__
+
+    @property
+    def description(self) -> str:
+        """What it does, for people."""
+        return inspect.getdoc(self.function) or ""
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The signature of the method, with `self`."""
+        return inspect.signature(self.function)
+
+    @cached_property
+    def hints(self) -> Mapping[str, Any]:
+        """The types of parameters and result."""
+        return get_type_hints(self.function, include_extras=True)
+
+    @cached_property
+    def result(self) -> Any:
+        """The type of the result; of a list, that of its items."""
+        hint = self.hints["return"]
+        return get_args(hint)[0] if self.is_list else hint
+
+    @cached_property
+    def is_list(self) -> bool:
+        """Is the result a list of items?"""
+        origin = get_origin(self.hints["return"])
+        return self.envelope is None and isinstance(origin, type) and origin.__name__ in ("Sequence", "list")
+
+    @cached_property
+    def cursor(self) -> str | None:
+        """The parameter with the key of the last item before the page; None: the method returns all items."""
+        return next((name for name in ("after", "before") if name in self.signature.parameters), None)
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Those that are sent, in the order of the signature."""
+        in_path = set(_PATH_KEY.findall(self.path))
+        other: Place = "query" if self.method in ("GET", "DELETE") else "body"
+        found = []
+        for name, parameter in self.signature.parameters.items():
+            if name in SPECIAL or (self.page is not None and name in (self.cursor, "limit")):
+                continue
+            key = self.keys.get(name, name)
+            place: Place = "path" if key in in_path else other
+            found.append(Parameter(name, key, place, self.hints[name], parameter.default))
+        return tuple(found)
+
+    def has(self, name: str) -> bool:
+        """Has the method this parameter?"""
+        return name in self.signature.parameters
+
+
+def operation(
+    method: str,
+    path: str,
+    *,
+    id: str,  # noqa: A002 - the operationId
+    role: Role,
+    summary: str,
+    tag: str,
+    scope: Scope = "namespace",
+    status: int = 200,
+    audit: str | None = None,
+    envelope: str | None = None,
+    beside: Mapping[str, Beside] | None = None,
+    page: Callable[[Any], str | int] | None = None,
+    keys: Mapping[str, str] | None = None,
+    etag: Callable[[Any], int] | None = None,
+    created: Callable[[Any], bool] | None = None,
+    timeout: int = 0,
+    stored: bool = True,
+    revokes: str | None = None,
+    routed: bool = True,
+    responses: Mapping[int, str] | None = None,
+) -> Callable[[F], F]:
+    """Declare the HTTP form of a method.
+
+    - `role`, `scope`: who may call it, and whether it is about one namespace, the whole store, or what the caller has.
+    - `audit`: the action in the audit log; None if nothing is changed.
+    - `envelope`: the key of the value in the response; `beside`: more keys, such as warnings.
+    - `page`: the key of an item by which a list is paged.
+    - `keys`: names in the request that differ from those in Python.
+    - `etag`, `created`: the revision of the value, and whether it was created by this call (201).
+    - `timeout`: seconds that it may take, beyond the usual.
+    - `stored`: may the response to an Idempotency-Key be stored? Not if it holds a secret.
+    - `revokes`: the argument with the id of a token or session that is refused from then on.
+    - `routed`: False for a method that shares the route of another one.
+    """
+
+    def declare(function: F) -> F:
+        declared = Operation(
+            id=id,
+            method=method,
+            path=path,
+            role=role,
+            summary=summary,
+            tag=tag,
+            function=function,
+            scope=scope,
+            status=status,
+            audit=audit,
+            envelope=envelope,
+            beside=beside or {},
+            page=page,
+            keys=keys or {},
+            etag=etag,
+            created=created,
+            timeout=timeout,
+            stored=stored,
+            revokes=revokes,
+            routed=routed,
+            responses=responses or {},
+        )
+        function.operation = declared  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def operations_of(noun: type) -> dict[str, Operation]:
+    """The operations of a class by the names of their methods."""
+    found = ((name, getattr(getattr(noun, name), "operation", None)) for name in dir(noun) if not name.startswith("_"))
+    return {name: declared for name, declared in found if isinstance(declared, Operation)}

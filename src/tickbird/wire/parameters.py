@@ -1,0 +1,240 @@
+"""Parameters of requests: read strictly, with errors that name the one at fault."""
+
+from __future__ import annotations
+
+import re
+import types
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.time.durations import seconds
+from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_datetime, to_seconds, utc_text
+from tickbird.wire.codec import encoder
+
+# No NUL, which databases refuse.
+TEXT: Final = r"^[^\u0000]*$"
+_NUMBER: Final = re.compile(r"-?[0-9]{1,30}", re.ASCII)
+_FRACTION: Final = re.compile(r"(?<=:\d\d)\.\d{1,9}(?=Z|[+-])", re.IGNORECASE)
+# In an address, a plus sign stands for a space.
+_LOST_PLUS: Final = re.compile(r"(?<=\dT)(.*\d) (\d\d:\d\d)")
+_FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meta:
+    """What a request may hold in a parameter, beyond its type: `Annotated[int, Meta(ge=1)]`."""
+
+    description: str = ""
+    ge: float | None = None
+    le: float | None = None
+    gt: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    # Described only; the domain checks it, and names the next step.
+    schema: Mapping[str, Any] | None = None
+    # Looks at a value before it is sent, such as a payload; what it raises is the caller's.
+    check: Callable[[Any], Any] | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Does `schema` say all, whatever the type is?"""
+        return self.schema is not None and not self.schema.keys().isdisjoint(("type", "anyOf", "enum"))
+
+    def describe(self, schema: dict[str, Any]) -> dict[str, Any]:
+        """The schema of the type, with these limits."""
+        kinds = schema.get("type")
+        size = ("minItems", "maxItems") if kinds == "array" else ("minLength", "maxLength")
+        limits = {
+            "minimum": self.ge,
+            "maximum": self.le,
+            "exclusiveMinimum": self.gt,
+            size[0]: self.min_length,
+            size[1]: self.max_length,
+            "description": self.description or None,
+        }
+        return {**schema, **{key: value for key, value in limits.items() if value is not None}, **(self.schema or {})}
+
+    def refuse(self, value: Any) -> str | None:
+        """Why the value is outside of the limits."""
+        if isinstance(value, int | float):
+            if self.gt is not None and not value > self.gt:
+                return f"must be greater than {self.gt:g}"
+            low, high = self.ge, self.le
+            if (low is not None and value < low) or (high is not None and value > high):
+                if low is None or high is None:
+                    return f"must be at least {low:g}" if low is not None else f"must be at most {high:g}"
+                return f"must be from {low:.0f} to {high:.0f}"
+        elif isinstance(value, str | list) and not (self.min_length or 0) <= len(value) <= (self.max_length or 10**9):
+            things = "characters" if isinstance(value, str) else "members"
+            return f"must have {self.min_length or 0} to {self.max_length:,} {things}"
+        return None
+
+
+def read_instant(text: str, field: str) -> datetime:
+    """The instant of a text, in whole seconds."""
+    whole = _LOST_PLUS.sub(r"\1+\2", _FRACTION.sub("", text.upper()))
+    at = parse_iso(whole, field)
+    if at.tzinfo is None:
+        raise InvalidError(
+            f"{field}: {text[:60]!r} has no zone;", field=field, hint='write it like "2026-01-31T09:00:00Z".'
+        )
+    if not FIRST_SECOND + 2 * DAY <= to_seconds(at) <= LAST_SECOND - 2 * DAY:
+        # So near to the first and last year, a zone's offset would lead out of the calendar.
+        raise InvalidError(
+            f"{field}: {text[:60]!r} is too near to the end of the calendar;",
+            field=field,
+            hint="choose an instant from 0001-01-03 to 9999-12-29.",
+        )
+    return at
+
+
+def read_value(hint: Any, value: Any, field: str) -> Any:
+    """A value of a JSON body, taken for nothing that it is not; an InvalidError that names the field."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        read = read_value(inner[0], value, field)
+        check_limits(inner[1:], value, field)
+        return read
+    if hint in (Any, object):
+        return value
+    if origin in (Union, types.UnionType):
+        return _read_union(inner, value, field)
+    if origin is Literal:
+        if value not in inner or isinstance(value, bool):
+            raise _refuse(field, f"{str(value)[:60]!r} is not one of {', '.join(map(str, inner))}")
+        return value
+    if hint is datetime:
+        return read_instant(_typed(value, str, field), field)
+    if hint is float:
+        return _typed(value, (int, float), field)
+    if hint in (int, str, bool):
+        return _typed(value, hint, field)
+    if origin in (dict, Mapping):
+        return _typed(value, dict, field)
+    if origin in (list, tuple, Sequence, Collection):
+        return [
+            read_value(inner[0], member, f"{field}.{number}")
+            for number, member in enumerate(_typed(value, list, field))
+        ]
+    if is_dataclass(hint) and isinstance(hint, type):
+        return read_object(hint, value, field)
+    raise TypeError(f"{field}: a request cannot hold {hint}")
+
+
+def read_object(kind: type, value: Any, field: str = "") -> Any:
+    """A dataclass of a JSON object that has only its fields."""
+    hints = get_type_hints(kind, include_extras=True)
+    stored = {wire_name(one.name): one for one in fields(kind)}
+    given = _typed(value, dict, field or "body")
+    prefix = f"{field}." if field else ""
+    check_known(given, stored, prefix)
+    found = {}
+    for key, one in stored.items():
+        if key in given:
+            found[one.name] = read_value(hints[one.name], given[key], f"{prefix}{key}")
+        elif (one.default, one.default_factory) == (MISSING, MISSING):
+            raise _refuse(f"{prefix}{key}", "is missing")
+    return kind(**found)
+
+
+def wire_name(name: str) -> str:
+    """The name of a field in a request: `from_` is `from`."""
+    return name.rstrip("_")
+
+
+def check_known(given: Mapping[str, Any], known: Collection[str], prefix: str = "") -> None:
+    """Refuse a key that is not known, with the one that it is like."""
+    for key in given:
+        if key not in known:
+            close = get_close_matches(key, known, 1)
+            hint = f"did you mean {close[0]}?" if close else f"it takes {', '.join(known) or 'nothing'}."
+            name = f"{prefix}{key}"[:200]
+            raise InvalidError(f"{name}: is not known here;", field=name, hint=hint)
+
+
+def read_text(hint: Any, text: str, field: str) -> Any:
+    """A value of a parameter in a path, a query or a header."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        read = read_text(inner[0], text, field)
+        check_limits(inner[1:], read, field)
+        return read
+    if origin in (Union, types.UnionType):
+        return read_text(next(one for one in inner if one is not type(None)), text, field)
+    if hint is int:
+        if not _NUMBER.fullmatch(text):
+            raise InvalidError(
+                f"{field}: {text[:60]!r} is not a whole number;", field=field, hint="write it in digits, such as 10."
+            )
+        return int(text)
+    if hint is bool:
+        if text.lower() not in _FLAGS:
+            raise _refuse(field, f"{text[:60]!r} is neither true nor false")
+        return _FLAGS[text.lower()]
+    return read_value(hint, text, field)
+
+
+def write_value(hint: Any, value: Any) -> Any:
+    """An argument as a request holds it; instants in whole seconds, parts of one dropped."""
+    for note in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
+        if isinstance(note, Meta) and note.check is not None and value is not None:
+            note.check(value)
+    if isinstance(value, timedelta):
+        return seconds(value, "length")
+    if isinstance(value, datetime):
+        return utc_text(to_datetime(to_seconds(value)))
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, str | int | float) or value is None:
+        return value
+    if isinstance(value, Collection):
+        return [write_value(Any, member) for member in value]
+    kind: Any = type(value)
+    convert = encoder(kind)
+    return value if convert is None else convert(value)
+
+
+def check_limits(notes: tuple[Any, ...], value: Any, field: str) -> None:
+    """Refuse a value outside of its limits."""
+    for note in notes:
+        if isinstance(note, Meta) and (reason := note.refuse(value)):
+            raise _refuse(field, reason)
+
+
+def _read_union(inner: tuple[Any, ...], value: Any, field: str) -> Any:
+    if value is None and type(None) in inner:
+        return None
+    stated = [one for one in inner if one is not type(None)]
+    if len(stated) == 1:
+        return read_value(stated[0], value, field)
+    # A length of time is a number or a text; what the others are, only Python callers know.
+    plain = [one for one in stated if one in (int, str, float)]
+    for one in plain:
+        if isinstance(value, one) and not isinstance(value, bool):
+            return value
+    names = " or ".join(_NAMES[one] for one in plain)
+    raise _refuse(field, f"must be {names}")
+
+
+_NAMES: Final[Mapping[Any, str]] = {
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    bool: "true or false",
+    dict: "an object",
+    list: "a list",
+}
+
+
+def _typed(value: Any, kind: Any, field: str) -> Any:
+    if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+        return value
+    raise _refuse(field, f"must be {_NAMES[kind[-1] if isinstance(kind, tuple) else kind]}")
+
+
+def _refuse(field: str, reason: str) -> InvalidError:
+    return InvalidError(f"{field}: {reason}.", field=field)
