@@ -14,7 +14,7 @@ from psycopg_pool import AsyncConnectionPool
 from tickbird.api.app import create_api
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.server import STATEMENT_WITHIN
 from tickbird.stores import open_store
 from tickbird.web.app import create_site
@@ -28,16 +28,16 @@ async def ours(url: str) -> Any:
     """The API, and a token for it."""
     store = open_store(url)
     await store.open()
-    _, token = await Client(store).tokens.create("bench", "admin", actor="bench")
-    return create_api(lambda namespace: Client(store, namespace), limits=_NO_LIMITS), token
+    _, token = await StoreClient(store).tokens.create("bench", "admin", actor="bench")
+    return create_api(lambda namespace: StoreClient(store, namespace), limits=_NO_LIMITS), token
 
 
 async def site(url: str) -> Any:
     """The API and the dashboard, as `tickbird server` serves them, and a token for both."""
     store = open_store(url, within=STATEMENT_WITHIN)
     await store.open()
-    _, token = await Client(store).tokens.create("bench", "admin", actor="bench")
-    return create_site(lambda namespace: Client(store, namespace), limits=_NO_LIMITS), token
+    _, token = await StoreClient(store).tokens.create("bench", "admin", actor="bench")
+    return create_site(lambda namespace: StoreClient(store, namespace), limits=_NO_LIMITS), token
 
 
 async def bare(url: str) -> Any:

@@ -22,7 +22,7 @@ from psycopg import sql
 from bench.common import Options, Report, Samples, Table, figure, say, step
 from bench.database import DUE, Schedules, server, version
 from tickbird import every
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import Outcome
@@ -78,7 +78,7 @@ class Side:
     @property
     def client(self) -> Client:
         """What people use."""
-        return Client(self.store)
+        return StoreClient(self.store)
 
     @property
     def middle(self) -> datetime:
@@ -237,45 +237,49 @@ async def _finish(done: Sequence[Outcome], now: datetime, side: Side) -> None:
 
 
 def _runs(**filters: Any) -> Callable[[Side], Awaitable[Any]]:
-    return lambda side: side.client.runs(**filters)
+    return lambda side: side.client.runs.list(**filters)
 
 
 async def _show(side: Side) -> None:
     client = side.client
-    await client.get(BUSY)
-    await client.next_ticks(BUSY, 5)
-    await client.runs(schedule=BUSY, limit=10)
-    await client.active_runs(BUSY)
-    await client.revisions(BUSY)
+    await client.schedules.get(BUSY)
+    await client.ticks.next(BUSY, 5)
+    await client.runs.list(schedule=BUSY, limit=10)
+    await client.runs.list_active(BUSY)
+    await client.revisions.list(BUSY)
 
 
 QUESTIONS: Final[dict[str, Callable[[Side], Awaitable[Any]]]] = {
     "doctor": lambda side: side.store.inspect("default"),
-    "ls": lambda side: side.client.list(limit=100),
+    "ls": lambda side: side.client.schedules.list(limit=100),
     "show": _show,
     "runs, first page": _runs(),
-    "runs, a page in the middle": lambda side: side.client.runs(before=side.runs // 2),
+    "runs, a page in the middle": lambda side: side.client.runs.list(before=side.runs // 2),
     "runs of a schedule": _runs(schedule=OTHER, limit=50),
     "runs of the busy schedule": _runs(schedule=BUSY),
-    "runs of the busy schedule, in the middle": lambda side: side.client.runs(schedule=BUSY, before=side.runs // 2),
+    "runs of the busy schedule, in the middle": lambda side: side.client.runs.list(
+        schedule=BUSY, before=side.runs // 2
+    ),
     "failed runs": _runs(status="failed", limit=50),
-    "failed runs, in the middle": lambda side: side.client.runs(status="failed", before=side.runs // 2, limit=50),
+    "failed runs, in the middle": lambda side: side.client.runs.list(status="failed", before=side.runs // 2, limit=50),
     "failed runs of a schedule": _runs(schedule=OTHER, status="failed", limit=1),
     "cancelled runs of the busy schedule": _runs(schedule=BUSY, status="cancelled", limit=20),
     "succeeded runs": _runs(status="succeeded"),
     "queued runs (none)": _runs(status="queued"),
     "running runs (none)": _runs(status="running"),
     "waiting runs of a schedule (none)": _runs(schedule=BUSY, status="waiting"),
-    "a run": lambda side: side.client.run(side.runs // 2),
-    "why of an old tick": lambda side: side.client.why(OTHER, side.middle),
-    "why of an old tick of the busy schedule": lambda side: side.client.why(BUSY, side.middle + timedelta(seconds=10)),
-    "decisions of an hour": lambda side: side.client.tick_decisions(
+    "a run": lambda side: side.client.runs.get(side.runs // 2),
+    "why of an old tick": lambda side: side.client.ticks.why(OTHER, side.middle),
+    "why of an old tick of the busy schedule": lambda side: side.client.ticks.why(
+        BUSY, side.middle + timedelta(seconds=10)
+    ),
+    "decisions of an hour": lambda side: side.client.ticks.decisions(
         BUSY, side.middle, side.middle + timedelta(hours=1)
     ),
-    "audit of two hours": lambda side: side.client.verify_ledger(
+    "audit of two hours": lambda side: side.client.ticks.verify(
         OTHER, side.middle - timedelta(hours=1), side.middle + timedelta(hours=1)
     ),
-    "audit of two hours of the busy schedule": lambda side: side.client.verify_ledger(
+    "audit of two hours of the busy schedule": lambda side: side.client.ticks.verify(
         BUSY, side.middle - timedelta(hours=1), side.middle + timedelta(hours=1)
     ),
     "tail since ten minutes": lambda side: side.store.ledger.recent_outcomes(

@@ -19,7 +19,7 @@ from bench.browser import Browser
 from bench.common import Options, Report, Table, step
 from bench.crowd import Crowd
 from bench.database import server, version
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.runs.run import NewRun, Outcome
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.workers import Worker
@@ -72,7 +72,7 @@ async def measure(options: Options, report: Report) -> None:
             report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP"
             report.facts["stored"] = f"{crowd.schedules:,} schedules and {crowd.runs:,} runs"
             await _first(url, options, report)
-            await _pages(url, await _places(Client(store), crowd), options, report)
+            await _pages(url, await _places(StoreClient(store), crowd), options, report)
             await _open_pages(url, store, options, report)
         finally:
             await store.close()
@@ -94,11 +94,11 @@ def _worker(number: int) -> Worker:
 async def _places(client: Client, crowd: Crowd) -> Sequence[Place]:
     """Every page, each with something to show."""
     name = f"s{crowd.schedules // 2}"
-    [newest, *_] = await client.runs(limit=1)
-    [failed, *_] = await client.runs(status="failed", limit=1)
-    [past, *_] = await client.runs(schedule=name, limit=1)
+    [newest, *_] = await client.runs.list(limit=1)
+    [failed, *_] = await client.runs.list(status="failed", limit=1)
+    [past, *_] = await client.runs.list(schedule=name, limit=1)
     assert past.scheduled_for is not None
-    [coming, *_] = await client.next_ticks(name, 1)
+    [coming, *_] = await client.ticks.next(name, 1)
     whys = {"why of a past tick": past.scheduled_for, "why of a coming tick": coming.scheduled_for}
     return [
         Place("/", "/"),

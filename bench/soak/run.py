@@ -19,7 +19,7 @@ from bench.soak.samples import PostgresProbe, Samples, SqliteProbe, StoreProbe, 
 from bench.soak.series import MIN_COUNT, WARM_UP, Judged, judge
 from lab.faults import Fleet, Member, until
 from lab.servers import PostgresServer
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.stores import open_store
 
@@ -89,7 +89,7 @@ class Soak:
         store = open_store(self.url)
         await store.migrate()
         await store.open()
-        client = Client(store)
+        client = StoreClient(store)
         try:
             with self.fleet:
                 steady = [self._start() for _ in range(STEADY)]
@@ -112,7 +112,7 @@ class Soak:
                     if not member.alive
                 ]
                 broken += await self._come_to_rest(client)
-                executed = max((run.id for run in await client.runs(limit=1)), default=0)
+                executed = max((run.id for run in await client.runs.list(limit=1)), default=0)
                 for member in self.fleet.alive:
                     member.drain()
                 for member in self.fleet.alive:
@@ -130,8 +130,8 @@ class Soak:
     def _start(self) -> Member:
         return self.fleet.run([sys.executable, "-m", "bench.soak.worker"], self._environment)
 
-    async def _workers(self, client: Client, count: int) -> bool:
-        return len(await client.workers()) >= count
+    async def _workers(self, client: StoreClient, count: int) -> bool:
+        return len(await client.workers.list()) >= count
 
     async def _watch(self, steady: list[Member]) -> None:
         looks: list[float] = []
@@ -154,7 +154,7 @@ class Soak:
         finally:
             signal_leak(steady)
 
-    async def _trigger(self, client: Client) -> None:
+    async def _trigger(self, client: StoreClient) -> None:
         """People: a run by hand now and then, some with a payload and a key, and some that are cancelled."""
         while True:
             await asyncio.sleep(0.5)
@@ -164,11 +164,11 @@ class Soak:
                 payload = {"lines": 5} if name == "chatty" else None
                 # Keys outlive the retention, by a day: a few of them are used again and again.
                 key = f"{name}-{self._triggered % 20}" if self._chance.random() < 0.2 else None
-                run = await client.trigger(name, actor="soak", payload=payload, idempotency_key=key)
+                run = await client.schedules.trigger(name, actor="soak", payload=payload, idempotency_key=key)
                 if self._chance.random() < 0.1:
-                    await client.cancel(run.id, actor="soak", reason="one of ten")
+                    await client.runs.cancel(run.id, actor="soak", reason="one of ten")
 
-    async def _prune(self, client: Client) -> None:
+    async def _prune(self, client: StoreClient) -> None:
         store = client._store
         while True:
             await asyncio.sleep(1.0)
@@ -245,21 +245,21 @@ class Soak:
         finally:
             db.close()
 
-    async def _come_to_rest(self, client: Client) -> list[str]:
+    async def _come_to_rest(self, client: StoreClient) -> list[str]:
         """Every schedule paused and every run final; then each schedule's ticks must be accounted for."""
         self.on_progress(self.seconds, "coming to rest")
-        rows = await client.list(limit=1_000)
+        rows = await client.schedules.list(limit=1_000)
         for row in rows:
-            await client.pause(row.schedule.name, actor="soak")
+            await client.schedules.pause(row.schedule.name, actor="soak")
 
         async def at_rest() -> bool:
-            return not any([await client.runs(status=status) for status in ("waiting", "queued", "running")])
+            return not any([await client.runs.list(status=status) for status in ("waiting", "queued", "running")])
 
         try:
             await until(at_rest, 60.0)
         except TimeoutError:
             return ["not every run came to its end within a minute"]
-        audits = [await client.verify_ledger(row.schedule.name) for row in rows]
+        audits = [await client.ticks.verify(row.schedule.name) for row in rows]
         return [
             f"{audit.schedule}: {audit.finding_count} ticks without their decision" for audit in audits if not audit.ok
         ]

@@ -24,7 +24,7 @@ from conformance.steps import (
     skips_of,
     ticks,
 )
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.commands.define import Delete, Update
 from tickbird.domain.planning.commands.pause import Pause, Resume
@@ -264,7 +264,7 @@ class PlainEdits:
         await plan(store, await seconds(store))
         await change(store, Update(actor="ada", fields={"priority": 3}), await seconds(store))
         await plain.redefine((await get(store)).id, raw(priority=9))
-        history = await Client(store, NAMESPACE).history(NAME)
+        history = await StoreClient(store, NAMESPACE).revisions.history(NAME)
         assert [(entry.revision.action, entry.origin) for entry in history] == [
             ("update", "sql"),
             ("update", "person"),
@@ -277,7 +277,7 @@ class PlainEdits:
         await plan(store, now + 5 * HOUR)
         await plan(store, now + 6 * HOUR)
         assert len(await ticks(store)) == 1
-        report = await Client(store, NAMESPACE).verify_ledger(NAME)
+        report = await StoreClient(store, NAMESPACE).ticks.verify(NAME)
         assert (report.findings, report.runs, report.expected) == ((), 1, 1)
 
     async def test_edits_leave_a_complete_ledger(self, store: Store, plain: Plain) -> None:
@@ -287,7 +287,7 @@ class PlainEdits:
         for trigger in (every(seconds=1), every(minutes=30), every(hours=7)):
             await plain.redefine(schedule.id, raw(trigger=trigger.to_json()))
         await plan_all(store, await seconds(store) + DAY)
-        report = await Client(store, NAMESPACE).verify_ledger(NAME)
+        report = await StoreClient(store, NAMESPACE).ticks.verify(NAME)
         assert (report.findings, report.expected > 24) == ((), True)
 
     async def test_a_replaced_row_keeps_the_decisions_of_its_name(self, store: Store, plain: Plain) -> None:
@@ -303,7 +303,7 @@ class PlainEdits:
             await plan(store, now + hours * HOUR)
         assert len(await ticks(store)) == len(before)
         assert [skip.reason for skip in await skips_of(store)][-1:] == ["overlap"]
-        report = await Client(store, NAMESPACE).verify_ledger(NAME)
+        report = await StoreClient(store, NAMESPACE).ticks.verify(NAME)
         assert (report.findings, report.skipped >= 2) == ((), True)
         # It can be edited, by either way.
         replaced = await get(store)

@@ -179,7 +179,7 @@ bird.schedule(
 async def concierge() -> str:
     """Now and then somebody wants something at once."""
     client = await bird.client()
-    run = await client.trigger(
+    run = await client.schedules.trigger(
         "prices-tokyo", actor="concierge", payload={"market": {"city": "Osaka", "currency": "JPY"}}
     )
     return f"sent run {run.id}"
@@ -194,6 +194,6 @@ async def welcome(name: str = "you") -> str:
 
 async def prepare(client: Client) -> None:
     """What belongs to the data and not to the code: one shot, a few seconds after the very first start."""
-    soon = (await client.now()).replace(microsecond=0) + timedelta(seconds=4)
+    soon = (await client.system.now()).replace(microsecond=0) + timedelta(seconds=4)
     with contextlib.suppress(ConflictError):  # not the first start
-        await client.create("welcome", at(soon), "welcome", actor="demo", payload={"name": "tired reader"})
+        await client.schedules.create("welcome", at(soon), "welcome", actor="demo", payload={"name": "tired reader"})

@@ -42,14 +42,14 @@ class Ledger:
 
     async def begin(self) -> None:
         """Take what is there before the worker starts as known, so that only what follows is news."""
-        self._started_at = await self._client.now()
-        self._keep(await self._client.runs(limit=_PAGE))
+        self._started_at = await self._client.system.now()
+        self._keep(await self._client.runs.list(limit=_PAGE))
         for status in ACTIVE:
-            self._keep(await self._client.runs(status=status, limit=_MAX_SCHEDULES))
-        for row in await self._client.list(limit=_MAX_SCHEDULES):
+            self._keep(await self._client.runs.list(status=status, limit=_MAX_SCHEDULES))
+        for row in await self._client.schedules.list(limit=_MAX_SCHEDULES):
             schedule = row.schedule
             self._decided[schedule.id] = schedule.planned_until
-            past = await self._client.runs(schedule=schedule.name, limit=_STRIP)
+            past = await self._client.runs.list(schedule=schedule.name, limit=_STRIP)
             ends = (_result(run) for run in reversed(past))
             self._results[schedule.id] = deque((end for end in ends if end is not None), maxlen=_STRIP)
             if schedule.planned_until is not None:
@@ -63,14 +63,14 @@ class Ledger:
 
     async def look(self) -> Snapshot:
         """Everything as it stands now; `new_events` then has what came since the last look."""
-        now = await self._client.now()
-        rows = await self._client.list(limit=_MAX_SCHEDULES)
-        seen = {run.id: run for run in await self._client.runs(limit=_PAGE)}
+        now = await self._client.system.now()
+        rows = await self._client.schedules.list(limit=_MAX_SCHEDULES)
+        seen = {run.id: run for run in await self._client.runs.list(limit=_PAGE)}
         for row in rows:
             seen |= {run.id: run for run in await self._decisions(row, now)}
         for run in list(self._runs.values()):
             if run.status not in FINAL and run.id not in seen:
-                seen[run.id] = await self._client.run(run.id)
+                seen[run.id] = await self._client.runs.get(run.id)
         for run_id in sorted(seen):
             await self._compare(seen[run_id])
         self._new.sort(key=lambda event: event.at)
@@ -149,7 +149,7 @@ class Ledger:
         done = 0
         if old is not None:
             done = old.attempt if old.status == "queued" else old.attempt - 1
-        for attempt in await self._client.attempts(run.id):
+        for attempt in await self._client.runs.list_attempts(run.id):
             final = run.status in FINAL and attempt.attempt == run.attempt
             if attempt.attempt > done and not final:
                 kind, text = words.ended_attempt(run, attempt)

@@ -12,7 +12,7 @@ from typing import Any
 
 from lab.faults.fleet import Fleet
 from tickbird import every
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.runs.run import RunRecord
 from tickbird.proof.fleet import until
 from tickbird.stores import open_store
@@ -44,9 +44,9 @@ async def run_burst(
     store = open_store(url)
     await store.migrate()
     await store.open()
-    client = Client(store)
+    client = StoreClient(store)
     try:
-        await client.create(
+        await client.schedules.create(
             "other",
             every(seconds=1),
             "succeed",
@@ -69,16 +69,16 @@ async def run_burst(
             began = time.monotonic()
 
             async def is_over() -> bool:
-                rows = await client.list(contains="due-", state="active", limit=1)
-                return not rows and not await client.runs(status="queued", limit=1)
+                rows = await client.schedules.list(contains="due-", state="active", limit=1)
+                return not rows and not await client.runs.list(status="queued", limit=1)
 
             await until(is_over, 60 + size / 100)
             seconds = time.monotonic() - began
             await fleet.wait_for_runs(2)
-            await client.pause("other", actor="lab")
+            await client.schedules.pause("other", actor="lab")
             after = _peak_memory(fleet)
         runs = await store.runs.list("default", schedule="other", limit=100_000)
-        stored = await client.get("other")
+        stored = await client.schedules.get("other")
         all_time = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
         skips = (await store.ledger.tick_decisions(stored.id, *all_time, limit=1_000)).skips
         late = [f"{run.scheduled_for} {run.origin} {run.reason}" for run in runs if not _is_on_time(run)]

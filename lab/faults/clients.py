@@ -57,45 +57,47 @@ class RandomClient:
 
     async def _edit(self, name: str) -> None:
         edition = self._random.randrange(1, 1_000_000)
-        changed = await self._client.update(name, actor=ACTOR, payload={"edition": edition})
+        changed = await self._client.schedules.update(name, actor=ACTOR, payload={"edition": edition})
         self._acknowledge(name, changed.revision)
 
     async def _retime(self, name: str) -> None:
-        changed = await self._client.update(name, actor=ACTOR, trigger=every(seconds=self._random.choice((1, 2, 3))))
+        changed = await self._client.schedules.update(
+            name, actor=ACTOR, trigger=every(seconds=self._random.choice((1, 2, 3)))
+        )
         self._acknowledge(name, changed.revision)
 
     async def _pause(self, name: str) -> None:
-        self._acknowledge(name, (await self._client.pause(name, actor=ACTOR)).revision)
+        self._acknowledge(name, (await self._client.schedules.pause(name, actor=ACTOR)).revision)
 
     async def _resume(self, name: str) -> None:
-        self._acknowledge(name, (await self._client.resume(name, actor=ACTOR)).revision)
+        self._acknowledge(name, (await self._client.schedules.resume(name, actor=ACTOR)).revision)
 
     async def _recreate(self, name: str) -> None:
         """Delete it, and create it again."""
-        changed = await self._client.delete(name, actor=ACTOR)
+        changed = await self._client.schedules.delete(name, actor=ACTOR)
         self._acknowledge(name, changed.revision)
         await self.create(name)
 
     async def create(self, name: str, **policies: Any) -> None:
         """Create a schedule for clients to change."""
         policies = {"overlap": "allow", **policies}
-        created = await self._client.create(
+        created = await self._client.schedules.create(
             name, every(seconds=1), "succeed", actor=ACTOR, payload={"edition": 0}, unknown_task_ok=True, **policies
         )
         self._acknowledge(name, created.revision)
 
     async def _edit_stale(self, name: str) -> None:
         """An edit of an old revision must be refused."""
-        current = (await self._client.get(name)).revision
+        current = (await self._client.schedules.get(name)).revision
         if current > 1:
-            await self._client.update(name, actor=ACTOR, revision=current - 1, description=f"stale {current}")
+            await self._client.schedules.update(name, actor=ACTOR, revision=current - 1, description=f"stale {current}")
             self._journal.write("stale edit accepted", schedule=name, revision=current - 1)
 
     async def _trigger(self, name: str) -> None:
-        await self._client.trigger(name, actor=ACTOR)
+        await self._client.schedules.trigger(name, actor=ACTOR)
 
     async def _read(self, name: str) -> None:
         """Journal final runs, which must not change."""
-        for run in await self._client.runs(schedule=name, limit=5):
+        for run in await self._client.runs.list(schedule=name, limit=5):
             if run.status in FINAL:
                 self._journal.write("final", run_id=run.id, state=final_state(run))

@@ -25,7 +25,7 @@ from lab.faults.proxy import Proxy
 from lab.faults.refusals import FINISHES, INSERTS, Refusals
 from lab.zones import write_zone, zones_of
 from tickbird import every
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.runs.run import FINAL
 from tickbird.proof.checker import Verdict
@@ -101,7 +101,7 @@ class FaultRun:
             await self._refusals.install()
             await store.open()
             stack.push_async_callback(store.close)
-            client = Client(store)
+            client = StoreClient(store)
             since = (await store.now()).timestamp()
             schedules = {**SCHEDULES, "zoned": {**ZONED, "trigger": every(seconds=1, tz=ZONE)}}
             await create_schedules(client, schedules, ACTOR)
@@ -288,14 +288,14 @@ class FaultRun:
     async def _settle(self, client: Client) -> None:
         """Pause all schedules, and wait until all runs are final."""
         self.on_progress(self.seconds, "coming to rest")
-        for row in await client.list(limit=1_000):
+        for row in await client.schedules.list(limit=1_000):
             if row.schedule.state == "active":
                 with suppress(TickbirdError):
-                    await client.pause(row.schedule.name, actor=ACTOR)
+                    await client.schedules.pause(row.schedule.name, actor=ACTOR)
 
         async def is_settled() -> bool:
             with suppress(StoreError):
-                runs = await client.runs(limit=1_000)
+                runs = await client.runs.list(limit=1_000)
                 return all(run.status in FINAL for run in runs)
             return False
 

@@ -14,7 +14,7 @@ from lab.oracle.triggers import Interval, utc
 from lab.simulation.faulty_store import FaultyStore
 from lab.simulation.scenario import changed_fields, make_spec, with_needs
 from lab.simulation.timeline import new_loop
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.limits.rate_limits import RateLimit
 
@@ -44,7 +44,7 @@ class Operator:
         self.loop = new_loop(world.timeline)
         self.intent: Intent | None = None
         tasks = {"work": dict, "block": dict}
-        self._client = Client(cast(Any, FaultyStore(cast(Any, self))), NAMESPACE, cast(Any, tasks))
+        self._client = StoreClient(cast(Any, FaultyStore(cast(Any, self))), NAMESPACE, cast(Any, tasks))
 
     def start(self) -> None:
         """Begin."""
@@ -104,7 +104,7 @@ class Operator:
         options = to_options(spec)
         trigger = options.pop("trigger")
         first = self.world.chance.choice((None, None, "now"))
-        await self._client.create(
+        await self._client.schedules.create(
             name, trigger, spec.task, actor=self.id, payload={"spec": index}, first=cast(Any, first), **options
         )
 
@@ -123,7 +123,7 @@ class Operator:
             # What code says of catching up must fit an operator's wait, whatever version comes.
             wait = name in scenario.operator_schedules
             fields = {"depends_on": with_needs(scenario, _PLAIN, self._before(name), chance, wait=wait).depends_on}
-        current = await self._client.get(name)
+        current = await self._client.schedules.get(name)
         if "end_at" in fields and fields["end_at"] is not None and current.definition is not None:
             start = fields.get("start_at")
             fields["end_at"] = max(cast(int, fields["end_at"]), cast(int, start or 0))
@@ -131,14 +131,14 @@ class Operator:
         plain = Spec(form=cast(Any, fields.get("form")))
         options = to_options(replace(plain, **cast(Any, fields)), *fields)
         revision = current.revision if self.world.chance.random() < 0.5 else None
-        await self._client.update(name, actor=self.id, revision=revision, **options)
+        await self._client.schedules.update(name, actor=self.id, revision=revision, **options)
 
     async def _pause(self, name: str) -> None:
         chance, heartbeat = self.world.chance, self.world.scenario.heartbeat
         now = int(self.world.store_now().timestamp())
         until = None if chance.random() < 0.6 else now + 1 + int(chance.random() * 12 * heartbeat)
         self.intent = Intent("pause", {"until": until})
-        await self._client.pause(
+        await self._client.schedules.pause(
             name,
             actor=self.id,
             until=None if until is None else utc(until),
@@ -147,13 +147,13 @@ class Operator:
 
     async def _resume(self, name: str) -> None:
         self.intent = Intent("resume")
-        await self._client.resume(name, actor=self.id)
+        await self._client.schedules.resume(name, actor=self.id)
 
     async def _reschedule(self, name: str) -> None:
         now = int(self.world.store_now().timestamp())
         to = now + 1 + int(self.world.chance.random() * 8 * self.world.scenario.heartbeat)
         self.intent = Intent("reschedule", {"to": to})
-        await self._client.reschedule(name, utc(to), actor=self.id)
+        await self._client.schedules.reschedule(name, utc(to), actor=self.id)
 
     async def _run_early(self, name: str) -> None:
         """The next tick at once, whenever it would be, and soon after that another grid."""
@@ -161,30 +161,30 @@ class Operator:
         if chance.random() < 0.3:
             await self._skip(name)
         self.intent = Intent("reschedule", {"to": to})
-        await self._client.reschedule(name, utc(to), actor=self.id)
+        await self._client.schedules.reschedule(name, utc(to), actor=self.id)
         await asyncio.sleep(1 + chance.random() * 4)
         if not self.world.calm:
             form = make_spec(self.world.scenario, chance).form
             self.intent = Intent("update", {"form": form})
-            await self._client.update(name, actor=self.id, **to_options(Spec(form), "form"))
+            await self._client.schedules.update(name, actor=self.id, **to_options(Spec(form), "form"))
 
     async def _skip(self, name: str) -> None:
         count = self.world.chance.choice((1, 1, 2, 4))
         self.intent = Intent("skip", {"count": count})
-        await self._client.skip(name, count, actor=self.id)
+        await self._client.schedules.skip(name, count, actor=self.id)
 
     async def _override(self, name: str) -> None:
         chance, heartbeat = self.world.chance, self.world.scenario.heartbeat
-        ticks = [tick.scheduled_for for tick in await self._client.next_ticks(name, 5)]
+        ticks = [tick.scheduled_for for tick in await self._client.ticks.next(name, 5)]
         if not ticks:
             return
         tick = chance.choice(ticks)
         what = chance.choice(("skip", "move", "payload", "both"))
         away = timedelta(seconds=int((chance.random() * 6 - 2) * heartbeat))
         self.intent = Intent("override", {"tick": tick, "what": what, "to": tick + away})
-        definition = (await self._client.get(name)).definition
+        definition = (await self._client.schedules.get(name)).definition
         own = {**(definition.payload if definition else {}), "own": 1}
-        await self._client.override(
+        await self._client.overrides.put(
             name,
             tick,
             actor=self.id,
@@ -195,42 +195,44 @@ class Operator:
         )
 
     async def _undo(self, name: str) -> None:
-        overrides = await self._client.overrides(name)
+        overrides = await self._client.overrides.list(name)
         if overrides:
             self.intent = Intent("undo")
             tick = self.world.chance.choice(overrides).scheduled_for
-            await self._client.undo_override(name, tick, actor=self.id)
+            await self._client.overrides.undo(name, tick, actor=self.id)
 
     async def _trigger(self, name: str) -> None:
         self.intent = Intent("trigger")
-        await self._client.trigger(name, actor=self.id)
+        await self._client.schedules.trigger(name, actor=self.id)
 
     async def _delete(self, name: str) -> None:
         self.intent = Intent("delete")
-        await self._client.delete(name, actor=self.id, cancel_runs=self.world.chance.random() < 0.3)
+        await self._client.schedules.delete(name, actor=self.id, cancel_runs=self.world.chance.random() < 0.3)
         if name.startswith("hand"):
             await asyncio.sleep(self.world.chance.random() * 4 * self.world.scenario.heartbeat)
             if not self.world.calm:
                 await self._create(name)
 
     async def _cancel(self, name: str) -> None:
-        runs = [run for run in await self._client.runs(schedule=name, limit=10) if run.finished_at is None]
+        runs = [run for run in await self._client.runs.list(schedule=name, limit=10) if run.finished_at is None]
         if runs:
-            await self._client.cancel(self.world.chance.choice(runs).id, actor=self.id)
+            await self._client.runs.cancel(self.world.chance.choice(runs).id, actor=self.id)
 
     async def _retry(self, name: str) -> None:
         # Of this schedule, or of any schedule and none.
         of_schedule = name if self.world.chance.random() < 0.7 else None
-        runs = [run for run in await self._client.runs(schedule=of_schedule, limit=10) if run.finished_at is not None]
+        runs = [
+            run for run in await self._client.runs.list(schedule=of_schedule, limit=10) if run.finished_at is not None
+        ]
         if runs:
             self.intent = Intent("trigger")
-            await self._client.retry(self.world.chance.choice(runs).id, actor=self.id)
+            await self._client.runs.retry(self.world.chance.choice(runs).id, actor=self.id)
 
     async def _enqueue(self, name: str) -> None:
         chance, scenario = self.world.chance, self.world.scenario
         heartbeat = scenario.heartbeat
         key = chance.choice((None, *scenario.keys))
-        await self._client.enqueue(
+        await self._client.runs.enqueue(
             chance.choice(("work", "block")),
             {"instead of": name},
             actor=self.id,
@@ -257,7 +259,7 @@ class Operator:
             # Workers prune once an hour, which is longer than many a story.
             await self._client._store.runs.prune(older_than=scenario.retention, keep=scenario.keep)
         first = int(self.world.store_now().timestamp() - chance.random() * 20 * heartbeat)
-        created = await self._client.backfill(
+        created = await self._client.backfills.create(
             name,
             utc(first),
             utc(first + int(chance.uniform(1, 12) * heartbeat)),
@@ -266,13 +268,13 @@ class Operator:
             order=chance.choice(("oldest", "newest")),
         )
         if created.backfill_id is not None and chance.random() < 0.2:
-            await self._client.cancel_backfill(created.backfill_id, actor=self.id)
+            await self._client.backfills.cancel(created.backfill_id, actor=self.id)
 
     async def _cancel_backfill(self, name: str) -> None:
-        backfills = await self._client.list_backfills(schedule=name, limit=3)
+        backfills = await self._client.backfills.list(schedule=name, limit=3)
         if backfills:
             backfill = self.world.chance.choice(backfills)
-            await self._client.cancel_backfill(
+            await self._client.backfills.cancel(
                 backfill.id, actor=self.id, stop_running=self.world.chance.random() < 0.5
             )
 
@@ -286,15 +288,15 @@ class Operator:
                 await self._client.queues.remove_rate(queue, actor=self.id)
 
     async def _resolve_held(self, _: str) -> None:
-        chance, held = self.world.chance, await self._client.list_held_schedules()
+        chance, held = self.world.chance, await self._client.held.list()
         if not held:
             return
         name = chance.choice(held).schedule
         count = chance.choice((None, None, 1, 2))
         if chance.random() < 0.3:
-            await self._client.drop_held(name, count=count, actor=self.id)
+            await self._client.held.drop(name, count=count, actor=self.id)
         else:
-            await self._client.release_held(
+            await self._client.held.release(
                 name, count=count, per_minute=chance.choice((None, 1, 7, 60)), actor=self.id
             )
 
@@ -302,11 +304,11 @@ class Operator:
         """So that every run can come to its end."""
         for queue in self.world.scenario.queues:
             await self._try(self._client.queues.remove_rate(queue, actor=self.id))
-        for row in await self._client.list(limit=1_000):
+        for row in await self._client.schedules.list(limit=1_000):
             self.intent = Intent("pause", {"until": None})
-            await self._try(self._client.pause(row.schedule.name, actor=self.id))
-        for held in await self._client.list_held_schedules():
-            await self._try(self._client.release_held(held.schedule, per_minute=60, actor=self.id))
+            await self._try(self._client.schedules.pause(row.schedule.name, actor=self.id))
+        for held in await self._client.held.list():
+            await self._try(self._client.held.release(held.schedule, per_minute=60, actor=self.id))
 
 
 _ACTIONS = {

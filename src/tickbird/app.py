@@ -19,7 +19,7 @@ from tickbird.task_registry import TaskRegistry
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from tickbird.client import Client
+    from tickbird.client import Client, StoreClient
     from tickbird.client.http import Transport
     from tickbird.client.sync import Portal
     from tickbird.engine.code_sync import Declarations
@@ -93,11 +93,11 @@ class Tickbird(TaskRegistry):
 
         return Declarations(self.namespace, self.app, dict(self._declared))
 
-    def client_on(self, store: Store) -> Client:
+    def client_on(self, store: Store) -> StoreClient:
         """A client of this app on a store that is open already."""
-        from tickbird.client import Client
+        from tickbird.client import StoreClient
 
-        return Client(store, self.namespace, self._validators, self._settings)
+        return StoreClient(store, self.namespace, self._validators, self._settings)
 
     async def client(self) -> Client:
         """The client for this event loop, connected when first asked for; closed with the loop at the latest."""
@@ -107,10 +107,10 @@ class Tickbird(TaskRegistry):
 
     async def _connected(self) -> tuple[Store | Transport, Client]:
         if is_server(self.url):
-            from tickbird.client.http import RemoteClient, Transport
+            from tickbird.client.http import HttpClient, Transport
 
             transport = Transport(self.url, self._token or os.environ.get("TICKBIRD_TOKEN"))
-            return transport, RemoteClient(transport, self._named, self._validators, self._settings)
+            return transport, HttpClient(transport, self._named, self._validators, self._settings)
         store = open_store(self.url)
         await store.open()
         return store, self.client_on(store)
@@ -193,4 +193,4 @@ class Tickbird(TaskRegistry):
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
         """What `task.enqueue` does."""
         client = await self.client()
-        return await client.enqueue(task.name, payload, **{"actor": self.app, **options})
+        return await client.runs.enqueue(task.name, payload, **{"actor": self.app, **options})

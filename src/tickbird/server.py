@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import ConflictError, InvalidError, StoreError
 from tickbird.store.protocol.store import Store
 from tickbird.stores import must_exist, open_store
@@ -72,7 +72,7 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
     from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
     from tickbird.web.app import create_site
 
-    site = create_site(lambda namespace: Client(store, namespace))
+    site = create_site(lambda namespace: StoreClient(store, namespace))
     listening = _listen(address)
     settings: dict[str, Any] = {
         **_SETTINGS,
@@ -150,7 +150,7 @@ class Beside:
         try:
             if self._ending.is_set():
                 return
-            site = create_site(lambda namespace: Client(store, namespace), loopback=self._namespace)
+            site = create_site(lambda namespace: StoreClient(store, namespace), loopback=self._namespace)
             self._server = _server(uvicorn.Config(site, http=HeaderTimeoutProtocol, **_SETTINGS), site)
             await self._server.serve([self._listening])
         finally:
@@ -163,7 +163,7 @@ async def run(url: str, address: Address) -> None:
     must_exist(store)
     await store.open()
     try:
-        await _check_tokens(Client(store), store.url)
+        await _check_tokens(StoreClient(store), store.url)
 
         def started(at: str) -> None:
             if not _is_loopback(address.host) and address.certfile is None and not address.trusted:
@@ -176,7 +176,7 @@ async def run(url: str, address: Address) -> None:
         await store.close()
 
 
-async def _check_tokens(client: Client, url: str) -> None:
+async def _check_tokens(client: StoreClient, url: str) -> None:
     if not await client.tokens.list(live=True, limit=1):
         raise ConflictError(
             "nobody could use this server, since the store has no live token;",

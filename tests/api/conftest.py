@@ -18,7 +18,7 @@ from tests.rows import delete_rows
 from tickbird.api.app import create_api
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.streams.activity_feed import FeedOptions
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
@@ -80,12 +80,12 @@ class Api:
 
     def __init__(self, store: Store, limits: RequestLimits | None = None, pauses: FeedOptions | None = None) -> None:
         self.store = store
-        self.app = create_api(lambda namespace: Client(store, namespace), limits=limits, pauses=pauses)
+        self.app = create_api(lambda namespace: StoreClient(store, namespace), limits=limits, pauses=pauses)
         self._tokens: dict[tuple[Any, ...], str] = {}
 
-    def client(self, namespace: str = "default") -> Client:
+    def client(self, namespace: str = "default") -> StoreClient:
         """The client beside the API."""
-        return Client(self.store, namespace)
+        return StoreClient(self.store, namespace)
 
     async def token(self, role: Role = "admin", *namespaces: str, name: str = "") -> str:
         """The text of a token: of namespace default, unless others are named; of all with a star."""
@@ -133,7 +133,7 @@ class Api:
         """A schedule that a person made: hourly, of a task that nobody serves."""
         given = {"actor": "ana", "unknown_task_ok": True, **options}
         trigger = given.pop("trigger", every(hours=1))
-        await self.client(namespace).create(name, trigger, "report", **given)
+        await self.client(namespace).schedules.create(name, trigger, "report", **given)
 
 
 class Listener:

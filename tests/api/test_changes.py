@@ -35,7 +35,9 @@ async def make(api: Api, name: str = "digest", **fields: Any) -> Any:
 
 async def audited(api: Api) -> list[tuple[str, str]]:
     """Who did what, oldest first."""
-    return [(each.action, each.actor) for each in reversed(await api.client().audit()) if each.schedule is not None]
+    return [
+        (each.action, each.actor) for each in reversed(await api.client().audit.list()) if each.schedule is not None
+    ]
 
 
 async def test_a_schedule_is_created_with_all_its_policies(api: Api) -> None:
@@ -59,7 +61,7 @@ async def test_a_schedule_is_created_with_all_its_policies(api: Api) -> None:
     assert made["schedule"] == (await api.get("/schedules/digest", "viewer"))
     stored = made["schedule"]["definition"]
     assert (stored["grace"], stored["timeout"], stored["payload"]) == (600, 90, {"n": 3})
-    [run] = await api.client().runs(schedule="digest")
+    [run] = await api.client().runs.list(schedule="digest")
     assert run.origin == "manual"
     [(action, actor)] = [each for each in await audited(api) if each[0] == "create"]
     assert (action, actor.partition(" (token ")[0]) == ("create", "editor")
@@ -180,7 +182,7 @@ async def test_many_who_edit_at_once_lose_no_update(api: Api) -> None:
 
 async def test_a_schedule_is_paused_and_resumed(api: Api) -> None:
     await make(api)
-    until = (await api.client().now() + timedelta(hours=2)).replace(microsecond=0)
+    until = (await api.client().system.now() + timedelta(hours=2)).replace(microsecond=0)
     paused = await send(
         api, "POST", "/digest/pause", "operator", json={"note": "db upgrade", "until": until.isoformat()}
     )
@@ -198,7 +200,7 @@ async def test_a_schedule_is_paused_and_resumed(api: Api) -> None:
 async def test_a_tick_is_moved_and_others_are_skipped(api: Api) -> None:
     await make(api)
     first, second, third = (await api.get("/schedules/digest/next?count=3"))["items"]
-    to = (await api.client().now() + timedelta(minutes=30)).replace(microsecond=0).isoformat()
+    to = (await api.client().system.now() + timedelta(minutes=30)).replace(microsecond=0).isoformat()
     await send(api, "POST", "/digest/reschedule", "operator", json={"to": to, "note": "early"})
     moved, *_ = (await api.get("/schedules/digest/next?count=1"))["items"]
     assert (moved["scheduled_for"], moved["due_at"]) == (first["scheduled_for"], to.replace("+00:00", "Z"))
@@ -272,7 +274,7 @@ async def test_a_schedule_is_deleted_and_goes_on_from_there(api: Api) -> None:
     run = (await send(api, "POST", "/digest/trigger"))["run"]
     deleted = await send(api, "DELETE", "/digest?cancel_runs=true")
     assert (deleted["schedule"]["state"], deleted["warnings"]) == ("deleted", [])
-    assert (await api.client().run(run["id"])).status == "cancelled"
+    assert (await api.client().runs.get(run["id"])).status == "cancelled"
     refused(await api.ask("DELETE", f"{PATH}/digest", "editor"), 404, "not-found")
     assert (await make(api))["schedule"]["revision"] == deleted["schedule"]["revision"] + 1
 

@@ -19,7 +19,7 @@ from annotated_types import Le
 from lab.servers import PostgresServer
 from tickbird.api.app import ROUTERS
 from tickbird.api.middleware.guard import RequestLimits
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.cpu_threads import compute
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.definition import check_payload
@@ -155,9 +155,9 @@ async def prepare(client: Client) -> int:
     trigger = decode_field("trigger", HEAVY)
     options: dict[str, Any] = {"actor": "ana", "unknown_task_ok": True}
     for name in ("heavy", *(f"other-{number:03}" for number in range(20))):
-        await client.create(name, trigger, "report", calendars=("closed",), roll="next", **options)
-    await client.create("wide", every(hours=1), "report", payload=WIDE, **options)
-    return [(await client.trigger("wide", actor="ana")).id for _ in range(3)][-1]
+        await client.schedules.create(name, trigger, "report", calendars=("closed",), roll="next", **options)
+    await client.schedules.create("wide", every(hours=1), "report", payload=WIDE, **options)
+    return [(await client.schedules.trigger("wide", actor="ana")).id for _ in range(3)][-1]
 
 
 async def send_everything(url: str) -> list[str]:
@@ -168,8 +168,8 @@ async def send_everything(url: str) -> list[str]:
     await store.open()
     slow = []
     try:
-        run_id = await prepare(Client(store))
-        site = create_site(lambda namespace: Client(store, namespace), loopback="default", limits=LIMITS)
+        run_id = await prepare(StoreClient(store))
+        site = create_site(lambda namespace: StoreClient(store, namespace), loopback="default", limits=LIMITS)
         transport = httpx.ASGITransport(site, client=("127.0.0.1", 1), raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url=BASE, timeout=None) as http:
             # On a busy machine this page may take longer than answer_within; request it again.
@@ -212,7 +212,7 @@ def store_url(kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
 @asynccontextmanager
 async def ask_site(store: Store, limits: RequestLimits) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the site with these limits."""
-    site = create_site(lambda namespace: Client(store, namespace), loopback="default", limits=limits)
+    site = create_site(lambda namespace: StoreClient(store, namespace), loopback="default", limits=limits)
     transport = httpx.ASGITransport(site, client=("127.0.0.1", 1), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url=BASE, timeout=None, headers={"X-Tickbird": "1"}) as http:
         yield http
@@ -237,7 +237,7 @@ async def test_a_long_computation_holds_up_nobody(kind: str, tmp_path: Path, req
         await store.migrate()
     await store.open()
     try:
-        await prepare(Client(store))
+        await prepare(StoreClient(store))
         path, body = "/api/v1/schedules/heavy/backfill/preview", SPECIAL["preview_backfill"]
         # The order of the answers counts, not how long they take: on a busy machine a short one may take seconds.
         async with ask_site(store, RequestLimits(answer_within=math.inf)) as http:

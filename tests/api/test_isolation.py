@@ -22,10 +22,10 @@ async def fill(api: Api) -> dict[str, str]:
     """Something of everything in another namespace; what stands in the places of paths to name it."""
     client = api.client("stable")
     await api.create(SECRET, "stable", tags=[SECRET], queue=SECRET, description=SECRET)
-    await client.pause(SECRET, actor=SECRET, note=SECRET)
-    run = await client.trigger(SECRET, actor=SECRET, payload={SECRET: SECRET})
-    await client.trigger(SECRET, actor=SECRET)
-    await client.cancel(run.id, actor=SECRET, reason=SECRET)
+    await client.schedules.pause(SECRET, actor=SECRET, note=SECRET)
+    run = await client.schedules.trigger(SECRET, actor=SECRET, payload={SECRET: SECRET})
+    await client.schedules.trigger(SECRET, actor=SECRET)
+    await client.runs.cancel(run.id, actor=SECRET, reason=SECRET)
     await client.calendars.put(SECRET, {"weekdays": ["sat"], "description": SECRET}, actor=SECRET)
     await client.limits.set(SECRET, 3, actor=SECRET)
     await client.queues.set_rate(SECRET, "5/min", actor=SECRET)
@@ -38,7 +38,12 @@ async def fill(api: Api) -> dict[str, str]:
 async def state(api: Api) -> list[Any]:
     """What there is in the other namespace."""
     client = api.client("stable")
-    found: list[Any] = [await client.get(SECRET), await client.runs(), await client.audit(), await client.workers()]
+    found: list[Any] = [
+        await client.schedules.get(SECRET),
+        await client.runs.list(),
+        await client.audit.list(),
+        await client.workers.list(),
+    ]
     return [
         *found,
         await client.calendars.list(),

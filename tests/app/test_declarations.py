@@ -184,30 +184,30 @@ async def test_a_client_refuses_what_makes_no_sense() -> None:
     await store.open()
     client = bird.client_on(store)
     attempts: list[Callable[[], Any]] = [
-        lambda: client.create("🐦", HOURLY, "work", actor="ana"),
-        lambda: client.create("a", HOURLY, "nope", actor="ana"),
-        lambda: client.create("a", at(datetime(2020, 1, 1, tzinfo=UTC)), "work", actor="ana"),
-        lambda: client.create("a", HOURLY, "work", actor="ana", end_at=datetime(2020, 1, 1, tzinfo=UTC)),
-        lambda: client.create("a", HOURLY, "work", actor=""),
-        lambda: client.create("a", HOURLY, "work", actor="ana", payload={"x": 1}),
-        lambda: client.create("a", HOURLY, "work", actor="ana", colour="red"),
-        lambda: client.create("a", HOURLY, "work", actor="ana", tags="abc"),
-        lambda: client.enqueue("work", actor="ana", priority=10**12),
-        lambda: client.enqueue("work", actor="ana", delay=10**15),
-        lambda: client.enqueue("work", actor="ana", delay=5, at=datetime(2030, 1, 1, tzinfo=UTC)),
-        lambda: client.enqueue("work", actor="ana", at=datetime(2030, 1, 1)),
-        lambda: client.enqueue("work", actor="a\0"),
-        lambda: client.list(limit=-1),
-        lambda: client.list(state="odd"),  # type: ignore[arg-type]
-        lambda: client.list(contains="\0"),
-        lambda: client.runs(status="odd"),  # type: ignore[arg-type]
-        lambda: client.run(2**70),
-        lambda: client.get("a\0b"),
-        lambda: client.trigger("nope", actor="ana"),
+        lambda: client.schedules.create("🐦", HOURLY, "work", actor="ana"),
+        lambda: client.schedules.create("a", HOURLY, "nope", actor="ana"),
+        lambda: client.schedules.create("a", at(datetime(2020, 1, 1, tzinfo=UTC)), "work", actor="ana"),
+        lambda: client.schedules.create("a", HOURLY, "work", actor="ana", end_at=datetime(2020, 1, 1, tzinfo=UTC)),
+        lambda: client.schedules.create("a", HOURLY, "work", actor=""),
+        lambda: client.schedules.create("a", HOURLY, "work", actor="ana", payload={"x": 1}),
+        lambda: client.schedules.create("a", HOURLY, "work", actor="ana", colour="red"),
+        lambda: client.schedules.create("a", HOURLY, "work", actor="ana", tags="abc"),
+        lambda: client.runs.enqueue("work", actor="ana", priority=10**12),
+        lambda: client.runs.enqueue("work", actor="ana", delay=10**15),
+        lambda: client.runs.enqueue("work", actor="ana", delay=5, at=datetime(2030, 1, 1, tzinfo=UTC)),
+        lambda: client.runs.enqueue("work", actor="ana", at=datetime(2030, 1, 1)),
+        lambda: client.runs.enqueue("work", actor="a\0"),
+        lambda: client.schedules.list(limit=-1),
+        lambda: client.schedules.list(state="odd"),  # type: ignore[arg-type]
+        lambda: client.schedules.list(contains="\0"),
+        lambda: client.runs.list(status="odd"),  # type: ignore[arg-type]
+        lambda: client.runs.get(2**70),
+        lambda: client.schedules.get("a\0b"),
+        lambda: client.schedules.trigger("nope", actor="ana"),
     ]
     for attempt in attempts:
         with pytest.raises(TickbirdError):
             await attempt()
-    assert not await client.list()
-    assert not await client.runs()
+    assert not await client.schedules.list()
+    assert not await client.runs.list()
     await store.close()

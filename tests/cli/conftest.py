@@ -21,7 +21,7 @@ import pytest
 from click.testing import CliRunner
 
 from tickbird.cli import root
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
@@ -109,7 +109,7 @@ class Cli:
             store = open_store(self.url)
             await store.open()
             try:
-                return await work(Client(store), store)
+                return await work(StoreClient(store), store)
             finally:
                 await store.close()
 
@@ -119,7 +119,7 @@ class Cli:
         """A schedule that a person made: hourly, of a task that nobody serves."""
         trigger = options.pop("trigger", None) or every(hours=1)
         given = {"actor": "ana", "unknown_task_ok": True, **options}
-        self.store(lambda client, _: client.create(name, trigger, "report", **given))
+        self.store(lambda client, _: client.schedules.create(name, trigger, "report", **given))
 
     def create_yesterday(self, name: str) -> None:
         """An hourly schedule that was made a day ago and that nobody has planned since; it has 24 ticks to be decided.
@@ -131,7 +131,7 @@ class Cli:
         command = Create(actor="ana", namespace="default", definition=definition)
 
         async def make(client: Client, store: Store) -> None:
-            then = await client.now() - timedelta(days=1)
+            then = await client.system.now() - timedelta(days=1)
             await store.schedules.change("default", name, command, now=then)
 
         self.store(make)

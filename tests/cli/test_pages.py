@@ -115,18 +115,18 @@ async def fill(client: Client, store: Store) -> dict[str, str]:
     await client.limits.set("warehouse", 2, actor="ana")
     await client.queues.set_rate("gpu", "5/min", actor="ana")
     await client.tokens.create("phone", "viewer", actor="ana")
-    run = await client.trigger("digest", actor="ana")
-    now = await client.now()
-    await client.backfill("etl", now - timedelta(days=3), now - timedelta(days=1), actor="ana")
-    [backfill] = await client.list_backfills()
-    await client.update("digest", actor="ana", timeout="9m")
+    run = await client.schedules.trigger("digest", actor="ana")
+    now = await client.system.now()
+    await client.backfills.create("etl", now - timedelta(days=3), now - timedelta(days=1), actor="ana")
+    [backfill] = await client.backfills.list()
+    await client.schedules.update("digest", actor="ana", timeout="9m")
     return {"1042": str(run.id), "--cancel 7": f"--cancel {backfill.id}"}
 
 
 # What must have happened before an example makes sense.
 BEFORE: dict[str, Callable[[Client, dict[str, str]], Any]] = {
-    "resume": lambda client, _: client.pause("digest", actor="ana", note="x"),
-    "retry": lambda client, ids: client.cancel(int(ids["1042"]), actor="ana"),
+    "resume": lambda client, _: client.schedules.pause("digest", actor="ana", note="x"),
+    "retry": lambda client, ids: client.runs.cancel(int(ids["1042"]), actor="ana"),
 }
 
 

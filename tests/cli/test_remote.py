@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.conftest import APP, Cli, Said
 from tests.client.http.servers import make_token, serving
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.store.protocol.store import Store
 
 # What is done one after the other; an X is the id of the newest run.
@@ -160,7 +160,7 @@ def ways(folder: Path) -> Iterator[tuple[Way, Way]]:
             yield Way(here), Way(there, "--server", server, "--token", token)
 
 
-async def open_session(client: Client, _: Store, token_id: str) -> None:
+async def open_session(client: StoreClient, _: Store, token_id: str) -> None:
     """What a server does for a browser."""
     await client.source.open_session(token_id)
 

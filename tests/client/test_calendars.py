@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
@@ -18,11 +18,11 @@ from tickbird.store.sqlite import SqliteStore
 
 @pytest.fixture
 def client(store: SqliteStore) -> Client:
-    return Client(store)
+    return StoreClient(store)
 
 
 async def create(client: Client, name: str, expression: str = "0 9 * * *", **options: Any) -> None:
-    await client.create(name, cron(expression), "work", actor="ana", unknown_task_ok=True, **options)
+    await client.schedules.create(name, cron(expression), "work", actor="ana", unknown_task_ok=True, **options)
 
 
 async def test_a_put_tells_what_its_preview_told_and_changes_what_names_it(client: Client) -> None:
@@ -36,14 +36,14 @@ async def test_a_put_tells_what_its_preview_told_and_changes_what_names_it(clien
     assert [(tick.month, tick.day) for tick in daily.appear] == [(12, 25)]
     assert [(tick.month, tick.day) for tick in daily.vanish] == [(12, 26)]
     assert [(old.day, new.day) for old, new in rolled.moved] == [(26, 25)]
-    assert (await client.get("daily")).revision == 1
+    assert (await client.schedules.get("daily")).revision == 1
     put = await client.calendars.put("fest", {"dates": ["12-26"]}, actor="bo")
     assert (put.effects, put.failed) == (preview.effects, [])
     for name, revision in (("daily", 2), ("rolled", 2), ("apart", 1)):
-        assert (await client.get(name)).revision == revision
-    assert [row.action for row in await client.audit()][:3] == ["calendar", "calendar", "put_calendar"]
+        assert (await client.schedules.get(name)).revision == revision
+    assert [row.action for row in await client.audit.list()][:3] == ["calendar", "calendar", "put_calendar"]
     again = await client.calendars.put("fest", {"dates": ["12-26"]}, actor="bo")
-    assert (again.effects, (await client.get("daily")).revision) == ([], 2)
+    assert (again.effects, (await client.schedules.get("daily")).revision) == ([], 2)
 
 
 async def test_a_calendar_is_read_listed_and_deleted(client: Client) -> None:
@@ -54,7 +54,7 @@ async def test_a_calendar_is_read_listed_and_deleted(client: Client) -> None:
     await create(client, "daily", calendars=["fest"])
     with pytest.raises(ConflictError, match="used by daily"):
         await client.calendars.delete("fest", actor="ana")
-    await client.update("daily", calendars=[], actor="ana")
+    await client.schedules.update("daily", calendars=[], actor="ana")
     await client.calendars.delete("fest", actor="ana")
     with pytest.raises(NotFoundError, match=r"'fest'.*weekends"):
         await client.calendars.get("fest")
@@ -109,7 +109,7 @@ async def test_public_holidays_are_resolved_for_a_span_of_years(client: Client) 
     for holidays, said in (("XX", "'XX' are not known"), ("DE-ZZ", "no part 'ZZ'")):
         with pytest.raises(DefinitionError, match=said):
             await client.calendars.put("de", {"holidays": holidays}, actor="ana")
-    year = (await client.now()).year
+    year = (await client.system.now()).year
     default = await client.calendars.preview("us", {"holidays": "US"})
     assert default.calendar.source["years"] == [year - 1, year + 10]
 
@@ -119,11 +119,11 @@ async def test_why_tells_which_calendar_closed_a_day(client: Client) -> None:
     await create(client, "daily", calendars=["fest"])
     await create(client, "rolled", "0 9 25 12 *", calendars=["fest"], roll="previous")
     tick = datetime(2040, 12, 25, 9, tzinfo=UTC)
-    skipped = await client.why("daily", tick)
+    skipped = await client.ticks.why("daily", tick)
     assert (skipped.verdict, "calendar fest: that date" in skipped.sentence) == ("will be skipped", True)
-    moved = await client.why("rolled", tick)
+    moved = await client.ticks.why("rolled", tick)
     assert (moved.verdict, "Rolled to 2040-12-24 09:00:00 UTC" in moved.sentence) == ("not a tick", True)
-    here = await client.why("rolled", datetime(2040, 12, 24, 9, tzinfo=UTC))
+    here = await client.ticks.why("rolled", datetime(2040, 12, 24, 9, tzinfo=UTC))
     assert here.verdict == "will run"
     assert any("2040-12-25 09:00:00 UTC runs here" in step.text for step in here.steps)
 
@@ -137,4 +137,4 @@ async def test_code_that_names_a_calendar_finds_it_in_the_store(client: Client, 
     assert await sync(store, declarations) == ["daily: created"]
     await client.calendars.put("fest", {"dates": ["12-26"]}, actor="ana")
     assert await sync(store, declarations) == []
-    assert (await client.get("daily")).definition_json["closed"] == {"fest": ["12-26"]}
+    assert (await client.schedules.get("daily")).definition_json["closed"] == {"fest": ["12-26"]}

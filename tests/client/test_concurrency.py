@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tickbird import Tickbird, every
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
 from tickbird.store.sqlite import SqliteStore
 
@@ -16,7 +16,7 @@ KEY = "warehouse"
 
 @pytest.fixture
 def client(store: SqliteStore) -> Client:
-    return Client(store)
+    return StoreClient(store)
 
 
 @pytest.mark.parametrize("maximum", [0, -1, True, 1.5, "3", None, 10**9])
@@ -41,7 +41,7 @@ async def test_every_change_of_a_limit_is_audited(client: Client) -> None:
     await client.limits.set(KEY, 3, actor="ada")
     assert (await client.limits.remove(KEY, actor="bo")).max_running == 1
     assert await client.limits.list() == []
-    assert [(record.actor, record.detail) for record in await client.audit()] == [
+    assert [(record.actor, record.detail) for record in await client.audit.list()] == [
         ("bo", {"key": KEY, "before": 3, "after": None}),
         ("ada", {"key": KEY, "before": None, "after": 3}),
     ]
@@ -49,13 +49,13 @@ async def test_every_change_of_a_limit_is_audited(client: Client) -> None:
 
 async def test_a_run_for_later_has_no_key(client: Client) -> None:
     with pytest.raises(InvalidError, match=r"create a schedule with at\(\.\.\.\) instead"):
-        await client.enqueue("work", actor="ada", delay=60, concurrency_key=KEY, unknown_task_ok=True)
+        await client.runs.enqueue("work", actor="ada", delay=60, concurrency_key=KEY, unknown_task_ok=True)
 
 
 async def test_a_retry_has_the_key_of_its_run(client: Client) -> None:
-    run_id = await client.enqueue("work", actor="ada", concurrency_key=KEY, unknown_task_ok=True)
-    await client.cancel(run_id, actor="ada")
-    assert (await client.retry(run_id, actor="ada")).concurrency_key == KEY
+    run_id = await client.runs.enqueue("work", actor="ada", concurrency_key=KEY, unknown_task_ok=True)
+    await client.runs.cancel(run_id, actor="ada")
+    assert (await client.runs.retry(run_id, actor="ada")).concurrency_key == KEY
 
 
 async def test_a_tasks_key_is_that_of_its_schedules_and_runs(store: SqliteStore) -> None:
@@ -71,21 +71,23 @@ async def test_a_tasks_key_is_that_of_its_schedules_and_runs(store: SqliteStore)
     client = bird.client_on(store)
     bird.adopt_client(client)
     first, second = await export.enqueue(tenant="b"), await export.using(concurrency_key="x").enqueue(tenant="b")
-    assert [(await client.run(run_id)).concurrency_key for run_id in (first, second)] == ["tenant:b", "x"]
+    assert [(await client.runs.get(run_id)).concurrency_key for run_id in (first, second)] == ["tenant:b", "x"]
     with pytest.raises(DefinitionError, match="a brace that encloses no field"):
         bird.task(name="wrong", concurrency_key="tenant:{")(lambda: None)
 
 
 async def test_why_says_who_has_the_places(client: Client, store: SqliteStore) -> None:
     for name in ("a", "b"):
-        await client.create(name, every(hours=1), "work", actor="ada", concurrency_key=KEY, unknown_task_ok=True)
-    tick = (await client.get("a")).next_run_at
+        await client.schedules.create(
+            name, every(hours=1), "work", actor="ada", concurrency_key=KEY, unknown_task_ok=True
+        )
+    tick = (await client.schedules.get("a")).next_run_at
     assert tick is not None
     await store.planning.plan_due(now=tick)
-    [waiting] = await client.runs(status="waiting")
-    [queued] = await client.runs(status="queued")
+    [waiting] = await client.runs.list(status="waiting")
+    [queued] = await client.runs.list(status="queued")
     assert waiting.schedule is not None
-    answer = await client.why(waiting.schedule, tick)
+    answer = await client.ticks.why(waiting.schedule, tick)
     assert answer.verdict == "waiting"
     assert answer.sentence.startswith(
         f"Run {waiting.id} waits for a slot of concurrency key 'warehouse': the only slot taken by "

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tickbird import every
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.dashboard_rows import AuditFilter, RunFilter, ScheduleFilter
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits.rate_limits import RateLimit
@@ -40,12 +40,12 @@ async def made(store: Store, name: str, ago: float = 90, **policies: Any) -> Non
 
 
 async def test_nothing_needs_a_person(store: Store) -> None:
-    found = await Client(store).board.findings()
+    found = await StoreClient(store).board.findings()
     assert (found.findings, found.more, found.capped) == ((), 0, False)
 
 
 async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None:
-    board = Client(store).board
+    board = StoreClient(store).board
     await store.workers.heartbeat(WORKER, 600)
     await store.workers.heartbeat(replace(WORKER, id="w2", standby_reason="waits for its clock", queues=()), 600)
     await made(store, "bad", overlap="allow")
@@ -72,10 +72,10 @@ async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None
 
 
 async def test_late_runs_say_what_holds_them(store: Store) -> None:
-    board = Client(store).board
+    board = StoreClient(store).board
     await store.workers.heartbeat(WORKER, 600)
     for queue in ("default", "default"):
-        await Client(store).enqueue("work", actor="ada", queue=queue, unknown_task_ok=True)
+        await StoreClient(store).runs.enqueue("work", actor="ada", queue=queue, unknown_task_ok=True)
     assert (await store.leases.claim(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
     [busy] = (await board.findings(late=-5)).findings
     assert "all slots of the workers that could take it are busy (1 slot on 1)" in busy.text
@@ -89,13 +89,13 @@ async def test_the_load_is_counted_through_all_pages(store: Store, monkeypatch: 
     monkeypatch.setattr("tickbird.client.dashboard._LOAD_PAGE", 2)
     for number in range(5):
         await made(store, f"s{number}")
-    week = await Client(store).board.load(hours=3)
+    week = await StoreClient(store).board.load(hours=3)
     assert (week.schedules, len(week.hours)) == (5, 3)
     assert [hour.ticks for hour in week.hours] == [300, 300, 300]
 
 
 async def test_what_is_out_of_bounds_is_refused(store: Store) -> None:
-    board = Client(store).board
+    board = StoreClient(store).board
     now = await store.now()
     for asked, field in (
         (board.schedules(limit=0), "limit"),

@@ -10,7 +10,7 @@ from conformance.planning.dependencies import create_load, end_run
 from conformance.steps import change, create, finish, later, plan, plan_all, runs_of, start
 from tests.client.why.questions import alive, ask
 from tickbird import After, Tickbird, after, every
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import ConflictError, DefinitionError
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.planning.commands.define import Update
@@ -27,26 +27,30 @@ def told(explanation: Explanation) -> list[tuple[bool | None, str]]:
 
 
 async def test_a_schedule_is_created_and_changed(store: Store) -> None:
-    client = Client(store)
+    client = StoreClient(store)
     options: dict[str, Any] = {"actor": "ada", "unknown_task_ok": True}
     with pytest.raises(DefinitionError, match="there is no schedule 'load'; create it first, or correct the name"):
-        await client.create("report", every(hours=1), "work", depends_on=("load", "1h"), **options)
+        await client.schedules.create("report", every(hours=1), "work", depends_on=("load", "1h"), **options)
     for name in ("load", "clean"):
-        await client.create(name, every(hours=1), "work", **options)
-    made = await client.create("report", every(hours=1), "work", depends_on=("load", "1h"), **options)
+        await client.schedules.create(name, every(hours=1), "work", **options)
+    made = await client.schedules.create("report", every(hours=1), "work", depends_on=("load", "1h"), **options)
     assert made.definition is not None
     assert made.definition.depends_on == (After("load", 3_600),)
-    edited = await client.update("report", depends_on=[after("clean", "1h", wait="5m")], actor="bo")
+    edited = await client.schedules.update("report", depends_on=[after("clean", "1h", wait="5m")], actor="bo")
     assert edited.definition_json["depends_on"] == [{"after": "clean", "within": 3_600, "wait": 300}]
-    assert (await client.update("report", depends_on=("clean", 3_600, 300), actor="bo")).revision == edited.revision
-    [revision] = await client.revisions("report", limit=1)
+    assert (
+        await client.schedules.update("report", depends_on=("clean", 3_600, 300), actor="bo")
+    ).revision == edited.revision
+    [revision] = await client.revisions.list("report", limit=1)
     assert revision.detail["before"] == {"depends_on": [{"after": "load", "within": 3_600}]}
     with pytest.raises(DefinitionError, match="'clean' would wait for itself: clean → report → clean"):
-        await client.update("clean", depends_on=("report", "1h"), actor="bo")
+        await client.schedules.update("clean", depends_on=("report", "1h"), actor="bo")
     with pytest.raises(ConflictError, match="'clean' cannot be deleted: report depends on it"):
-        await client.delete("clean", actor="bo")
-    await client.delete("load", actor="bo")
-    assert (await client.update("report", unset=["depends_on"], actor="bo")).definition_json.get("depends_on") is None
+        await client.schedules.delete("clean", actor="bo")
+    await client.schedules.delete("load", actor="bo")
+    assert (await client.schedules.update("report", unset=["depends_on"], actor="bo")).definition_json.get(
+        "depends_on"
+    ) is None
 
 
 def test_an_app_declares_them() -> None:
@@ -139,7 +143,7 @@ async def test_one_that_is_needed_and_is_a_shadow_is_called_one(store: Store) ->
     await change(store, Update(actor="x", fields={"depends_on": waits}), 3_800)
     await plan(store, 7_200)
     [run] = [each for each in await runs_of(store) if each.status == "waiting"]
-    [step] = await Client(store).waiting_for(run.id)
+    [step] = await StoreClient(store).runs.waiting_for(run.id)
     assert f"; it is {shadow}." in step.text
 
 

@@ -31,25 +31,25 @@ async def time() -> AsyncIterator[Harness]:
     def work() -> None: ...
 
     async with Harness(bird, START) as harness:
-        await harness.client.create("s", cron("0 0 1 * *"), "work", actor="ada")
+        await harness.client.schedules.create("s", cron("0 0 1 * *"), "work", actor="ada")
         yield harness
 
 
 async def reschedule(client: Client) -> None:
-    await client.reschedule("s", START + timedelta(minutes=30), actor="ada")
+    await client.schedules.reschedule("s", START + timedelta(minutes=30), actor="ada")
 
 
 async def override(client: Client) -> None:
-    await client.override("s", FEBRUARY, move_to=START + timedelta(minutes=30), actor="ada")
+    await client.overrides.put("s", FEBRUARY, move_to=START + timedelta(minutes=30), actor="ada")
 
 
 async def update(client: Client) -> None:
-    await client.update("s", trigger=SIX, actor="bo")
+    await client.schedules.update("s", trigger=SIX, actor="bo")
 
 
 async def make_again(client: Client) -> None:
-    await client.delete("s", actor="bo")
-    await client.create("s", SIX, "work", actor="bo")
+    await client.schedules.delete("s", actor="bo")
+    await client.schedules.create("s", SIX, "work", actor="bo")
 
 
 @pytest.mark.parametrize("move", [reschedule, override])
@@ -61,17 +61,17 @@ async def test_every_tick_of_the_new_grid_is_decided_once(
     await move(client)
     await time.advance(hours=2)
     await edit(client)
-    assert (await client.next_ticks("s", 1))[0].scheduled_for == START.replace(hour=6, minute=0)
+    assert (await client.ticks.next("s", 1))[0].scheduled_for == START.replace(hour=6, minute=0)
     await time.advance(days=10)
-    audit = await client.verify_ledger("s")
+    audit = await client.ticks.verify("s")
     assert (audit.ok, audit.expected, audit.runs) == (True, 40, 40)
-    told = await client.why("s", datetime(2026, 1, 7, 6, tzinfo=UTC))
+    told = await client.ticks.why("s", datetime(2026, 1, 7, 6, tzinfo=UTC))
     assert told.sentence.startswith("Ran as run")
-    assert (await client.why("s", datetime(2026, 1, 20, 6, tzinfo=UTC))).verdict == "will run"
+    assert (await client.ticks.why("s", datetime(2026, 1, 20, 6, tzinfo=UTC))).verdict == "will run"
     await time.advance(days=20)
     ran = sorted(run.scheduled_for for run in await time.runs("s") if run.scheduled_for is not None)
     assert ran == [START.replace(hour=0, minute=0) + timedelta(hours=6 * number) for number in range(1, 121)]
-    audit = await client.verify_ledger("s")
+    audit = await client.ticks.verify("s")
     assert (audit.ok, audit.expected, audit.runs, audit.skipped) == (True, 120, 120, 0)
     assert await time.skips("s") == []
 
@@ -80,29 +80,31 @@ async def test_it_is_shown_as_what_it_is(time: Harness) -> None:
     client = time.client
     await reschedule(client)
     await time.advance(hours=2)
-    await client.update("s", trigger=cron("0 0 * * *"), actor="bo")
-    assert await client.overrides("s") == []
-    coming = {tick.scheduled_for: tick.skipped for tick in await client.next_ticks("s", 40)}
+    await client.schedules.update("s", trigger=cron("0 0 * * *"), actor="bo")
+    assert await client.overrides.list("s") == []
+    coming = {tick.scheduled_for: tick.skipped for tick in await client.ticks.next("s", 40)}
     assert [at for at, skipped in coming.items() if skipped] == [FEBRUARY]
     assert coming[FEBRUARY] == "done"
-    told = await client.why("s", FEBRUARY)
+    told = await client.ticks.why("s", FEBRUARY)
     assert (told.verdict, told.run_id) == ("ran", (await time.runs("s"))[0].id)
     with pytest.raises(ConflictError, match="is decided already: run 1 of it succeeded"):
-        await client.override("s", FEBRUARY, skip=True, actor="ada")
+        await client.overrides.put("s", FEBRUARY, skip=True, actor="ada")
     with pytest.raises(ConflictError, match="is decided already: run 1 of it succeeded"):
-        await client.undo_override("s", FEBRUARY, actor="ada")
+        await client.overrides.undo("s", FEBRUARY, actor="ada")
 
 
 async def test_what_was_skipped_before_it_is_told_too(time: Harness) -> None:
     client, march = time.client, datetime(2026, 3, 1, tzinfo=UTC)
-    await client.skip("s", actor="ada", note="closed")
-    await client.override("s", march, move_to=START + timedelta(minutes=30), actor="ada")
+    await client.schedules.skip("s", actor="ada", note="closed")
+    await client.overrides.put("s", march, move_to=START + timedelta(minutes=30), actor="ada")
     await time.advance(hours=2)
-    await client.update("s", trigger=cron("0 0 * * *"), actor="bo")
+    await client.schedules.update("s", trigger=cron("0 0 * * *"), actor="bo")
     await time.advance(days=70)
-    assert (await client.why("s", FEBRUARY)).sentence == "Skipped (operator): ada told it to skip this tick: “closed”."
-    assert (await client.why("s", march)).verdict == "ran"
-    audit = await client.verify_ledger("s")
+    assert (
+        await client.ticks.why("s", FEBRUARY)
+    ).sentence == "Skipped (operator): ada told it to skip this tick: “closed”."
+    assert (await client.ticks.why("s", march)).verdict == "ran"
+    audit = await client.ticks.verify("s")
     assert (audit.ok, audit.expected, audit.skipped) == (True, 70, 1)
     ran = [run.scheduled_for for run in await time.runs("s")]
     assert (len(ran), len(set(ran)), FEBRUARY in ran) == (69, 69, False)
@@ -112,17 +114,17 @@ async def test_an_operator_sees_that_it_was_pruned(time: Harness) -> None:
     client = time.client
     await reschedule(client)
     await time.advance(hours=2)
-    await client.update("s", trigger=cron("0 0 * * *"), actor="bo")
+    await client.schedules.update("s", trigger=cron("0 0 * * *"), actor="bo")
     await time.advance(days=10)
     while await time.store.runs.prune(older_than=86_400, keep=0, limit=100, now=time.now):
         pass
-    told = await client.why("s", FEBRUARY)
+    told = await client.ticks.why("s", FEBRUARY)
     assert told.sentence.startswith("It was decided ahead of its time, before the grid changed")
     await time.advance(days=20)
     ran = [run.scheduled_for for run in await time.runs("s")]
     assert FEBRUARY not in ran
     assert FEBRUARY + timedelta(days=1) in ran
-    assert (await client.verify_ledger("s")).ok
+    assert (await client.ticks.verify("s")).ok
 
 
 async def test_the_audit_finds_what_is_lost_or_doubled_around_it(tmp_path: Path) -> None:
@@ -133,10 +135,10 @@ async def test_the_audit_finds_what_is_lost_or_doubled_around_it(tmp_path: Path)
 
     async with Harness(bird, START, store=SqliteStore(f"sqlite:///{path}")) as time:
         client = time.client
-        await client.create("s", cron("0 0 1 * *"), "work", actor="ada")
+        await client.schedules.create("s", cron("0 0 1 * *"), "work", actor="ada")
         await reschedule(client)
         await time.advance(hours=2)
-        await client.update("s", trigger=SIX, actor="bo")
+        await client.schedules.update("s", trigger=SIX, actor="bo")
         await time.advance(days=30)
         lost, micros = datetime(2026, 1, 9, tzinfo=UTC), 1_000_000
         with sqlite3.connect(path) as db:
@@ -147,5 +149,5 @@ async def test_the_audit_finds_what_is_lost_or_doubled_around_it(tmp_path: Path)
                 (int(FEBRUARY.timestamp()) * micros,),
             )
         db.close()
-        found = [(each.kind, to_datetime(each.first)) for each in (await client.verify_ledger("s")).findings]
+        found = [(each.kind, to_datetime(each.first)) for each in (await client.ticks.verify("s")).findings]
         assert found == [("missing", lost), ("doubled", FEBRUARY)]

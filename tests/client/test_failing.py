@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.doctor.snapshot import FAILING
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.every import every
@@ -27,20 +27,20 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     await opened.close()
 
 
-async def severities(client: Client) -> tuple[set[str], set[str]]:
+async def severities(client: StoreClient) -> tuple[set[str], set[str]]:
     """Of failing schedules: by the doctor, and on the Now page."""
-    findings = {str(each.severity) for each in await client.doctor() if each.check == "failing"} - {"ok"}
+    findings = {str(each.severity) for each in await client.system.doctor() if each.check == "failing"} - {"ok"}
     troubles = {str(each.severity) for each in (await client.board.findings()).findings if each.kind == "failing"}
     return findings, troubles
 
 
 async def test_doctor_and_now_page_agree(store: Store) -> None:
-    client = Client(store)
-    await client.create("report", every(hours=1), "report", actor="ana", unknown_task_ok=True)
+    client = StoreClient(store)
+    await client.schedules.create("report", every(hours=1), "report", actor="ana", unknown_task_ok=True)
     worker = Worker(id="w1", namespace="default", app="app", host="host", pid=1, version="0")
 
     async def run(status: str) -> None:
-        await client.trigger("report", actor="ana")
+        await client.schedules.trigger("report", actor="ana")
         [claimed] = (await store.leases.claim(worker, 1, 60.0, queues=["default"], tasks=["report"])).runs
         await store.leases.finish([Outcome(claimed.id, claimed.attempt, status, error="no")])  # type: ignore[arg-type]
 
@@ -51,6 +51,6 @@ async def test_doctor_and_now_page_agree(store: Store) -> None:
     for _ in range(3):
         await run("failed")
         assert await severities(client) == ({"problem"}, {"problem"})
-    assert "failed 5 times in a row" in str([each.text for each in await client.doctor()])
+    assert "failed 5 times in a row" in str([each.text for each in await client.system.doctor()])
     await run("succeeded")
     assert await severities(client) == (set(), set())

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, StaleError
 from tickbird.domain.planning.changes import ChangeSet, ProgressCallback
 from tickbird.domain.triggers.cron.cron import cron
@@ -37,7 +37,7 @@ class Busy(SqliteStore):
     ) -> None:
         if self.quicker:
             self.quicker -= 1
-            await Client(self, namespace).update("a", priority=self.quicker + 1, actor="ana")
+            await StoreClient(self, namespace).schedules.update("a", priority=self.quicker + 1, actor="ana")
         await self._apply_changes(namespace, changes, actor, counted=counted, now=now)
 
 
@@ -51,7 +51,7 @@ async def store() -> AsyncIterator[Busy]:
 
 @pytest.fixture
 def client(store: Busy) -> Client:
-    return Client(store)
+    return StoreClient(store)
 
 
 def said(**schedules: Any) -> Document:
@@ -62,34 +62,34 @@ def said(**schedules: Any) -> Document:
 
 async def test_a_dry_run_changes_nothing_and_applying_does_what_it_told(client: Client) -> None:
     document = said(a={}, b={"retries": 1})
-    told = await client.apply(document, actor="me", dry_run=True)
+    told = await client.files.apply(document, actor="me", dry_run=True)
     assert [(change.name, change.kind) for change in told.schedules] == [("a", "create"), ("b", "create")]
-    assert await client.list() == []
+    assert await client.schedules.list() == []
     counted: list[tuple[int, int]] = []
-    done = await client.apply(document, actor="me", counted=lambda *each: counted.append(each))
+    done = await client.files.apply(document, actor="me", progress=lambda *each: counted.append(each))
     assert [change.name for change in done.schedules] == ["a", "b"]
     assert counted == [(1, 2), (2, 2)]
-    assert [(row.action, row.actor) for row in await client.audit()] == [("create", "me")] * 2
-    assert (await client.apply(document, actor="me")).is_empty
-    assert len(await client.audit()) == 2
+    assert [(row.action, row.actor) for row in await client.audit.list()] == [("create", "me")] * 2
+    assert (await client.files.apply(document, actor="me")).is_empty
+    assert len(await client.audit.list()) == 2
 
 
 async def test_who_was_quicker_is_seen_and_the_rest_is_done(client: Client, store: Busy) -> None:
-    await client.apply(said(a={}), actor="me")
+    await client.files.apply(said(a={}), actor="me")
     store.quicker = 2
-    await client.apply(said(a={"retries": 3}, b={}), actor="me")
-    schedule = await client.get("a")
+    await client.files.apply(said(a={"retries": 3}, b={}), actor="me")
+    schedule = await client.schedules.get("a")
     # What somebody set meanwhile is heeded.
     assert (schedule.definition_json["retries"], schedule.definition_json["priority"], schedule.field_overrides) == (
         3,
         1,
         {"priority": 1},
     )
-    assert (await client.get("b")).app == "files"
+    assert (await client.schedules.get("b")).app == "files"
     store.quicker = 9
     with pytest.raises(StaleError):
-        await client.apply(said(a={"retries": 4}, b={}), actor="me")
-    assert (await client.get("a")).definition_json["retries"] == 3
+        await client.files.apply(said(a={"retries": 4}, b={}), actor="me")
+    assert (await client.schedules.get("a")).definition_json["retries"] == 3
 
 
 async def test_an_export_has_what_is_declared_and_not_what_operators_set(client: Client) -> None:
@@ -104,9 +104,9 @@ async def test_an_export_has_what_is_declared_and_not_what_operators_set(client:
             "queues": {"mail": "5/s"},
         }
     )
-    await client.apply(document, actor="me")
-    await client.update("a", retries=9, calendars=["fest"], actor="ana")
-    exported = await client.export()
+    await client.files.apply(document, actor="me")
+    await client.schedules.update("a", retries=9, calendars=["fest"], actor="ana")
+    exported = await client.files.export()
     # A calendar that none of the app's own schedules names is not the app's.
     assert exported.calendars == {}
     assert (exported.schedules, exported.limits, exported.queues) == (
@@ -114,45 +114,45 @@ async def test_an_export_has_what_is_declared_and_not_what_operators_set(client:
         document.limits,
         document.queues,
     )
-    assert await client.operator_notes(exported) == {
+    assert await client.files.operator_notes(exported) == {
         "a": ["retries = 9: set by an operator", 'calendars = ["fest"]: set by an operator']
     }
-    assert (await client.apply(exported, actor="me")).is_empty
-    assert (await client.export(everything=True)).calendars == document.calendars
+    assert (await client.files.apply(exported, actor="me")).is_empty
+    assert (await client.files.export(everything=True)).calendars == document.calendars
 
 
 async def test_an_export_of_nothing_is_an_empty_document(client: Client) -> None:
-    assert await client.export() == Document()
-    assert (await client.apply(Document(), actor="me", prune=True)).is_empty
+    assert await client.files.export() == Document()
+    assert (await client.files.apply(Document(), actor="me", prune=True)).is_empty
 
 
 async def test_a_changed_calendar_reaches_schedules_of_others(client: Client) -> None:
     await client.calendars.put("fest", {"dates": ["12-25"]}, actor="ana")
-    await client.create("mine", cron("0 9 * * *"), "x", actor="ana", unknown_task_ok=True, calendars=["fest"])
-    plan = await client.apply({"calendars": {"fest": {"dates": ["12-26"]}}}, actor="me")
+    await client.schedules.create("mine", cron("0 9 * * *"), "x", actor="ana", unknown_task_ok=True, calendars=["fest"])
+    plan = await client.files.apply({"calendars": {"fest": {"dates": ["12-26"]}}}, actor="me")
     assert [(change.name, change.kind) for change in plan.schedules] == [("mine", "calendar")]
-    schedule = await client.get("mine")
+    schedule = await client.schedules.get("mine")
     assert (schedule.definition_json["closed"], schedule.app, schedule.revision) == ({"fest": ["12-26"]}, None, 2)
-    assert (await client.apply({"calendars": {"fest": {"dates": ["12-26"]}}}, actor="me")).is_empty
+    assert (await client.files.apply({"calendars": {"fest": {"dates": ["12-26"]}}}, actor="me")).is_empty
 
 
 async def test_nothing_is_written_where_anything_is_wrong(client: Client) -> None:
-    await client.create("mine", cron("0 9 * * *"), "x", actor="ana", unknown_task_ok=True)
+    await client.schedules.create("mine", cron("0 9 * * *"), "x", actor="ana", unknown_task_ok=True)
     with pytest.raises(ConflictError, match="schedule mine: it was defined by a person"):
-        await client.apply(said(a={}, mine={}), actor="me")
+        await client.files.apply(said(a={}, mine={}), actor="me")
     with pytest.raises(DocumentError, match=r"2 errors: .*no schedule 'nothing'.*defined by a person"):
-        await client.apply(said(a={"depends_on": {"after": "nothing", "within": "1h"}}, mine={}), actor="me")
+        await client.files.apply(said(a={"depends_on": {"after": "nothing", "within": "1h"}}, mine={}), actor="me")
     with pytest.raises(DocumentError, match=r"calendar fest: .*'XX' are not known"):
-        await client.apply({"calendars": {"fest": {"holidays": {"country": "XX"}}}}, actor="me")
-    assert [row.schedule.name for row in await client.list()] == ["mine"]
+        await client.files.apply({"calendars": {"fest": {"holidays": {"country": "XX"}}}}, actor="me")
+    assert [row.schedule.name for row in await client.schedules.list()] == ["mine"]
 
 
 async def test_bad_input_is_refused_in_one_sentence(client: Client) -> None:
     with pytest.raises(DefinitionError, match="actor"):
-        await client.apply(said(), actor="")
+        await client.files.apply(said(), actor="")
     with pytest.raises(InvalidError, match="the document is for 'west', and this client works in 'default'"):
-        await client.apply({"namespace": "west"}, actor="me")
+        await client.files.apply({"namespace": "west"}, actor="me")
     wrong: Any
     for wrong in (None, [], "schedules", {"schedules": 5}, {"schedule": {}}):
         with pytest.raises(DocumentError):
-            await client.apply(wrong, actor="me")
+            await client.files.apply(wrong, actor="me")

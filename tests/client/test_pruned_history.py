@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tickbird import NotFoundError, Run, Tickbird, cron
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.define import Create, Update
 from tickbird.domain.schedules.definition import Definition, Target
@@ -48,11 +48,11 @@ async def test_backfill_retry_and_why_of_a_pruned_tick() -> None:
         for run in runs:
             assert run.scheduled_for is not None
             with pytest.raises(NotFoundError, match=f"there is no run {run.id}"):
-                await time.client.retry(run.id, actor="ana")
-            told = await time.client.why("report", run.scheduled_for)
+                await time.client.runs.retry(run.id, actor="ana")
+            told = await time.client.ticks.why("report", run.scheduled_for)
             assert (told.verdict, "pruned" in told.sentence) == ("no record", True)
         for _ in range(2):
-            made = await time.client.backfill("report", START, time.now, actor="ana")
+            made = await time.client.backfills.create("report", START, time.now, actor="ana")
             assert (made.count, made.taken, made.pruned) == (0, 0, 3)
             assert made.pruned_until == runs[-1].scheduled_for
             await time.settle()
@@ -62,7 +62,7 @@ async def test_backfill_retry_and_why_of_a_pruned_tick() -> None:
 
 async def test_why_and_audit_of_a_time_whose_revisions_were_pruned(store: Store) -> None:
     """Nothing is said about it that the revisions which are left would only suggest."""
-    client = Client(store)
+    client = StoreClient(store)
 
     async def edit(hour: int, command: Command) -> None:
         await store.schedules.change("default", "report", command, now=START + timedelta(hours=hour))
@@ -75,19 +75,19 @@ async def test_why_and_audit_of_a_time_whose_revisions_were_pruned(store: Store)
         await edit(hour, Update(actor="ana", fields={"trigger": trigger.to_json()}))
     # Up to there all ticks are decided.
     last = START + timedelta(hours=2 * MIN_REVISIONS_KEPT - 1)
-    before = await client.verify_ledger("report", last=last)
+    before = await client.ticks.verify("report", last=last)
     assert (before.ok, before.expected > MIN_REVISIONS_KEPT) == (True, True)
     while await store.runs.prune(older_than=3_600, keep=0, now=last + timedelta(hours=2)):
         pass
-    history = await client.history("report", limit=1_000)
+    history = await client.revisions.history("report", limit=1_000)
     assert [entry.revision.revision for entry in history] == [*range(2 * MIN_REVISIONS_KEPT, MIN_REVISIONS_KEPT, -1), 1]
-    after = await client.verify_ledger("report", last=last)
+    after = await client.ticks.verify("report", last=last)
     assert after.ok
     assert after.complete_from is not None
     assert after.complete_from > START.timestamp()
     # Revision 1 is left, and would have ticked then.
-    told = await client.why("report", START + timedelta(hours=10, minutes=30))
+    told = await client.ticks.why("report", START + timedelta(hours=10, minutes=30))
     assert (told.verdict, "not known any more" in told.sentence) == ("no record", True)
     with pytest.raises(NotFoundError, match="no longer kept"):
-        await client.roll_back("report", 50, actor="ana")
-    assert (await client.roll_back("report", 151, actor="ana")).revision == 2 * MIN_REVISIONS_KEPT + 1
+        await client.revisions.roll_back("report", 50, actor="ana")
+    assert (await client.revisions.roll_back("report", 151, actor="ana")).revision == 2 * MIN_REVISIONS_KEPT + 1

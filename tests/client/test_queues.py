@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.steps import a_worker, create, enqueue, later, plan
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit
 from tickbird.store.sqlite import SqliteStore
@@ -18,7 +18,7 @@ WORKER = a_worker(queues=("default", "mail"), slots=4, tasks={"work": {}})
 
 @pytest.fixture
 def client(store: SqliteStore) -> Client:
-    return Client(store)
+    return StoreClient(store)
 
 
 @pytest.mark.parametrize("wrong", ["0/min", "abc", "5/fortnight", 7, "", "5"])
@@ -41,7 +41,7 @@ async def test_who_changes_a_rate_says_so(client: Client) -> None:
         await client.queues.remove_rate("mail", actor="ada")
     await client.queues.set_rate("mail", RateLimit(5, 1), actor="ada")
     await client.queues.remove_rate("mail", actor="bo")
-    assert [(record.actor, record.detail) for record in await client.audit()] == [
+    assert [(record.actor, record.detail) for record in await client.audit.list()] == [
         ("bo", {"queue": "mail", "before": "5/s", "after": None}),
         ("ada", {"queue": "mail", "before": None, "after": "5/s"}),
     ]
@@ -51,7 +51,7 @@ async def test_queues_tell_who_serves_them(client: Client, store: SqliteStore) -
     await store.workers.heartbeat(WORKER, 60)
     await store.workers.heartbeat(a_worker("w2", kind="executor", queues=("mail",), slots=1), 60)
     await store.workers.heartbeat(a_worker("p", kind="planner", queues=(), slots=0), 60)
-    await client.enqueue("work", actor="ada", queue="calls", unknown_task_ok=True)
+    await client.runs.enqueue("work", actor="ada", queue="calls", unknown_task_ok=True)
     assert (await client.queues.set_rate("mail", "5/s", actor="ada")).workers == 2
     assert await client.queues.list() == [
         QueueStatus("calls", None, None, 0, 1, 0, 0),
@@ -68,13 +68,13 @@ async def test_why_says_that_a_run_waits_for_the_rate_of_its_queue(client: Clien
     await create(store, "letters", queue="mail")
     await plan(store, 60)
     [begun] = (await store.leases.claim(WORKER, 5, 60, queues=["mail"], tasks=["work"])).runs
-    [run] = await client.runs(schedule="letters")
-    turn, started_at = await client.queue_position(run.id), (await client.run(begun.id)).started_at
+    [run] = await client.runs.list(schedule="letters")
+    turn, started_at = await client.runs.queue_position(run.id), (await client.runs.get(begun.id)).started_at
     assert turn is not None
     assert started_at is not None
     assert (turn.runs_before, turn.at) == (1, started_at + timedelta(hours=2))
-    assert await client.queue_position(begun.id) is None
-    answer = await client.why("letters", later(60))
+    assert await client.runs.queue_position(begun.id) is None
+    answer = await client.ticks.why("letters", later(60))
     assert answer.verdict == "queued"
     assert "it waits for the rate of queue 'mail', 1/h: 1 run comes before it, and it may begin at " in answer.sentence
     [step] = [step for step in answer.steps if step.name == "rate"]
@@ -86,9 +86,9 @@ async def test_why_says_that_a_run_lets_others_pass(client: Client, store: Sqlit
     await create(store, "many", overlap="allow", catch_up="all")
     # Planned by the store's own clock, since that is what the answer is told by.
     await store.planning.plan_due()
-    runs = sorted(await client.runs(schedule="many", limit=500), key=lambda run: run.id)
+    runs = sorted(await client.runs.list(schedule="many", limit=500), key=lambda run: run.id)
     assert runs[2].scheduled_for is not None
-    answer = await client.why("many", runs[2].scheduled_for)
+    answer = await client.ticks.why("many", runs[2].scheduled_for)
     assert "in queue 'default' it lets runs of others pass until " in answer.sentence
     assert answer.sentence.endswith("since its schedule made many at once; 2 runs come before it now.")
     assert [step.ok for step in answer.steps if step.name == "line"] == [None]

@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.access.sessions import parse_session
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.store.sqlite import SqliteStore
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[Client]:
+async def client() -> AsyncIterator[StoreClient]:
     store = SqliteStore(":memory:")
     await store.open()
-    yield Client(store, "shop")
+    yield StoreClient(store, "shop")
     await store.close()
 
 
-async def test_a_session_is_opened_used_and_closed(client: Client) -> None:
+async def test_a_session_is_opened_used_and_closed(client: StoreClient) -> None:
     token, _ = await client.tokens.create("ana", "operator", actor="ada")
     session, text = await client.source.open_session(token.id, user_agent="Firefox\n" + "x" * 300)
     parsed = parse_session(text)
@@ -43,21 +43,21 @@ async def test_a_session_is_opened_used_and_closed(client: Client) -> None:
     assert (closed.state, closed.closed_by) == ("closed", "ana")
     await client.source.open_session(token.id, within="5m")
     assert await client.sessions.close_of_token(token.id, actor="bo") == 1
-    told = [(each.action, each.actor) for each in await client.audit()]
+    told = [(each.action, each.actor) for each in await client.audit.list()]
     me = f"ana (token {token.id})"
     assert told[:4] == [("close_sessions", "bo"), ("open_session", me), ("close_session", "ana"), ("open_session", me)]
-    assert parsed[1] not in str([*await client.audit(), *await client.sessions.list()])
+    assert parsed[1] not in str([*await client.audit.list(), *await client.sessions.list()])
 
 
-async def test_a_session_never_outlives_its_token(client: Client) -> None:
-    end = (await client.now()).replace(microsecond=0) + timedelta(hours=1)
+async def test_a_session_never_outlives_its_token(client: StoreClient) -> None:
+    end = (await client.system.now()).replace(microsecond=0) + timedelta(hours=1)
     token, _ = await client.tokens.create("ana", "viewer", actor="ada", expires_at=end)
     assert (await client.source.open_session(token.id))[0].expires_at == end
     assert (await client.source.open_session(token.id, within=60))[0].expires_at < end
 
 
 @pytest.mark.parametrize("wrong", ["", "aaaaaaaa", "a" * 16, "' OR 1=1", "x" * 10_000, None])
-async def test_what_is_not_there_is_said_so(client: Client, wrong: Any) -> None:
+async def test_what_is_not_there_is_said_so(client: StoreClient, wrong: Any) -> None:
     for asked in (
         client.source.open_session(wrong),
         client.sessions.close(wrong, actor="ada"),
@@ -69,10 +69,10 @@ async def test_what_is_not_there_is_said_so(client: Client, wrong: Any) -> None:
     if wrong is not None:
         with pytest.raises(NotFoundError, match="there is no token"):
             await client.sessions.list_of_token(wrong)
-    assert await client.audit() == []
+    assert await client.audit.list() == []
 
 
-async def test_bad_input_opens_nothing(client: Client) -> None:
+async def test_bad_input_opens_nothing(client: StoreClient) -> None:
     token, _ = await client.tokens.create("ana", "viewer", actor="ada")
     for wrong in (0, "31d", "soon", -1):
         with pytest.raises(InvalidError, match="within: "):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tickbird import Tickbird, every
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Backoff, Definition, Target
 from tickbird.domain.workers import Worker
@@ -61,7 +61,7 @@ async def worker(store: SqliteStore) -> Worker:
 @pytest.fixture(params=["published", "own"])
 def client(request: pytest.FixtureRequest, store: SqliteStore, worker: Worker) -> Client:
     """A client without the task's code, and one of the app itself."""
-    return Client(store) if request.param == "published" else an_app().client_on(store)
+    return StoreClient(store) if request.param == "published" else an_app().client_on(store)
 
 
 def settings_of(definition: Definition | None) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def settings_of(definition: Definition | None) -> dict[str, Any]:
 
 
 async def test_a_schedule_has_the_settings_of_its_task(client: Client) -> None:
-    made = await client.create("dynamic", HOURLY, "report", payload=PAYLOAD, actor="ada")
+    made = await client.schedules.create("dynamic", HOURLY, "report", payload=PAYLOAD, actor="ada")
     assert settings_of(made.definition) == DECLARED
     bird = an_app()
     bird.schedule("in-code", "report", HOURLY, payload=PAYLOAD)
@@ -80,17 +80,17 @@ async def test_a_schedule_has_the_settings_of_its_task(client: Client) -> None:
 @pytest.mark.parametrize("name", TASK_SETTINGS)
 async def test_a_schedule_keeps_each_setting_that_is_stated(client: Client, name: str) -> None:
     options = {name: STATED[name]}
-    made = await client.create("dynamic", HOURLY, "report", payload=PAYLOAD, actor="ada", **options)
+    made = await client.schedules.create("dynamic", HOURLY, "report", payload=PAYLOAD, actor="ada", **options)
     assert settings_of(made.definition) == {**DECLARED, **options}
 
 
 async def test_an_enqueued_run_has_the_settings_of_its_task(client: Client, store: SqliteStore) -> None:
-    run = await client.run(await client.enqueue("report", PAYLOAD, actor="ada"))
+    run = await client.runs.get(await client.runs.enqueue("report", PAYLOAD, actor="ada"))
     assert (run.queue, run.priority, run.concurrency_key) == ("reports", 7, "tenant:acme")
-    other = await client.enqueue(
+    other = await client.runs.enqueue(
         "report", PAYLOAD, actor="ada", queue="bulk", priority=0, crash_limit=2, concurrency_key=None
     )
-    stated = await client.run(other)
+    stated = await client.runs.get(other)
     assert (stated.queue, stated.priority, stated.concurrency_key) == ("bulk", 0, None)
     # Its worker is lost: with on_crash="fail" it is never started twice.
     now = await store.now()
@@ -103,28 +103,28 @@ async def test_an_enqueued_run_has_the_settings_of_its_task(client: Client, stor
 
 async def test_a_run_for_later_states_that_it_has_no_key(client: Client) -> None:
     with pytest.raises(InvalidError, match="concurrency_key=None"):
-        await client.enqueue("report", PAYLOAD, actor="ada", delay=60)
-    run_id = await client.enqueue("report", PAYLOAD, actor="ada", delay=60, concurrency_key=None)
-    assert (await client.run(run_id)).queue == "reports"
+        await client.runs.enqueue("report", PAYLOAD, actor="ada", delay=60)
+    run_id = await client.runs.enqueue("report", PAYLOAD, actor="ada", delay=60, concurrency_key=None)
+    assert (await client.runs.get(run_id)).queue == "reports"
 
 
 async def test_a_setting_that_is_unset_is_the_tasks_again(client: Client) -> None:
-    await client.create("dynamic", HOURLY, "report", payload=PAYLOAD, actor="ada", **STATED)
-    made = await client.update("dynamic", actor="ada", unset=["retries", "timeout", "concurrency_key"])
+    await client.schedules.create("dynamic", HOURLY, "report", payload=PAYLOAD, actor="ada", **STATED)
+    made = await client.schedules.update("dynamic", actor="ada", unset=["retries", "timeout", "concurrency_key"])
     back = {name: DECLARED[name] for name in ("retries", "timeout", "concurrency_key")}
     assert settings_of(made.definition) == {**STATED, **back}
 
 
 async def test_an_edit_changes_nothing_that_it_does_not_state(client: Client) -> None:
-    await client.create("dynamic", HOURLY, "report", payload=PAYLOAD, actor="ada", **STATED)
-    made = await client.update("dynamic", actor="ada", priority=3, task="report")
+    await client.schedules.create("dynamic", HOURLY, "report", payload=PAYLOAD, actor="ada", **STATED)
+    made = await client.schedules.update("dynamic", actor="ada", priority=3, task="report")
     assert settings_of(made.definition) == {**STATED, "priority": 3}
 
 
 async def test_a_preview_has_the_settings_of_the_task(client: Client) -> None:
-    found = await client.preview(HOURLY, target=Target("report"), payload=PAYLOAD, priority=1)
+    found = await client.forecasts.preview(HOURLY, target=Target("report"), payload=PAYLOAD, priority=1)
     assert settings_of(found.definition) == {**DECLARED, "priority": 1}
-    without = await client.preview(HOURLY, target=Target("report"))
+    without = await client.forecasts.preview(HOURLY, target=Target("report"))
     assert settings_of(without.definition) == {**DECLARED, "concurrency_key": None}
 
 
@@ -133,7 +133,7 @@ def a_file(**fields: Any) -> dict[str, Any]:
 
 
 async def test_a_file_leaves_settings_to_the_task(client: Client) -> None:
-    planned = await client.apply(a_file(priority=1), actor="ada", dry_run=True)
+    planned = await client.files.apply(a_file(priority=1), actor="ada", dry_run=True)
     [change] = planned.schedules
     assert settings_of(change.schedule.definition) == {**DECLARED, "priority": 1}
     [note] = change.notes
@@ -141,43 +141,43 @@ async def test_a_file_leaves_settings_to_the_task(client: Client) -> None:
         'from its task: queue reports, retries 5, backoff {"base": 3, "max": 50}, timeout 600, on_crash fail, '
         "concurrency_key tenant:{tenant}"
     )
-    await client.apply(a_file(priority=1), actor="ada")
-    assert settings_of((await client.get("x")).definition) == {**DECLARED, "priority": 1}
-    assert (await client.apply(a_file(priority=1), actor="ada")).is_empty
+    await client.files.apply(a_file(priority=1), actor="ada")
+    assert settings_of((await client.schedules.get("x")).definition) == {**DECLARED, "priority": 1}
+    assert (await client.files.apply(a_file(priority=1), actor="ada")).is_empty
     stated = a_file(queue="default", priority=0, retries=0, backoff="1s", timeout=False, on_crash="retry")
     stated["schedules"]["x"]["concurrency_key"] = False
-    await client.apply(stated, actor="ada")
-    assert settings_of((await client.get("x")).definition) == STATED
+    await client.files.apply(stated, actor="ada")
+    assert settings_of((await client.schedules.get("x")).definition) == STATED
 
 
 @pytest.mark.parametrize("spelling", ["toml", "yaml", "json"])
 async def test_what_was_exported_changes_nothing_when_it_is_applied(client: Client, spelling: Any) -> None:
     for name in TASK_SETTINGS:
-        await client.create(name, HOURLY, "report", payload=PAYLOAD, actor="ada", **{name: STATED[name]})
-    text = write(await client.export(everything=True), spelling)
+        await client.schedules.create(name, HOURLY, "report", payload=PAYLOAD, actor="ada", **{name: STATED[name]})
+    text = write(await client.files.export(everything=True), spelling)
     again = read_bytes(text.encode(), f"x.{spelling}", spelling)
-    await client.apply(again, actor="ada", adopt=True)
+    await client.files.apply(again, actor="ada", adopt=True)
     for name in TASK_SETTINGS:
-        assert settings_of((await client.get(name)).definition) == {**DECLARED, name: STATED[name]}
-    assert write(await client.export(), spelling) == text
-    assert (await client.apply(again, actor="ada")).is_empty
+        assert settings_of((await client.schedules.get(name)).definition) == {**DECLARED, name: STATED[name]}
+    assert write(await client.files.export(), spelling) == text
+    assert (await client.files.apply(again, actor="ada")).is_empty
 
 
 async def test_a_file_keeps_settings_while_no_worker_has_the_task(store: SqliteStore, worker: Worker) -> None:
-    client = Client(store)
-    await client.apply(a_file(), actor="ada")
+    client = StoreClient(store)
+    await client.files.apply(a_file(), actor="ada")
     await store.workers.remove(worker.id)
-    assert (await client.apply(a_file(), actor="ada")).is_empty
-    changed = await client.apply(a_file(retries=1), actor="ada")
+    assert (await client.files.apply(a_file(), actor="ada")).is_empty
+    changed = await client.files.apply(a_file(retries=1), actor="ada")
     assert [each.name for each in changed.schedules[0].fields] == ["retries"]
-    assert settings_of((await client.get("x")).definition) == {**DECLARED, "retries": 1}
+    assert settings_of((await client.schedules.get("x")).definition) == {**DECLARED, "retries": 1}
 
 
 async def test_a_key_of_the_task_that_the_payload_cannot_fill_is_told_where_it_is(client: Client) -> None:
-    plan = await client.apply(a_file(payload={}), actor="ada", dry_run=True)
+    plan = await client.files.apply(a_file(payload={}), actor="ada", dry_run=True)
     assert [diagnostic.text for diagnostic in plan.diagnostics if "concurrency_key" in diagnostic.text]
     with pytest.raises(InvalidError, match="concurrency_key"):
-        await client.create("dynamic", HOURLY, "report", actor="ada")
+        await client.schedules.create("dynamic", HOURLY, "report", actor="ada")
 
 
 async def test_the_newest_worker_says_how_a_task_is_set(store: SqliteStore) -> None:
@@ -185,7 +185,7 @@ async def test_the_newest_worker_says_how_a_task_is_set(store: SqliteStore) -> N
     for age, retries in enumerate((1, 2, 3)):
         worker = describe_worker(an_app(retries=retries))
         await store.workers.heartbeat(replace(worker, started_at=began - timedelta(hours=age)), 600)
-    made = await Client(store).create("x", HOURLY, "report", payload=PAYLOAD, actor="ada")
+    made = await StoreClient(store).schedules.create("x", HOURLY, "report", payload=PAYLOAD, actor="ada")
     assert settings_of(made.definition)["retries"] == 1
 
 
@@ -194,7 +194,7 @@ async def test_settings_that_make_no_sense_are_left_out(store: SqliteStore, retr
     worker = describe_worker(an_app())
     tasks = {"report": {**worker.tasks["report"], "retries": retries, "backoff": 7, "queue": "no name"}}
     await store.workers.heartbeat(replace(worker, tasks=tasks), 600)
-    made = await Client(store).create("x", HOURLY, "report", payload=PAYLOAD, actor="ada")
+    made = await StoreClient(store).schedules.create("x", HOURLY, "report", payload=PAYLOAD, actor="ada")
     defaults = {"retries": 0, "backoff": Backoff(), "queue": "default"}
     assert settings_of(made.definition) == {**DECLARED, **defaults}
 
@@ -202,5 +202,5 @@ async def test_settings_that_make_no_sense_are_left_out(store: SqliteStore, retr
 async def test_an_older_worker_publishes_its_queue_alone(store: SqliteStore) -> None:
     worker = replace(describe_worker(an_app()), tasks={"report": {"queue": "mail", "schema": {}}})
     await store.workers.heartbeat(worker, 600)
-    made = await Client(store).create("x", HOURLY, "report", actor="ada")
+    made = await StoreClient(store).schedules.create("x", HOURLY, "report", actor="ada")
     assert settings_of(made.definition) == {**STATED, "queue": "mail"}

@@ -38,43 +38,43 @@ async def hourly() -> AsyncIterator[Made]:
 async def test_skipped_moved_and_with_another_payload(hourly: Made) -> None:
     time, called = hourly
     client = time.client
-    skipped = await client.override("work", hour(1), skip=True, actor="ana", note="closed")
+    skipped = await client.overrides.put("work", hour(1), skip=True, actor="ana", note="closed")
     assert (skipped.skip, skipped.moved, skipped.due_at, skipped.actor) == (True, False, hour(1), "ana")
-    moved = await client.override("work", hour(3), move_to=hour(5), payload={"limit": 5}, actor="ben")
+    moved = await client.overrides.put("work", hour(3), move_to=hour(5), payload={"limit": 5}, actor="ben")
     assert (moved.due_at, moved.payload, moved.passes_over) == (hour(5), {"limit": 5}, 2)
-    coming = await client.next_ticks("work", 6)
+    coming = await client.ticks.next("work", 6)
     assert [tick.skipped for tick in coming] == ["operator", None, None, "rescheduled", "rescheduled", None]
     assert [tick.override and tick.override.actor for tick in coming] == ["ana", None, "ben", None, None, None]
     assert [tick.due_at for tick in coming][2] == hour(5)
     await time.advance(hours=6)
     assert called == [(hour(2), 100), (hour(3), 5), (hour(6), 100)]
-    assert await client.overrides("work") == []
-    audit = await client.verify_ledger("work")
+    assert await client.overrides.list("work") == []
+    audit = await client.ticks.verify("work")
     assert (audit.ok, audit.runs, audit.skipped) == (True, 3, 3)
-    rows = [(row.action, row.actor) for row in await client.audit(schedule="work")]
+    rows = [(row.action, row.actor) for row in await client.audit.list(schedule="work")]
     assert rows[:2] == [("override", "ben"), ("override", "ana")]
 
 
 async def test_a_tick_moved_to_an_earlier_instant_is_proven_too(hourly: Made) -> None:
     time, called = hourly
-    await time.client.override("work", hour(3), move_to=hour(2) + timedelta(minutes=1), actor="ana")
+    await time.client.overrides.put("work", hour(3), move_to=hour(2) + timedelta(minutes=1), actor="ana")
     await time.advance_to(hour(2) + timedelta(minutes=30))
     assert called == [(hour(1), 100), (hour(2), 100), (hour(3), 100)]
-    assert (await time.client.verify_ledger("work")).ok
+    assert (await time.client.ticks.verify("work")).ok
     await time.advance(hours=2)
-    assert (await time.client.verify_ledger("work")).ok
+    assert (await time.client.ticks.verify("work")).ok
     assert len(called) == 4
 
 
 async def test_what_was_decided_early_is_proven_after_an_edit(hourly: Made) -> None:
     time, called = hourly
-    await time.client.override("work", hour(3), skip=True, actor="ana")
-    await time.client.override("work", hour(4), move_to=hour(2) + timedelta(minutes=1), actor="ana")
+    await time.client.overrides.put("work", hour(3), skip=True, actor="ana")
+    await time.client.overrides.put("work", hour(4), move_to=hour(2) + timedelta(minutes=1), actor="ana")
     await time.advance_to(hour(2) + timedelta(minutes=30))
     assert called == [(hour(1), 100), (hour(2), 100), (hour(4), 100)]
-    await time.client.update("work", trigger=cron("15 * * * *"), actor="ana")
+    await time.client.schedules.update("work", trigger=cron("15 * * * *"), actor="ana")
     await time.advance_to(hour(6))
-    audit = await time.client.verify_ledger("work")
+    audit = await time.client.ticks.verify("work")
     assert (audit.ok, audit.findings) == (True, ())
     assert called[3:] == [(hour(number) + timedelta(minutes=15), 100) for number in (3, 4, 5)]
 
@@ -82,19 +82,19 @@ async def test_what_was_decided_early_is_proven_after_an_edit(hourly: Made) -> N
 async def test_why_tells_it_before_and_after(hourly: Made) -> None:
     time, _ = hourly
     client = time.client
-    await client.override("work", hour(1), skip=True, actor="ana", note="closed")
-    await client.override("work", hour(2), payload={"limit": 5}, actor="ana", note="few")
-    await client.override("work", hour(3), move_to=hour(5), payload={"limit": 7}, actor="ben")
-    before = [await client.why("work", hour(number)) for number in range(1, 5)]
+    await client.overrides.put("work", hour(1), skip=True, actor="ana", note="closed")
+    await client.overrides.put("work", hour(2), payload={"limit": 5}, actor="ana", note="few")
+    await client.overrides.put("work", hour(3), move_to=hour(5), payload={"limit": 7}, actor="ben")
+    before = [await client.ticks.why("work", hour(number)) for number in range(1, 5)]
     assert [each.verdict for each in before] == ["will be skipped", "will run", "will run", "will be skipped"]
     assert before[0].sentence == "Will be skipped: ana told it to skip this tick: “closed”."
     assert ", with another payload by ana" in before[1].sentence
     assert ", moved from 2026-01-01 03:00:00 UTC by ben, with another payload by ben" in before[2].sentence
     assert "past this one" in before[3].sentence
-    landing = await client.why("work", hour(5) + timedelta(minutes=0))
+    landing = await client.ticks.why("work", hour(5) + timedelta(minutes=0))
     assert landing.verdict == "will be skipped"
     await time.advance(hours=6)
-    after = [await client.why("work", hour(number)) for number in range(1, 5)]
+    after = [await client.ticks.why("work", hour(number)) for number in range(1, 5)]
     assert [each.verdict for each in after] == ["skipped", "ran", "ran", "skipped"]
     assert after[0].sentence == "Skipped (operator): ana told it to skip this tick: “closed”."
     assert after[1].sentence.endswith(" ana gave it another payload: “few”.")
@@ -104,27 +104,27 @@ async def test_why_tells_it_before_and_after(hourly: Made) -> None:
 
 async def test_why_says_nothing_of_what_was_undone(hourly: Made) -> None:
     time, _ = hourly
-    await time.client.override("work", hour(2), move_to=hour(4), actor="ben")
-    await time.client.undo_override("work", hour(2), actor="ana")
-    answers = [await time.client.why("work", hour(number)) for number in (2, 3)]
+    await time.client.overrides.put("work", hour(2), move_to=hour(4), actor="ben")
+    await time.client.overrides.undo("work", hour(2), actor="ana")
+    answers = [await time.client.ticks.why("work", hour(number)) for number in (2, 3)]
     await time.advance(hours=3)
-    answers += [await time.client.why("work", hour(number)) for number in (2, 3)]
+    answers += [await time.client.ticks.why("work", hour(number)) for number in (2, 3)]
     assert [each.verdict for each in answers] == ["will run", "will run", "ran", "ran"]
     assert not any("oved" in step.text for each in answers for step in each.steps)
 
 
 async def test_a_tick_of_the_past_is_refused_with_what_became_of_it(hourly: Made) -> None:
     time, _ = hourly
-    await time.client.override("work", hour(2), skip=True, actor="ana", note="closed")
+    await time.client.overrides.put("work", hour(2), skip=True, actor="ana", note="closed")
     await time.advance(hours=3)
     with pytest.raises(ConflictError, match=r"01:00:00Z is decided already: run 1 of it succeeded; only ticks to come"):
-        await time.client.override("work", hour(1), skip=True, actor="ana")
+        await time.client.overrides.put("work", hour(1), skip=True, actor="ana")
     with pytest.raises(ConflictError, match=r"it was skipped by ana for operator \(closed\)"):
-        await time.client.undo_override("work", hour(2), actor="ana")
+        await time.client.overrides.undo("work", hour(2), actor="ana")
     with pytest.raises(
         ConflictError, match=r"'work' did not exist yet at .*T19:00:00Z; it was created at .*T00:05:00Z"
     ):
-        await time.client.override("work", hour(-5), skip=True, actor="ana")
+        await time.client.overrides.put("work", hour(-5), skip=True, actor="ana")
 
 
 async def test_bad_input(hourly: Made) -> None:
@@ -143,34 +143,34 @@ async def test_bad_input(hourly: Made) -> None:
     ]
     for kind, text, options in bad:
         with pytest.raises(kind, match=text):
-            await client.override("work", hour(2), **{"actor": "ana", **options})
+            await client.overrides.put("work", hour(2), **{"actor": "ana", **options})
     for at, text in (
         (hour(2) + timedelta(seconds=1), "no tick of 'work'"),
         (hour(2).replace(microsecond=5), "whole second"),
     ):
         with pytest.raises(InvalidError, match=text):
-            await client.override("work", at, skip=True, actor="ana")
+            await client.overrides.put("work", at, skip=True, actor="ana")
     with pytest.raises(TriggerError, match="no time zone"):
-        await client.override("work", datetime(2026, 1, 1, 2), skip=True, actor="ana")
+        await client.overrides.put("work", datetime(2026, 1, 1, 2), skip=True, actor="ana")
     with pytest.raises(NotFoundError, match="did you mean work"):
-        await client.override("wrk", hour(2), skip=True, actor="ana")
+        await client.overrides.put("wrk", hour(2), skip=True, actor="ana")
     with pytest.raises(NotFoundError, match="has no override"):
-        await client.undo_override("work", hour(2), actor="ana")
+        await client.overrides.undo("work", hour(2), actor="ana")
     with pytest.raises(NotFoundError):
-        await client.overrides("wrk")
-    await client.skip("work", 3, actor="ben")
+        await client.overrides.list("wrk")
+    await client.schedules.skip("work", 3, actor="ben")
     with pytest.raises(NotFoundError, match="that ben told it to skip with `skip`"):
-        await client.undo_override("work", hour(2), actor="ana")
-    assert (await client.get("work")).revision == 2
+        await client.overrides.undo("work", hour(2), actor="ana")
+    assert (await client.schedules.get("work")).revision == 2
 
 
 async def test_where_nothing_is_to_come_nothing_can_be_decided(hourly: Made) -> None:
     client = hourly[0].client
-    await client.create("once", cron("0 0 1 6 *"), "work", actor="ana", max_runs=1)
-    await client.update("once", end_at=hour(20), actor="ana")
-    assert (await client.get("once")).state == "ended"
+    await client.schedules.create("once", cron("0 0 1 6 *"), "work", actor="ana", max_runs=1)
+    await client.schedules.update("once", end_at=hour(20), actor="ana")
+    assert (await client.schedules.get("once")).state == "ended"
     with pytest.raises(ConflictError, match="is ended; it has no tick to come"):
-        await client.override("once", hour(2), skip=True, actor="ana")
+        await client.overrides.put("once", hour(2), skip=True, actor="ana")
 
 
 def test_without_an_event_loop(tmp_path: Path) -> None:

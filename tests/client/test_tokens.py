@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.access.tokens import parse_token
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.store.sqlite import SqliteStore
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[Client]:
+async def client() -> AsyncIterator[StoreClient]:
     store = SqliteStore(":memory:")
     await store.open()
-    yield Client(store, "shop")
+    yield StoreClient(store, "shop")
     await store.close()
 
 
-async def test_a_token_is_made_for_the_namespace_and_its_secret_is_kept_nowhere(client: Client) -> None:
+async def test_a_token_is_made_for_the_namespace_and_its_secret_is_kept_nowhere(client: StoreClient) -> None:
     made, text = await client.tokens.create("ci", "operator", actor="ada")
     parsed = parse_token(text)
     assert parsed is not None
@@ -30,19 +30,19 @@ async def test_a_token_is_made_for_the_namespace_and_its_secret_is_kept_nowhere(
     assert found == made
     assert (found.namespaces, found.role, found.expires_at) == (("shop",), "operator", None)
     assert found.matches(parsed[1])
-    assert parsed[1] not in str([*await client.audit(), *await client.tokens.list()])
+    assert parsed[1] not in str([*await client.audit.list(), *await client.tokens.list()])
     assert (await client.tokens.create("ci", "viewer", actor="ada"))[1] != text
 
 
-async def test_a_token_may_open_some_namespaces_or_all(client: Client) -> None:
+async def test_a_token_may_open_some_namespaces_or_all(client: StoreClient) -> None:
     some, _ = await client.tokens.create("ci", "viewer", actor="ada", namespaces=["b", "a"])
     every, _ = await client.tokens.create("root", "admin", actor="ada", all_namespaces=True)
     assert (some.namespaces, every.namespaces) == (("a", "b"), None)
     assert {each.id for each in await client.tokens.list(within=["a", "b", "c"])} == {some.id}
 
 
-async def test_a_revoked_token_is_no_longer_live(client: Client) -> None:
-    end = await client.now() + timedelta(days=1)
+async def test_a_revoked_token_is_no_longer_live(client: StoreClient) -> None:
+    end = await client.system.now() + timedelta(days=1)
     made, _ = await client.tokens.create("ci", "viewer", actor="ada", expires_at=end)
     assert [each.id for each in await client.tokens.list(live=True)] == [made.id]
     await client.source.touch_token(made.id)
@@ -50,7 +50,7 @@ async def test_a_revoked_token_is_no_longer_live(client: Client) -> None:
     assert await client.tokens.list(live=True) == []
     [listed] = await client.tokens.list()
     assert listed.last_used_at is not None
-    assert [(each.action, each.actor) for each in await client.audit()] == [
+    assert [(each.action, each.actor) for each in await client.audit.list()] == [
         ("revoke_token", "bo"),
         ("create_token", "ada"),
     ]
@@ -68,14 +68,14 @@ async def test_a_revoked_token_is_no_longer_live(client: Client) -> None:
         ({"actor": ""}, "actor: must have"),
     ],
 )
-async def test_bad_input_is_refused_and_nothing_is_made(client: Client, wrong: dict[str, Any], why: str) -> None:
+async def test_bad_input_is_refused_and_nothing_is_made(client: StoreClient, wrong: dict[str, Any], why: str) -> None:
     with pytest.raises(InvalidError, match=why):
         await client.tokens.create(**{"name": "ci", "role": "viewer", "actor": "ada", **wrong})
     assert await client.tokens.list() == []
 
 
-async def test_a_token_cannot_be_made_for_the_past_or_without_a_zone(client: Client) -> None:
-    now = await client.now()
+async def test_a_token_cannot_be_made_for_the_past_or_without_a_zone(client: StoreClient) -> None:
+    now = await client.system.now()
     for wrong in (now - timedelta(seconds=1), now.replace(tzinfo=None) + timedelta(days=1)):
         with pytest.raises(InvalidError):
             await client.tokens.create("ci", "viewer", actor="ada", expires_at=wrong)
@@ -83,8 +83,8 @@ async def test_a_token_cannot_be_made_for_the_past_or_without_a_zone(client: Cli
 
 
 @pytest.mark.parametrize("wrong", ["", "aaaaaaaa", "AAAAAAAA", "' OR 1=1", "x" * 10_000])
-async def test_what_is_no_token_cannot_be_revoked(client: Client, wrong: str) -> None:
+async def test_what_is_no_token_cannot_be_revoked(client: StoreClient, wrong: str) -> None:
     with pytest.raises(NotFoundError, match="there is no token"):
         await client.tokens.revoke(wrong, actor="ada")
     assert await client.source.find_token(wrong) is None
-    assert await client.audit() == []
+    assert await client.audit.list() == []

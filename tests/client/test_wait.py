@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tickbird import DefinitionError, NotFinishedError, NotFoundError, Tickbird, cron
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
@@ -38,44 +38,44 @@ async def work(store: Store, status: str = "succeeded") -> None:
 
 @pytest.mark.parametrize("status", ["succeeded", "failed", "cancelled"])
 async def test_the_run_as_it_ended(store: Store, status: str) -> None:
-    client = Client(store)
-    run_id = await client.enqueue("work", actor="ada", unknown_task_ok=True)
-    waiting = asyncio.create_task(client.wait(run_id, timeout=60))
+    client = StoreClient(store)
+    run_id = await client.runs.enqueue("work", actor="ada", unknown_task_ok=True)
+    waiting = asyncio.create_task(client.runs.wait(run_id, timeout=60))
     await work(store, status)
     run = await waiting
     assert (run.id, run.status) == (run_id, status)
-    assert (await client.wait(run_id, timeout=0)).status == status
+    assert (await client.runs.wait(run_id, timeout=0)).status == status
 
 
 async def test_a_trigger_that_waits(store: Store) -> None:
-    client = Client(store)
-    await client.create("yearly", cron("0 0 1 1 *"), "work", actor="ada", unknown_task_ok=True)
-    run, _ = await asyncio.gather(client.trigger("yearly", actor="ada", wait="1m"), work(store))
+    client = StoreClient(store)
+    await client.schedules.create("yearly", cron("0 0 1 1 *"), "work", actor="ada", unknown_task_ok=True)
+    run, _ = await asyncio.gather(client.schedules.trigger("yearly", actor="ada", wait="1m"), work(store))
     assert (run.status, run.result, run.origin) == ("succeeded", 42, "manual")
 
 
 async def test_a_run_that_does_not_end_in_time_goes_on(store: Store) -> None:
-    client = Client(store)
-    run_id = await client.enqueue("work", actor="ada", unknown_task_ok=True)
+    client = StoreClient(store)
+    run_id = await client.runs.enqueue("work", actor="ada", unknown_task_ok=True)
     with pytest.raises(
         NotFinishedError, match=f"run {run_id} is queued after 0 ms of waiting, and goes on; wait again"
     ):
-        await client.wait(run_id, timeout=0)
+        await client.runs.wait(run_id, timeout=0)
     with pytest.raises(TimeoutError, match="after 1 s of waiting"):
-        await client.wait(run_id, timeout=1)
-    assert (await client.run(run_id)).status == "queued"
+        await client.runs.wait(run_id, timeout=1)
+    assert (await client.runs.get(run_id)).status == "queued"
 
 
 async def test_bad_input(store: Store) -> None:
-    client = Client(store)
+    client = StoreClient(store)
     with pytest.raises(NotFoundError, match="there is no run 999"):
-        await client.wait(999, timeout=1)
+        await client.runs.wait(999, timeout=1)
     with pytest.raises(DefinitionError, match="timeout: 'soon' is not a length of time"):
-        await client.wait(999, timeout="soon")
-    await client.create("yearly", cron("0 0 1 1 *"), "work", actor="ada", unknown_task_ok=True)
+        await client.runs.wait(999, timeout="soon")
+    await client.schedules.create("yearly", cron("0 0 1 1 *"), "work", actor="ada", unknown_task_ok=True)
     with pytest.raises(DefinitionError, match="wait: -1 is out of range"):
-        await client.trigger("yearly", actor="ada", wait=-1)
-    assert list(await client.runs()) == []
+        await client.schedules.trigger("yearly", actor="ada", wait=-1)
+    assert list(await client.runs.list()) == []
 
 
 def test_code_without_an_event_loop_waits_and_sends_by_key(tmp_path: Path) -> None:

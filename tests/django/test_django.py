@@ -17,7 +17,7 @@ import pytest
 
 from tests.cli.commands.system.test_worker import Log
 from tickbird import StoreError
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.django.stores import store_url
 from tickbird.domain.runs.run import RunRecord
 from tickbird.store.postgres import PostgresStore
@@ -75,9 +75,9 @@ class Project:
         store = open_store(self.url)
         await store.open()
         try:
-            client = Client(store)
-            run_id = run if isinstance(run, int) else await client.enqueue(run, actor="test")
-            return await client.wait(run_id, timeout=60)
+            client = StoreClient(store)
+            run_id = run if isinstance(run, int) else await client.runs.enqueue(run, actor="test")
+            return await client.runs.wait(run_id, timeout=60)
         finally:
             await store.close()
 

@@ -246,7 +246,7 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
         [told] = [worker.standby_reason for worker in await store.workers.list("default", now=clock.now())]
         assert told == "plans and rescues nothing: the store's clock has jumped ahead by 1 day, 0:00:00"
         assert await ticks(harness) == [1]
-        assert (await harness.client.get("elsewhere")).state == "active"
+        assert (await harness.client.schedules.get("elsewhere")).state == "active"
         # Believed in the end, it does what is due; whoever has not looked until then waits, and does not spin.
         clock.move_to(clock.now() + timedelta(seconds=ACCEPT_AFTER))
         assert (await upkeep.prune() or 0) > 0
@@ -255,7 +255,7 @@ async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> No
         await upkeep.heartbeat()
         assert not any(worker.standby_reason for worker in await store.workers.list("default", now=clock.now()))
         assert await ticks(harness) == []
-        assert (await harness.client.get("elsewhere")).state == "paused"
+        assert (await harness.client.schedules.get("elsewhere")).state == "paused"
 
 
 def upkeep_of(harness: Harness, name: str) -> tuple[Maintenance, WorkerReadiness]:

@@ -99,10 +99,10 @@ async def test_an_operators_pause_and_overrides_outlive_deploys(store: Store) ->
     first, second = code(a=every(hours=1)), code(a=every(hours=2))
     await start(store, first)
     client = first.client_on(store)
-    await client.pause("a", actor="ana", note="quarter end")
-    await client.update("a", actor="ana", priority=7)
+    await client.schedules.pause("a", actor="ana", note="quarter end")
+    await client.schedules.update("a", actor="ana", priority=7)
     await start(store, second)
-    schedule = await client.get("a")
+    schedule = await client.schedules.get("a")
     assert schedule.definition is not None
     assert (schedule.definition.trigger, schedule.definition.priority) == (every(hours=2), 7)
     assert (schedule.state, schedule.pause and schedule.pause.by) == ("paused", "ana")

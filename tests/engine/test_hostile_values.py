@@ -40,7 +40,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
 async def final(client: Client, run_id: int) -> RunRecord:
     """A run once it is final."""
     async with asyncio.timeout(60):
-        while (run := await client.run(run_id)).status not in FINAL:  # noqa: ASYNC110 - it is in a database
+        while (run := await client.runs.get(run_id)).status not in FINAL:  # noqa: ASYNC110 - it is in a database
             await asyncio.sleep(0.02)
     return run
 
@@ -50,8 +50,8 @@ async def ended(client: Client, task: str, kind: str, names: list[str]) -> dict[
     runs = {}
     neighbours = []
     for name in names:
-        runs[name] = await client.enqueue(task, {"kind": kind, "name": name}, actor="test")
-        neighbours.append(await client.enqueue("healthy", actor="test"))
+        runs[name] = await client.runs.enqueue(task, {"kind": kind, "name": name}, actor="test")
+        neighbours.append(await client.runs.enqueue("healthy", actor="test"))
     for run_id in neighbours:
         neighbour = await final(client, run_id)
         assert (neighbour.status, neighbour.result, neighbour.crashes) == ("succeeded", "well", 0)
@@ -84,7 +84,7 @@ async def test_each_progress_is_kept_or_named(task: str) -> None:
         runs = await ended(client, task, "progress", list(VALUES))
         for name, run in runs.items():
             assert (run.status, run.result) == ("succeeded", "well"), name
-            assert await client.progress(run.id) is not None, name
+            assert await client.runs.progress(run.id) is not None, name
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -93,7 +93,7 @@ async def test_each_line_is_kept_and_no_later_one_is_lost(task: str) -> None:
         runs = await ended(client, task, "speech", ["first", "second"])
         for run in runs.values():
             assert (run.status, run.result) == ("succeeded", "well"), run.error
-            lines = await client.logs(run.id)
+            lines = await client.runs.logs(run.id)
             assert (lines[0].text, lines[-1].text) == ("before", "after")
             levels = [line.level for line in lines if line.text.endswith("a level")]
             assert levels == [MAX_LEVEL] * 8
@@ -104,7 +104,7 @@ async def test_a_value_may_log_while_it_is_encoded(task: str) -> None:
     async with working(bird, options=OPTIONS) as (client, _):
         run = (await ended(client, task, "talkative", ["one"]))["one"]
         assert (run.status, run.result) == ("succeeded", "talkative")
-        assert [line.text for line in await client.logs(run.id)] == ["asked for a text"] * 2
-        progress = await client.progress(run.id)
+        assert [line.text for line in await client.runs.logs(run.id)] == ["asked for a text"] * 2
+        progress = await client.runs.progress(run.id)
         assert progress is not None
         assert progress.value == {"a": "talkative"}

@@ -137,7 +137,7 @@ async def test_a_worker_that_was_taken_for_gone_resumes_its_schedules(fleet: Fle
 
 async def test_what_a_person_deleted_is_declared_again_in_time(fleet: Fleet) -> None:
     worker = await fleet.start(a=every(hours=1))
-    await Tickbird().client_on(fleet.store).delete("a", actor="ana")
+    await Tickbird().client_on(fleet.store).schedules.delete("a", actor="ana")
     await beat(fleet, worker, times=19)
     assert await fleet.state("a") == "deleted"
     await beat(fleet, worker)
@@ -169,7 +169,7 @@ async def test_rescue_looks_after_two_leases_when_nothing_runs(fleet: Fleet) -> 
 async def test_rescue_looks_when_the_next_lease_ends(fleet: Fleet) -> None:
     worker = await fleet.start()
     client = Tickbird().client_on(fleet.store)
-    await client.enqueue("work", actor="ana", at=START, unknown_task_ok=True)
+    await client.runs.enqueue("work", actor="ana", at=START, unknown_task_ok=True)
     await fleet.store.leases.claim(worker.worker, 1, 12.0, queues=["default"], tasks=["work"], now=START)
     assert await worker.rescue() == 12.0
 

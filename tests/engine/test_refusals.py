@@ -49,7 +49,7 @@ TABLES = {"refuse_end": "runs", "refuse_line": "run_logs", "refuse_progress": "r
 
 async def is_final(client: Client, run_id: int) -> bool:
     """Has the run ended?"""
-    return (await client.run(run_id)).status in FINAL
+    return (await client.runs.get(run_id)).status in FINAL
 
 
 class Refusals:
@@ -116,37 +116,37 @@ async def test_a_trigger_that_refuses_for_a_while_costs_nothing(url: str) -> Non
     async with working(bird) as (client, _):
         refusals = Refusals(url)
         refusals.begin()
-        first = await client.enqueue("unlucky", actor="test")
-        others = [await client.enqueue("lucky", actor="test") for _ in range(20)]
-        second = await client.enqueue("unlucky", actor="test")
+        first = await client.runs.enqueue("unlucky", actor="test")
+        others = [await client.runs.enqueue("lucky", actor="test") for _ in range(20)]
+        second = await client.runs.enqueue("unlucky", actor="test")
         for run_id in others:
             await until(partial(is_final, client, run_id))
-            assert [line.text for line in await client.logs(run_id)] == ["lucky"]
+            assert [line.text for line in await client.runs.logs(run_id)] == ["lucky"]
         # The refused ones are held meanwhile, for longer than a lease.
-        before = await client.run(first)
+        before = await client.runs.get(first)
         assert before.status == "running"
 
         async def renewed() -> bool:
-            now = await client.run(first)
+            now = await client.runs.get(first)
             assert before.lease_until is not None
             assert now.lease_until is not None
             return (now.lease_until - before.lease_until).total_seconds() > 3
 
         await until(renewed)
-        assert [line.text for line in await client.logs(first)] == ["lucky"]
+        assert [line.text for line in await client.runs.logs(first)] == ["lucky"]
         refusals.end()
         for run_id in (first, second):
             await until(partial(is_final, client, run_id))
-            run = await client.run(run_id)
+            run = await client.runs.get(run_id)
             assert (run.status, run.result, run.attempt) == ("succeeded", "kept", 1)
 
             async def lines(run_id: int = run_id) -> bool:
-                return [line.text for line in await client.logs(run_id)] == ["unlucky", "lucky"]
+                return [line.text for line in await client.runs.logs(run_id)] == ["unlucky", "lucky"]
 
             await until(lines)
 
             async def progress(run_id: int = run_id) -> bool:
-                kept = await client.progress(run_id)
+                kept = await client.runs.progress(run_id)
                 return kept is not None and kept.value == "unlucky"
 
             await until(progress)

@@ -50,14 +50,14 @@ async def test_lines_of_each_run_are_its_own(bird: Tickbird) -> None:
         run.log.info("half \udc80 and \0")
 
     async with working(bird) as (client, _):
-        runs = [await client.enqueue(task, actor="ada") for task in ("awaits", "blocks") for _ in range(3)]
+        runs = [await client.runs.enqueue(task, actor="ada") for task in ("awaits", "blocks") for _ in range(3)]
         elsewhere.warning("nobody's")
         for run_id in runs:
-            await client.wait(run_id)
-            texts = [line.text for line in await client.logs(run_id)]
+            await client.runs.wait(run_id)
+            texts = [line.text for line in await client.runs.logs(run_id)]
             awaited = ["a coroutine", f"seen from {run_id}", f"in a task of {run_id}"]
             assert texts in (awaited, [f"in a thread of {run_id}", "half ? and \ufffd"])
-        first = (await client.logs(runs[0]))[0]
+        first = (await client.runs.logs(runs[0]))[0]
         assert (first.attempt, first.number, first.level) == (1, 1, logging.INFO)
 
 
@@ -73,22 +73,22 @@ async def test_lines_and_progress_are_readable_while_it_runs_and_every_attempt_c
             raise ValueError("once more")
 
     async with working(bird) as (client, _):
-        run_id = await client.enqueue("slow", actor="ada")
+        run_id = await client.runs.enqueue("slow", actor="ada")
 
         async def said() -> list[str]:
-            return [line.text for line in await client.logs(run_id)]
+            return [line.text for line in await client.runs.logs(run_id)]
 
         await until(said)
         assert await said() == ["attempt 1 begins"]
-        assert (await client.run(run_id)).status == "running"
+        assert (await client.runs.get(run_id)).status == "running"
         # It is reported after the line, so it may be written with the next batch.
-        progress = await until(lambda: client.progress(run_id))
+        progress = await until(lambda: client.runs.progress(run_id))
         assert (progress.attempt, progress.value) == (1, {"done": 1, "of": 2})
         go_on.set()
-        await client.wait(run_id)
+        await client.runs.wait(run_id)
         assert await said() == ["attempt 1 begins", "attempt 2 begins"]
-        assert [line.attempt for line in await client.logs(run_id, after=(1, 1))] == [2]
-        progress = await client.progress(run_id)
+        assert [line.attempt for line in await client.runs.logs(run_id, after=(1, 1))] == [2]
+        progress = await client.runs.progress(run_id)
         assert progress is not None
         assert progress.value == {"done": 2, "of": 2}
 
@@ -101,9 +101,9 @@ async def test_a_talkative_run_is_cut_and_does_no_harm(bird: Tickbird) -> None:
         return "said it all"
 
     async with working(bird) as (client, _):
-        run = await client.wait(await client.enqueue("talks", actor="ada"))
+        run = await client.runs.wait(await client.runs.enqueue("talks", actor="ada"))
         assert (run.status, run.result) == ("succeeded", "said it all")
-        lines = await client.logs(run.id, after=(1, 9_990), limit=100)
+        lines = await client.runs.logs(run.id, after=(1, 9_990), limit=100)
         assert [line.number for line in lines] == list(range(9_991, 10_002))
         assert "cut here" in lines[-1].text
 

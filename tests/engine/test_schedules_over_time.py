@@ -90,7 +90,7 @@ async def test_errors_are_retried_with_growing_waits_and_then_fail() -> None:
     async with Harness(bird, START) as harness:
         await harness.advance(hours=1)
         [run] = await harness.runs("broken")
-        attempts = await harness.client.attempts(run.id)
+        attempts = await harness.client.runs.list_attempts(run.id)
     assert (run.status, run.attempt, run.failures, run.failure_kind) == ("failed", 4, 4, "raised")
     assert run.error is not None
     assert "no luck" in run.error
@@ -128,11 +128,11 @@ async def test_a_manual_run_leaves_the_cursor_alone() -> None:
 
     async with Harness(bird, START) as harness:
         await harness.advance(minutes=59)
-        before = await harness.client.get("hourly")
-        run = await harness.client.trigger("hourly", actor="ana")
+        before = await harness.client.schedules.get("hourly")
+        run = await harness.client.schedules.trigger("hourly", actor="ana")
         await harness.settle()
-        assert (await harness.client.run(run.id)).status == "succeeded"
-        assert (await harness.client.get("hourly")).cursor == before.cursor
+        assert (await harness.client.runs.get(run.id)).status == "succeeded"
+        assert (await harness.client.schedules.get("hourly")).cursor == before.cursor
         await harness.advance(minutes=1)
         ticks = [run for run in await harness.runs("hourly") if run.scheduled_for]
     assert [run.scheduled_for for run in ticks] == [START + timedelta(hours=1)]
@@ -214,7 +214,7 @@ async def test_a_report_comes_after_the_load_of_its_day() -> None:
 
     async with Harness(bird, START + timedelta(hours=12)) as harness:
         # Created in the order in which they need each other.
-        assert [row.actor for row in await harness.client.audit()] == ["sync"] * 3
+        assert [row.actor for row in await harness.client.audit.list()] == ["sync"] * 3
         await harness.advance(days=1)
         assert order == [("clean", 2, 5), ("report", 2, 6)]
         await harness.advance(days=1)
@@ -223,11 +223,11 @@ async def test_a_report_comes_after_the_load_of_its_day() -> None:
         # On the fourth somebody mends it by hand, while the report waits.
         await harness.advance_to(START + timedelta(days=3, hours=7))
         assert [run.waiting_for_dependency for run in await harness.runs("report")] == [False, False, True]
-        await harness.client.trigger("clean", actor="ada")
+        await harness.client.schedules.trigger("clean", actor="ada")
         await harness.settle()
         assert order[2:] == [("clean", 4, 7), ("report", 4, 7)]
         for name in ("load", "clean", "report"):
-            assert (await harness.client.verify_ledger(name)).ok
+            assert (await harness.client.ticks.verify(name)).ok
 
 
 async def test_a_queue_with_a_rate_is_worked_off_at_that_rate() -> None:

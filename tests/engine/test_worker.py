@@ -63,7 +63,7 @@ async def final(client: Client, run_id: int) -> RunRecord:
     """The run once it is final."""
 
     async def look() -> RunRecord | None:
-        run = await client.run(run_id)
+        run = await client.runs.get(run_id)
         return run if run.finished_at else None
 
     record: RunRecord = await until(look)
@@ -105,12 +105,12 @@ async def test_a_worker_whose_schedules_are_refused_is_not_live(bird: Tickbird) 
     async def nightly() -> None: ...
 
     client = await bird.client()
-    await client.create("nightly", every(hours=2), "nightly", unknown_task_ok=True, actor="ana")
+    await client.schedules.create("nightly", every(hours=2), "nightly", unknown_task_ok=True, actor="ana")
     with pytest.raises(ConflictError, match="nightly"):
         await WorkerProcess(bird, options=QUICK).run()
     # The worker has closed the connections of this loop.
     client = await bird.client()
-    assert await client.workers() == []
+    assert await client.workers.list() == []
 
 
 async def test_a_payload_that_does_not_fit_is_refused_when_sent(bird: Tickbird) -> None:
@@ -121,7 +121,7 @@ async def test_a_payload_that_does_not_fit_is_refused_when_sent(bird: Tickbird) 
     for payload in ({}, {"number": "x"}, {"number": 1, "more": 2}):
         with pytest.raises(PayloadError, match="payload of task 'work'"):
             await work.enqueue(**payload)
-    assert not await (await bird.client()).runs()
+    assert not await (await bird.client()).runs.list()
     await bird.aclose()
 
 
@@ -198,11 +198,11 @@ async def test_a_thread_past_its_timeout_keeps_its_slot_until_it_returns(bird: T
         behind = await quick.enqueue()
         # The only slot is taken although the run is final.
         assert process.busy == 1
-        assert (await client.run(behind)).status == "queued"
+        assert (await client.runs.get(behind)).status == "queued"
 
         async def told() -> bool:
-            stuck = [worker.health["stuck"] for worker in await client.workers()]
-            findings = [finding.text for finding in await client.doctor()]
+            stuck = [worker.health["stuck"] for worker in await client.workers.list()]
+            findings = [finding.text for finding in await client.system.doctor()]
             return stuck == [1] and any("keep 1 of its 1 slot." in text for text in findings)
 
         # The next heartbeat reports it.
@@ -230,7 +230,7 @@ async def test_a_running_run_is_cancelled(bird: Tickbird, kind: str) -> None:
     async with working(bird) as (client, _):
         run_id = await bird.tasks[kind].enqueue()
         assert await asyncio.to_thread(going.wait, 60)
-        await client.cancel(run_id, actor="ana", reason="wrong month")
+        await client.runs.cancel(run_id, actor="ana", reason="wrong month")
         run = await final(client, run_id)
     assert (run.status, run.cancel_requested_by) == ("cancelled", "ana")
 
@@ -265,9 +265,9 @@ async def test_a_drain_finishes_what_is_going_and_takes_nothing_new(bird: Tickbi
         second = await work.enqueue()
         release.set()
     client = await bird.client()
-    assert (await client.run(first)).status == "succeeded"
-    assert (await client.run(second)).status == "queued"
-    assert not await client.workers(), "it signed off"
+    assert (await client.runs.get(first)).status == "succeeded"
+    assert (await client.runs.get(second)).status == "queued"
+    assert not await client.workers.list(), "it signed off"
     await bird.aclose()
 
 
@@ -289,11 +289,11 @@ async def test_a_worker_that_somebody_drains_finishes_and_ends_by_itself(
     task = asyncio.create_task(process.run())
     first = await work.enqueue()
     assert await asyncio.to_thread(going.wait, 60)
-    asked = await client.drain_worker(process.worker.id, actor="ana", note="new kernel")
+    asked = await client.workers.drain(process.worker.id, actor="ana", note="new kernel")
     assert asked.drain_requested_by == "ana"
 
     async def draining() -> bool:
-        return any(worker.draining for worker in await client.workers())
+        return any(worker.draining for worker in await client.workers.list())
 
     await until(draining)
     second = await work.enqueue()
@@ -301,9 +301,9 @@ async def test_a_worker_that_somebody_drains_finishes_and_ends_by_itself(
     release.set()
     await task
     client = await bird.client()
-    assert (await client.run(first)).status == "succeeded"
-    assert (await client.run(second)).status == "queued"
-    assert not await client.workers(), "it signed off"
+    assert (await client.runs.get(first)).status == "succeeded"
+    assert (await client.runs.get(second)).status == "queued"
+    assert not await client.workers.list(), "it signed off"
     assert "this worker drains: requested by ana" in caplog.text
     await bird.aclose()
 
@@ -319,7 +319,7 @@ async def test_a_run_put_back_by_a_drain_uses_up_nothing(bird: Tickbird) -> None
     async with working(bird, options=replace(QUICK, drain=0.1)):
         run_id = await endless.enqueue()
         assert await asyncio.to_thread(going.wait, 60)
-    run = await (await bird.client()).run(run_id)
+    run = await (await bird.client()).runs.get(run_id)
     assert (run.status, run.attempt, run.failures, run.crashes) == ("queued", 1, 0, 0)
     await bird.aclose()
 
@@ -336,10 +336,10 @@ async def test_a_schedule_ticks_on_time_and_never_early(bird: Tickbird) -> None:
     async with working(bird) as (client, _):
 
         async def three() -> bool:
-            return len(await client.runs(schedule="tick", status="succeeded")) >= 3
+            return len(await client.runs.list(schedule="tick", status="succeeded")) >= 3
 
         await until(three)
-        runs = await client.runs(schedule="tick")
+        runs = await client.runs.list(schedule="tick")
     assert max(early) <= 0
     ticks = sorted(run.scheduled_for.timestamp() for run in runs if run.scheduled_for)
     assert ticks == [ticks[0] + n for n in range(len(ticks))]
@@ -357,7 +357,7 @@ async def test_a_thread_that_ignores_a_drain_is_put_back_for_after_the_end(bird:
     async with working(bird, options=replace(QUICK, drain=0.1)):
         run_id = await stubborn.enqueue()
         assert await asyncio.to_thread(going.wait, 60)
-    run = await (await bird.client()).run(run_id)
+    run = await (await bird.client()).runs.get(run_id)
     release.set()
     assert (run.status, run.attempt, run.failures, run.crashes) == ("queued", 1, 0, 0)
     assert run.available_at > run.created_at
@@ -380,7 +380,7 @@ async def test_ten_schedules_share_three_places_and_none_starves(bird: Tickbird)
         bird.schedule(name, load, every(days=365), overlap="queue")
     async with working(bird, slots=10) as (client, _):
         await client.limits.set("warehouse", 3, actor="ada")
-        runs = [await client.trigger(name, actor="ada") for _ in range(3) for name in names]
+        runs = [await client.schedules.trigger(name, actor="ada") for _ in range(3) for name in names]
         for run in runs:
             await final(client, run.id)
     assert maximum <= 3

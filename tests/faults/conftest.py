@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.faults import Fleet
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
 
@@ -35,7 +35,7 @@ async def store(url: str) -> AsyncIterator[Store]:
 @pytest.fixture
 def client(store: Store) -> Client:
     """What a person uses."""
-    return Client(store)
+    return StoreClient(store)
 
 
 @pytest.fixture

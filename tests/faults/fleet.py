@@ -18,7 +18,7 @@ async def final(client: Client, run_id: int) -> RunRecord:
     """A run once it is final."""
 
     async def look() -> RunRecord | None:
-        run = await client.run(run_id)
+        run = await client.runs.get(run_id)
         return run if run.status in FINAL else None
 
     record: RunRecord = await until(look)
@@ -86,7 +86,9 @@ async def ticking(client: Client, name: str = "clock", **policies: Any) -> int:
     """A schedule with a tick each second, none of which is skipped; the instant behind which they begin."""
     # However slowly its workers come up, no tick is late.
     policies = {"overlap": "allow", "grace": "1h", **policies}
-    schedule = await client.create(name, every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, **policies)
+    schedule = await client.schedules.create(
+        name, every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, **policies
+    )
     assert schedule.cursor.planned_until is not None
     return schedule.cursor.planned_until
 
@@ -94,12 +96,12 @@ async def ticking(client: Client, name: str = "clock", **policies: Any) -> int:
 async def settled(client: Client, store: Store, fleet: Fleet, schedules: Mapping[str, int]) -> list[RunRecord]:
     """Once these schedules with a tick each second are paused and all is done: nothing was lost, nothing doubled."""
     for name in schedules:
-        await client.pause(name, actor="ada")
+        await client.schedules.pause(name, actor="ada")
     runs = await at_rest(store)
     assert {run.status for run in runs} == {"succeeded"}
     for run in runs:
         # A busy machine lets a worker put back what it had claimed ahead.
-        attempts = await client.attempts(run.id) if run.attempt > 1 else ()
+        attempts = await client.runs.list_attempts(run.id) if run.attempt > 1 else ()
         put_back = sum(attempt.outcome == "drained" for attempt in attempts)
         assert run.attempt == 1 + run.crashes + put_back, f"an attempt that no lost worker explains: {run}, {attempts}"
     for name, since in schedules.items():

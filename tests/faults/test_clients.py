@@ -11,7 +11,7 @@ import pytest
 
 from lab.faults import Fleet, judge, until
 from lab.faults.clients import RandomClient
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
 
@@ -35,7 +35,7 @@ async def test_fifty_clients(
 ) -> None:
     since = (await store.now()).timestamp()
     clients = [
-        RandomClient(Client(stores[number % len(stores)]), fleet.journal, NAMES, f"client {number}")
+        RandomClient(StoreClient(stores[number % len(stores)]), fleet.journal, NAMES, f"client {number}")
         for number in range(CLIENTS)
     ]
     for name in NAMES:
@@ -55,13 +55,13 @@ async def test_fifty_clients(
         if (stored := await store.schedules.get("default", name)) is None or stored.state == "deleted":
             await clients[0].create(name)
         elif stored.state == "paused":
-            await client.resume(name, actor="ada")
+            await client.schedules.resume(name, actor="ada")
     await fleet.wait_for_runs(3)
     for name in NAMES:
-        await client.pause(name, actor="ada")
+        await client.schedules.pause(name, actor="ada")
 
     async def at_rest() -> bool:
-        return all(run.finished_at is not None for run in await client.runs(limit=10_000))
+        return all(run.finished_at is not None for run in await client.runs.list(limit=10_000))
 
     await until(at_rest)
     verdict = await judge(url, fleet.folder, since, time.time())

@@ -17,7 +17,7 @@ import pytest
 from lab.faults import Fleet, until
 from lab.servers import PostgresServer, postgres_programs
 from tests.faults.fleet import all_runs, final
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
@@ -46,7 +46,9 @@ def _copy_database(server: PostgresServer, url: str) -> str:
 @pytest.fixture
 async def copy(url: str, store: Store, request: pytest.FixtureRequest) -> AsyncIterator[str]:
     """The address of a copy of a store with a schedule that ticks each second."""
-    await Client(store).create("clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, overlap="allow")
+    await StoreClient(store).schedules.create(
+        "clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, overlap="allow"
+    )
     await store.identity.check()
     await store.close()
     if url.startswith("sqlite"):
@@ -68,38 +70,38 @@ async def copied(copy: str) -> AsyncIterator[Store]:
 
 
 async def test_a_copy_waits_for_a_person(copy: str, copied: Store, tmp_path: Path) -> None:
-    client = Client(copied)
+    client = StoreClient(copied)
     folder = tmp_path / "copied"
     folder.mkdir()
     fleet = Fleet(copy, folder)
     try:
         fleet.start()
         await fleet.wait_for_workers(1)
-        run = await client.enqueue("succeed", actor="ada")
+        run = await client.runs.enqueue("succeed", actor="ada")
         # What a person asks for is done; what is due is not planned by it.
-        await client.pause("clock", actor="ada")
-        await client.resume("clock", actor="ada")
+        await client.schedules.pause("clock", actor="ada")
+        await client.schedules.resume("clock", actor="ada")
 
         async def held() -> str:
-            return next((worker.standby_reason for worker in await client.workers()), "")
+            return next((worker.standby_reason for worker in await client.workers.list()), "")
 
         assert "does nothing: this store is a copy: it belongs to " in await until(held)
         assert await all_runs(copied, "clock") == []
-        assert (await client.run(run)).status == "queued"
+        assert (await client.runs.get(run)).status == "queued"
         await until(lambda: _due(client))
-        next_run_at = (await client.get("clock")).next_run_at
+        next_run_at = (await client.schedules.get("clock")).next_run_at
         assert next_run_at is not None
-        explained = await client.why("clock", next_run_at)
+        explained = await client.ticks.why("clock", next_run_at)
         assert "this store is a copy" in explained.sentence
         assert "plans and executes nothing: this store is a copy" in fleet.logs()
 
-        await client.accept_copy(actor="ada")
+        await client.system.accept_copy(actor="ada")
 
         async def done() -> bool:
-            return (await client.run(run)).status == "succeeded" and bool(await all_runs(copied, "clock"))
+            return (await client.runs.get(run)).status == "succeeded" and bool(await all_runs(copied, "clock"))
 
         await until(done)
-        [row] = [row for row in await client.audit() if row.action == "accept_copy"]
+        [row] = [row for row in await client.audit.list() if row.action == "accept_copy"]
         assert row.actor == "ada"
         assert row.detail["from"] != row.detail["to"]
         assert "the copy was accepted" in fleet.logs()
@@ -117,9 +119,9 @@ def tickbird(url: str, *words: str) -> str:
 
 
 async def test_why_tells_of_a_copy_until_it_is_accepted(copy: str, copied: Store) -> None:
-    client = Client(copied)
-    run = await client.enqueue("succeed", actor="ada", unknown_task_ok=True)
-    assert [step.name for step in await client.waiting_for(run)][-1] == "copy"
+    client = StoreClient(copied)
+    run = await client.runs.enqueue("succeed", actor="ada", unknown_task_ok=True)
+    assert [step.name for step in await client.runs.waiting_for(run)][-1] == "copy"
     words = "but nothing is planned or executed here: this store is a copy: it belongs to "
     text = tickbird(copy, "why", "clock", "2035-01-01T00:00:00Z")
     assert words in text
@@ -136,7 +138,7 @@ async def test_why_tells_of_a_copy_until_it_is_accepted(copy: str, copied: Store
     assert "✓ copy: " in text
     [explanation] = json.loads(tickbird(copy, "why", "clock", "2035-01-01T00:00:00Z", "--json"))["explanations"]
     assert explanation["verdict"] == "will run"
-    assert "copy" not in {step.name for step in await client.waiting_for(run)}
+    assert "copy" not in {step.name for step in await client.runs.waiting_for(run)}
 
 
 async def test_an_accepted_copy_is_told_to_programs(copy: str) -> None:
@@ -146,11 +148,11 @@ async def test_an_accepted_copy_is_told_to_programs(copy: str) -> None:
 
 
 async def test_only_a_copy_is_accepted(client: Client, copied: Store) -> None:
-    await Client(copied).accept_copy(actor="ada")
+    await StoreClient(copied).system.accept_copy(actor="ada")
     with pytest.raises(ConflictError, match="this store is no copy; there is nothing to accept"):
-        await Client(copied).accept_copy(actor="ada")
+        await StoreClient(copied).system.accept_copy(actor="ada")
     with pytest.raises(ValueError, match="actor"):
-        await Client(copied).accept_copy(actor="")
+        await StoreClient(copied).system.accept_copy(actor="")
 
 
 async def test_a_file_that_was_moved_is_itself(tmp_path: Path) -> None:
@@ -211,9 +213,9 @@ async def test_planning_switched_off(client: Client, store: Store, monkeypatch: 
     with pytest.raises(ValueError, match="TICKBIRD_PLANNING: 'perhaps' is neither on nor off"):
         open_store("sqlite://")
     store.plans = False
-    await client.create("clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True)
+    await client.schedules.create("clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True)
     await until(lambda: _due(client))
-    await client.pause("clock", actor="ada")
+    await client.schedules.pause("clock", actor="ada")
     assert await all_runs(store, "clock") == []
 
 
@@ -237,8 +239,10 @@ async def test_a_dump_that_is_restored(
     url: str, store: Store, client: Client, postgres_server: PostgresServer, tmp_path: Path
 ) -> None:
     """Under another name on the same server, or under the same name on another: it waits to be accepted."""
-    await client.create("clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, overlap="allow")
-    assert not (await client.identity()).copy_reason
+    await client.schedules.create(
+        "clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, overlap="allow"
+    )
+    assert not (await client.system.identity()).copy_reason
     elsewhere = postgres_server.create_database()
     with PostgresServer() as other:
         name = urlsplit(url).path[1:]
@@ -257,29 +261,31 @@ async def test_a_dump_that_is_restored(
             restored = open_store(same_name)
             await restored.open()
             try:
-                run = await Client(restored).enqueue("succeed", actor="ada")
-                await until(lambda: _due(Client(restored)))
+                run = await StoreClient(restored).runs.enqueue("succeed", actor="ada")
+                await until(lambda: _due(StoreClient(restored)))
                 assert await all_runs(restored, "clock") == []
                 _accept(same_name)
                 await until(lambda: all_runs(restored, "clock"))
-                assert (await final(Client(restored), run)).status == "succeeded"
+                assert (await final(StoreClient(restored), run)).status == "succeeded"
             finally:
                 await restored.close()
     postgres_server.drop_database(elsewhere)
     # Where it was dumped from, nothing has changed.
-    assert not (await client.identity()).copy_reason
+    assert not (await client.system.identity()).copy_reason
 
 
 async def test_a_worker_that_is_not_to_plan(client: Client, store: Store, fleet: Fleet) -> None:
-    await client.create("clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, overlap="allow")
+    await client.schedules.create(
+        "clock", every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, overlap="allow"
+    )
     fleet.spawn(environment={"TICKBIRD_PLANNING": "off"})
     await fleet.wait_for_workers(1)
     await until(lambda: _due(client))
     # The run wakes the worker while the schedule is due; a worker that plans would plan it now.
-    run = await client.enqueue("succeed", actor="ada")
+    run = await client.runs.enqueue("succeed", actor="ada")
     assert (await final(client, run)).status == "succeeded"
     assert await all_runs(store, "clock") == []
-    [worker] = await client.workers()
+    [worker] = await client.workers.list()
     assert (worker.kind, worker.standby_reason) == ("executor", "plans nothing: TICKBIRD_PLANNING is off")
     assert "this worker plans nothing: TICKBIRD_PLANNING is off" in fleet.logs()
     # It executes what another one plans.
@@ -289,5 +295,5 @@ async def test_a_worker_that_is_not_to_plan(client: Client, store: Store, fleet:
 
 
 async def _due(client: Client) -> bool:
-    next_run_at = (await client.get("clock")).next_run_at
-    return next_run_at is not None and next_run_at <= await client.now()
+    next_run_at = (await client.schedules.get("clock")).next_run_at
+    return next_run_at is not None and next_run_at <= await client.system.now()

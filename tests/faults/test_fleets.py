@@ -47,7 +47,7 @@ async def test_eight_processes_on_one_file(client: Client, store: Store, fleet: 
     for _ in range(8):
         fleet.start(slots=4, lease=10.0)
     for _ in range(100):
-        await client.enqueue("succeed", actor="ada", unknown_task_ok=True)
+        await client.runs.enqueue("succeed", actor="ada", unknown_task_ok=True)
     await fleet.wait_for_workers(8)
     await until(lambda: len(fleet.entries("done")) >= 112)
     runs = await settled(client, store, fleet, schedules)
@@ -60,23 +60,23 @@ async def test_a_pause_and_a_deploy_while_it_works(client: Client, store: Store,
     """Code declares another interval: both versions of it run for a while, a pause goes through, no tick is lost."""
     old = [fleet.start(declares=(("changed", 1), ("gone", 1), ("paused", 1))) for _ in range(2)]
     await until(lambda: {"changed", "gone", "paused"} <= {entry.schedule for entry in fleet.entries("done")})
-    paused = await client.pause("paused", actor="ada", note="quiet")
+    paused = await client.schedules.pause("paused", actor="ada", note="quiet")
     new = [fleet.start(declares=(("changed", 2), ("paused", 1))) for _ in range(2)]
     await fleet.wait_for_workers(4)
     for process in old:
         process.drain()
         assert await process.wait() == 0
-    changed = await client.get("changed")
+    changed = await client.schedules.get("changed")
     assert changed.definition_json["trigger"] == every(seconds=2).to_json()
     await until(lambda: max(n.tick or 0 for n in fleet.entries("done")) > (changed.cursor.planned_until or 0) + 3)
     for name in ("changed", "gone"):
-        if (await client.get(name)).state == "active":
-            await client.pause(name, actor="ada")
+        if (await client.schedules.get(name)).state == "active":
+            await client.schedules.pause(name, actor="ada")
     await at_rest(store)
-    stands = await client.get("paused")
+    stands = await client.schedules.get("paused")
     assert (stands.state, stands.revision) == ("paused", paused.revision)
     assert stands.cursor.planned_until == paused.cursor.planned_until
-    since = to_seconds((await client.revisions("paused"))[-1].at)
+    since = to_seconds((await client.revisions.list("paused"))[-1].at)
     assert await accounted(store, "paused", 1, since) >= 1
     for run in await all_runs(store, "changed"):
         assert run.scheduled_for is not None

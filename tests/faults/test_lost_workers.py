@@ -22,7 +22,7 @@ LEASE = 6.0
 
 async def hold(client: Client, fleet: Fleet) -> tuple[int, Entry]:
     """A run that is under way and waits, and the entry of its worker."""
-    run_id = await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
+    run_id = await client.runs.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
     [began] = await until(lambda: fleet.entries("began", run_id))
     return run_id, began
 
@@ -47,7 +47,7 @@ async def test_a_killed_worker_is_replaced(client: Client, store: Store, fleet: 
     fleet.create_file("gate")
     run = await final(client, run_id)
     assert (run.status, run.attempt, run.crashes, run.failures) == ("succeeded", 2, 1, 0)
-    assert [(lost.attempt, lost.outcome) for lost in await client.attempts(run_id)] == [(1, "lost")]
+    assert [(lost.attempt, lost.outcome) for lost in await client.runs.list_attempts(run_id)] == [(1, "lost")]
     await agrees(fleet, store)
 
 
@@ -63,14 +63,14 @@ async def test_a_frozen_worker_that_wakes_changes_nothing(client: Client, store:
     fleet.member(began.pid).thaw()
     log = fleet.folder / f"{began.pid}.log"
     await until(lambda: re.search("lost its lease|could not be kept|came too late", log.read_text()))
-    under_way = await client.run(run_id)
+    under_way = await client.runs.get(run_id)
     assert (under_way.status, under_way.attempt) == ("running", 2)
     fleet.create_file(f"gate-{again.pid}")
     run = await final(client, run_id)
     assert (run.status, run.attempt, run.result) == ("succeeded", 2, again.pid)
     # It goes on as a good worker.
     fleet.member(again.pid).kill()
-    other = await final(client, await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada"))
+    other = await final(client, await client.runs.enqueue("wait_for_file", {"file": "gate"}, actor="ada"))
     assert other.result == began.pid
 
 
@@ -80,17 +80,17 @@ async def test_sigterm_lets_runs_finish(client: Client, store: Store, fleet: Fle
     process.drain()
 
     async def drains() -> bool:
-        return any(worker.draining for worker in await client.workers())
+        return any(worker.draining for worker in await client.workers.list())
 
     # Not by its log: it says so when the signal comes, and may claim a last time before its engine hears of it.
     await until(drains)
-    queued = await client.enqueue("succeed", actor="ada", unknown_task_ok=True)
+    queued = await client.runs.enqueue("succeed", actor="ada", unknown_task_ok=True)
     fleet.create_file("gate")
     assert await process.wait() == 0
-    run = await client.run(run_id)
+    run = await client.runs.get(run_id)
     assert (run.status, run.attempt) == ("succeeded", 1)
-    assert (await client.run(queued)).status == "queued"
-    assert not await client.workers()
+    assert (await client.runs.get(queued)).status == "queued"
+    assert not await client.workers.list()
 
 
 async def test_a_second_signal_ends_at_once_and_loses_nothing(client: Client, store: Store, fleet: Fleet) -> None:
@@ -117,7 +117,7 @@ async def test_a_worker_that_drains_too_long_puts_its_runs_back(client: Client, 
     run_id, _ = await hold(client, fleet)
     process.drain()
     assert await process.wait() == 0
-    run = await client.run(run_id)
+    run = await client.runs.get(run_id)
     assert (run.status, run.failures, run.crashes) == ("queued", 0, 0)
     fleet.start(lease=30.0)
     fleet.create_file("gate")

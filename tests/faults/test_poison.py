@@ -60,27 +60,27 @@ async def test_poisoned_rows_park_alone(client: Client, store: Store, fleet: Fle
     left = sorted(poison, key=lambda name: len(str(poison[name])), reverse=True)
 
     async def parked() -> bool:
-        while left and (await client.get(left[-1])).state == "parked":
+        while left and (await client.schedules.get(left[-1])).state == "parked":
             left.pop()
         return not left
 
     await until(parked)
     await until(lambda: any(entry.schedule == "fine" for entry in fleet.entries("done")))
-    parked_rows = await client.list(state="parked", limit=1_000)
+    parked_rows = await client.schedules.list(state="parked", limit=1_000)
     assert {row.schedule.name for row in parked_rows if row.schedule.error} == poison.keys()
-    left_alone = await client.get("newer")
+    left_alone = await client.schedules.get("newer")
     assert left_alone.cursor.next_run_at is None
     assert {run.schedule for run in await all_runs(store)} == {"clock", "fine"}
     assert "Traceback" not in fleet.logs()
 
     for name in POISON:
-        await plain.redefine((await client.get(name)).id, GOOD)
+        await plain.redefine((await client.schedules.get(name)).id, GOOD)
     await until(lambda: POISON.keys() <= {entry.schedule for entry in fleet.entries("done")})
     for name in POISON:
-        healed = await client.get(name)
+        healed = await client.schedules.get(name)
         assert (healed.state, healed.error, healed.revision) == ("active", None, 2)
-        await client.pause(name, actor="ada")
-    await client.pause("fine", actor="ada")
+        await client.schedules.pause(name, actor="ada")
+    await client.schedules.pause("fine", actor="ada")
     runs = await settled(client, store, fleet, {"clock": since})
     assert {run.origin for run in runs if run.schedule == "clock"} == {"schedule"}
     assert not await all_skips(store, "clock")

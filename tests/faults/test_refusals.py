@@ -18,7 +18,7 @@ def _plain(url: str) -> PlainRows:
 
 
 async def _is_shown(client: Client, name: str, error: str | None) -> bool:
-    return (await client.get(name)).error == error
+    return (await client.schedules.get(name)).error == error
 
 
 async def test_a_trigger_that_refuses_one_schedule_for_some_time(
@@ -28,14 +28,14 @@ async def test_a_trigger_that_refuses_one_schedule_for_some_time(
     for _ in range(2):
         fleet.start()
     await fleet.wait_for_runs(4)
-    await _plain(url).refuse_rows("runs", (await client.get("refused")).id, MESSAGE)
+    await _plain(url).refuse_rows("runs", (await client.schedules.get("refused")).id, MESSAGE)
     await until(lambda: _is_shown(client, "refused", MESSAGE))
     await until(lambda: f"schedule refused cannot be planned: {MESSAGE}" in fleet.logs())
     # Meanwhile the other one runs on.
     ran = len([entry for entry in fleet.entries("done") if entry.schedule == "clock"])
     await until(lambda: len([entry for entry in fleet.entries("done") if entry.schedule == "clock"]) >= ran + 4)
-    assert (await client.get("refused")).state == "active"
-    assert any(finding.check == "parked" and not finding.ok for finding in await client.doctor())
+    assert (await client.schedules.get("refused")).state == "active"
+    assert any(finding.check == "parked" and not finding.ok for finding in await client.system.doctor())
     await _plain(url).accept_rows()
     await until(lambda: _is_shown(client, "refused", None))
     runs = await settled(client, store, fleet, since)

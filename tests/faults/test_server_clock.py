@@ -75,19 +75,19 @@ async def test_a_jump_and_back(
         fleet.start(lease=6.0, heartbeat=2.0)
     await fleet.wait_for_workers(2)
     await fleet.wait_for_runs(3)
-    under_way = await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada")
+    under_way = await client.runs.enqueue("wait_for_file", {"file": "gate"}, actor="ada")
     await until(lambda: fleet.entries("began", under_way))
     clock.set(jump)
 
     async def held() -> bool:
-        workers = await client.workers()
+        workers = await client.workers.list()
         return len(workers) == 2 and all("the store's clock has jumped" in worker.standby_reason for worker in workers)
 
     await until(held)
     assert fleet.logs().count("nothing is planned or rescued until it is set right") == 2
     planned = len(await all_runs(store, "clock"))
     # What a person asks for is done, and what is under way is neither rescued nor lost.
-    assert (await final(client, await client.enqueue("succeed", actor="ada"))).status == "succeeded"
+    assert (await final(client, await client.runs.enqueue("succeed", actor="ada"))).status == "succeeded"
     assert len(await all_runs(store, "clock")) == planned
     # One that begins now cannot know by itself what has happened.
     late = fleet.start(lease=6.0, heartbeat=2.0)
@@ -95,12 +95,12 @@ async def test_a_jump_and_back(
     await until(lambda: "has seen the store's clock jump" in (fleet.folder / f"{late.pid}.log").read_text())
     # An edit first decides what is due, and that could not be taken back.
     with pytest.raises(ConflictError, match="set that clock right, or wait five minutes"):
-        await client.pause("clock", actor="ada")
+        await client.schedules.pause("clock", actor="ada")
     clock.set(0)
     await fleet.wait_for_runs(6)
 
     async def trusted() -> bool:
-        workers = await client.workers()
+        workers = await client.workers.list()
         return len(workers) == 3 and not any(worker.standby_reason for worker in workers)
 
     await until(trusted)
@@ -113,7 +113,7 @@ async def test_a_jump_and_back(
     await settled(client, store, fleet, since)
     now = await store.now()
     for name in ("clock", "careful"):
-        stored = await client.get(name)
+        stored = await client.schedules.get(name)
         assert stored.planned_until is not None
         assert stored.planned_until <= now
         assert not [skip for skip in await all_skips(store, name) if skip.count > 100]
@@ -126,39 +126,39 @@ async def test_nothing_starts_early_and_no_deadline_passes(
         fleet.start(lease=6.0, heartbeat=2.0, slots=4)
     await fleet.wait_for_workers(2)
     # The slots are full, so that what comes next waits for one.
-    blockers = [await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada") for _ in range(8)]
+    blockers = [await client.runs.enqueue("wait_for_file", {"file": "gate"}, actor="ada") for _ in range(8)]
     await until(lambda: all(fleet.entries("began", run_id) for run_id in blockers))
     backed_off = await _retry_later(store, client)
-    urgent = [await client.enqueue("succeed", actor="ada", start_within="10m") for _ in range(5)]
-    delayed = [await client.enqueue("succeed", actor="ada", delay="12h") for _ in range(50)]
+    urgent = [await client.runs.enqueue("succeed", actor="ada", start_within="10m") for _ in range(5)]
+    delayed = [await client.runs.enqueue("succeed", actor="ada", delay="12h") for _ in range(50)]
     clock.set(DAY)
 
     async def held() -> bool:
-        workers = await client.workers()
+        workers = await client.workers.list()
         return len(workers) == 2 and all("the store's clock has jumped" in worker.standby_reason for worker in workers)
 
     await until(held)
     fleet.create_file("gate")
     # What was due before the jump, and what is asked for now, is done; that shows that workers claim.
-    for run_id in (*urgent, await client.enqueue("succeed", actor="ada")):
+    for run_id in (*urgent, await client.runs.enqueue("succeed", actor="ada")):
         run = await final(client, run_id)
         assert (run.status, run.attempt) == ("succeeded", 1)
     clock.set(0)
 
     async def trusted() -> bool:
-        return not any(worker.standby_reason for worker in await client.workers())
+        return not any(worker.standby_reason for worker in await client.workers.list())
 
     await until(trusted)
-    assert (await final(client, await client.enqueue("succeed", actor="ada"))).status == "succeeded"
+    assert (await final(client, await client.runs.enqueue("succeed", actor="ada"))).status == "succeeded"
     for run_id in (*delayed, backed_off):
-        run = await client.run(run_id)
+        run = await client.runs.get(run_id)
         assert (run.status, run.attempt) == ("queued", int(run_id == backed_off))
 
 
 async def _retry_later(store: Store, client: Client) -> int:
     """A run whose first attempt has failed, and that is to be tried again in an hour."""
     worker = Worker(id="gone", namespace="default", app="", host="host", pid=1, version="0")
-    run_id = await client.enqueue("succeed", actor="ada")
+    run_id = await client.runs.enqueue("succeed", actor="ada")
     claimed = await store.leases.claim(worker, 1, 60, queues=["default"], tasks=["succeed"])
     [run] = claimed.runs
     assert run.id == run_id

@@ -15,7 +15,7 @@ from lab.faults import Cable, Fleet, Proxy, SmallDisk, until
 from lab.servers import PostgresServer, ServerMissing
 from tests.conftest import lacking, leave_out
 from tests.faults.fleet import final, settled, ticking
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import StoreError
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
@@ -42,7 +42,7 @@ async def opened(url: str, folder: Path) -> AsyncIterator[tuple[Store, Client, F
         await store.migrate()
         await store.open()
         stack.push_async_callback(store.close)
-        yield store, Client(store), stack.enter_context(Fleet(url, folder))
+        yield store, StoreClient(store), stack.enter_context(Fleet(url, folder))
 
 
 async def _collect(found: list[T], make: Callable[[], Awaitable[T]]) -> None:
@@ -66,7 +66,7 @@ async def test_it_restarts_without_a_checkpoint(tmp_path: Path) -> None:
             await settled(client, store, fleet, {"clock": since})
             assert all(member.alive for member in fleet.members)
             # The workers sleep now, and listen again.
-            run = await final(client, await client.enqueue("succeed", actor="ada"))
+            run = await final(client, await client.runs.enqueue("succeed", actor="ada"))
             assert run.status == "succeeded"
 
 
@@ -118,7 +118,7 @@ async def test_its_disk_is_full(tmp_path: Path, disk: SmallDisk) -> None:
             disk.fill()
             asked: list[int] = []
             with pytest.raises(StoreError, match=r"No space left on device|cannot be reached"):
-                await _collect(asked, lambda: client.enqueue("succeed", actor=os.urandom(90).hex()))
+                await _collect(asked, lambda: client.runs.enqueue("succeed", actor=os.urandom(90).hex()))
             disk.clear()
             # Without room for its log, PostgreSQL itself gives up, and somebody has to start it.
             server.start()
@@ -137,7 +137,7 @@ async def test_the_disk_of_a_file_is_full(tmp_path: Path) -> None:
             disk.fill()
             asked: list[int] = []
             with pytest.raises(StoreError, match="full"):
-                await _collect(asked, lambda: client.enqueue("succeed", actor="ada"))
+                await _collect(asked, lambda: client.runs.enqueue("succeed", actor="ada"))
             await until(lambda: "full" in fleet.logs())
             disk.clear()
             await fleet.wait_for_ticks(2)
@@ -154,7 +154,7 @@ async def test_a_cable_is_pulled(postgres_url: str, tmp_path: Path) -> None:
             impatient = "?connect_timeout=2&tcp_user_timeout=2000&keepalives_idle=1&keepalives_interval=1"
             # A worker stops its runs lease/5 before the lease ends: longer than a busy machine stops a process.
             far = fleet.spawn(url=wire.url + impatient, prefix=cable.prefix, lease=10.0)
-            run_id = await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
+            run_id = await client.runs.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
             await until(lambda: fleet.entries("began", run_id))
             near = fleet.start(lease=6.0)
             await fleet.wait_for_workers(2)

@@ -15,7 +15,7 @@ from lab.faults import Fleet, Proxy, until
 from lab.faults.proxy import Trick
 from tests.faults.fleet import agrees, all_runs, final, settled, ticking
 from tickbird import cron
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
@@ -51,13 +51,13 @@ async def test_commits_whose_answer_is_lost(client: Client, store: Store, fleet:
 
 
 async def test_a_trigger_whose_answer_is_lost_is_not_tried_again(client: Client, store: Store, wire: Proxy) -> None:
-    await client.create("by-hand", cron("0 0 1 1 *"), "succeed", actor="ada", unknown_task_ok=True)
+    await client.schedules.create("by-hand", cron("0 0 1 1 *"), "succeed", actor="ada", unknown_task_ok=True)
     person = open_store(wire.url)
     await person.open()
     try:
         wire.trick("COMMIT", "unanswered")
         with pytest.raises(StoreUnavailableError):
-            await Client(person).trigger("by-hand", actor="ada")
+            await StoreClient(person).schedules.trigger("by-hand", actor="ada")
     finally:
         await person.close()
     assert len(await all_runs(store, "by-hand")) == 1
@@ -69,7 +69,7 @@ async def test_a_worker_dies_after_the_effect_and_before_its_record(
     """The same run is done again under the next attempt; its first end arrives later still, and is refused."""
     wire.trick(FINISH, "hold")
     first = fleet.start(url=wire.url, lease=LEASE)
-    run_id = await client.enqueue("succeed", actor="ada", unknown_task_ok=True)
+    run_id = await client.runs.enqueue("succeed", actor="ada", unknown_task_ok=True)
     await until(lambda: fleet.entries("done", run_id) and wire.held)
     first.kill()
     second = fleet.start(lease=LEASE)
@@ -78,7 +78,7 @@ async def test_a_worker_dies_after_the_effect_and_before_its_record(
     wire.heal()
     await until(lambda: not wire.held)
     assert [entry.attempt for entry in fleet.entries("done", run_id)] == [1, 2]
-    assert await client.run(run_id) == run
+    assert await client.runs.get(run_id) == run
     await agrees(fleet, store)
 
 
@@ -87,7 +87,7 @@ async def test_an_end_that_arrives_while_another_attempt_is_under_way(
 ) -> None:
     wire.trick(FINISH, "hold")
     first = fleet.start(url=wire.url, lease=LEASE)
-    run_id = await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
+    run_id = await client.runs.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
     await until(lambda: fleet.entries("began", run_id))
     fleet.create_file(f"gate-{first.pid}")
     await until(lambda: wire.held)
@@ -96,7 +96,7 @@ async def test_an_end_that_arrives_while_another_attempt_is_under_way(
     await until(lambda: len(fleet.entries("began", run_id)) == 2)
     wire.heal()
     await until(lambda: not wire.held)
-    under_way = await client.run(run_id)
+    under_way = await client.runs.get(run_id)
     assert (under_way.status, under_way.attempt) == ("running", 2)
     fleet.create_file(f"gate-{second.pid}")
     run = await final(client, run_id)
@@ -144,7 +144,7 @@ async def test_a_worker_that_is_cut_off_stops_before_another_begins(
     """Nothing comes through and nobody is told; it stops its own work in time, and comes back alone."""
     # A worker stops its runs lease/5 before the lease ends: longer than a busy machine stops a process.
     alone = fleet.start(url=wire.url, lease=10.0)
-    run_id = await client.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
+    run_id = await client.runs.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
     await until(lambda: fleet.entries("began", run_id))
     other = fleet.start(lease=LEASE)
     await fleet.wait_for_workers(2)

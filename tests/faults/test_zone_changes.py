@@ -26,7 +26,7 @@ def _start(fleet: Fleet, folder: Path | None = None) -> Member:
 
 
 async def _create(client: Client, name: str, trigger: Any) -> None:
-    await client.create(name, trigger, "succeed", actor="ada", unknown_task_ok=True, overlap="allow")
+    await client.schedules.create(name, trigger, "succeed", actor="ada", unknown_task_ok=True, overlap="allow")
 
 
 async def _newest(store: Store, schedule: str) -> int:
@@ -35,26 +35,26 @@ async def _newest(store: Store, schedule: str) -> int:
 
 async def test_a_country_abolishes_summer_time(client: Client, store: Store, fleet: Fleet, tmp_path: Path) -> None:
     await _create(client, "july", cron("0 9 1 7 *", ZONE))
-    await client.update("july", actor="ada", start_at=datetime(2099, 1, 1, tzinfo=UTC))
+    await client.schedules.update("july", actor="ada", start_at=datetime(2099, 1, 1, tzinfo=UTC))
     await _create(client, "zoned", every(seconds=1, tz=ZONE))
     await _create(client, "utc", every(seconds=1))
     old = _start(fleet)
     await until(lambda: _newest(store, "zoned"))
-    assert (await client.get("july")).next_run_at == SUMMER
+    assert (await client.schedules.get("july")).next_run_at == SUMMER
 
     new = _start(fleet, write_zone(tmp_path / "new", ZONE, "CET-1", "9999a"))
 
     async def moved() -> bool:
-        return (await client.get("july")).next_run_at == WINTER
+        return (await client.schedules.get("july")).next_run_at == WINTER
 
     await until(moved)
-    [row] = [row for row in await client.audit() if row.action == "zones"]
+    [row] = [row for row in await client.audit.list() if row.action == "zones"]
     assert (row.schedule, row.actor) == ("july", "zone data 9999a")
     # It logs what it has done once that is done.
     await until(lambda: "next_run_at of july moved from 2099-07-01 07:00:00+00:00 to 2099-07-01 08:00" in fleet.logs())
 
     async def held() -> str:
-        return next((worker.standby_reason for worker in await client.workers() if worker.pid == old.pid), "")
+        return next((worker.standby_reason for worker in await client.workers.list() if worker.pid == old.pid), "")
 
     assert "plans only schedules in UTC" in await until(held)
     seen = await _newest(store, "zoned")
@@ -69,8 +69,8 @@ async def test_a_country_abolishes_summer_time(client: Client, store: Store, fle
     seen = await _newest(store, "utc")
     await until(lambda: _is_past(store, "utc", seen + 2))
     assert [run.id for run in await all_runs(store, "zoned")] == left
-    assert (await client.get("july")).next_run_at == WINTER
-    explained = await client.why("zoned", await client.now())
+    assert (await client.schedules.get("july")).next_run_at == WINTER
+    explained = await client.ticks.why("zoned", await client.system.now())
     assert "plans only schedules in UTC" in explained.sentence
     assert again.alive
     assert old.alive
@@ -87,11 +87,11 @@ async def test_a_worker_with_older_rules_comes_second(
     await _create(client, "zoned", every(seconds=1, tz=ZONE))
     _start(fleet, write_zone(tmp_path / "old", ZONE, "CET-1", "1999a"))
     await fleet.wait_for_workers(1)
-    assert [zones.version for zones in await client.zone_data_history()] != ["1999a"]
-    run = await client.enqueue("succeed", actor="ada")
+    assert [zones.version for zones in await client.system.zone_data_history()] != ["1999a"]
+    run = await client.runs.enqueue("succeed", actor="ada")
 
     async def done() -> bool:
-        return (await client.run(run)).status == "succeeded"
+        return (await client.runs.get(run)).status == "succeeded"
 
     await until(done)
     assert await all_runs(store, "zoned") == []
@@ -117,15 +117,15 @@ async def test_a_worker_without_the_zone_of_a_run_leaves_it_to_another(
     await until(lambda: any(entry.schedule == "utc" for entry in fleet.entries("done")))
 
     async def reported() -> bool:
-        return any(published(worker.health) for worker in await client.workers() if worker.pid == older.pid)
+        return any(published(worker.health) for worker in await client.workers.list() if worker.pid == older.pid)
 
     await until(reported)
     assert [entry for entry in fleet.entries("began") if entry.schedule == "zoned"] == []
     runs = await all_runs(store, "zoned")
     assert {(run.status, run.attempt) for run in runs} == {("queued", 0)}
-    steps = await client.waiting_for(runs[0].id)
+    steps = await client.runs.waiting_for(runs[0].id)
     assert "No live worker can read it" in " ".join(step.text for step in steps)
-    findings = [finding for finding in await client.doctor() if finding.check == "workers" and not finding.ok]
+    findings = [finding for finding in await client.system.doctor() if finding.check == "workers" and not finding.ok]
     assert any("revision 1 of zoned" in finding.text for finding in findings)
 
     fleet.spawn(environment=newer, plan=False)

@@ -261,7 +261,7 @@ async def _hold(client: Client, store: Store) -> None:
     """Plan an hourly schedule after a night, which holds its runs."""
     definition = Definition(trigger=every(hours=1), target=Target("report"), catch_up="all", hold_above=5)
     command = Create(actor="ana", namespace="default", definition=definition)
-    then = (await client.now()).replace(minute=30) - timedelta(hours=2)
+    then = (await client.system.now()).replace(minute=30) - timedelta(hours=2)
     await store.schedules.change("default", "late", command, now=then - timedelta(hours=10))
     await store.planning.plan_due(now=then)
 

@@ -20,7 +20,7 @@ from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from tickbird import ConflictError, InvalidError, NotFoundError, PayloadError, SchemaError, Tickbird
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.workers import Worker
 from tickbird.engine.engine import EngineOptions
 from tickbird.stores import open_store
@@ -131,7 +131,7 @@ async def client(url: str) -> AsyncIterator[Client]:
     store = open_store(url)
     await store.migrate()
     await store.open()
-    yield Client(store)
+    yield StoreClient(store)
     await store.close()
 
 
@@ -164,12 +164,12 @@ each_kind = pytest.mark.parametrize("store_kind,way", KINDS)
 async def test_a_rollback_leaves_no_run_and_a_commit_one(bird: Tickbird, client: Client, opened: Any) -> None:
     async with opened() as connection:
         await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}))
-        assert list(await client.runs()) == []
+        assert list(await client.runs.list()) == []
         await done(connection.rollback())
-        assert list(await client.runs()) == []
+        assert list(await client.runs.list()) == []
         run_id = await done(bird.enqueue_in(connection, bird.tasks["send_mail"], {"to": "bob", "copies": "2"}))
         await done(connection.commit())
-    [run] = await client.runs()
+    [run] = await client.runs.list()
     assert (run.id, run.target.name, run.payload) == (run_id, "send_mail", {"to": "bob", "copies": 2})
     assert (run.queue, run.priority, run.actor, run.origin) == ("mail", 4, "shop", "manual")
 
@@ -193,7 +193,7 @@ async def test_what_else_the_transaction_did_goes_with_it(bird: Tickbird, client
             await done(ending())
         found = await orders(connection, "SELECT * FROM orders")
         assert len(await done(found.fetchall())) == 1
-    assert len(await client.runs()) == 1
+    assert len(await client.runs.list()) == 1
 
 
 @each_kind
@@ -218,7 +218,7 @@ async def test_options_keys_and_instants(bird: Tickbird, client: Client, opened:
             await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}, idempotency_key="k"))
         later = await done(bird.enqueue_in(connection, "note", {"at": due}, delay="5m"))
         await done(connection.commit())
-    run, delayed = await client.run(first), await client.run(later)
+    run, delayed = await client.runs.get(first), await client.runs.get(later)
     assert (run.due_at, run.queue, run.actor) == (due, "slow", "ada")
     assert run.start_by is not None
     assert (run.start_by - due).total_seconds() == 3600
@@ -245,7 +245,7 @@ async def test_what_is_refused_leaves_the_transaction_usable(bird: Tickbird, cli
                 await done(bird.enqueue_in(connection, task, payload, **options))
         await done(bird.enqueue_in(connection, "send_mail", {"to": "bob"}))
         await done(connection.commit())
-    assert sorted(run.payload["to"] for run in await client.runs()) == ["ada", "bob"]
+    assert sorted(run.payload["to"] for run in await client.runs.list()) == ["ada", "bob"]
 
 
 @each_kind
@@ -265,7 +265,7 @@ async def test_a_task_that_only_a_worker_knows_is_checked_by_its_schema(
             await done(bird.enqueue_in(connection, "count", {"n": "x"}))
         await done(bird.enqueue_in(connection, "count", {"n": 3}))
         await done(connection.commit())
-    [run] = await client.runs()
+    [run] = await client.runs.list()
     assert (run.target.name, run.payload) == ("count", {"n": 3})
 
 
@@ -309,7 +309,7 @@ async def test_it_starts_at_once_after_the_commit(
             committed = time.time()
             await done(connection.commit())
         async with asyncio.timeout(60):
-            while (run := await client.run(run_id)).status != "succeeded":  # noqa: ASYNC110 - by another thread
+            while (run := await client.runs.get(run_id)).status != "succeeded":  # noqa: ASYNC110 - by another thread
                 await asyncio.sleep(0.01)
         assert run.result == "ada x1"
         assert run.started_at is not None
@@ -323,21 +323,21 @@ async def test_it_starts_at_once_after_the_commit(
 async def test_in_autocommit_it_counts_at_once_on_postgres(bird: Tickbird, client: Client, url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         bird.enqueue_in(connection, "send_mail", {"to": "ada"})
-        assert len(await client.runs()) == 1
+        assert len(await client.runs.list()) == 1
         with connection.transaction(force_rollback=True):
             bird.enqueue_in(connection, "send_mail", {"to": "bob"})
-    assert len(await client.runs()) == 1
+    assert len(await client.runs.list()) == 1
 
 
 @pytest.mark.parametrize("store_kind", ["sqlite"])
 async def test_in_autocommit_it_counts_at_once_on_sqlite(bird: Tickbird, client: Client, url: str) -> None:
     with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as connection:
         bird.enqueue_in(connection, "send_mail", {"to": "ada"})
-        assert len(await client.runs()) == 1
+        assert len(await client.runs.list()) == 1
         connection.execute("BEGIN")
         bird.enqueue_in(connection, "send_mail", {"to": "bob"})
         connection.execute("ROLLBACK")
-    assert len(await client.runs()) == 1
+    assert len(await client.runs.list()) == 1
 
 
 @pytest.mark.parametrize("store_kind", ["postgres"])
@@ -395,7 +395,7 @@ async def test_tables_beside_those_of_another_program(tmp_path: Path) -> None:
         connection.execute("INSERT INTO orders VALUES (17)")
         bird.enqueue_in(connection, "ship", {"order": 17}, unknown_task_ok=True)
         connection.commit()
-        assert len(await Client(store).runs()) == 1
+        assert len(await StoreClient(store).runs.list()) == 1
         await store.close()
     # From now on it is Tickbird's as well.
     store = open_store(f"sqlite:///{path}")

@@ -14,7 +14,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 
 from tickbird import SchemaError, Tickbird
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.stores import open_store
 
 EVENTS: list[str] = []
@@ -79,7 +79,7 @@ def routes(app: FastAPI, bird: Tickbird) -> FastAPI:
         return {"run": await bird.tasks["double"].enqueue(number=number)}
 
     async def result(run: int, request: Request) -> dict[str, Any]:
-        ended = await (await bird.client()).wait(run, timeout=60)
+        ended = await (await bird.client()).runs.wait(run, timeout=60)
         return {"status": ended.status, "result": ended.result, "greeting": getattr(request.state, "greeting", None)}
 
     app.post("/double/{number}")(send)
@@ -93,7 +93,7 @@ async def test_a_worker_inside_the_app(bird: Tickbird) -> None:
         run = (await http.post("/double/21")).json()["run"]
         answer = (await http.get(f"/runs/{run}")).json()
         assert answer == {"status": "succeeded", "result": 42, "greeting": "hello"}
-        [worker] = await (await bird.client()).workers()
+        [worker] = await (await bird.client()).workers.list()
         assert (worker.app, worker.slots) == ("shop", 3)
     assert EVENTS == ["opened", "double", "closed"]
 
@@ -107,8 +107,8 @@ async def test_what_is_executing_ends_before_the_apps_own_things_do(bird: Tickbi
     assert EVENTS == ["opened", "slow begins", "slow ends", "closed"]
     store = open_store(url)
     await store.open()
-    assert (await Client(store).run(run_id)).result == "done"
-    assert list(await Client(store).workers()) == []
+    assert (await StoreClient(store).runs.get(run_id)).result == "done"
+    assert list(await StoreClient(store).workers.list()) == []
     await store.close()
 
 
@@ -117,8 +117,8 @@ async def test_without_a_worker_runs_are_only_sent(bird: Tickbird) -> None:
     async with served(app) as http:
         run = (await http.post("/double/21")).json()["run"]
         client = await bird.client()
-        assert (await client.run(run)).status == "queued"
-        assert list(await client.workers()) == []
+        assert (await client.runs.get(run)).status == "queued"
+        assert list(await client.workers.list()) == []
     assert EVENTS == []
 
 

@@ -119,8 +119,13 @@ def cli(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.syspath_prepend(str(tmp_path))
 
     async def fill(client: Client, store: Store) -> None:
-        await client.create("healthy", every(seconds=60), "report", actor="ada", unknown_task_ok=True, overlap="allow")
-        runs = [await client.trigger("healthy", payload={"n": number}, actor="ada") for number, _ in enumerate(RECORDS)]
+        await client.schedules.create(
+            "healthy", every(seconds=60), "report", actor="ada", unknown_task_ok=True, overlap="allow"
+        )
+        runs = [
+            await client.schedules.trigger("healthy", payload={"n": number}, actor="ada")
+            for number, _ in enumerate(RECORDS)
+        ]
         cli.run_ids = [run.id for run in runs]
         cli.names = await insert_all(plain)
         await poison_runs(plain, cli.run_ids)

@@ -21,7 +21,7 @@ from tests.poison.rows import RECORDS, insert_all, poison_runs
 from tests.store.conftest import PlainPostgres, PlainRows, PlainSqlite
 from tickbird.api.app import create_api
 from tickbird.api.middleware.guard import RequestLimits
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.every import every
@@ -62,17 +62,22 @@ def plain(driver: str, request: pytest.FixtureRequest, tmp_path: Path) -> PlainR
 @pytest.fixture
 async def poisoned(store: Store, plain: PlainRows) -> list[str]:
     """The names of poisoned schedules, next to a healthy one."""
-    client = Client(store)
-    await client.create("healthy", every(seconds=60), "report", actor="ada", unknown_task_ok=True, overlap="allow")
+    client = StoreClient(store)
+    await client.schedules.create(
+        "healthy", every(seconds=60), "report", actor="ada", unknown_task_ok=True, overlap="allow"
+    )
     return await insert_all(plain)
 
 
 @pytest.fixture
 async def runs(store: Store, plain: PlainRows) -> list[int]:
     """Poisoned runs."""
-    client = Client(store)
-    await client.create("history", at(FAR), "report", actor="ada", unknown_task_ok=True, overlap="allow")
-    runs = [await client.trigger("history", payload={"n": number}, actor="ada") for number, _ in enumerate(RECORDS)]
+    client = StoreClient(store)
+    await client.schedules.create("history", at(FAR), "report", actor="ada", unknown_task_ok=True, overlap="allow")
+    runs = [
+        await client.schedules.trigger("history", payload={"n": number}, actor="ada")
+        for number, _ in enumerate(RECORDS)
+    ]
     await poison_runs(plain, [run.id for run in runs])
     return [run.id for run in runs]
 
@@ -101,7 +106,7 @@ async def test_planning_goes_on(store: Store, poisoned: list[str]) -> None:
 
 async def test_claims_go_on(store: Store, poisoned: list[str], runs: list[int]) -> None:
     await plan_on(store, 1)
-    await Client(store).trigger("healthy", actor="ada")
+    await StoreClient(store).schedules.trigger("healthy", actor="ada")
     claimed: set[str | None] = set()
     for _ in range(10):
         claim = await store.leases.claim(a_worker(), 100, 60, queues=["default"], tasks=["report"])
@@ -114,21 +119,21 @@ async def test_claims_go_on(store: Store, poisoned: list[str], runs: list[int]) 
 
 async def test_every_verb_of_the_client(store: Store, poisoned: list[str]) -> None:
     await plan_on(store, 1)
-    client = Client(store)
-    now = await client.now()
+    client = StoreClient(store)
+    now = await client.system.now()
     verbs: list[Callable[[str], Awaitable[Any]]] = [
-        client.get,
-        client.next_ticks,
-        lambda name: client.why(name, now),
-        client.verify_ledger,
-        client.history,
-        lambda name: client.trigger(name, actor="ada"),
-        lambda name: client.skip(name, actor="ada"),
-        lambda name: client.reschedule(name, now + timedelta(days=1), actor="ada"),
-        lambda name: client.pause(name, actor="ada"),
-        lambda name: client.resume(name, actor="ada"),
-        lambda name: client.update(name, actor="ada", grace=5),
-        lambda name: client.delete(name, actor="ada"),
+        client.schedules.get,
+        client.ticks.next,
+        lambda name: client.ticks.why(name, now),
+        client.ticks.verify,
+        client.revisions.history,
+        lambda name: client.schedules.trigger(name, actor="ada"),
+        lambda name: client.schedules.skip(name, actor="ada"),
+        lambda name: client.schedules.reschedule(name, now + timedelta(days=1), actor="ada"),
+        lambda name: client.schedules.pause(name, actor="ada"),
+        lambda name: client.schedules.resume(name, actor="ada"),
+        lambda name: client.schedules.update(name, actor="ada", grace=5),
+        lambda name: client.schedules.delete(name, actor="ada"),
     ]
     broken: list[str] = []
     for name in poisoned:
@@ -146,16 +151,16 @@ async def test_every_verb_of_the_client(store: Store, poisoned: list[str]) -> No
 
 
 async def test_every_verb_of_the_client_about_runs(store: Store, runs: list[int]) -> None:
-    client = Client(store)
+    client = StoreClient(store)
     verbs: list[Callable[[int], Awaitable[Any]]] = [
-        client.run,
-        client.attempts,
-        client.logs,
-        client.progress,
-        client.queue_position,
-        client.waiting_for,
-        lambda run_id: client.cancel(run_id, actor="ada"),
-        lambda run_id: client.retry(run_id, actor="ada"),
+        client.runs.get,
+        client.runs.list_attempts,
+        client.runs.logs,
+        client.runs.progress,
+        client.runs.queue_position,
+        client.runs.waiting_for,
+        lambda run_id: client.runs.cancel(run_id, actor="ada"),
+        lambda run_id: client.runs.retry(run_id, actor="ada"),
     ]
     broken: list[str] = []
     for run_id, record in zip(runs, RECORDS, strict=True):
@@ -168,12 +173,12 @@ async def test_every_verb_of_the_client_about_runs(store: Store, runs: list[int]
             except Exception as error:
                 broken.append(f"{str(record)[:100]} {number}: {error!r}")
     assert broken == []
-    assert len(await client.runs(limit=100)) >= len(runs)
+    assert len(await client.runs.list(limit=100)) >= len(runs)
 
 
 async def test_every_route(store: Store, poisoned: list[str], runs: list[int]) -> None:
     await plan_on(store, 1)
-    api = create_api(lambda namespace: Client(store, namespace), loopback="default", limits=LIMITS)
+    api = create_api(lambda namespace: StoreClient(store, namespace), loopback="default", limits=LIMITS)
     broken: list[str] = []
     for route in walk(api.routes):
         if route.path in STREAMS or route.path.endswith("/stream"):
@@ -189,7 +194,7 @@ async def test_every_route(store: Store, poisoned: list[str], runs: list[int]) -
 
 async def test_every_page(store: Store, poisoned: list[str], runs: list[int]) -> None:
     await plan_on(store, 1)
-    site = create_site(lambda namespace: Client(store, namespace), loopback="default", limits=LIMITS)
+    site = create_site(lambda namespace: StoreClient(store, namespace), loopback="default", limits=LIMITS)
     broken: list[str] = []
     for door in ROUTES:
         if "GET" not in door.methods or door.path in ("/live", "/runs/{id}/lines"):

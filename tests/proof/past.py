@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tickbird import every
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.runs.run import FINAL
 from tickbird.proof.fleet import Fleet, until
 from tickbird.stores import open_store
@@ -81,20 +81,20 @@ async def _work(folder: Path) -> Past:
     store = open_store(url)
     await store.migrate()
     await store.open()
-    client = Client(store)
+    client = StoreClient(store)
     since = (await store.now()).timestamp()
     options: dict[str, Any] = {"actor": "ada", "unknown_task_ok": True}
     for name in ("clock", "stopped"):
         # However slowly the worker starts, no tick is late.
         policies: dict[str, Any] = {"overlap": "allow", "grace": "1h"}
-        await client.create(name, every(seconds=1), "succeed", payload={"edition": 7}, **policies, **options)
-    slow = await client.create("slow", every(seconds=1), "sleep", payload={"seconds": 1.2}, **options)
-    await client.pause("stopped", actor="ada")
+        await client.schedules.create(name, every(seconds=1), "succeed", payload={"edition": 7}, **policies, **options)
+    slow = await client.schedules.create("slow", every(seconds=1), "sleep", payload={"seconds": 1.2}, **options)
+    await client.schedules.pause("stopped", actor="ada")
     fleet = Fleet(url, folder)
     try:
         fleet.start()
         await until(lambda: len(fleet.entries("done")) >= 6)
-        await client.resume("stopped", actor="ada")
+        await client.schedules.resume("stopped", actor="ada")
         await until(lambda: set(NAMES) <= {entry.schedule for entry in fleet.entries("done")})
 
         async def has_overlapped() -> bool:
@@ -103,10 +103,10 @@ async def _work(folder: Path) -> Past:
 
         await until(has_overlapped)
         for name in NAMES:
-            await client.pause(name, actor="ada")
+            await client.schedules.pause(name, actor="ada")
 
         async def is_settled() -> bool:
-            return all(run.status in FINAL for run in await client.runs(limit=1_000))
+            return all(run.status in FINAL for run in await client.runs.list(limit=1_000))
 
         await until(is_settled)
     finally:

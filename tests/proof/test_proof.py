@@ -19,7 +19,7 @@ import pytest
 
 from tests.cli.conftest import Cli
 from tests.proof import wrong_worker
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import StoreError
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
@@ -62,7 +62,7 @@ async def _make(url: str) -> None:
     store = open_store(url)
     await store.migrate()
     await store.open()
-    await Client(store).create("mine", every(hours=1), "work", actor="ada", unknown_task_ok=True)
+    await StoreClient(store).schedules.create("mine", every(hours=1), "work", actor="ada", unknown_task_ok=True)
     await store.close()
 
 

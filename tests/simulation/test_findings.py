@@ -149,11 +149,11 @@ async def test_a_pause_that_comes_while_a_deploy_looks_is_not_taken_over() -> No
     async def pause() -> None:
         if not paused.is_set():
             paused.set()
-            await client.pause("b", actor="ana")
+            await client.schedules.pause("b", actor="ana")
 
     await sync(cast(Any, Between(store, "workers.list", pause)), one.declarations, describe_worker(one), now=START)
     await sync(store, both.declarations, describe_worker(both), now=START)
-    schedule = await client.get("b")
+    schedule = await client.schedules.get("b")
     assert schedule.pause is not None
     assert schedule.pause.by == "ana"
     await store.close()
@@ -174,7 +174,7 @@ async def test_two_workers_of_one_deploy_write_its_definition_once() -> None:
     between = Between(store, "workers.list", other_worker)
     await sync(cast(Any, between), new.declarations, describe_worker(new), now=START)
     assert once.is_set()
-    schedule = await new.client_on(store).get("a")
+    schedule = await new.client_on(store).schedules.get("a")
     assert schedule.revision == 2
     await store.close()
 
@@ -190,11 +190,11 @@ async def test_a_schedule_that_is_deleted_while_a_deploy_looks_is_decided_anew()
     async def delete() -> None:
         if not deleted.is_set():
             deleted.set()
-            await client.delete("a", actor="ana")
+            await client.schedules.delete("a", actor="ana")
 
     await sync(cast(Any, Between(store, "workers.list", delete)), new.declarations, describe_worker(new), now=START)
     assert deleted.is_set()
-    assert (await client.get("a")).state == "active"
+    assert (await client.schedules.get("a")).state == "active"
     await store.close()
 
 
@@ -206,7 +206,7 @@ async def test_a_deploy_can_do_without_a_schedule_that_is_over_once_its_due_tick
     one, later = code(a=every(hours=1)), START + timedelta(hours=2)
     assert await sync(store, one.declarations, describe_worker(one), now=later) == []
     await store.planning.plan_due(now=later)
-    assert (await both.client_on(store).get("b")).state == "ended"
+    assert (await both.client_on(store).schedules.get("b")).state == "ended"
     assert await sync(store, one.declarations, describe_worker(one), now=later) == []
     await store.close()
 
@@ -224,10 +224,10 @@ async def test_an_override_that_no_longer_fits_stops_no_deploy(caplog: pytest.Lo
         bird.schedule("b", work, every(hours=hours))
     await sync(store, old.declarations, now=START)
     client = old.client_on(store)
-    await client.update("a", actor="ana", hold_above=5)
+    await client.schedules.update("a", actor="ana", hold_above=5)
     assert await sync(store, new.declarations, now=START) == ["b: changed"]
     assert "schedule a stays as it is" in caplog.text
-    stays = (await client.get("a")).definition
+    stays = (await client.schedules.get("a")).definition
     assert stays is not None
     assert (stays.catch_up, stays.hold_above) == ("all", 5)
     await store.close()

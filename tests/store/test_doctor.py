@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from lab.servers import PostgresServer
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.doctor.checks.registry import run_checks
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.doctor.snapshot import DatabaseSession, PostgresSnapshot
@@ -32,7 +32,7 @@ def of(findings: Sequence[Finding], check: str) -> list[tuple[str, str]]:
 
 async def findings(store: Store) -> Sequence[Finding]:
     """What is found of it."""
-    return await Client(store).doctor()
+    return await StoreClient(store).system.doctor()
 
 
 async def server_of(store: Store) -> PostgresSnapshot:

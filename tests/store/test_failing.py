@@ -6,7 +6,7 @@ import pytest
 
 from tests.api.conftest import postgres_store, shared_url, sqlite_store  # noqa: F401
 from tests.web.histories import WORKER
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.runs.run import Outcome
 from tickbird.domain.triggers.every import every
@@ -30,17 +30,17 @@ async def test_one_that_fails_all_the_time_hides_no_other(store: Store, monkeypa
 
     async def ends(name: str, *well: bool, namespace: str = "default") -> None:
         for good in well:
-            await Client(store, namespace).trigger(name, actor="ana")
+            await StoreClient(store, namespace).schedules.trigger(name, actor="ana")
             worker = replace(WORKER, namespace=namespace)
             (run,) = (await store.leases.claim(worker, 1, 60, queues=["default"], tasks=["report"])).runs
             error = None if good else "OSError: full"
             await store.leases.finish([Outcome(run.id, run.attempt, "succeeded" if good else "failed", error=error)])
 
-    client, other = Client(store), Client(store, "other")
-    await other.create("elsewhere", every(hours=1), "report", actor="ana", unknown_task_ok=True)
+    client, other = StoreClient(store), StoreClient(store, "other")
+    await other.schedules.create("elsewhere", every(hours=1), "report", actor="ana", unknown_task_ok=True)
     await ends("elsewhere", False, namespace="other")
     for name in ("rare", "well-again", "noisy", "newer"):
-        await client.create(name, every(hours=1), "report", actor="ana", unknown_task_ok=True)
+        await client.schedules.create(name, every(hours=1), "report", actor="ana", unknown_task_ok=True)
     await ends("rare", True, False)
     await ends("well-again", False, True)
     await ends("newer", False)
@@ -54,6 +54,6 @@ async def test_one_that_fails_all_the_time_hides_no_other(store: Store, monkeypa
     assert await failing(other) == ["elsewhere"]
 
 
-async def failing(client: Client) -> list[str]:
+async def failing(client: StoreClient) -> list[str]:
     """By name."""
     return [row.schedule.name for row in await client.board.schedules(ScheduleFilter(failing=True), limit=100)]

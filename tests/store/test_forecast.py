@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.forecast.model import MICROS, Scenario, SlotPool
 from tickbird.domain.forecast.simulator import Simulator
@@ -172,13 +172,13 @@ async def compare(
     clock, store = ManualClock(START), open_store("sqlite://:memory:")
     await store.open()
     try:
-        client = Client(_AtManualTime(store, clock))
+        client = StoreClient(_AtManualTime(store, clock))
         for name, given in definitions.items():
             options = {field: value for field, value in given.items() if field != "trigger"}
-            await client.create(name, given["trigger"], "t", actor="test", unknown_task_ok=True, **options)
+            await client.schedules.create(name, given["trigger"], "t", actor="test", unknown_task_ok=True, **options)
         for queue, rate in (rates or {}).items():
             await client.queues.set_rate(queue, str(rate), actor="test")
-        schedules: list[Schedule] = [await client.get(name) for name in definitions]
+        schedules: list[Schedule] = [await client.schedules.get(name) for name in definitions]
         rng = random.Random(len(definitions))
         durations = stage.pop("durations", None) or [rng.randrange(1, 400) * 10**6 + 3 for _ in schedules]
         start = to_seconds(START)
@@ -281,17 +281,17 @@ async def test_what_people_decided() -> None:
     """Pauses with an end, moved and skipped ticks, and closed days that ticks are moved off."""
     clock, store = ManualClock(START), open_store("sqlite://:memory:")
     await store.open()
-    client = Client(_AtManualTime(store, clock))
+    client = StoreClient(_AtManualTime(store, clock))
     for name in ("paused", "moved", "skipped"):
-        await client.create(name, cron("*/10 * * * *"), "t", actor="test", unknown_task_ok=True)
+        await client.schedules.create(name, cron("*/10 * * * *"), "t", actor="test", unknown_task_ok=True)
     closed = Calendar(weekdays=frozenset({5, 6}))
-    await client.create(
+    await client.schedules.create(
         "rolled", cron("30 23 * * *"), "t", actor="test", unknown_task_ok=True, exclude=closed, roll="next"
     )
-    await client.pause("paused", actor="ann", until=START + timedelta(minutes=65))
-    await client.reschedule("moved", START + timedelta(minutes=34), actor="ann")
-    await client.skip("skipped", 4, actor="ann")
-    schedules = [await client.get(name) for name in ("paused", "moved", "skipped", "rolled")]
+    await client.schedules.pause("paused", actor="ann", until=START + timedelta(minutes=65))
+    await client.schedules.reschedule("moved", START + timedelta(minutes=34), actor="ann")
+    await client.schedules.skip("skipped", 4, actor="ann")
+    schedules = [await client.schedules.get(name) for name in ("paused", "moved", "skipped", "rolled")]
     start = to_seconds(START)
     stage = Scenario(schedules=schedules, durations=[10**6] * 4, start=start, end=start + 4 * 86_400)
     real = await Played(store, stage).play()

@@ -17,7 +17,7 @@ from tests.api.conftest import postgres_store, shared_url, sqlite_store  # noqa:
 from tests.conftest import leave_out
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.streams.activity_feed import FeedOptions
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.access.tokens import Role
 from tickbird.store.protocol.store import Store
 from tickbird.web.app import create_site
@@ -97,7 +97,7 @@ class Served:
         self.store = store
         limits = RequestLimits(per_second=1_000, burst=10_000, lookups_per_second=1_000, lookups_burst=10_000)
         pauses = FeedOptions(poll=0.05, rest=0.01)
-        self.app = create_site(lambda name: Client(store, name), limits=limits, pauses=pauses, loopback=loopback)
+        self.app = create_site(lambda name: StoreClient(store, name), limits=limits, pauses=pauses, loopback=loopback)
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
         self._server = uvicorn.Server(
@@ -120,9 +120,9 @@ class Served:
         self._socket.close()
 
     @property
-    def client(self) -> Client:
+    def client(self) -> StoreClient:
         """The client beside the pages."""
-        return Client(self.store)
+        return StoreClient(self.store)
 
     async def token(self, role: Role = "admin", name: str = "ana", **options: Any) -> str:
         """The text of a new token."""

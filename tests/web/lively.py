@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tickbird.client import Client
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.planning.commands.pause import Pause
@@ -126,7 +125,7 @@ class Past:
             await self._store.leases.renew(worker, held, 86_400.0)
         until = to_seconds(self._end + timedelta(hours=2))
         pause = Pause(actor="ana", note="warehouse is being moved", until=until)
-        await Client(self._store)._change("newsletter", pause)
+        await self._store.schedules.change("default", "newsletter", pause)
 
     async def _command(self, name: str, command: Command) -> None:
         await self._store.schedules.change("default", name, command, now=self._start)

@@ -44,12 +44,12 @@ async def a_worker(served: Served, schema: dict[str, Any] | None = None) -> None
 
 async def a_schedule(served: Served, name: str = "nightly", task: str = "digest", **options: Any) -> None:
     """An hourly one."""
-    await served.client.create(name, every(hours=1), task, actor="ana", unknown_task_ok=True, **options)
+    await served.client.schedules.create(name, every(hours=1), task, actor="ana", unknown_task_ok=True, **options)
 
 
 async def enqueue(served: Served, payload: dict[str, Any] | None = None, task: str = "digest", **options: Any) -> int:
     """A run without a schedule."""
-    return await served.client.enqueue(task, payload, actor="ana", unknown_task_ok=True, **options)
+    return await served.client.runs.enqueue(task, payload, actor="ana", unknown_task_ok=True, **options)
 
 
 async def claim(served: Served, count: int = 1, at: datetime | None = None) -> Sequence[ClaimedRun]:

@@ -30,7 +30,7 @@ async def test_pause_and_resume(desk: Desk, served: Served) -> None:
     await desk.check("pause")
     await dialog.get_by_role("button", name="Pause").click()
     await expect(page.locator(".banner.said")).to_contain_text("nightly is paused until")
-    paused = (await served.client.get("nightly")).pause
+    paused = (await served.client.schedules.get("nightly")).pause
     assert paused is not None
     assert paused.until is not None
     assert (paused.by, paused.note) == ("dev", f"it's {HOSTILE}")
@@ -40,7 +40,7 @@ async def test_pause_and_resume(desk: Desk, served: Served) -> None:
     await expect(dialog).to_contain_text("Paused by dev: “it's <script>")
     await dialog.get_by_role("button", name="Resume").click()
     await expect(page.locator(".banner.said")).to_contain_text("nightly goes on; next at")
-    assert (await served.client.get("nightly")).state == "active"
+    assert (await served.client.schedules.get("nightly")).state == "active"
 
 
 async def test_what_is_refused_comes_back_with_all_that_was_typed(desk: Desk, served: Served) -> None:
@@ -59,7 +59,7 @@ async def test_what_is_refused_comes_back_with_all_that_was_typed(desk: Desk, se
     await expect(page.locator("#until_at-wrong")).to_contain_text("still to come")
     await expect(page.get_by_label("Date and time")).to_have_value("2020-01-01T10:00")
     await expect(page.get_by_label("Why")).to_have_value("upgrade")
-    assert (await served.client.get("nightly")).state == "active"
+    assert (await served.client.schedules.get("nightly")).state == "active"
     await desk.check("pause-refused")
 
 
@@ -78,11 +78,11 @@ async def test_two_people_at_once_lose_nothing(desk: Desk, served: Served) -> No
     await expect(dialog.get_by_role("alert")).to_contain_text("by eve <script>alert(1)")
     await expect(dialog.get_by_role("row", name="retries")).to_contain_text("5")
     await expect(dialog.get_by_label("Why")).to_have_value("upgrade")
-    assert (await served.client.get("nightly")).state == "active"
+    assert (await served.client.schedules.get("nightly")).state == "active"
     await desk.check("meanwhile")
     await dialog.get_by_role("button", name="Pause").click()
     await expect(page.locator(".banner.said")).to_contain_text("nightly is paused")
-    schedule = await served.client.get("nightly")
+    schedule = await served.client.schedules.get("nightly")
     assert schedule.definition is not None
     assert (schedule.state, schedule.definition.retries) == ("paused", 5)
 
@@ -106,7 +106,7 @@ async def test_an_action_by_keyboard_alone(desk: Desk, served: Served) -> None:
     await expect(dialog.locator("#cli code")).to_have_text("tickbird reschedule nightly 30m")
     await page.keyboard.press("Enter")
     await expect(page.locator(".banner.said")).to_contain_text("The next tick of nightly is due at")
-    [tick] = await served.client.next_ticks("nightly", 1)
+    [tick] = await served.client.ticks.next("nightly", 1)
     assert tick.override is not None
     assert tick.override.moved
 
@@ -119,8 +119,8 @@ async def test_the_next_tick_is_moved_by_one_click(desk: Desk, served: Served) -
         await page.get_by_role("link", name="Reschedule…").click()
         await page.get_by_role("dialog", name="Action").get_by_role("button", name=name).click()
         await expect(page.locator(".banner.said")).to_contain_text("The next tick of nightly is due at")
-        [tick] = await served.client.next_ticks("nightly", 1)
-        assert abs((tick.due_at - await served.client.now()).total_seconds() - away) < 120
+        [tick] = await served.client.ticks.next("nightly", 1)
+        assert abs((tick.due_at - await served.client.system.now()).total_seconds() - away) < 120
         await desk.open("/schedules/nightly")
 
 
@@ -154,7 +154,7 @@ async def test_ticks_to_come_are_skipped_moved_and_undone(desk: Desk, served: Se
     await expect(page.locator("#cli code")).to_have_text("tickbird skip nightly --count 3")
     await page.get_by_role("button", name="Skip").click()
     await expect(page.locator(".banner.said")).to_contain_text("it runs again at")
-    ticks = await served.client.next_ticks("nightly", 5)
+    ticks = await served.client.ticks.next("nightly", 5)
     assert [tick.skipped for tick in ticks] == ["operator"] * 3 + [None, None]
 
     await page.get_by_role("link", name="change").nth(3).click()
@@ -170,14 +170,14 @@ async def test_ticks_to_come_are_skipped_moved_and_undone(desk: Desk, served: Se
     await desk.check("override")
     await dialog.get_by_role("button", name="Decide").click()
     await expect(page.locator(".banner.said")).to_contain_text("is moved")
-    [made] = await served.client.overrides("nightly")
+    [made] = await served.client.overrides.list("nightly")
     assert (made.due_at, made.payload, made.actor) == (later, {"title": "once"}, "dev")
     await expect(page.get_by_role("region", name="Next ticks")).to_contain_text("with another payload")
 
     await page.get_by_role("link", name="change").nth(3).click()
     await dialog.get_by_role("button", name="Undo").click()
     await expect(page.locator(".banner.said")).to_contain_text("as its schedule has it")
-    assert await served.client.overrides("nightly") == []
+    assert await served.client.overrides.list("nightly") == []
 
 
 async def test_a_name_that_only_sql_can_give_is_no_obstacle(desk: Desk, served: Served) -> None:

@@ -26,11 +26,11 @@ async def test_a_backfill_is_shown_before_it_starts(desk: Desk, served: Served) 
     await expect(plan).to_contain_text("run by themselves")
     await plan.get_by_text("Which ticks").click()
     await expect(plan.locator("ol.ticks li")).to_have_count(3)
-    assert await served.client.list_backfills() == []
+    assert await served.client.backfills.list() == []
     await desk.check("backfill")
     await page.get_by_role("button", name="Start 3 runs").click()
     await page.wait_for_url("**/backfills/*")
-    [made] = await served.client.list_backfills()
+    [made] = await served.client.backfills.list()
     assert (made.total, made.concurrency, made.actor) == (3, 2, "dev")
 
 
@@ -47,11 +47,11 @@ async def test_many_runs_are_asked_for_by_their_number(desk: Desk, served: Serve
     desk.expected.add(422)
     await page.get_by_role("button", name="Start 600 runs").click()
     await expect(page.locator("#confirmed-wrong")).to_contain_text("Type 600")
-    assert await served.client.list_backfills() == []
+    assert await served.client.backfills.list() == []
     await page.get_by_label("Type 600").fill("600")
     await page.get_by_role("button", name="Start 600 runs").click()
     await page.wait_for_url("**/backfills/*")
-    assert [each.total for each in await served.client.list_backfills()] == [600]
+    assert [each.total for each in await served.client.backfills.list()] == [600]
 
 
 async def test_delete_needs_the_name(desk: Desk, served: Served) -> None:
@@ -64,7 +64,7 @@ async def test_delete_needs_the_name(desk: Desk, served: Served) -> None:
     desk.expected.add(422)
     await dialog.get_by_role("button", name="Delete").click()
     await expect(dialog.locator("#typed_name-wrong")).to_contain_text("exactly")
-    assert (await served.client.get("nightly")).state == "active"
+    assert (await served.client.schedules.get("nightly")).state == "active"
     await desk.check("delete")
     await dialog.get_by_label("Type its name").fill("nightly")
     await dialog.get_by_role("button", name="Delete").click()
@@ -78,7 +78,7 @@ async def test_what_follows_the_typing_may_come_late(desk: Desk, served: Served)
     """A form whose schedule is gone meanwhile is asked no more what it would do."""
     await make(served)
     page = await desk.open("/schedules/nightly/delete")
-    await served.client.delete("nightly", actor="eve")
+    await served.client.schedules.delete("nightly", actor="eve")
     async with page.expect_response(lambda response: "look=1" in response.url) as answered:
         await page.get_by_label("Type its name").fill("nightly")
     assert (await answered.value).status == 204
@@ -99,7 +99,7 @@ async def test_roll_back_shows_what_it_changes(desk: Desk, served: Served) -> No
     await desk.check("roll-back")
     await dialog.get_by_role("button", name="Roll back").click()
     await expect(page.locator(".banner.said")).to_contain_text("with the definition of revision 1")
-    schedule = await served.client.get("nightly")
+    schedule = await served.client.schedules.get("nightly")
     assert schedule.definition is not None
     assert (schedule.revision, schedule.definition.retries) == (3, 1)
     desk.expected.add(404)
@@ -119,4 +119,4 @@ async def test_held_runs_are_told_where_their_schedule_is(desk: Desk, served: Se
     dialog = page.get_by_role("dialog", name="Action")
     await dialog.get_by_role("button", name="Release").click()
     await page.wait_for_url("**/held")
-    assert await served.client.list_held_schedules("nightly") == []
+    assert await served.client.held.list("nightly") == []

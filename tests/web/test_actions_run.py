@@ -12,7 +12,7 @@ from tickbird.domain.runs.run import RunRecord
 
 async def manual_runs(served: Served) -> list[RunRecord]:
     """Those that were asked for, beside what the schedule itself made."""
-    return [run for run in await served.client.runs(schedule="nightly") if run.origin == "manual"]
+    return [run for run in await served.client.runs.list(schedule="nightly") if run.origin == "manual"]
 
 
 @done

@@ -59,18 +59,18 @@ async def test_a_copied_line_does_what_the_form_would_do(served: Served, tmp_pat
         )
         resume = await line("/bulk/resume", name="-x", note=NOTE)
         change = await line(f"/runs/{run}/change?look=1", **{"payload.whole": '{"a": "it\'s \\ud800"}'})
-    assert (await served.client.run(run)).status == "queued"
+    assert (await served.client.runs.get(run)).status == "queued"
     assert "--note" in resume
     assert "\\ud800" in change
     await shell(served, tmp_path, f"{pause} && {cancel} && {token}")
-    first = (await served.client.get(NAME)).pause
+    first = (await served.client.schedules.get(NAME)).pause
     assert first is not None
     assert (first.note, first.until) == (NOTE, 3_786_948_000)
-    ended = await served.client.run(run)
+    ended = await served.client.runs.get(run)
     assert (ended.status, ended.reason) == ("cancelled", NOTE)
     assert [each.name for each in await served.client.tokens.list()] == ["-bot"]
     await shell(served, tmp_path, bulk)
-    second = (await served.client.get("-x")).pause
+    second = (await served.client.schedules.get("-x")).pause
     assert second is not None
     assert second.note == NOTE
     await shell(served, tmp_path, "test ! -e pwned")
@@ -85,7 +85,7 @@ async def test_lines_follow_what_is_typed(desk: Desk, served: Served) -> None:
     dialog = page.get_by_role("dialog", name="Action")
     await dialog.get_by_label("Why").fill("too late")
     await expect(dialog.locator("#cli code")).to_have_text(f"tickbird cancel {run} --reason 'too late'")
-    assert (await served.client.run(run)).status == "queued"
+    assert (await served.client.runs.get(run)).status == "queued"
     await desk.check("run-cancel-line")
     page = await desk.open("/schedules")
     await page.get_by_label("Select nightly", exact=True).check()
@@ -94,4 +94,4 @@ async def test_lines_follow_what_is_typed(desk: Desk, served: Served) -> None:
     await dialog.get_by_label("Also cancel").check()
     said = 'for name in nightly; do tickbird pause --note upgrade --cancel-runs -- "$name"; done'
     await expect(dialog.locator("#cli code")).to_have_text(said)
-    assert (await served.client.get("nightly")).state == "active"
+    assert (await served.client.schedules.get("nightly")).state == "active"

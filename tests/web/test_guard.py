@@ -179,7 +179,7 @@ async def test_namespaces_are_apart(guarded: Served) -> None:
     """A token of one namespace sees no other, whatever the address says; one of two chooses."""
     for name in ("shop", "lab"):
         client = guarded.client.in_namespace(name)
-        await client.create(f"of-{name}", every(hours=1), "report", actor="ana", unknown_task_ok=True)
+        await client.schedules.create(f"of-{name}", every(hours=1), "report", actor="ana", unknown_task_ok=True)
     async with httpx.AsyncClient(base_url=guarded.url) as http:
         await http.post("/login", data={"token": await guarded.token("viewer", namespaces=["shop"])})
         assert "of-shop" in (await http.get("/audit")).text
@@ -213,7 +213,7 @@ async def test_a_store_that_is_away_and_comes_back(browser: Browser) -> None:
         await store.migrate()
         await store.open()
         async with Served(store) as site:
-            await site.client.create("nightly", every(hours=1), "report", actor="ana", unknown_task_ok=True)
+            await site.client.schedules.create("nightly", every(hours=1), "report", actor="ana", unknown_task_ok=True)
             context, desk = await window(browser, site.url, View("postgres", True, False))
             desk.expected |= {503}
             await log_in(desk, await site.token("viewer"), "/audit")

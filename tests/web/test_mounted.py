@@ -55,7 +55,7 @@ async def test_all_links_stay_under_the_path(
     """Log in, look, act, log out: every link, form, file and cookie belongs to /ops."""
     bird = Tickbird(f"sqlite:///{tmp_path}/t.db", app="shop")
     client = await bird.client()
-    await client.create("nightly", every(hours=1), "report", actor="ana", unknown_task_ok=True)
+    await client.schedules.create("nightly", every(hours=1), "report", actor="ana", unknown_task_ok=True)
     _, text = await client.tokens.create("ana", "admin", actor="ada")
     async with serving(mount(bird)) as url:
         context, desk = await window(browser, url, View("sqlite", True, False))

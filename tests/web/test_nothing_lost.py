@@ -55,7 +55,7 @@ async def test_a_session_that_ends_takes_nothing_along(door: Desk, guarded: Serv
     await expect(page.locator("#cli code")).to_contain_text("a whole sentence.")
     await page.get_by_role("button", name="Pause").click()
     await expect(page.locator(".banner.said")).to_contain_text("nightly is paused")
-    paused = (await guarded.client.get("nightly")).pause
+    paused = (await guarded.client.schedules.get("nightly")).pause
     assert paused is not None
     assert paused.note == "a whole sentence."
     # What was answered is kept no longer, nor what was refused and left.
@@ -110,7 +110,7 @@ async def test_a_form_of_an_earlier_session_is_made_good(door: Desk, guarded: Se
     await other.close()
     await dialog.get_by_role("button", name="Pause").click()
     await expect(dialog.get_by_role("alert")).to_contain_text("You have logged in anew since this was opened")
-    assert (await guarded.client.get("nightly")).state == "active"
+    assert (await guarded.client.schedules.get("nightly")).state == "active"
     await expect(dialog.get_by_label("Why")).to_have_value("upgrade")
     await door.check("form-made-good")
     await dialog.get_by_role("button", name="Pause").click()

@@ -17,7 +17,7 @@ DEFINITIONS = ("null", "[]", "7", '"x"', '{"trigger": {"cron": "<b>"}}', '{"trig
 
 async def test_rows_of_plain_sql_have_pages(served: Served, tmp_path: Path) -> None:
     """Their links lead to them; what cannot be read is shown, and is no way back."""
-    await served.client.create("good", every(hours=1), "report", actor="ana", unknown_task_ok=True)
+    await served.client.schedules.create("good", every(hours=1), "report", actor="ana", unknown_task_ok=True)
     with closing(sqlite3.connect(tmp_path / "t.db")) as plain, plain:
         [(good,)] = plain.execute("SELECT definition FROM schedules").fetchall()
         rows = [*((name, good) for name in NAMES), *((f"bad-{place}", each) for place, each in enumerate(DEFINITIONS))]
@@ -46,12 +46,12 @@ async def test_a_next_tick_that_will_not_run_is_told_so(served: Served) -> None:
     client = served.client
     days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
     # Open three days from now on, and on none before.
-    closed = [day for place, day in enumerate(days) if place != ((await client.now()).weekday() + 3) % 7]
+    closed = [day for place, day in enumerate(days) if place != ((await client.system.now()).weekday() + 3) % 7]
     for name, exclude in (("daily", []), ("weekly", closed)):
-        await client.create(name, every(days=1), "report", actor="ana", exclude=exclude, unknown_task_ok=True)
+        await client.schedules.create(name, every(days=1), "report", actor="ana", exclude=exclude, unknown_task_ok=True)
     async with httpx.AsyncClient(base_url=served.url) as http:
         assert "(operator)" not in (await http.get("/schedules")).text
-        await client.skip("daily", actor="ana", count=3)
+        await client.schedules.skip("daily", actor="ana", count=3)
         for name, reason in (("daily", "operator"), ("weekly", "calendar")):
             for page in ("/schedules?state=active", f"/schedules/{name}"):
                 assert f'<span class="quiet">will be skipped ({reason})' in (await http.get(page)).text, page

@@ -49,7 +49,7 @@ async def test_no_page_hides_a_schedule(desk: Desk, served: Served) -> None:
         await dialog.get_by_label("Why").fill(f"for {name}")
         await dialog.get_by_role("button", name="Pause").click()
         await expect(page.locator(".state")).to_contain_text(f"for {name}")
-        paused = (await served.client.get(name)).pause
+        paused = (await served.client.schedules.get(name)).pause
         assert paused is not None
         assert paused.note == f"for {name}"
     for name in NAMES:

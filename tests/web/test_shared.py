@@ -14,7 +14,7 @@ import pytest
 
 from tests.web.conftest import DEEDS, Served
 from tickbird.api.streams.activity_feed import ActivityFeed, FeedOptions
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import StoreUnavailableError
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
@@ -116,7 +116,9 @@ async def test_fifty_open_pages_ask_the_store_no_more_than_one(store: Store, mon
                 asked.clear()
                 for number in range(2):
                     name = f"of-{count}-{number}"
-                    await site.client.create(name, every(minutes=1), "report", actor="ana", unknown_task_ok=True)
+                    await site.client.schedules.create(
+                        name, every(minutes=1), "report", actor="ana", unknown_task_ok=True
+                    )
                     # What was read before the change is not shown after it, to anybody.
                     await asyncio.gather(*(page.until_shown(name) for page in pages))
                     assert {page.status for page in pages} == {200}
@@ -127,18 +129,18 @@ async def test_fifty_open_pages_ask_the_store_no_more_than_one(store: Store, mon
 
 async def test_while_a_word_waits_nothing_more_is_read(store: Store) -> None:
     asked: Counter[str] = Counter()
-    client = Client(store)
-    feed = ActivityFeed(Client(Counted(store, asked)), FeedOptions(poll=0.01, rest=0.0))
+    client = StoreClient(store)
+    feed = ActivityFeed(StoreClient(Counted(store, asked)), FeedOptions(poll=0.01, rest=0.0))
     glance = live_updates.ChangeSubscriber("default", None, ())
     events = feed.follow(glance, None)
     await anext(events)
     for name in ("first", "second"):
-        await client.create(name, every(minutes=1), "report", actor="ana", unknown_task_ok=True)
+        await client.schedules.create(name, every(minutes=1), "report", actor="ana", unknown_task_ok=True)
         async with asyncio.timeout(PATIENCE):
             await glance.news.wait()
         assert glance.has_enough
         asked.clear()
-        await client.pause(name, actor="ana", note="more of it")
+        await client.schedules.pause(name, actor="ana", note="more of it")
         await asyncio.sleep(0.1)
         assert asked["activity.watermark"] == asked["activity.read"] == 0
         # Once it is heard, what happened meanwhile is found as well.

@@ -36,7 +36,7 @@ async def test_no_field_takes_down_its_form(served: Served) -> None:
         assert "Mars/Olympus" in unescape(answer.text)
         assert "as typed" in answer.text
     with pytest.raises(NotFoundError):
-        await served.client.get("nightly")
+        await served.client.schedules.get("nightly")
 
 
 @pytest.mark.parametrize("asked", ["since=0001-01-01T00:00", "until=9999-12-31T23:59:59", "since=0001-01-01"])

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from functools import partial
 from typing import Any
 
 import pytest
@@ -15,13 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.wire.made import INSTANTS, JSON, NUMBERS, SECONDS, TEXTS, WHOLE, any_of_type, records
-from tickbird.api.routes.files import plan_response
 from tickbird.domain.access.sessions import SessionRecord
 from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.dashboard_rows import ScheduleSummary
-from tickbird.domain.doctor.finding import Finding, to_json
+from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.forecast.preview import Preview
 from tickbird.domain.ledger.activity import Activity, AuditEntry
@@ -50,34 +47,6 @@ from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.domain.workers import Worker
 from tickbird.files.plan import FilePlan, ScheduleChange
 from tickbird.wire.codec import decode, encode
-from tickbird.wire.decode import (
-    backfills,
-    files,
-    previews,
-    runs,
-    schedules,
-    system,
-    ticks,
-    workers,
-)
-from tickbird.wire.encode.activity import activity_document, audit_document
-from tickbird.wire.encode.backfills import backfill_document, backfill_plan_document, held_document
-from tickbird.wire.encode.runs import attempt_document, log_document, queue_position_document, run_document
-from tickbird.wire.encode.schedules import (
-    history_document,
-    override_document,
-    revision_document,
-    schedule_document,
-    schedule_summary_document,
-)
-from tickbird.wire.encode.system import (
-    identity_document,
-    zone_data_document,
-    zone_impact_document,
-    zone_record_document,
-)
-from tickbird.wire.encode.ticks import decisions_document, preview_document, skip_document, tick_document
-from tickbird.wire.encode.workers import worker_document
 
 thorough = settings(deadline=None, max_examples=15 * int(os.environ.get("TICKBIRD_FUZZ", "1")))
 
@@ -194,41 +163,36 @@ def again(document: Any) -> Any:
     return json.loads(json.dumps(document, allow_nan=False))
 
 
-KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "schedule": (stored(), schedule_document, schedules.read_schedule),
+KINDS: dict[str, tuple[Any, Any]] = {
+    "schedule": (stored(), Schedule),
     "row": (
         records(ScheduleSummary, schedule=stored(), last_run=st.none() | RUNS),
-        lambda row: schedule_summary_document(row, ["no live worker serves it"]),
-        schedules.read_row,
+        ScheduleSummary,
     ),
-    "override": (records(OverrideRecord), override_document, schedules.read_override),
+    "override": (records(OverrideRecord), OverrideRecord),
     "revision": (
         records(RevisionRecord, definition=OBJECTS, detail=OBJECTS),
-        revision_document,
-        schedules.read_revision,
+        RevisionRecord,
     ),
-    "history": (records(HistoryEntry), history_document, schedules.read_history),
-    "run": (RUNS, run_document, runs.read_run),
-    "attempt": (records(AttemptRecord), attempt_document, runs.read_attempt),
-    "turn": (records(QueuePosition, rate=st.none() | RATES), queue_position_document, runs.read_queue_position),
-    "held": (records(HeldSchedule), held_document, runs.read_held),
+    "history": (records(HistoryEntry), HistoryEntry),
+    "run": (RUNS, RunRecord),
+    "attempt": (records(AttemptRecord), AttemptRecord),
+    "turn": (records(QueuePosition, rate=st.none() | RATES), QueuePosition),
+    "held": (records(HeldSchedule), HeldSchedule),
     "tick": (
         records(UpcomingTick, override=st.none() | records(OverrideRecord)),
-        tick_document,
-        ticks.read_tick,
+        UpcomingTick,
     ),
-    "skip": (SKIPS, skip_document, ticks.read_skip),
+    "skip": (SKIPS, SkipRecord),
     "decisions": (
         records(TickDecisions, runs=st.lists(RUNS, max_size=2), skips=st.lists(SKIPS, max_size=2)),
-        decisions_document,
-        ticks.read_decisions,
+        TickDecisions,
     ),
     "happening": (
         records(Activity, run=st.none() | RUNS, skip=st.none() | SKIPS, namespace=st.just("")),
-        activity_document,
-        ticks.read_activity,
+        Activity,
     ),
-    "explanation": (records(Explanation), Explanation.to_json, ticks.read_explanation),
+    "explanation": (records(Explanation), Explanation),
     "audit": (
         records(
             LedgerReport,
@@ -237,17 +201,15 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
             complete_from=st.none() | SECONDS,
             findings=st.lists(records(LedgerError, first=SECONDS, last=SECONDS), max_size=3).map(tuple),
         ),
-        LedgerReport.to_json,
-        ticks.read_audit,
+        LedgerReport,
     ),
-    "backfill plan": (records(BackfillPlan), backfill_plan_document, backfills.read_backfill_plan),
+    "backfill plan": (records(BackfillPlan), BackfillPlan),
     "backfill": (
         records(BackfillRecord, counts=st.dictionaries(any_of_type(Status), st.integers(1, 100))),
-        backfill_document,
-        backfills.read_backfill,
+        BackfillRecord,
     ),
-    "preview": (records(Preview, definition=DEFINITIONS), preview_document, previews.read_preview),
-    "calendar": (records(CalendarRecord, closed=CLOSED), encode, partial(decode, CalendarRecord)),
+    "preview": (records(Preview, definition=DEFINITIONS), Preview),
+    "calendar": (records(CalendarRecord, closed=CLOSED), CalendarRecord),
     "calendar report": (
         records(
             CalendarReport,
@@ -255,40 +217,37 @@ KINDS: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {
             effects=st.lists(records(CalendarImpact, moved=MOVES), max_size=2),
             failed=st.lists(st.tuples(TEXTS, TEXTS), max_size=2),
         ),
-        encode,
-        partial(decode, CalendarReport),
+        CalendarReport,
     ),
     "plan": (
         records(FilePlan, schedules=st.lists(FILE_CHANGES, max_size=2)),
-        lambda plan: plan_response(plan, applied=True),
-        files.read_plan,
+        FilePlan,
     ),
-    "limit": (records(ConcurrencyLimit), encode, partial(decode, ConcurrencyLimit)),
-    "queue": (records(QueueStatus, rate=st.none() | RATES), encode, partial(decode, QueueStatus)),
+    "limit": (records(ConcurrencyLimit), ConcurrencyLimit),
+    "queue": (records(QueueStatus, rate=st.none() | RATES), QueueStatus),
     "worker": (
         records(Worker, tasks=OBJECTS, declared=st.dictionaries(st.text(), st.text(), max_size=2), health=OBJECTS),
-        worker_document,
-        workers.read_worker,
+        Worker,
     ),
-    "token": (records(TokenRecord, digest=st.just("")), encode, partial(decode, TokenRecord)),
-    "session": (records(SessionRecord, digest=st.just("")), encode, partial(decode, SessionRecord)),
-    "audit record": (records(AuditEntry), audit_document, system.read_audit_record),
-    "finding": (records(Finding), to_json, system.read_finding),
-    "place": (records(StoreIdentity), identity_document, system.read_identity),
-    "zone record": (records(ZoneRecord), zone_record_document, system.read_zone_record),
-    "zones": (records(Zones), zone_data_document, system.read_zones),
-    "moves": (records(ZoneImpact, until=WHOLE), zone_impact_document, system.read_moves),
+    "token": (records(TokenRecord, digest=st.just("")), TokenRecord),
+    "session": (records(SessionRecord, digest=st.just("")), SessionRecord),
+    "audit record": (records(AuditEntry), AuditEntry),
+    "finding": (records(Finding), Finding),
+    "place": (records(StoreIdentity), StoreIdentity),
+    "zone record": (records(ZoneRecord), ZoneRecord),
+    "zones": (records(Zones), Zones),
+    "moves": (records(ZoneImpact, until=WHOLE), ZoneImpact),
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_read_is_what_was_written(kind: str) -> None:
-    values, write, read = KINDS[kind]
+    values, hint = KINDS[kind]
 
     @thorough
     @given(values)
     def holds(value: Any) -> None:
-        assert read(again(write(value))) == value
+        assert decode(hint, again(encode(value))) == value
 
     holds()
 
@@ -296,22 +255,22 @@ def test_what_is_read_is_what_was_written(kind: str) -> None:
 @thorough
 @given(records(LogLine))
 def test_lines_are_those_of_their_run(line: LogLine) -> None:
-    assert runs.read_log(line.run_id, again(log_document(line))) == line
+    assert replace(decode(LogLine, again(encode(line))), run_id=line.run_id) == line
 
 
 @thorough
 @given(DEFINITIONS)
 def test_every_definition_is_read_whole(definition: Definition) -> None:
     made = Schedule(1, "shop", "report", 1, "active", definition, definition_json=encode_definition(definition))
-    read = schedules.read_schedule(again(schedule_document(made)))
+    read = decode(Schedule, again(encode(made)))
     assert read.definition == definition
     assert read.grid.next(1_800_000_000) == made.grid.next(1_800_000_000)
 
 
 def test_a_definition_that_cannot_be_read_here_is_none() -> None:
     made = Schedule(1, "shop", "report", 1, "parked", None, definition_json={"v": 1}, error="trigger: is missing.")
-    assert schedules.read_schedule(again(schedule_document(made))) == made
+    assert decode(Schedule, again(encode(made))) == made
     # One of a newer server: it works there, and here it is shown without what it means.
-    newer = again(schedule_document(replace(made, definition=None)))
+    newer = again(encode(replace(made, definition=None)))
     newer |= {"trigger_description": "At dawn", "definition": {"v": 2}}
-    assert schedules.read_schedule(newer).definition is None
+    assert decode(Schedule, newer).definition is None

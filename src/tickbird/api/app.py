@@ -17,69 +17,26 @@ from tickbird.api.auth.auth import AnyViewer, Authority
 from tickbird.api.auth.local import LocalAuthority
 from tickbird.api.middleware.guard import RequestGuard, RequestLimits
 from tickbird.api.middleware.idempotency import DESCRIBED, IdempotencyMiddleware, repeatable
-from tickbird.api.models.activity import StreamedActivityModel
-from tickbird.api.models.problems import ProblemDocument
 from tickbird.api.operation_routes import add_route
-from tickbird.api.problems import MEDIA_TYPE, Problem, of_status, of_validation, problem_of
-from tickbird.api.routes import (
-    activity,
-    audit,
-    backfills,
-    bulk,
-    decisions,
-    files,
-    forecast,
-    health,
-    held,
-    ical,
-    metrics,
-    pings,
-    previews,
-    revisions,
-    runs,
-    schedules,
-    system,
-    tick_overrides,
-    ticks,
-    workers,
-)
+from tickbird.api.problems import MEDIA_TYPE, PROBLEM, Problem, of_status, of_validation, problem_of
+from tickbird.api.routes import activity, health, ical, logs, metrics
 from tickbird.api.routes.health import ReadinessProbe
 from tickbird.api.routes.metrics import MetricsCache
 from tickbird.api.streams.activity_feed import ActivityFeed, FeedOptions
 from tickbird.api.streams.log_feed import LogFeeds
 from tickbird.api.streams.sse import SseConnections
-from tickbird.client import NOUNS, Client
+from tickbird.client import NOUNS, StoreClient
 from tickbird.client.idempotency import ResponseStore
 from tickbird.domain.errors import TickbirdError
+from tickbird.domain.runs.logs import LogLine
 from tickbird.version import VERSION
 from tickbird.wire.operations import operations_of
 from tickbird.wire.schema import Components
 
-# A noun's routes come in here, and nowhere else.
-ROUTERS: Final = (
-    health.router,
-    metrics.router,
-    schedules.router,
-    bulk.router,
-    ticks.router,
-    ical.router,
-    tick_overrides.router,
-    pings.router,
-    revisions.router,
-    decisions.router,
-    files.router,
-    runs.router,
-    workers.router,
-    held.router,
-    previews.router,
-    forecast.router,
-    backfills.router,
-    audit.router,
-    system.router,
-    activity.router,
-)
+# Routes that are written by hand: streams, uploads, and what is not JSON. All others are derived.
+ROUTERS: Final = (health.router, metrics.router, ical.router, logs.router, activity.router)
 # Gives the client of a namespace; making one costs nothing.
-Clients = Callable[[str], Client]
+Clients = Callable[[str], StoreClient]
 
 
 def create_api(
@@ -143,16 +100,22 @@ def _write_description(app: FastAPI) -> dict[str, Any]:
     document = get_openapi(title=app.title, version=app.version, routes=app.routes)
     for route in repeatable(app.routes):
         document["paths"][route.path_format]["post"].setdefault("parameters", []).append(dict(DESCRIBED))
-    document["components"]["schemas"].update(app.state.components.schemas)
+    components: Components = app.state.components
+    components.schema(LogLine)
+    document.setdefault("components", {}).setdefault("schemas", {}).update(components.schemas)
     return _completed(document)
 
 
 def _completed(document: dict[str, Any]) -> dict[str, Any]:
     """Everything that is refused is a problem, on every path."""
     schemas = document["components"]["schemas"]
-    schemas["Problem"] = ProblemDocument.model_json_schema()
-    event = StreamedActivityModel.model_json_schema(ref_template="#/components/schemas/{model}")
-    schemas.update({**event.pop("$defs", {}), "StreamedActivity": event})
+    schemas["Problem"] = PROBLEM
+    streamed = schemas["Activity"]
+    run = {
+        "anyOf": [{"type": "object"}, {"type": "null"}],
+        "description": "The run as it was when this was sent, without payload and result.",
+    }
+    schemas["StreamedActivity"] = {**streamed, "properties": {**streamed["properties"], "run": run}}
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
     problem = {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.routing import APIRoute
@@ -22,10 +23,11 @@ from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.paging import AFTER_NAME, AFTER_NUMBER, LIMIT, read_name, read_number
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH
 from tickbird.domain.errors import ConflictError, InvalidError, NotFinishedError
+from tickbird.domain.time.instants import from_micros
 from tickbird.wire.codec import encode, encoder
 from tickbird.wire.operations import Operation, Parameter
 from tickbird.wire.page_tokens import write_key
-from tickbird.wire.parameters import check_known, read_text, read_value
+from tickbird.wire.parameters import Meta, check_known, read_text, read_value
 from tickbird.wire.schema import Components, Schema, object_schema
 
 MAX_WAIT: Final = 300
@@ -37,6 +39,7 @@ _RUN_KEY: Final = {
     "description": "The same key again gives the same run.",
     "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},
 }
+_WAIT_TIME: Final = Annotated[int, Meta(ge=1, le=MAX_WAIT, description="Seconds until it is final, at most.")]
 _WAIT: Final = {
     "anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_WAIT}, {"type": "null"}],
     "description": "Seconds; the response has the run as it is then.",
@@ -75,14 +78,17 @@ class _Endpoint:
         self._query = {each.key: each for each in operation.parameters if each.place == "query"}
         self._path = [each for each in operation.parameters if each.place == "path"]
         self._takes_body = operation.method in ("POST", "PUT", "PATCH")
-        self._waits = operation.has("wait")
+        self._waits = operation.waits
         headers = {"if-match"} if operation.has("revision") else set()
         if operation.created is not None:
             headers.add("if-none-match")
         paging = ["limit", "after"] if operation.page is not None else []
+        if self._waits and not self._takes_body:
+            paging.append("wait")
         self.parameters = RouteParameters(
             query=frozenset([*self._query, *paging]), headers=frozenset(headers), body=self._takes_body
         )
+        self._turn = asyncio.Semaphore(1) if operation.exclusive else None
         self._encode = None if operation.result is type(None) else encoder(operation.result)
 
     def function(self) -> Any:
@@ -113,18 +119,28 @@ class _Endpoint:
             # What is done to a token that opens all namespaces is audited in the first one of its caller.
             else (access, request.app.state.clients(access.namespaces[0] if access.namespaces else "default"))
         )
-        arguments = await self._arguments(request)
+        arguments = {**operation.defaults, **await self._arguments(request)}
         wait = arguments.pop("wait", None)
         if operation.has("actor"):
             arguments["actor"] = caller.actor
         if operation.has("within"):
             arguments["within"] = caller.namespaces
+        if operation.has("granted"):
+            arguments["granted"] = caller.role
         method = getattr(getattr(client, self._noun), operation.name)
         if operation.page is not None:
             return await self._page(request, method, arguments)
+        if wait is not None and operation.method == "GET":
+            await wait_for_run(request, client, arguments["run_id"], wait)
         with _scoped_key(caller, arguments):
-            value = await method(**arguments)
-        if wait is not None:
+            if self._turn is None:
+                value = await method(**arguments)
+            else:
+                async with self._turn:
+                    value = await method(**arguments)
+        if operation.shown is not None:
+            value = await operation.shown.load(client, value)
+        if wait is not None and operation.method != "GET":
             value = await wait_for_run(request, client, value.id, wait)
         if operation.revokes is not None:
             request.app.state.authority.forget(arguments[operation.revokes])
@@ -140,6 +156,8 @@ class _Endpoint:
                 raise _missing(key)
         if self._takes_body:
             found |= self._read_body(await request.body())
+        elif self._waits and "wait" in query:
+            found["wait"] = read_text(_WAIT_TIME, query["wait"], "wait")
         operation = self._operation
         if operation.has("revision"):
             match, none = request.headers.get("if-match"), request.headers.get("if-none-match")
@@ -150,11 +168,18 @@ class _Endpoint:
 
     def _read_body(self, body: bytes) -> dict[str, Any]:
         given = _parse(body) if body else None
-        if given is None:
+        if given is None and self._operation.method == "POST":
             given = {}
         if not isinstance(given, dict):
             raise InvalidError("body: must be an object.", field="body", hint="Send one JSON object.")
-        check_known(given, [*self._body, *(["wait"] if self._waits else [])])
+        groups = {key.partition(".")[0] for key in self._body if "." in key}
+        own = [key for key in self._body if "." not in key]
+        more = [*groups, *(["wait"] if self._waits else []), *(["none"] if self._operation.settings else [])]
+        check_known(given, [*own, *more])
+        for group in groups:
+            given |= _ungroup(
+                group, given, [key.partition(".")[2] for key in self._body if key.startswith(f"{group}.")]
+            )
         found = {}
         for key, parameter in self._body.items():
             if key in given:
@@ -164,6 +189,13 @@ class _Endpoint:
                     found[parameter.name] = value
             elif parameter.required:
                 raise _missing(key)
+        settings = self._operation.settings
+        for name in read_value(list[Literal[settings]], given.get("none", []), "none") if settings else ():  # type: ignore[valid-type]
+            if found.get(name) is not None:
+                raise InvalidError(
+                    f"{name}: is stated, and to be nothing;", field=name, hint="leave it out of one of them."
+                )
+            found[name] = None
         if self._waits and given.get("wait") is not None:
             found["wait"] = _read_wait(given["wait"])
         return found
@@ -175,8 +207,10 @@ class _Endpoint:
         limit = read_text(LIMIT, query["limit"], "limit") if "limit" in query else _DEFAULT_PAGE
         cursor = operation.cursor
         token = query.get("after")
-        numbered = cursor is not None and "int" in str(operation.hints[cursor])
+        numbered = _is_numbered(operation)
         key: Any = read_number(token) if numbered else read_name(token)
+        if cursor is not None and "datetime" in str(operation.hints[cursor]):
+            key = from_micros(key)
         if cursor is None:
             page: Callable[[Any], Any] = operation.page
             rows = [row for row in sorted(await method(**arguments), key=page) if token is None or page(row) > key]
@@ -198,10 +232,15 @@ class _Endpoint:
         if operation.is_list:
             parts = await dump_items(value, self._encode or (lambda row: row))
             return Response(join_items(parts, beside), status, headers, "application/json")
-        document = value if self._encode is None or value is None else self._encode(value)
-        if operation.envelope is not None:
-            document = {operation.envelope: document}
-        return json_response({**document, **beside} if beside else document, status, headers)
+
+        def write() -> Response:
+            document = value if self._encode is None or value is None else self._encode(value)
+            if operation.envelope is not None:
+                document = {operation.envelope: document}
+            return json_response({**document, **beside} if beside else document, status, headers)
+
+        # What may take long to compute may be large.
+        return await asyncio.to_thread(write) if operation.timeout else write()
 
 
 async def wait_for_run(request: Request, client: Any, run_id: int, wait: int) -> Any:
@@ -226,6 +265,23 @@ def _scoped_key(caller: Caller, arguments: dict[str, Any]) -> Iterator[None]:
     except ConflictError as error:
         error.message = error.message.replace(repr(own), repr(key))
         raise
+
+
+def _ungroup(group: str, given: Mapping[str, Any], known: list[str]) -> dict[str, Any]:
+    """The members of an object in the body, as `group.key`."""
+    if group not in given:
+        raise _missing(group)
+    members = given[group]
+    if not isinstance(members, dict):
+        raise InvalidError(f"{group}: must be an object.", field=group)
+    check_known(members, known, f"{group}.")
+    return {f"{group}.{key}": value for key, value in members.items()}
+
+
+def _is_numbered(operation: Operation) -> bool:
+    """Is a list paged by numbers, or by instants?"""
+    hint = "" if operation.cursor is None else str(operation.hints[operation.cursor])
+    return "int" in hint or "datetime" in hint
 
 
 def _run_key(request: Request) -> str | None:
@@ -257,11 +313,13 @@ def describe(operation: Operation, components: Components) -> dict[str, Any]:
     described: dict[str, Any] = {"responses": _responses(operation, components)}
     parameters = [_parameter(each, components) for each in operation.parameters if each.place in ("path", "query")]
     if operation.page is not None:
-        numbered = operation.cursor is not None and "int" in str(operation.hints[operation.cursor])
+        numbered = _is_numbered(operation)
         parameters += [
             _query("limit", {**components.schema(LIMIT), "default": _DEFAULT_PAGE}),
             _query("after", dict(AFTER_NUMBER if numbered else AFTER_NAME)),
         ]
+    if operation.waits and operation.method == "GET":
+        parameters.append(_query("wait", components.schema(_WAIT_TIME)))
     if operation.has("revision"):
         parameters.append(dict(IF_MATCH))
         if operation.created is not None:
@@ -277,16 +335,38 @@ def describe(operation: Operation, components: Components) -> dict[str, Any]:
 
 def _body(operation: Operation, components: Components) -> dict[str, Any] | None:
     sent = [each for each in operation.parameters if each.place == "body"]
-    if not sent and not operation.has("wait"):
+    if operation.method in ("GET", "DELETE") or (not sent and not operation.waits):
         return None
-    properties = {each.key: _with_default(components.schema(each.hint), each) for each in sent}
-    if operation.has("wait"):
+    properties: dict[str, Schema] = {}
+    for each in sent:
+        group, _, key = each.key.partition(".")
+        schema = _with_default(_of_request(components.schema(each.hint)), each)
+        if each.required:
+            schema = _without_null(schema)
+        if key:
+            properties.setdefault(group, object_schema({}, (), closed=True))["properties"][key] = schema
+        else:
+            properties[each.key] = schema
+    if operation.waits:
         properties["wait"] = dict(_WAIT)
-    needed = [each.key for each in sent if each.required]
+    if operation.settings:
+        names = {"type": "array", "items": {"type": "string", "enum": list(operation.settings)}}
+        properties["none"] = {**names, "description": "Settings that have no value, whatever the task declares."}
+    needed = [*{each.key.partition(".")[0]: None for each in sent if each.required or "." in each.key}]
     schema = object_schema(properties, needed, closed=True)
-    if not needed:
+    required = bool(needed) or operation.method != "POST"
+    if not required:
         schema = {"anyOf": [schema, {"type": "null"}]}
-    return {"content": {"application/json": {"schema": schema}}, **({"required": True} if needed else {})}
+    return {"content": {"application/json": {"schema": schema}}, **({"required": True} if required else {})}
+
+
+def _of_request(schema: Schema) -> Schema:
+    """Instants are read up to a length."""
+    if schema.get("format") == "date-time":
+        return {**schema, "maxLength": 60}
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [_of_request(kind) for kind in schema["anyOf"]]}
+    return schema
 
 
 def _with_default(schema: Schema, parameter: Parameter) -> Schema:
@@ -325,7 +405,7 @@ _NEXT: Final = "The `after` of the next page; null on the last."
 
 
 def _parameter(parameter: Parameter, components: Components) -> dict[str, Any]:
-    schema = _with_default(_without_null(components.schema(parameter.hint)), parameter)
+    schema = _with_default(_without_null(_of_request(components.schema(parameter.hint))), parameter)
     if parameter.place == "query":
         return _query(parameter.key, schema, required=parameter.required)
     return {"name": parameter.key, "in": "path", "required": True, "schema": schema}

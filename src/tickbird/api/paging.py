@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from fastapi import Query
 
-from tickbird.api.problems import Problem
-from tickbird.wire.page_tokens import NAME_KEY, NUMBER_KEY, read_name_key, read_number_key, write_key
+from tickbird.domain.errors import PageTokenError
+from tickbird.wire.page_tokens import NAME_KEY, NUMBER_KEY, read_name_key, read_number_key
 from tickbird.wire.parameters import Meta
 
 T = TypeVar("T")
@@ -50,33 +47,8 @@ def read_number(key: str | None) -> int | None:
         raise _no_key(str(error)) from None
 
 
-async def page(rows: Sequence[T], limit: int, place: Callable[[T], str | int], document: Callable[[T], Any]) -> Any:
-    """One page of rows that were read with one more than `limit`; it ends early if its documents are large."""
-    items = await asyncio.to_thread(_write_page, rows[:limit], document)
-    following = write_key(place(rows[len(items) - 1])) if len(rows) > len(items) else None
-    return {"items": items, "next": following}
-
-
-async def write_items(rows: Sequence[T], document: Callable[[T], Any]) -> list[Any]:
-    """The documents of all rows."""
-    return await asyncio.to_thread(lambda: [document(row) for row in rows])
-
-
-def _write_page(rows: Sequence[T], document: Callable[[T], Any]) -> list[Any]:
-    items: list[Any] = []
-    size = 0
-    for row in rows:
-        items.append(document(row))
-        size += len(json.dumps(items[-1], default=str))
-        if size > _MAX_PAGE:
-            break
-    return items
-
-
-def _no_key(key: str) -> Problem:
-    return Problem(
-        400,
-        "bad-page",
+def _no_key(key: str) -> PageTokenError:
+    return PageTokenError(
         f"after: {key[:60]!r} is not a key of a page;",
         field="after",
         hint="give the `next` of the page before as it is, or leave it out.",

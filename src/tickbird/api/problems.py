@@ -18,6 +18,7 @@ from tickbird.domain.errors import (
     InvalidError,
     NotFinishedError,
     NotFoundError,
+    PageTokenError,
     PayloadError,
     SchemaError,
     StaleError,
@@ -43,6 +44,7 @@ _KINDS: Final[Mapping[type[TickbirdError], str]] = {
 }
 # The first that fits counts.
 _OF: Final[tuple[tuple[type[TickbirdError], int, str], ...]] = (
+    (PageTokenError, 400, "bad-page"),
     (InvalidError, 422, "invalid"),
     (NotFoundError, 404, "not-found"),
     (StaleError, 412, "stale"),
@@ -54,6 +56,25 @@ _OF: Final[tuple[tuple[type[TickbirdError], int, str], ...]] = (
     (SchemaError, 503, "schema"),
     (StoreError, 503, "store-unavailable"),
 )
+
+
+_TEXT: Final = {"type": "string"}
+_TEXT_OR_NULL: Final = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+# The JSON Schema of a problem.
+PROBLEM: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "description": "Why a request was refused or cannot be served, and the next step.",
+    "properties": {
+        "type": _TEXT,
+        "title": _TEXT,
+        "status": {"type": "integer"},
+        "code": {**_TEXT, "description": "For programs; `detail` and `hint` are for people."},
+        "detail": _TEXT,
+        "field": {**_TEXT_OR_NULL, "description": "The part of the request at fault, if one is."},
+        "hint": {**_TEXT_OR_NULL, "description": "The next step."},
+    },
+    "required": ["type", "title", "status", "code", "detail", "field", "hint"],
+}
 
 
 class Problem(Exception):

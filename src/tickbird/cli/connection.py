@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from tickbird.cli.options import GlobalOptions
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.stores import must_exist, open_store
 
 T = TypeVar("T")
@@ -45,12 +45,12 @@ async def connect(settings: GlobalOptions) -> AsyncIterator[Client]:
     """A client of the store that the options name, which must be there already, or of the server in front of it."""
     server = settings.server_url
     if server is not None:
-        from tickbird.client.http import RemoteClient, Transport
+        from tickbird.client.http import HttpClient, Transport
 
         # As on a store, where nothing else is said: also with a token that opens others beside it.
         transport = Transport(server, settings.server_token, otherwise="default")
         try:
-            yield RemoteClient(transport, settings.namespace)
+            yield HttpClient(transport, settings.namespace)
         finally:
             await transport.close()
         return
@@ -58,6 +58,6 @@ async def connect(settings: GlobalOptions) -> AsyncIterator[Client]:
     must_exist(store)
     await store.open()
     try:
-        yield Client(store, settings.namespace or "default")
+        yield StoreClient(store, settings.namespace or "default")
     finally:
         await store.close()

@@ -15,6 +15,7 @@ import click
 
 from tickbird.cli.options import GlobalOptions
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError, TickbirdError
+from tickbird.wire.codec import encode
 
 FAILED, INVALID, NOT_FOUND, CONFLICT, STORE, INTERRUPTED = 1, 2, 3, 4, 5, 130
 CODES = {
@@ -114,9 +115,7 @@ def _document(text: str, kind: str, code: int, error: Exception) -> dict[str, An
     """What went wrong, for programs: the same fields whatever it is."""
     diagnostics = getattr(error, "diagnostics", ())
     if diagnostics:
-        from tickbird.wire.encode.files import diagnostic_document
-
-        diagnostics = [diagnostic_document(each) for each in diagnostics]
+        diagnostics = [encode(each) for each in diagnostics]
     return {
         "kind": kind,
         "exit_code": code,

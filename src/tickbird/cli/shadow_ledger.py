@@ -24,10 +24,10 @@ _MAX_SILENT_PERIODS = 10_000
 async def shadows_of(client: Client, names: Sequence[str], app: str | None) -> list[Schedule]:
     """The schedules of these names, or all that are shadows now, be it of one app."""
     if names:
-        return [await client.get(name) for name in dict.fromkeys(names)]
+        return [await client.schedules.get(name) for name in dict.fromkeys(names)]
     found: list[Schedule] = []
     after = ""
-    while page := await client.list(after=after, limit=500):
+    while page := await client.schedules.list(after=after, limit=500):
         found += [row.schedule for row in page if is_shadow(row.schedule) and app in (None, row.schedule.app)]
         after = page[-1].schedule.name
     if not found:
@@ -86,7 +86,7 @@ async def _revisions(client: Client, schedule: Schedule) -> list[RevisionRecord]
     """All that are kept, oldest first."""
     found: list[RevisionRecord] = []
     before: int | None = None
-    while page := await client.revisions(schedule.name, before=before, limit=_PAGE):
+    while page := await client.revisions.list(schedule.name, before=before, limit=_PAGE):
         found += page
         before = page[-1].revision
     return found[::-1]
@@ -154,7 +154,7 @@ async def _skips(client: Client, name: str, first: int, last: int) -> AsyncItera
     seen: set[int] = set()
     start = to_datetime(first)
     while True:
-        page = (await client.tick_decisions(name, start, to_datetime(last), limit=_PAGE)).skips
+        page = (await client.ticks.decisions(name, start, to_datetime(last), limit=_PAGE)).skips
         fresh = [skip for skip in page if skip.id not in seen]
         for skip in fresh:
             yield skip

@@ -107,7 +107,7 @@ async def read_pings(client: Client, schedule: Schedule, since: float | None) ->
     heard = ObservedFirings()
     first = to_datetime(_EVER[0] if since is None else max(_EVER[0], int(since)))
     after: datetime | None = None
-    while page := await client.pings(schedule.name, first, to_datetime(_EVER[1]), after=after, limit=_PAGE):
+    while page := await client.pings.list(schedule.name, first, to_datetime(_EVER[1]), after=after, limit=_PAGE):
         for at in page:
             heard.note_instant(at.timestamp())
             heard.fired((schedule.name,), at.timestamp())

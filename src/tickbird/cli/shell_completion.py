@@ -67,12 +67,12 @@ def _timeout() -> float:
 
 
 async def _schedules(client: Client, _: click.Context, incomplete: str) -> Completions:
-    rows = await client.list(contains=incomplete, limit=_MAX_COUNT)
+    rows = await client.schedules.list(contains=incomplete, limit=_MAX_COUNT)
     return [(row.schedule.name, row.schedule.state) for row in rows]
 
 
 async def _tags(client: Client, _: click.Context, __: str) -> Completions:
-    definitions = [row.schedule.definition for row in await client.list(limit=_MAX_COUNT)]
+    definitions = [row.schedule.definition for row in await client.schedules.list(limit=_MAX_COUNT)]
     tags = {tag for definition in definitions if definition is not None for tag in definition.tags}
     return [(tag, "") for tag in sorted(tags)]
 
@@ -92,12 +92,12 @@ async def _keys(client: Client, _: click.Context, __: str) -> Completions:
 async def _runs(client: Client, _: click.Context, __: str) -> Completions:
     return [
         (str(each.id), f"{each.schedule or each.target.name} {each.status}")
-        for each in await client.runs(limit=_NEWEST)
+        for each in await client.runs.list(limit=_NEWEST)
     ]
 
 
 async def _backfills(client: Client, _: click.Context, __: str) -> Completions:
-    return [(str(each.id), each.schedule) for each in await client.list_backfills(limit=_NEWEST)]
+    return [(str(each.id), each.schedule) for each in await client.backfills.list(limit=_NEWEST)]
 
 
 async def _tokens(client: Client, _: click.Context, __: str) -> Completions:
@@ -105,13 +105,13 @@ async def _tokens(client: Client, _: click.Context, __: str) -> Completions:
 
 
 async def _workers(client: Client, _: click.Context, __: str) -> Completions:
-    return [(each.id, each.app or "") for each in await client.workers()]
+    return [(each.id, each.app or "") for each in await client.workers.list()]
 
 
 async def _revisions(client: Client, ctx: click.Context, _: str) -> Completions:
     # Where an option still lacks its value, click has not told the arguments apart.
     name = ctx.params.get("name") or ctx.args[0]
-    found = await client.revisions(name, limit=_NEWEST)
+    found = await client.revisions.list(name, limit=_NEWEST)
     return [(str(each.revision), f"{each.action} by {each.actor}") for each in found]
 
 

@@ -123,6 +123,6 @@ def _within(second: int, field: str) -> int:
 
 async def reader(client: Client, name: str, settings: GlobalOptions) -> tuple[Schedule, InstantParser]:
     """The schedule, and how instants about it are read."""
-    schedule = await client.get(name)
+    schedule = await client.schedules.get(name)
     own = schedule.definition.trigger.tz if schedule.definition else None
-    return schedule, InstantParser(await client.now(), settings.tz, own)
+    return schedule, InstantParser(await client.system.now(), settings.tz, own)

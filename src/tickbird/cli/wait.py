@@ -15,7 +15,7 @@ from tickbird.client.runs import not_finished
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.time.durations import duration_text
-from tickbird.wire.encode.runs import log_document, run_document
+from tickbird.wire.codec import encode
 
 FOREVER = "forever"
 
@@ -28,14 +28,14 @@ def wait_seconds(value: str) -> int | None:
 async def wait_for(client: Client, settings: GlobalOptions, run_id: int, within: int | None) -> RunRecord:
     """The run once it is final; what it logs is printed as it comes, unless a program reads."""
     if settings.as_json:
-        return await client.wait(run_id, timeout=within)
+        return await client.runs.wait(run_id, timeout=within)
     try:
         async with asyncio.timeout(within):
-            async for line in client.follow_logs(run_id):
+            async for line in client.runs.follow_logs(run_id):
                 print_line(settings, line)
-            return await client.wait(run_id)
+            return await client.runs.wait(run_id)
     except TimeoutError:
-        raise not_finished(await client.run(run_id), within or 0) from None
+        raise not_finished(await client.runs.get(run_id), within or 0) from None
 
 
 async def logged(client: Client, settings: GlobalOptions, run_id: int) -> Sequence[LogLine]:
@@ -52,7 +52,7 @@ def print_end(settings: GlobalOptions, run: RunRecord, lines: Sequence[LogLine])
     said = Cell(f"Run {run.id} of {run.schedule} {_ENDED[run.status]}{took}{end}", "green" if good else "red")
     print_result(
         settings,
-        lambda: {"run": run_document(run), "lines": [log_document(line) for line in lines]},
+        lambda: {"run": encode(run), "lines": [encode(line) for line in lines]},
         lambda screen: screen.line(said),
     )
     return 0 if good else FAILED

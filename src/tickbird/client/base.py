@@ -7,10 +7,9 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from tickbird.client.dashboard import DashboardReads
 from tickbird.client.payloads import check_by_schema
-from tickbird.client.server_reads import ServerReads
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.access.tokens import Role
+from tickbird.domain.errors import AccessError, ConflictError, InvalidError, NotFoundError
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.run import Trigger
@@ -51,16 +50,6 @@ class ClientBase:
     def _noun(self, kind: type[N]) -> N:
         """The verbs of a noun, in this namespace."""
         return kind(self._store, self._namespace, self._validators, self._settings)
-
-    @property
-    def source(self) -> ServerReads:
-        """What a server reads of the whole store."""
-        return ServerReads(self._store)
-
-    @property
-    def board(self) -> DashboardReads:
-        """What a dashboard reads of the namespace."""
-        return DashboardReads(self._store, self._namespace)
 
     async def _get(self, name: str) -> Schedule:
         """A schedule by name."""
@@ -127,6 +116,26 @@ class ClientBase:
                 f"nothing is changed now, since worker {worker.id} {worker.standby_reason};",
                 hint="set that clock right, or wait five minutes until workers believe it.",
             )
+
+    async def _check_role(self, name: str, target: Target | None, granted: Role | None) -> None:
+        """Refuse a target that the caller's role may not define; what is there already may be sent back."""
+        if target is None or target.kind != "command" or granted in (None, "admin"):
+            return
+        stored = await self._store.schedules.get(self._namespace, check_text(name, "schedule"))
+        definition = None if stored is None or stored.state == "deleted" else stored.definition
+        if definition is None or definition.target != target:
+            raise AccessError(
+                f"target: a command needs the role admin, and this token has {granted};",
+                hint="use another token, or define it in code or in a file.",
+            )
+
+    def _own_payload(self, target: Target | None, payload: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The payload as the task itself takes it, if this process has it."""
+        own = self._validators.get(target.name) if target is not None and target.kind == "task" else None
+        if own is not None:
+            return own(payload)
+        check_payload(payload)
+        return payload
 
     async def _payload_for(self, name: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """A payload for a run of a schedule, by what its task says of it."""

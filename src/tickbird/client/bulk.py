@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from tickbird.client.base import ClientBase
+from tickbird.client.parameters import Note
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError
 from tickbird.domain.planning.bulk import (
     MAX_COUNT,
@@ -23,27 +24,58 @@ from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.planning.commands.run import Trigger
-from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_seconds
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
 
+F = TypeVar("F", bound=Callable[..., Any])
 _MAX_PARALLEL: Final = 8
 _PAGE: Final = 500
 
 
-class Bulk(ClientBase):
-    """The verbs about many schedules."""
+FilterState = Literal["active", "paused", "parked", "ended"]
+Contains = Annotated[str, Meta(max_length=200, description="Those whose name contains this.")]
+Tag = Annotated[str | None, Meta(max_length=200, description="Those with this tag.")]
+InState = Annotated[FilterState | None, Meta(description="Those in this state.")]
+Expected = Annotated[
+    int | None,
+    Meta(ge=0, le=2**31 - 1, description="How many match, as was seen: refused if that is off by more than a tenth."),
+]
 
+
+def _bulk(verb: str, summary: str) -> Callable[[F], F]:
+    """The declaration of a change of many schedules; which ones are meant is in `filter`."""
+    return operation(
+        "POST",
+        f"/bulk/{verb}",
+        id=f"{verb}_all",
+        role="operator",
+        summary=summary,
+        tag="bulk",
+        audit=verb,
+        # A thousand changes take their time on a busy store.
+        timeout=110,
+        required=("expected",),
+        keys={name: f"filter.{name}" for name in ("contains", "tag", "state")},
+    )
+
+
+class Bulk(ClientBase):
+    """Changes of many schedules at once."""
+
+    @_bulk("pause", "Pause many schedules")
     async def pause_all(
         self,
         *,
         actor: str,
-        contains: str = "",
-        tag: str | None = None,
-        state: State | None = None,
-        expected: int | None = None,
-        note: str = "",
+        contains: Contains = "",
+        tag: Tag = None,
+        state: InState = None,
+        expected: Expected = None,
+        note: Note = "",
         until: datetime | None = None,
-        cancel_runs: bool = False,
+        cancel_runs: Annotated[bool, Meta(description="Also cancel their runs that have not started.")] = False,
     ) -> BulkResult:
         """Pause every schedule that matches and is not paused; CountChangedError if they are far from `expected`."""
         end = None if until is None else to_seconds(until)
@@ -56,15 +88,16 @@ class Bulk(ClientBase):
 
         return await self._change_all("pause", BulkFilter(contains=contains, tag=tag, state=state), expected, command)
 
+    @_bulk("resume", "Resume many schedules")
     async def resume_all(
         self,
         *,
         actor: str,
-        contains: str = "",
-        tag: str | None = None,
-        state: State | None = None,
-        expected: int | None = None,
-        note: str = "",
+        contains: Contains = "",
+        tag: Tag = None,
+        state: InState = None,
+        expected: Expected = None,
+        note: Note = "",
     ) -> BulkResult:
         """Resume every schedule that matches and is paused, but not those that code no longer has."""
 
@@ -73,14 +106,15 @@ class Bulk(ClientBase):
 
         return await self._change_all("resume", BulkFilter(contains=contains, tag=tag, state=state), expected, command)
 
+    @_bulk("trigger", "Run many schedules now")
     async def trigger_all(
         self,
         *,
         actor: str,
-        contains: str = "",
-        tag: str | None = None,
-        state: State | None = None,
-        expected: int | None = None,
+        contains: Contains = "",
+        tag: Tag = None,
+        state: InState = None,
+        expected: Expected = None,
     ) -> BulkResult:
         """One manual run now of every schedule that matches, each with its own payload."""
 
@@ -92,9 +126,9 @@ class Bulk(ClientBase):
     async def _change_all(
         self, verb: BulkVerb, which: BulkFilter, expected: int | None, command: Callable[[Schedule], Command]
     ) -> BulkResult:
-        return await self._change_matches(verb, await self._matching(which), expected, command)
+        return await self.change_matches(verb, await self._matching(which), expected, command)
 
-    async def _change_matches(
+    async def change_matches(
         self,
         verb: BulkVerb,
         found: Sequence[Schedule],

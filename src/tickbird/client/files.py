@@ -3,50 +3,81 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from tickbird.client.base import ClientBase
-from tickbird.client.calendar_service import CalendarService
-from tickbird.client.payloads import check_by_schema
-from tickbird.cpu_threads import compute_now
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError, TickbirdError
-from tickbird.domain.planning.changes import CalendarUpdate, ChangeSet
-from tickbird.domain.planning.code_sync import AppSchedule
-from tickbird.domain.schedules.codec import decode_definition
-from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
-from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.schedules.task_settings import find_published, inherit
+from tickbird.client.file_service import (
+    FileService,
+    change_set,
+    check_plan,
+    count_changes,
+    exported_states,
+    operator_notes_of,
+)
+from tickbird.domain.access.tokens import Role
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.text import check_text
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
 
 # What reads and compares files is imported when it is used: every program that has a client would else load it.
 if TYPE_CHECKING:
-    from tickbird.files.diagnostics import Diagnostic
     from tickbird.files.document import Document
     from tickbird.files.plan import FilePlan
-    from tickbird.files.schedule_state import ExportedState
+# So often is a plan made again when another client was quicker.
+_TRIES: Final = 5
+# Thousands of schedules are compared and written in one transaction.
+_TIMEOUT: Final = 300
+_DOCUMENT: Final = {
+    "type": "object",
+    "description": "app, schedules, calendars, limits, queues and state, as in a file.",
+}
+Prune = Annotated[bool, Meta(description="Delete schedules of its app that it does not have.")]
+Adopt = Annotated[bool, Meta(description="Schedules that a person made become the app's.")]
 
-# So often is a plan made anew when somebody else was quicker.
-_TRIES = 5
-_PAGE = 1_000
+
+def _types() -> Mapping[str, Any]:
+    from tickbird.files.document import Document
+    from tickbird.files.plan import FilePlan
+
+    return {"Document": Document, "FilePlan": FilePlan}
+
+
+async def _operator_notes(client: Any, document: Any, _: Mapping[str, Any]) -> dict[str, list[str]]:
+    notes: dict[str, list[str]] = await client.files.operator_notes(document)
+    return notes
 
 
 class Files(ClientBase):
-    """The verbs about schedules in files."""
+    """`client.files`"""
 
+    @operation(
+        "POST",
+        "/apply",
+        id="apply",
+        role="editor",
+        summary="Apply a document",
+        tag="files",
+        audit="create",
+        timeout=_TIMEOUT,
+        local=("progress",),
+        types=_types,
+    )
     async def apply(
         self,
-        document: Document | Mapping[str, Any],
+        document: Annotated[Document | Mapping[str, Any], Meta(schema=_DOCUMENT)],
         *,
         actor: str,
-        prune: bool = False,
+        prune: Prune = False,
         dry_run: bool = False,
-        adopt: bool = False,
-        counted: Callable[[int, int], None] | None = None,
+        adopt: Adopt = False,
+        progress: Callable[[int, int], None] | None = None,
+        granted: Role | None = None,
     ) -> FilePlan:
-        """Bring the store to what a document says, in one transaction; the plan that was carried out.
+        """Bring the namespace to what a document says, in one transaction; returns the plan that was carried out.
 
         With `prune`, schedules of its app that it does not have are deleted. With `adopt`, those that a person made
         become the app's. With `dry_run` nothing is changed, and the plan has what would keep it from being applied.
@@ -54,151 +85,80 @@ class Files(ClientBase):
         from tickbird.files.document import read_document
 
         check_text(actor, "actor", minimum=1, maximum=200)
-        read = read_document(document)
-        self._check_namespace(read)
+        # Reading thousands of schedules takes seconds, in which others are served.
+        read = await asyncio.to_thread(read_document, document)
+        service = self._noun(FileService)
+        service.check_namespace(read)
+        if granted is not None and not dry_run:
+            await self._check_roles(read, granted)
         for tries in range(_TRIES):
-            plan, resolved = await self._plan(read, actor, prune=prune, adopt=adopt)
+            plan, resolved = await service.plan(read, actor, prune=prune, adopt=adopt)
             if dry_run:
                 return plan
             check_plan(plan)
             if plan.is_empty:
-                return plan
+                return replace(plan, applied=True)
             await self._check_clock()
             try:
                 await self._store.schedules.apply_changes(
-                    self._namespace, _changes(read, plan, resolved), actor, counted=_counted(plan, counted)
+                    self._namespace, change_set(read, plan, resolved), actor, counted=count_changes(plan, progress)
                 )
             except (ConflictError, NotFoundError):
-                # Somebody else was quicker: what is left to do is looked at anew.
+                # Another client was quicker: the plan is made again.
                 if tries == _TRIES - 1:
                     raise
             else:
-                return plan
+                return replace(plan, applied=True)
         raise AssertionError
 
-    def _check_namespace(self, document: Document) -> None:
-        if document.namespace not in (None, self._namespace):
-            raise InvalidError(
-                f"namespace: the document is for {document.namespace!r}, and this client works in {self._namespace!r};",
-                field="namespace",
-                hint="use a client of that namespace, or leave it out of the document.",
-            )
-
-    async def _plan(
-        self, document: Document, actor: str, *, prune: bool, adopt: bool
-    ) -> tuple[FilePlan, Mapping[str, CalendarUpdate]]:
-        from tickbird.files.diagnostics import Diagnostic
-        from tickbird.files.plan import StoredState
-        from tickbird.files.planner import plan_files
-
-        store, namespace = self._store, self._namespace
-        definitions = document.schedules.values()
-        named = {each.schedule for definition in definitions for each in definition.depends_on}
-        stored = await store.schedules.list_of_app(namespace, document.app, [*document.schedules, *named])
-        records = {record.name: record for record in await store.calendars.list(namespace)}
-        stated = {name: record.definition for name, record in records.items()}
-        changed = {name: said for name, said in document.calendars.items() if said != stated.get(name)}
-        resolved: dict[str, CalendarUpdate] = {}
-        diagnostics: list[Diagnostic] = []
-        for name, said in changed.items():
-            try:
-                found = await CalendarService(store, namespace).resolve(said)
-            except TickbirdError as error:
-                diagnostics.append(Diagnostic(document.location("calendars", name), f"calendar {name}: {error}"))
-            else:
-                revision = records[name].revision if name in records else 0
-                resolved[name] = CalendarUpdate(name, found.definition, found.closed, found.source, revision)
-        known = StoredState(
-            schedules=stored,
-            calendars=stated,
-            closed={
-                **{name: record.closed for name, record in records.items()},
-                **{name: each.closed for name, each in resolved.items()},
-            },
-            naming=await self._naming(list(changed)),
-            limits={each.key: each.max_running for each in await store.limits.list(namespace) if each.is_explicit}
-            if document.limits
-            else {},
-            queues={each.name: each.rate for each in await store.queues.list(namespace) if each.rate is not None}
-            if document.queues
-            else {},
-        )
-        document, refused = await self._inherit(document, stored)
-        diagnostics += refused
-        now = (await store.now()).timestamp()
-        # Thousands are compared in seconds, in which a server serves others.
-        plan = await compute_now(
-            plan_files, document, known, namespace=namespace, actor=actor, now=now, prune=prune, adopt=adopt
-        )
-        wrong, unserved = await self._payloads(document, plan)
-        return replace(plan, diagnostics=[*diagnostics, *plan.diagnostics, *wrong], unserved=unserved), resolved
-
-    async def _inherit(
-        self, document: Document, stored: Mapping[str, AppSchedule]
-    ) -> tuple[Document, list[Diagnostic]]:
-        """The document with the settings of tasks where its schedules do not state their own.
-
-        If no live worker has the task, a schedule keeps the settings that it has.
-        """
-        from tickbird.files.diagnostics import Diagnostic
-
-        known = await self._task_settings(definition.target for definition in document.schedules.values())
-        schedules: dict[str, Definition] = {}
-        diagnostics: list[Diagnostic] = []
+    async def _check_roles(self, document: Document, granted: Role) -> None:
         for name, definition in document.schedules.items():
-            settings = known.get(definition.target.name) if definition.target.kind == "task" else {}
-            if settings is None and name in stored and stored[name].schedule.app == document.app:
-                declared = await self._as_declared(stored[name].schedule)
-                if declared is not None and declared.target == definition.target:
-                    settings = {each: getattr(declared, each) for each in TASK_SETTINGS}
-            try:
-                schedules[name] = inherit(definition, settings or {})
-            except InvalidError as error:
-                # A key of the task may need fields that the payload has not.
-                schedules[name] = definition
-                place = document.location("schedules", name)
-                diagnostics.append(Diagnostic(place, f"schedule {name}: {error} Its task declares it."))
-        return replace(document, schedules=schedules), diagnostics
+            await self._check_role(name, definition.target, granted)
+        for name, state in document.state.items():
+            if "target" in state.overrides:
+                await self._check_role(name, decode_field("target", state.overrides["target"]), granted)
 
-    async def _naming(self, calendars: Sequence[str]) -> list[Schedule]:
-        """The schedules that name one of these calendars."""
-        found: dict[str, Schedule] = {}
-        for calendar in calendars:
-            after = ""
-            while page := await self._store.calendars.list_schedules(
-                self._namespace, calendar, after=after, limit=_PAGE
-            ):
-                found |= {schedule.name: schedule for schedule in page}
-                after = page[-1].name
-        return list(found.values())
+    @operation(
+        "POST",
+        "/diff",
+        id="diff",
+        role="viewer",
+        summary="What applying would do",
+        tag="files",
+        timeout=_TIMEOUT,
+        types=_types,
+    )
+    async def diff(
+        self,
+        document: Annotated[Document | Mapping[str, Any], Meta(schema=_DOCUMENT)],
+        *,
+        actor: str,
+        prune: Prune = False,
+        adopt: Adopt = False,
+    ) -> FilePlan:
+        """What applying a document would change, and what would keep it from being applied; changes nothing."""
+        return await self.apply(document, actor=actor, prune=prune, dry_run=True, adopt=adopt)
 
-    async def _payloads(self, document: Document, plan: FilePlan) -> tuple[list[Diagnostic], list[str]]:
-        """Payloads that do not fit their tasks, by what live workers publish of these; and tasks that none has."""
-        from tickbird.files.diagnostics import Diagnostic
-
-        written = [change.name for change in plan.schedules if change.kind in ("create", "change")]
-        if not written:
-            return [], []
-        workers = await self._store.workers.list(self._namespace)
-        diagnostics, unserved = [], set()
-        for name in written:
-            definition = document.schedules[name]
-            if definition.target.kind != "task":
-                continue
-            task = definition.target.name
-            published = find_published(workers, task)
-            if published is None:
-                unserved.add(task)
-                continue
-            try:
-                await asyncio.to_thread(check_by_schema, task, definition.payload, published, unknown_task_ok=True)
-            except PayloadError as error:
-                diagnostics.append(
-                    Diagnostic(document.location("schedules", name, "payload"), f"schedule {name}: {error}")
-                )
-        return diagnostics, sorted(unserved)
-
-    async def export(self, *, app: str | None = None, everything: bool = False) -> Document:
+    @operation(
+        "GET",
+        "/export",
+        id="export",
+        role="viewer",
+        summary="What is stored, as a document",
+        tag="files",
+        timeout=_TIMEOUT,
+        envelope="document",
+        beside={"operator_notes": _operator_notes},
+        types=_types,
+    )
+    async def export(
+        self,
+        *,
+        app: Annotated[
+            str | None, Meta(max_length=200, description="Of this app (default: of the only owner).")
+        ] = None,
+        everything: Annotated[bool, Meta(description="Of all owners.")] = False,
+    ) -> Document:
         """The stored schedules of an app as a document; applying it to this store changes nothing.
 
         What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
@@ -207,7 +167,8 @@ class Files(ClientBase):
         """
         from tickbird.files.document import DEFAULT_APP
 
-        schedules = await self._all()
+        service = self._noun(FileService)
+        schedules = await service.list_schedules()
         owners = {schedule.app for schedule in schedules}
         if app is None and not everything:
             if len(owners) > 1:
@@ -226,9 +187,9 @@ class Files(ClientBase):
             )
         if not everything:
             schedules = [schedule for schedule in schedules if schedule.app == app]
-        document = await self._document(schedules, app if app is not None and not everything else DEFAULT_APP)
+        document = await service.document(schedules, app if app is not None and not everything else DEFAULT_APP)
         if everything:
-            document = replace(document, state=_states(schedules, document))
+            document = replace(document, state=exported_states(schedules, document))
         calendars = await self._store.calendars.list(self._namespace) if everything else ()
         return replace(
             document,
@@ -243,105 +204,16 @@ class Files(ClientBase):
             },
         )
 
-    async def _document(self, schedules: Sequence[Schedule], app: str) -> Document:
-        """These schedules as an app has them in files, with the calendars that they name."""
-        from tickbird.files.document import Document
-
-        definitions: dict[str, Definition] = {}
-        for schedule in schedules:
-            definition = await self._as_declared(schedule)
-            if definition is not None:
-                definitions[schedule.name] = definition
-        names = {name for definition in definitions.values() for name in definition.calendars}
-        return Document(
-            app=app,
-            namespace=None if self._namespace == "default" else self._namespace,
-            schedules=definitions,
-            calendars={
-                record.name: dict(record.definition)
-                for record in await self._store.calendars.list(self._namespace)
-                if record.name in names
-            },
-        )
-
     async def operator_notes(self, document: Document) -> dict[str, list[str]]:
-        """What stands in the store beside a document's schedules: pauses, and what operators have set over them."""
-        stored = await self._store.schedules.list_of_app(self._namespace, document.app, list(document.schedules))
-        found: dict[str, list[str]] = {}
-        for name in document.schedules:
-            if name not in stored:
-                continue
-            said = operator_notes_of(stored[name].schedule, document.app)
-            if said:
-                found[name] = said
-        return found
+        """What is in the store next to a document's schedules: owners, pauses, and fields that operators set."""
+        from tickbird.client.schedules import Schedules
 
-    async def _all(self) -> list[Schedule]:
-        found: list[Schedule] = []
+        schedules = self._noun(Schedules)
+        notes: dict[str, list[str]] = {}
         after = ""
-        while rows := await self._store.schedules.list(self._namespace, after=after, limit=_PAGE):
-            found += [row.schedule for row in rows]
+        while rows := await schedules.list(after=after, limit=1_000):
+            for schedule in (row.schedule for row in rows):
+                if schedule.name in document.schedules and (said := operator_notes_of(schedule, document.app)):
+                    notes[schedule.name] = said
             after = rows[-1].schedule.name
-        return found
-
-    async def _as_declared(self, schedule: Schedule) -> Definition | None:
-        """The definition without what operators have set over it; None where it cannot be read."""
-        definition = schedule.definition
-        if schedule.field_overrides:
-            declared = await self._declared(schedule)
-            definition = decode_definition({name: value for name, value in declared.items() if name != "closed"})
-        return replace(definition, closed={}) if definition is not None and definition.closed else definition
-
-
-def _states(schedules: Sequence[Schedule], document: Document) -> dict[str, ExportedState]:
-    """The owner, overrides and pause of each schedule of a document that has any of them."""
-    from tickbird.files.schedule_state import NO_STATE, ExportedState
-
-    states = {
-        each.name: ExportedState(
-            app=None if each.app == document.app else each.app, overrides=dict(each.field_overrides), pause=each.pause
-        )
-        for each in schedules
-        if each.name in document.schedules
-    }
-    return {name: state for name, state in states.items() if state != NO_STATE}
-
-
-def operator_notes_of(schedule: Schedule, app: str) -> list[str]:
-    """What stands beside a schedule that a document of an app has: whose it is, and what operators have done to it."""
-    said = []
-    if schedule.app != app:
-        said.append("made by a person" if schedule.app is None else f"of app {schedule.app}")
-    said += [f"{field} = {json.dumps(value)}: set by an operator" for field, value in schedule.field_overrides.items()]
-    if schedule.pause is not None:
-        said.append(f"paused by {schedule.pause.by}: {schedule.pause.note}".rstrip(": "))
-    return said
-
-
-def check_plan(plan: FilePlan) -> None:
-    """Refuse a plan that cannot be carried out."""
-    if plan.diagnostics:
-        from tickbird.files.diagnostics import DocumentError
-
-        raise DocumentError([*plan.diagnostics, *plan.conflicts])
-    if plan.conflicts:
-        from tickbird.files.diagnostics import OwnedError
-
-        raise OwnedError(plan.conflicts)
-
-
-def _changes(document: Document, plan: FilePlan, resolved: Mapping[str, CalendarUpdate]) -> ChangeSet:
-    changed = {part: [each.name for each in plan.settings if each.part == part] for part in ("limits", "queues")}
-    return ChangeSet(
-        calendars=list(resolved.values()),
-        limits={key: document.limits[key] for key in changed["limits"]},
-        queues={name: document.queues[name] for name in changed["queues"]},
-        commands=plan.commands,
-    )
-
-
-def _counted(plan: FilePlan, counted: Callable[[int, int], None] | None) -> Callable[[int], None] | None:
-    if counted is None:
-        return None
-    total = len(plan.schedules)
-    return lambda done: counted(done, total)
+        return notes

@@ -1,19 +1,35 @@
-"""Simulations: what is to be expected of the next days, as things are and as they would be."""
+"""Forecasts: previews of a definition, and simulations of the next days."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from tickbird.client.files import Files, check_plan
+from tickbird.client.base import ClientBase
+from tickbird.client.definition_input import read_draft
+from tickbird.client.file_service import FileService, check_plan
+from tickbird.cpu_threads import compute
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.forecast.bounds import MAX_DAYS, MAX_OUTAGES, MAX_ROWS
+from tickbird.domain.forecast.bounds import MAX_SCHEDULES as MAX_MORE
+from tickbird.domain.forecast.preview import Preview, preview
+from tickbird.domain.forecast.tick_load import MAX_SCHEDULES, load_around
 from tickbird.domain.limits.rate_limits import RateLimit
+from tickbird.domain.planning.commands.calendars import resolve_calendars
 from tickbird.domain.runs.durations import DurationStats
+from tickbird.domain.schedules.codec import encode_field
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.json_schema import NAME, field_schemas
+from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.text import check_name
 from tickbird.domain.time.instants import DAY, to_seconds
+from tickbird.domain.triggers.trigger import Trigger
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
 
 # What plays time ahead is imported when it is used: every program that has a client would else load it.
 if TYPE_CHECKING:
@@ -26,8 +42,172 @@ _PAGE: Final = 1_000
 _MAX_RUNNING: Final = 10_000
 
 
-class Simulations(Files):
-    """The verb about days to come."""
+# Ticks that are played for one request, before and after together.
+MAX_SERVED_TICKS: Final = 12_000_000
+# What it would run does not matter to its ticks.
+_ANY: Final = Target("preview")
+# What ticks depend on; whatever else a definition has may be there, too.
+_OF_TICKS: Final = ("trigger", "spread", "calendars", "roll", "start_at", "end_at", "max_runs")
+_DRAFT: Final = {
+    "type": "object",
+    "properties": {name: schema for name, schema in field_schemas().items() if name in _OF_TICKS},
+    "required": ["trigger"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """Nothing plans, starts or ends from one instant to before the other."""
+
+    from_: datetime
+    to: datetime
+
+
+def _types() -> Mapping[str, Any]:
+    from tickbird.domain.forecast.forecast import ForecastComparison, WhatIf
+    from tickbird.files.document import Document
+
+    return {"ForecastComparison": ForecastComparison, "WhatIf": WhatIf, "Document": Document}
+
+
+class Forecasts(ClientBase):
+    """`client.forecasts`: what schedules will do, or would do."""
+
+    async def preview(
+        self,
+        trigger: Trigger,
+        *,
+        count: int = 10,
+        after: datetime | None = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> Preview:
+        """The next ticks of a trigger with these policies, warnings about them, and what else ticks then.
+
+        With `name`, as the schedule of that name would have them. At most 500 others are looked at, around ten ticks.
+        With `target`, its definition has the settings of that task where they are not given.
+        """
+        target = options.get("target")
+        own = self._settings.get(target.name, {}) if isinstance(target, Target) else {}
+        if "payload" not in options:
+            # A key is made of fields of the payload.
+            own = {setting: value for setting, value in own.items() if setting != "concurrency_key"}
+        fields = {"trigger": trigger, **own, **policies(options)}
+        definition = {field: encode_field(field, value) for field, value in fields.items() if value is not None}
+        return await self.preview_definition(definition, count=count, after=after, name=name)
+
+    @operation(
+        "POST",
+        "/preview",
+        id="preview",
+        role="viewer",
+        summary="What a schedule would do",
+        tag="forecasts",
+    )
+    async def preview_definition(
+        self,
+        definition: Annotated[
+            Mapping[str, Any],
+            Meta(schema={**_DRAFT, "description": "As in the document of a schedule; only its trigger is needed."}),
+        ],
+        *,
+        count: Annotated[int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="How many ticks.")] = 10,
+        after: Annotated[datetime | None, Meta(description="The ticks after this instant (default: now).")] = None,
+        name: Annotated[
+            str | None,
+            Meta(
+                schema={
+                    "anyOf": [NAME, {"type": "null"}],
+                    "description": "The schedule's name, by which its offset within a spread is computed.",
+                }
+            ),
+        ] = None,
+    ) -> Preview:
+        """The next ticks of a definition, in words, with warnings, and the ticks of other schedules around them.
+
+        Nothing is stored. At most 500 active schedules are looked at, around the first ten ticks that would run.
+        """
+        options = read_draft(definition)
+        trigger = options.pop("trigger")
+        if name is not None:
+            check_name(name, "name")
+        given = policies(options)
+        draft = Definition(trigger=trigger, **{"target": _ANY, **await self._unstated(given), **given})
+        if draft.calendars:
+            stored = {record.name: record.closed for record in await self._store.calendars.list(self._namespace)}
+            draft = replace(draft, closed=resolve_calendars(draft.calendars, stored))
+        start = to_seconds(await self._store.now() if after is None else after)
+        found = await compute(preview, draft, start, count, namespace=self._namespace, name=name)
+        # One more than are looked at, besides the schedule itself, tells whether these are all.
+        rows = await self._store.schedules.list(self._namespace, state="active", limit=MAX_SCHEDULES + 2)
+        others = [row.schedule for row in rows if row.schedule.name != name]
+        instants = [to_seconds(tick.due_at) for tick in found.ticks if tick.skipped is None]
+        complete = len(others) <= MAX_SCHEDULES
+        load = await compute(load_around, instants, others[:MAX_SCHEDULES], complete=complete)
+        return replace(found, load=load)
+
+    @operation(
+        "POST",
+        "/simulate",
+        id="simulate",
+        role="viewer",
+        summary="What the next days bring",
+        tag="forecasts",
+        timeout=240,
+        exclusive=True,
+        stored=False,
+        keys={"from_": "from"},
+        types=_types,
+    )
+    async def play(
+        self,
+        *,
+        days: Annotated[int | None, Meta(ge=1, le=MAX_DAYS, description="How many (default: a week).")] = None,
+        from_: Annotated[datetime | None, Meta(description="From then on (default: now).")] = None,
+        to: Annotated[datetime | None, Meta(description="Up to then, instead of days.")] = None,
+        document: Annotated[
+            Mapping[str, Any] | None, Meta(description="As if this document of schedules was applied.")
+        ] = None,
+        names: Annotated[
+            Collection[str], Meta(max_length=1_000, description="List these schedules; all are played.")
+        ] = (),
+        outages: Annotated[Collection[Outage], Meta(max_length=MAX_OUTAGES)] = (),
+        more: Annotated[int, Meta(ge=0, le=MAX_MORE, description="So many more schedules like those there are.")] = 0,
+        slots: Annotated[int | None, Meta(ge=1, le=1_000_000, description="One set of slots for everything.")] = None,
+        workers: Annotated[int | None, Meta(ge=1, le=1_000_000, description="So many workers.")] = None,
+        share: Annotated[float | None, Meta(gt=0, le=1_000, description="That share of the workers there are.")] = None,
+        slower: Annotated[float, Meta(gt=0, le=1_000, description="Runs take so many times as long.")] = 1.0,
+        duration: Annotated[
+            int | None,
+            Meta(ge=1, le=366 * 86_400, description="Seconds that runs take of schedules without a success yet."),
+        ] = None,
+        limit: Annotated[int, Meta(ge=0, le=MAX_ROWS, description="How many schedules to list.")] = 20,
+    ) -> ForecastComparison:
+        """Ticks, runs, skips, busy slots and lateness to expect, as things are and as they would be.
+
+        Nothing is stored. At most 12,000,000 ticks are played for a request, one request at a time.
+        """
+        from tickbird.domain.forecast.forecast import WhatIf
+
+        what_if = WhatIf(
+            outages=sorted((to_seconds(outage.from_), to_seconds(outage.to)) for outage in outages),
+            more=more,
+            slots=slots,
+            workers=workers,
+            share=share,
+            slower=slower,
+        )
+        return await self.simulate(
+            days,
+            start=from_,
+            end=to,
+            document=document,
+            what_if=what_if,
+            names=list(names),
+            assumed=duration,
+            limit=limit,
+            max_ticks=MAX_SERVED_TICKS,
+        )
 
     async def simulate(
         self,
@@ -41,14 +221,15 @@ class Simulations(Files):
         assumed: int | None = None,
         limit: int = 20,
         max_ticks: int | None = None,
-        counted: Callable[[int, int], None] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> ForecastComparison:
-        """What the next days bring: from `start` or now, to `end` or for so many days, a week if not said.
+        """The forecast of the next days: from `start` or now, to `end` or for `days` (default: a week).
 
         With `document`, as it would be with its schedules applied. With `what_if`, both as it is and as it would be.
-        All schedules are played; `names` are those that are told of, else the `limit` that there is most to say of.
+        All schedules are played; `names` are those that are listed (default: the `limit` with most to say).
         """
-        from tickbird.domain.forecast.forecast import DEFAULT_DURATION, MAX_TICKS, ForecastInput, WhatIf, simulate
+        from tickbird.domain.forecast.bounds import MAX_TICKS
+        from tickbird.domain.forecast.forecast import DEFAULT_DURATION, ForecastInput, WhatIf, simulate
 
         now = to_seconds(await self._store.now())
         first = now if start is None else to_seconds(start)
@@ -84,8 +265,8 @@ class Simulations(Files):
         def report(done: int, total: int) -> None:
             if stopped:
                 raise _Stopped
-            if counted is not None:
-                counted(done, total)
+            if progress is not None:
+                progress(done, total)
 
         def work() -> ForecastComparison:
             return simulate(
@@ -103,20 +284,30 @@ class Simulations(Files):
             stopped = True
             raise
 
+    async def _unstated(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The settings of the task that a definition names."""
+        target = given.get("target")
+        if not isinstance(target, Target):
+            return {}
+        settings = (await self._task_settings([target])).get(target.name, {})
+        # A key is made of fields of the payload.
+        return settings if "payload" in given else {**settings, "concurrency_key": None}
+
     async def _played(
         self, document: Document | Mapping[str, Any] | None
     ) -> tuple[list[Schedule], dict[str, int], dict[str, RateLimit]]:
         """Schedules by name, limits of keys and rates of queues: as stored, or as a document would have them."""
         store, namespace = self._store, self._namespace
-        schedules = {each.name: each for each in await self._all()}
+        schedules = {each.name: each for each in await self._noun(FileService).list_schedules()}
         limits = {each.key: each.max_running for each in await store.limits.list(namespace) if each.is_explicit}
         rates = {each.name: each.rate for each in await store.queues.list(namespace) if each.rate is not None}
         if document is not None:
             from tickbird.files.document import read_document
 
             read = read_document(document)
-            self._check_namespace(read)
-            plan, _ = await self._plan(read, "simulate", prune=False, adopt=True)
+            service = self._noun(FileService)
+            service.check_namespace(read)
+            plan, _ = await service.plan(read, "simulate", prune=False, adopt=True)
             check_plan(plan)
             for change in plan.schedules:
                 if change.kind == "delete":
@@ -164,7 +355,7 @@ class _Stopped(Exception):
 
 def span_end(first: int, days: int | None, last: int | None) -> int:
     """The end of a stretch that is given by its end or its days; a week if neither is said."""
-    from tickbird.domain.forecast.forecast import MAX_DAYS, check_span
+    from tickbird.domain.forecast.forecast import check_span
 
     if days is not None and last is not None:
         raise InvalidError("days and to: give one of them, not both.", field="days")

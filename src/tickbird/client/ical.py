@@ -54,19 +54,19 @@ async def write_ical(
     if schedule is not None:
         if tag is not None or contains:
             raise InvalidError("schedule: goes with neither tag nor contains.", field="schedule")
-        found = await client.get(schedule)
-        last = await client.runs(schedule=schedule, status="succeeded", limit=1)
+        found = await client.schedules.get(schedule)
+        last = await client.runs.list(schedule=schedule, status="succeeded", limit=1)
         planned = [AgendaEntry(found, _took(last[0] if last else None))]
     else:
         planned = await _planned(client, tag, contains, remarks)
-    now = await client.now()
+    now = await client.system.now()
     return await compute(_write, planned, now, days, limit, remarks)
 
 
 async def _planned(client: Client, tag: str | None, contains: str, remarks: list[str]) -> list[AgendaEntry]:
     planned: list[AgendaEntry] = []
     after = ""
-    while rows := await client.list(contains=contains, tag=tag, after=after, limit=_PAGE):
+    while rows := await client.schedules.list(contains=contains, tag=tag, after=after, limit=_PAGE):
         planned += [AgendaEntry(row.schedule, _took(row.last_run)) for row in rows]
         after = rows[-1].schedule.name
         if len(rows) < _PAGE:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tickbird.client.base import ClientBase
+from tickbird.client import StoreClient
 from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.domain.text import check_text
 
@@ -10,7 +10,7 @@ from tickbird.domain.text import check_text
 class ResponseStore:
     """Answers, kept in the store of a client: no verbs of its own, since only servers have them."""
 
-    def __init__(self, client: ClientBase) -> None:
+    def __init__(self, client: StoreClient) -> None:
         self._store = client._store
 
     async def begin(self, namespace: str, key: str, request: str) -> StoredResponse | None:

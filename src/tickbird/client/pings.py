@@ -1,35 +1,66 @@
-"""Pings: another system says that it really ran what a schedule is to do."""
+"""Pings: another system reports that it ran the work of a schedule."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Annotated, Final
 
 from tickbird.client.base import ClientBase, page_size
+from tickbird.client.parameters import From, ScheduleName
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.time.instants import to_seconds, utc_text
+from tickbird.domain.time.instants import to_micros, to_seconds, utc_text
+from tickbird.wire.codec import Ping
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
 
 # Clocks are not that far apart.
 _MAX_CLOCK_LEAD: Final = timedelta(hours=1)
+_LATELY: Final = timedelta(days=7)
 
 
 class Pings(ClientBase):
-    """The verbs about pings."""
+    """`client.pings`"""
 
-    async def ping(self, name: str, at: datetime | None = None) -> datetime:
-        """Note that the old system ran this schedule's work, now or at an instant; twice the same is one."""
+    @operation(
+        "POST",
+        "/schedules/{name}/pings",
+        id="ping",
+        role="operator",
+        summary="Report that it ran",
+        tag="pings",
+        status=201,
+    )
+    async def create(self, name: ScheduleName, at: datetime | None = None) -> Ping:
+        """Record that the old system ran this schedule's work, now or at an instant; the same instant twice is one."""
         schedule = await self._get(name)
         if at is not None:
             check_ping(at, await self._store.now())
         return await self._store.pings.add(schedule.id, at)
 
-    async def pings(
-        self, name: str, first: datetime, last: datetime, *, after: datetime | None = None, limit: int = 1_000
-    ) -> Sequence[datetime]:
-        """The pings of a schedule from `first` to `last`, oldest first, a page at a time: `after` is the last one."""
+    @operation(
+        "GET",
+        "/schedules/{name}/pings",
+        id="list_pings",
+        role="viewer",
+        summary="The pings",
+        tag="pings",
+        page=to_micros,
+    )
+    async def list(
+        self,
+        name: ScheduleName,
+        first: Annotated[datetime | None, Meta(description="From here on (default: the last seven days).")] = None,
+        last: Annotated[From | None, Meta(description="Up to here (default: now).")] = None,
+        *,
+        after: datetime | None = None,
+        limit: int = 1_000,
+    ) -> Sequence[Ping]:
+        """When the old system reported that it ran this schedule's work, oldest first."""
         schedule = await self._find(name)
-        return await self._store.pings.list(schedule.id, first, last, after=after, limit=page_size(limit))
+        end = await self._store.now() if last is None else last
+        start = end - _LATELY if first is None else first
+        return await self._store.pings.list(schedule.id, start, end, after=after, limit=page_size(limit))
 
 
 def check_ping(at: datetime, now: datetime) -> None:

@@ -3,44 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Annotated, Any
 
 from tickbird.client.base import ClientBase, page_size
+from tickbird.client.parameters import Note, ScheduleName
+from tickbird.client.warnings import schedule_warnings
+from tickbird.domain.access.tokens import Role
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
-from tickbird.domain.planning.commands.define import RollBack
+from tickbird.domain.planning.commands.define import RollBack, override_notice
+from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.diff import FieldDiff, RevisionOrigin, differences, revision_origin
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
 
 _MAX_REVISION = 2**31 - 1
 
 
-class Revisions(ClientBase):
-    """The verbs about revisions."""
+Revision = Annotated[int, Meta(schema={"minimum": 1, "maximum": _MAX_REVISION}, check=lambda to: check_revision(to))]
 
-    async def revisions(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
-        """The revisions of a schedule, newest first, a page at a time: `before` is the last of the page before."""
+
+async def _warnings(client: Any, schedule: Schedule, arguments: Mapping[str, Any]) -> list[str]:
+    kept = override_notice(schedule)
+    return [*await schedule_warnings(client, schedule, arguments), *([kept] if kept else [])]
+
+
+class Revisions(ClientBase):
+    """`client.revisions`"""
+
+    @operation(
+        "GET",
+        "/schedules/{name}/revisions",
+        id="list_revisions",
+        role="viewer",
+        summary="The revisions",
+        tag="revisions",
+        page=lambda entry: entry.revision.revision,
+    )
+    async def history(
+        self, name: ScheduleName, *, before: int | None = None, limit: int = 100
+    ) -> Sequence[HistoryEntry]:
+        """Every revision, newest first: its definition, what it changed, who made it, when, and from where."""
+        revisions = await self._list(name, before, page_size(limit) + 1)
+        known = {record.revision: record.definition for record in revisions}
+        return [HistoryEntry(record, _origin(record), _changes(record, known)) for record in revisions[:limit]]
+
+    async def list(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
+        """The same without what each changed."""
+        return [entry.revision for entry in await self.history(name, before=before, limit=limit)]
+
+    async def _list(self, name: str, before: int | None, limit: int) -> Sequence[RevisionRecord]:
         return await self._store.schedules.list_revisions((await self._get(name)).id, before=before, limit=limit)
 
-    async def history(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[HistoryEntry]:
-        """The same, each with what it changed, field by field."""
-        found = await self.revisions(name, before=before, limit=page_size(limit) + 1)
-        known = {each.revision: each.definition for each in found}
-        return [HistoryEntry(each, _origin(each), _changes(each, known)) for each in found[:limit]]
-
+    @operation(
+        "POST",
+        "/schedules/{name}/roll-back",
+        id="roll_back",
+        role="editor",
+        summary="Go back to a revision",
+        tag="revisions",
+        audit="roll_back",
+        envelope="schedule",
+        beside={"warnings": _warnings},
+        etag=lambda schedule: schedule.revision,
+    )
     async def roll_back(
-        self, name: str, to: int, *, actor: str, note: str = "", revision: int | None = None
+        self,
+        name: ScheduleName,
+        to: Revision,
+        *,
+        actor: str,
+        note: Note = "",
+        revision: int | None = None,
+        granted: Role | None = None,
     ) -> Schedule:
-        """Make a new revision with the definition of an earlier one.
+        """Make a new revision with the definition of an earlier one; 409 if it is the same.
 
-        On a schedule from code, what differs from the code is set over it and stays so through deploys, as by `update`.
+        On a schedule from code, what differs from the code is set over it and stays so through deploys.
         """
         schedule = await self._get(name)
         old = (await self._revision(schedule, to)).definition
         if not isinstance(old, Mapping):
             # Plain SQL can store any JSON.
             raise DefinitionError(f"revision {to} of {name!r} cannot be read: its definition is not a JSON object.")
+        if granted is not None:
+            # What cannot be read is refused below, with its reason.
+            with suppress(InvalidError):
+                await self._check_role(name, decode_field("target", old.get("target")), granted)
         declared: Mapping[str, Any] = {}
         if schedule.app is not None:
             # What was read of it must still hold when it is written.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import Any, get_args
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Final, TypeVar, get_args
 
 from tickbird.client.base import ClientBase, check_choice, page_size
+from tickbird.client.parameters import From, OfSchedule, Payload, RunId, ScheduleName, Zone
 from tickbird.client.payloads import new_run
+from tickbird.client.warnings import run_warnings
 from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
 from tickbird.domain.explain.context import RunContext, readable
 from tickbird.domain.explain.explanation import Step, TimeFormatter
@@ -26,6 +27,8 @@ from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
 from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration, duration_text, seconds
 from tickbird.domain.time.zones import zone
+from tickbird.wire.operations import Shown, operation
+from tickbird.wire.parameters import Meta
 
 # How soon a run that is waited for is looked at again, and how rarely in the end.
 _FIRST_POLL = 0.005
@@ -35,47 +38,87 @@ _LOG_PAGE = 1_000
 _RUNNING = 1_000
 
 
+F = TypeVar("F", bound=Callable[..., Any])
+_LENGTH: Final = {
+    "anyOf": [{"type": "integer"}, {"type": "string"}],
+    "description": 'Seconds, or a text such as "10m".',
+}
+_LENGTH_OR_NULL: Final = {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}
+Length = Annotated[Duration, Meta(schema=_LENGTH)]
+
+
+@dataclass(frozen=True, slots=True)
+class RunDetail:
+    """A run with its attempts, progress, its position in its queue, and what else it waits for."""
+
+    run: RunRecord
+    attempts: Sequence[AttemptRecord]
+    progress: Progress | None
+    queue_position: QueuePosition | None
+    waiting_for: Sequence[Step]
+
+
+async def _load(client: Any, run_id: int) -> RunRecord:
+    run: RunRecord = await client.runs.get(run_id)
+    return run
+
+
+def _part(key: str) -> Callable[[F], F]:
+    """The declaration of a method that reads one part of a run's details."""
+    return operation(
+        "GET",
+        "/runs/{id}",
+        id="get_run",
+        role="viewer",
+        summary="One run",
+        tag="runs",
+        keys={"run_id": "id"},
+        envelope=key,
+        routed=False,
+    )
+
+
 class Runs(ClientBase):
-    """The verbs about runs."""
+    """`client.runs`"""
 
-    async def trigger(
-        self,
-        name: str,
-        *,
-        actor: str,
-        payload: Mapping[str, Any] | None = None,
-        idempotency_key: str | None = None,
-        wait: Duration | None = None,
-        revision: int | None = None,
-    ) -> RunRecord:
-        """One manual run now; the schedule's own ticks are not touched. The same key again gives the same run.
-
-        With `wait`, the run once it has come to its end, if it does within so long.
-        """
-        if wait is not None:
-            seconds(wait, "wait")
-        if payload is not None:
-            payload = await self._payload_for(name, payload)
-        key = None if idempotency_key is None else check_key(idempotency_key)
-        command = Trigger(actor=actor, payload=payload, idempotency_key=key, revision=revision)
-        run = _created_run(await self._change(name, command))
-        return run if wait is None else await self.wait(run.id, timeout=wait)
-
+    @operation(
+        "POST",
+        "/runs",
+        id="create_run",
+        role="editor",
+        summary="Run a task",
+        tag="runs",
+        status=201,
+        audit="enqueue",
+        stored=False,
+        envelope="run",
+        beside={"warnings": run_warnings},
+        shown=Shown(RunRecord, _load, lambda run: run.id),
+        waits=True,
+        defaults={"unknown_task_ok": True},
+    )
     async def enqueue(
         self,
         task: str,
-        payload: Mapping[str, Any] | None = None,
+        payload: Payload = None,
         *,
         actor: str,
-        at: datetime | None = None,
-        delay: Duration = 0,
-        queue: str | None = None,
-        priority: int | None = None,
-        start_within: Duration | None = None,
-        crash_limit: int | None = None,
+        at: From | None = None,
+        delay: Length = 0,
+        queue: Annotated[str | None, Meta(description="Default: that of the task.")] = None,
+        priority: Annotated[int | None, Meta(description="Default: that of the task.")] = None,
+        start_within: Annotated[
+            Duration | None, Meta(schema=_LENGTH_OR_NULL, description="Cancelled if it has not started by then.")
+        ] = None,
+        crash_limit: Annotated[
+            int | None, Meta(description="How many lost workers the run survives (default: by the task's on_crash).")
+        ] = None,
         idempotency_key: str | None = None,
-        concurrency_key: str | FromTask | None = FROM_TASK,
-        unknown_task_ok: bool = False,
+        concurrency_key: Annotated[
+            str | FromTask | None,
+            Meta(schema={"anyOf": [{"type": "string"}, {"type": "null"}], "description": "Default: that of the task."}),
+        ] = FROM_TASK,
+        unknown_task_ok: Annotated[bool, Meta(description="If false, 404 if no live worker knows the task.")] = False,
     ) -> int:
         """A run without a schedule, now or later; returns its id. The same key again gives the id of the same run.
 
@@ -98,15 +141,16 @@ class Runs(ClientBase):
         )
         return (await self._store.runs.enqueue(self._namespace, [run], actor))[0]
 
-    async def runs(
+    @operation("GET", "/runs", id="list_runs", role="viewer", summary="List runs", tag="runs", page=lambda run: run.id)
+    async def list(
         self,
         *,
-        schedule: str | None = None,
-        status: Status | None = None,
+        schedule: OfSchedule = None,
+        status: Annotated[Status | None, Meta(description="Only those in this status.")] = None,
         before: int | None = None,
         limit: int = 100,
     ) -> Sequence[RunRecord]:
-        """Runs, newest first, a page at a time: `before` is the last id of the page before."""
+        """Runs of a namespace, newest first; also those of schedules that are deleted."""
         if schedule is not None:
             await self._find(schedule)
         if status is not None:
@@ -115,11 +159,43 @@ class Runs(ClientBase):
             self._namespace, schedule=schedule, status=status, before=before, limit=page_size(limit)
         )
 
-    async def active_runs(self, name: str) -> Sequence[RunRecord]:
-        """The runs of a schedule that are not final, oldest first."""
+    @operation(
+        "GET",
+        "/schedules/{name}/active-runs",
+        id="list_active_runs",
+        role="viewer",
+        summary="The runs that are not final",
+        tag="runs",
+    )
+    async def list_active(self, name: ScheduleName) -> Sequence[RunRecord]:
+        """The runs of a schedule that wait, are queued or are running, oldest first; also of a deleted one."""
         return await self._store.runs.list_active((await self._find(name)).id)
 
-    async def run(self, run_id: int) -> RunRecord:
+    @operation(
+        "GET",
+        "/runs/{id}",
+        id="get_run",
+        role="viewer",
+        summary="One run",
+        tag="runs",
+        keys={"run_id": "id"},
+        waits=True,
+    )
+    async def detail(self, run_id: RunId, *, tz: Zone = None) -> RunDetail:
+        """A run, its attempts that failed or were lost, its progress, its position in its queue, and what it waits for.
+
+        With `wait`, once it is final, or as it is after that time.
+        """
+        return RunDetail(
+            await self.get(run_id),
+            await self.list_attempts(run_id),
+            await self.progress(run_id),
+            await self.queue_position(run_id),
+            await self.waiting_for(run_id, tz=tz),
+        )
+
+    @_part("run")
+    async def get(self, run_id: RunId) -> RunRecord:
         """A run by id."""
         run = await self._store.runs.get(run_id) if 0 < run_id < 2**63 else None
         if run is None or run.namespace != self._namespace:
@@ -133,7 +209,7 @@ class Runs(ClientBase):
         patience = None if timeout is None else float(seconds(timeout, "timeout"))
         began, pause = time.monotonic(), _FIRST_POLL
         # A look is one row by its key. To be told would cost every run that ends a message, waited for or not.
-        while (run := await self.run(run_id)).status not in FINAL:
+        while (run := await self.get(run_id)).status not in FINAL:
             left = pause if patience is None else began + patience - time.monotonic()
             if left <= 0:
                 raise not_finished(run, patience or 0)
@@ -141,9 +217,10 @@ class Runs(ClientBase):
             pause = min(pause * 1.5, _MAX_PAUSE)
         return run
 
-    async def attempts(self, run_id: int) -> Sequence[AttemptRecord]:
+    @_part("attempts")
+    async def list_attempts(self, run_id: RunId) -> Sequence[AttemptRecord]:
         """The attempts of a run that did not end it well."""
-        return await self._store.runs.list_attempts((await self.run(run_id)).id)
+        return await self._store.runs.list_attempts((await self.get(run_id)).id)
 
     async def logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
         """What a run has said so far, in order, behind this attempt and number; also while it runs."""
@@ -151,7 +228,7 @@ class Runs(ClientBase):
 
     async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> RunLogs:
         """The same, and how the run stands: once it is final, there is no more to come."""
-        run = await self.run(run_id)
+        run = await self.get(run_id)
         return RunLogs(run.status, await self._store.logs.read(run_id, after=after, limit=page_size(limit)))
 
     async def follow_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0)) -> AsyncIterator[LogLine]:
@@ -168,18 +245,21 @@ class Runs(ClientBase):
                     return
                 await asyncio.sleep(_MAX_PAUSE)
 
-    async def progress(self, run_id: int) -> Progress | None:
+    @_part("progress")
+    async def progress(self, run_id: RunId) -> Progress | None:
         """How far a run said that it was, last; None when it has said nothing."""
-        await self.run(run_id)
+        await self.get(run_id)
         return await self._store.logs.read_progress(run_id)
 
-    async def queue_position(self, run_id: int) -> QueuePosition | None:
+    @_part("queue_position")
+    async def queue_position(self, run_id: RunId) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
-        return await self._store.queues.find_position((await self.run(run_id)).id)
+        return await self._store.queues.find_position((await self.get(run_id)).id)
 
-    async def waiting_for(self, run_id: int, *, tz: str | None = None) -> Sequence[Step]:
+    @_part("waiting_for")
+    async def waiting_for(self, run_id: RunId, *, tz: Zone = None) -> Sequence[Step]:
         """What keeps a run that has not begun from it, as `why` tells it; nothing where a worker should take it now."""
-        run, store, namespace = await self.run(run_id), self._store, self._namespace
+        run, store, namespace = await self.get(run_id), self._store, self._namespace
         if run.status not in ("waiting", "queued"):
             return []
         around, definition = RunContext(now=await store.now(), workers=await store.workers.list(namespace)), None
@@ -202,25 +282,56 @@ class Runs(ClientBase):
         copy_reason = (await store.identity.read()).copy_reason
         return [*steps, copy_step(copy_reason)] if copy_reason else steps
 
-    async def cancel(self, run_id: int, *, actor: str, reason: str = "") -> RunRecord:
-        """Cancel a run that has not started, or ask a running one to stop."""
-        await self.run(run_id)
+    @operation(
+        "POST",
+        "/runs/{id}/cancel",
+        id="cancel_run",
+        role="operator",
+        summary="Cancel a run",
+        tag="runs",
+        keys={"run_id": "id"},
+        audit="cancel",
+    )
+    async def cancel(
+        self,
+        run_id: RunId,
+        *,
+        actor: str,
+        reason: Annotated[str, Meta(schema={"maxLength": 2_000}, description="Shown wherever the run is.")] = "",
+    ) -> RunRecord:
+        """Cancel a run that has not started, or ask a running one to stop; 409 if it is final."""
+        await self.get(run_id)
         check_text(actor, "actor", minimum=1, maximum=200)
         return await self._store.runs.cancel(run_id, actor, reason=check_text(reason, "reason"))
 
+    @operation(
+        "POST",
+        "/runs/{id}/retry",
+        id="retry_run",
+        role="operator",
+        summary="Repeat a run",
+        tag="runs",
+        keys={"run_id": "id"},
+        status=201,
+        audit="retry",
+        stored=False,
+        envelope="run",
+        beside={"warnings": run_warnings},
+        waits=True,
+    )
     async def retry(
         self,
-        run_id: int,
+        run_id: RunId,
         *,
         actor: str,
-        payload: Mapping[str, Any] | None = None,
+        payload: Payload = None,
         idempotency_key: str | None = None,
     ) -> RunRecord:
         """A new run with the target, payload and policies of a final run, whatever its schedule is by now.
 
-        Another payload may be given. The same key again gives the same run.
+        Another payload may be given. The same key again gives the same run. 409 if that run is not final.
         """
-        run, key = await self.run(run_id), None if idempotency_key is None else check_key(idempotency_key)
+        run, key = await self.get(run_id), None if idempotency_key is None else check_key(idempotency_key)
         if run.status not in FINAL:
             raise ConflictError(f"run {run_id} is {run.status}; only a final run can be retried.")
         sent = (
@@ -228,7 +339,7 @@ class Runs(ClientBase):
         )
         if run.schedule is not None and run.schedule_id is not None:
             command = Trigger(actor=actor, payload=sent, retry_of=run_id, idempotency_key=key)
-            made = _created_run(await self._change(run.schedule, command))
+            made = created_run(await self._change(run.schedule, command))
         else:
             new = NewRun(
                 run.target,
@@ -240,7 +351,7 @@ class Runs(ClientBase):
                 idempotency_key=key,
                 concurrency_key=run.concurrency_key,
             )
-            made = await self.run((await self._store.runs.enqueue(self._namespace, [new], actor))[0])
+            made = await self.get((await self._store.runs.enqueue(self._namespace, [new], actor))[0])
         if made.retry_of != run_id:
             raise ConflictError(
                 f"idempotency key {key!r} stands for run {made.id}, which does not repeat run {run_id};",
@@ -257,6 +368,6 @@ def not_finished(run: RunRecord, waited: float) -> NotFinishedError:
     )
 
 
-def _created_run(changed: ChangeResult) -> RunRecord:
+def created_run(changed: ChangeResult) -> RunRecord:
     assert changed.run is not None
     return changed.run

@@ -1,30 +1,87 @@
-"""Schedules: what they are, and how they are changed."""
+"""Schedules: their definitions, and changes of their state."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 from tickbird.client.base import check_choice, page_size
-from tickbird.client.revisions import Revisions
+from tickbird.client.bulk import Bulk
+from tickbird.client.definition_input import read_changes, read_definition
+from tickbird.client.parameters import CancelRuns, Note, Payload, ScheduleName
+from tickbird.client.runs import Runs, created_run
+from tickbird.client.warnings import run_warnings, schedule_warnings
+from tickbird.domain.access.tokens import Role
 from tickbird.domain.dashboard_rows import ScheduleSummary
-from tickbird.domain.errors import InvalidError
+from tickbird.domain.doctor.schedule_warnings import problems
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StaleError
 from tickbird.domain.planning.commands.define import Create, Delete, Update
 from tickbird.domain.planning.commands.pause import Pause, Resume
-from tickbird.domain.planning.commands.ticks import Reschedule, Skip
-from tickbird.domain.schedules.codec import encode_field
+from tickbird.domain.planning.commands.run import Trigger
+from tickbird.domain.planning.commands.ticks import MAX_SKIPPED, Reschedule, Skip
+from tickbird.domain.runs.idempotency import check_key
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.schedules.codec import encode_field, encode_stated
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
+from tickbird.domain.schedules.json_schema import NAME, changes_schema, definition_schema
 from tickbird.domain.schedules.policy_input import check_fields, policies
-from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.schedules.schedule import PutResult, Schedule, State
 from tickbird.domain.targets.command import CommandSpec, program_from_json
 from tickbird.domain.text import check_new_name, check_text
+from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
+
+F = TypeVar("F", bound=Callable[..., Any])
+# A name that others create and delete all the time is given up after this.
+_MAX_PUT_TRIES: Final = 20
+# The domain reads it, and names what is wrong.
+DefinitionJson = Annotated[
+    Mapping[str, Any],
+    Meta(
+        schema={**definition_schema(), "description": "As in the document of a schedule: trigger, target and policies."}
+    ),
+]
+Changes = Annotated[Mapping[str, Any], Meta(schema=changes_schema())]
+FieldNames = Annotated[
+    Collection[str], Meta(description="Fields that have no value, whatever the task or code declares.")
+]
 
 
-class Schedules(Revisions):
-    """The verbs about schedules."""
+async def _warnings(client: Any, result: PutResult, arguments: Mapping[str, Any]) -> list[str]:
+    return await schedule_warnings(client, result.schedule, arguments)
+
+
+def _change(
+    verb: str,
+    *,
+    summary: str,
+    id: str,  # noqa: A002 - the operationId
+    audit: str,
+    method: str = "POST",
+    role: Role = "operator",
+) -> Callable[[F], F]:
+    """The declaration of a change of one schedule."""
+    return operation(
+        method,
+        f"/schedules/{{name}}/{verb}".rstrip("/"),
+        id=id,
+        role=role,
+        summary=summary,
+        tag="schedules",
+        audit=audit,
+        envelope="schedule",
+        beside={"warnings": schedule_warnings},
+        etag=lambda schedule: schedule.revision,
+    )
+
+
+class Schedules(Bulk):
+    """`client.schedules`"""
 
     async def create(
         self,
@@ -44,33 +101,108 @@ class Schedules(Revisions):
         """
         check_new_name(name, "schedule")
         target = command_target(task) if isinstance(task, CommandSpec) else Target(task)
+        own = self._settings.get(target.name, {}) if target.kind == "task" else {}
+        given = {**own, **policies(options)}
+        stated = frozenset(TASK_SETTINGS).intersection(given)
+        checked = self._own_payload(target, payload or {})
+        encoded = encode_stated(Definition(trigger=trigger, target=target, payload=checked, stated=stated, **given))
+        return await self.define(
+            name,
+            {field: value for field, value in encoded.items() if value is not None},
+            actor=actor,
+            first=first,
+            unknown_task_ok=unknown_task_ok or target.name in self._validators,
+            none=sorted(field for field, value in encoded.items() if value is None),
+        )
+
+    @operation(
+        "POST",
+        "/schedules",
+        id="create_schedule",
+        role="editor",
+        summary="Create a schedule",
+        tag="schedules",
+        status=201,
+        audit="create",
+        envelope="schedule",
+        beside={"warnings": schedule_warnings},
+        etag=lambda schedule: schedule.revision,
+    )
+    async def define(
+        self,
+        name: Annotated[str, Meta(schema=NAME)],
+        definition: DefinitionJson,
+        *,
+        actor: str,
+        first: Annotated[Literal["now"] | None, Meta(description="`now`: also one run at once.")] = None,
+        unknown_task_ok: Annotated[bool, Meta(description="If false, 404 if no live worker knows the task.")] = True,
+        none: FieldNames = (),
+        granted: Role | None = None,
+    ) -> Schedule:
+        """A new schedule by its definition as JSON; 409 if there is one of this name.
+
+        A setting that is not stated is the task's. A task that no live worker knows is a warning.
+        """
+        fields, _ = read_definition(definition, none)
+        await self._check_role(name, fields["target"], granted)
+        return await self._create(name, fields, actor, first, unknown_task_ok=unknown_task_ok)
+
+    async def _create(
+        self, name: str, fields: Mapping[str, Any], actor: str, first: Any = None, *, unknown_task_ok: bool = True
+    ) -> Schedule:
+        check_new_name(name, "schedule")
+        given = dict(fields)
+        target, payload = given["target"], given.pop("payload", None)
         checked, settings = await self._checked(target, payload or {}, unknown_task_ok=unknown_task_ok)
-        given, stated = policies(options), frozenset(TASK_SETTINGS).intersection(options)
-        definition = Definition(trigger=trigger, target=target, payload=checked, stated=stated, **{**settings, **given})
+        stated = frozenset(TASK_SETTINGS).intersection(given)
+        definition = Definition(payload=checked, stated=stated, **{**settings, **policies(given)})
         command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
         return (await self._change(name, command)).schedule
 
-    async def get(self, name: str) -> Schedule:
-        """A schedule by name."""
+    @operation(
+        "GET",
+        "/schedules/{name}",
+        id="get_schedule",
+        role="viewer",
+        summary="One schedule",
+        tag="schedules",
+        etag=lambda schedule: schedule.revision,
+    )
+    async def get(self, name: ScheduleName) -> Schedule:
+        """A schedule by name; the header ETag has its revision, for If-Match."""
         return await self._get(name)
 
+    @operation(
+        "GET",
+        "/schedules",
+        id="list_schedules",
+        role="viewer",
+        summary="List schedules by name",
+        tag="schedules",
+        page=lambda row: row.schedule.name,
+    )
     async def list(
         self,
         *,
-        contains: str = "",
-        state: State | None = None,
-        tag: str | None = None,
+        contains: Annotated[
+            str, Meta(max_length=200, description="Only those whose name, tag or target contains this.")
+        ] = "",
+        state: Annotated[State | None, Meta(description="Only those in this state; deleted ones only so.")] = None,
+        tag: Annotated[str | None, Meta(max_length=200, description="Only those with this tag.")] = None,
         after: str = "",
         limit: int = 100,
     ) -> Sequence[ScheduleSummary]:
-        """Schedules by name, a page at a time: `after` is the last name of the page before."""
+        """Schedules of a namespace, each with its newest run and what keeps it from running."""
         if state is not None:
             check_choice(state, "state", get_args(State))
-        for name, text in (("contains", contains), ("tag", tag or ""), ("after", after)):
-            check_text(text, name)
-        return await self._store.schedules.list(
+        for field, text in (("contains", contains), ("tag", tag or ""), ("after", after)):
+            check_text(text, field)
+        rows = await self._store.schedules.list(
             self._namespace, contains=contains, state=state, tag=tag, after=after, limit=page_size(limit)
         )
+        workers, now = await self._store.workers.list(self._namespace), await self._store.now()
+        found = ((row, problems(row.schedule, workers, now, row.held)) for row in rows)
+        return [replace(row, problems=reasons) if reasons else row for row, reasons in found]
 
     async def update(
         self, name: str, *, actor: str, revision: int | None = None, unset: Collection[str] = (), **fields: Any
@@ -82,6 +214,54 @@ class Schedules(Revisions):
         unset = {"target" if field in ("task", "command") else field for field in unset}
         check_fields(unset)
         fields = with_target(fields)
+        if twice := set(unset) & {*fields}:
+            raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))
+        if fields.get("payload") is not None:
+            fields["payload"] = self._own_payload(fields.get("target"), fields["payload"])
+        patch = {field: encode_field(field, value) for field, value in policies(fields).items()}
+        return await self.patch(
+            name,
+            {field: value for field, value in patch.items() if value is not None},
+            actor=actor,
+            unset=sorted(unset),
+            none=sorted(field for field, value in patch.items() if value is None),
+            revision=revision,
+        )
+
+    @operation(
+        "PATCH",
+        "/schedules/{name}",
+        id="change_schedule",
+        role="editor",
+        summary="Change some fields",
+        tag="schedules",
+        audit="update",
+        envelope="schedule",
+        beside={"warnings": schedule_warnings},
+        etag=lambda schedule: schedule.revision,
+    )
+    async def patch(
+        self,
+        name: ScheduleName,
+        definition: Changes = {},  # noqa: B006 - read only
+        *,
+        actor: str,
+        unset: Annotated[Collection[str], Meta(description="Fields that go back, as null does in `definition`.")] = (),
+        none: FieldNames = (),
+        revision: int | None = None,
+        granted: Role | None = None,
+    ) -> Schedule:
+        """Change only the stated fields; null takes one back to what code or the task declares, or its default."""
+        fields, back = read_changes(definition)
+        check_fields(none)
+        fields |= dict.fromkeys(none)
+        await self._check_role(name, fields.get("target"), granted)
+        return await self._patch(name, fields, {*back, *unset}, actor, revision)
+
+    async def _patch(
+        self, name: str, fields: dict[str, Any], unset: Collection[str], actor: str, revision: int | None
+    ) -> Schedule:
+        check_fields(unset)
         if twice := set(unset) & {*fields}:
             raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))
         declared: Mapping[str, Any] = {}
@@ -106,56 +286,151 @@ class Schedules(Revisions):
         settings = (await self._task_settings([target])).get(target.name, {})
         return {name: encode_field(name, value) for name, value in settings.items()}
 
+    @operation(
+        "PUT",
+        "/schedules/{name}",
+        id="put_schedule",
+        role="editor",
+        summary="Create or replace a schedule",
+        tag="schedules",
+        audit="update",
+        beside={"warnings": _warnings},
+        etag=lambda result: result.schedule.revision,
+        created=lambda result: result.created,
+        responses={201: "It was created."},
+    )
+    async def put(
+        self,
+        name: ScheduleName,
+        definition: DefinitionJson,
+        *,
+        actor: str,
+        none: FieldNames = (),
+        revision: int | None = None,
+        granted: Role | None = None,
+    ) -> PutResult:
+        """Make the schedule what is sent, whether it exists or not; settings that are left out are the task's.
+
+        Other fields get their defaults. A field of a schedule from code goes back to what code declares. With
+        `revision` only if it is still at that one, with 0 only if there is none.
+        """
+        fields, left_out = read_definition(definition, none)
+        await self._check_role(name, fields["target"], granted)
+        if revision == 0:
+            try:
+                return PutResult(await self._create(name, fields, actor), created=True)
+            except ConflictError as error:
+                raise StaleError(error.message, hint=error.hint) from None
+        for tries in range(_MAX_PUT_TRIES):
+            try:
+                return PutResult(await self._patch(name, dict(fields), left_out, actor, revision), created=False)
+            except NotFoundError:
+                if revision is not None:
+                    hint = "leave If-Match out to create it."
+                    raise StaleError(f"there is no schedule {name[:200]!r};", hint=hint) from None
+            try:
+                return PutResult(await self._create(name, fields, actor), created=True)
+            except ConflictError:
+                # Most likely another client has created it since.
+                if tries == _MAX_PUT_TRIES - 1:
+                    raise
+        raise AssertionError
+
+    @_change("", method="DELETE", summary="Delete a schedule", id="delete_schedule", role="editor", audit="delete")
     async def delete(
-        self, name: str, *, actor: str, revision: int | None = None, cancel_runs: bool = False
+        self, name: ScheduleName, *, actor: str, revision: int | None = None, cancel_runs: CancelRuns = False
     ) -> Schedule:
-        """Delete a schedule; its name later goes on behind what was decided."""
+        """Delete a schedule; its ledger stays, and a later schedule of this name continues from there."""
         command = Delete(actor=actor, revision=revision, cancel_runs=cancel_runs)
         return (await self._change(name, command)).schedule
 
+    @_change("pause", summary="Pause", id="pause_schedule", audit="pause")
     async def pause(
         self,
-        name: str,
+        name: ScheduleName,
         *,
         actor: str,
-        note: str = "",
+        note: Note = "",
         until: datetime | None = None,
         revision: int | None = None,
-        cancel_runs: bool = False,
+        cancel_runs: CancelRuns = False,
     ) -> Schedule:
-        """Stop planning, until resumed or until an instant; queued runs go on unless asked otherwise."""
+        """Stop planning until it is resumed, or until an instant; queued runs continue unless they are cancelled."""
         end = None if until is None else to_seconds(until)
         command = Pause(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
         return (await self._change(name, command)).schedule
 
-    async def resume(self, name: str, *, actor: str, note: str = "", revision: int | None = None) -> Schedule:
-        """Go on; what was missed meanwhile is one skip `paused`."""
+    @_change("resume", summary="Resume", id="resume_schedule", audit="resume")
+    async def resume(self, name: ScheduleName, *, actor: str, note: Note = "", revision: int | None = None) -> Schedule:
+        """Continue; ticks of the pause become one skip `paused`. 409 if it is not paused."""
         command = Resume(actor=actor, revision=revision, note=note)
         return (await self._change(name, command)).schedule
 
+    @_change("reschedule", summary="Move the next tick", id="reschedule", audit="reschedule")
     async def reschedule(
-        self, name: str, to: datetime, *, actor: str, note: str = "", revision: int | None = None
+        self, name: ScheduleName, to: datetime, *, actor: str, note: Note = "", revision: int | None = None
     ) -> Schedule:
-        """Make the next tick due at another instant."""
+        """Make the next tick due at another instant; ticks that this passes over are skipped."""
         command = Reschedule(actor=actor, revision=revision, to=to_seconds(to), note=note)
         return (await self._change(name, command)).schedule
 
+    @_change("skip", summary="Skip the next ticks", id="skip_ticks", audit="skip")
     async def skip(
         self,
-        name: str,
-        count: int | None = None,
+        name: ScheduleName,
+        count: Annotated[
+            int | None,
+            Meta(schema={"anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_SKIPPED}, {"type": "null"}]}),
+        ] = None,
         *,
         actor: str,
         until: datetime | None = None,
-        note: str = "",
+        note: Note = "",
         revision: int | None = None,
     ) -> Schedule:
-        """Do not run the next ticks: one, so many, or all before an instant."""
+        """Do not run the next tick, the next `count` ticks, or all before an instant."""
         if count is not None and until is not None:
             raise InvalidError("count and until: give one of them, not both.", field="until")
         end = None if until is None else to_seconds(until)
         command = Skip(actor=actor, revision=revision, count=1 if count is None else count, until=end, note=note)
         return (await self._change(name, command)).schedule
+
+    @operation(
+        "POST",
+        "/schedules/{name}/trigger",
+        id="trigger_schedule",
+        role="operator",
+        summary="Run it now",
+        tag="schedules",
+        status=201,
+        audit="trigger",
+        stored=False,
+        envelope="run",
+        beside={"warnings": run_warnings},
+        waits=True,
+    )
+    async def trigger(
+        self,
+        name: ScheduleName,
+        *,
+        actor: str,
+        payload: Payload = None,
+        idempotency_key: str | None = None,
+        wait: Duration | None = None,
+        revision: int | None = None,
+    ) -> RunRecord:
+        """One manual run now; does not change the schedule's own ticks. The same key again gives the same run.
+
+        With `wait`, the run once it is final, if it is within that time.
+        """
+        if wait is not None:
+            seconds(wait, "wait")
+        if payload is not None:
+            payload = await self._payload_for(name, payload)
+        key = None if idempotency_key is None else check_key(idempotency_key)
+        command = Trigger(actor=actor, payload=payload, idempotency_key=key, revision=revision)
+        run = created_run(await self._change(name, command))
+        return run if wait is None else await self._noun(Runs).wait(run.id, timeout=wait)
 
 
 def with_target(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
 
 if TYPE_CHECKING:
-    from tickbird.client import Client
+    from tickbird.client import StoreClient
     from tickbird.files.document import Document
 
 _PAGE: Final = 500
@@ -37,7 +37,7 @@ class SelectedSchedules:
 class ScheduleSelection:
     """No verbs of the client, since over HTTP one names a filter of its own."""
 
-    def __init__(self, client: Client, which: Sequence[str] | ScheduleFilter) -> None:
+    def __init__(self, client: StoreClient, which: Sequence[str] | ScheduleFilter) -> None:
         self._client = client
         self._which = which
         if not isinstance(which, ScheduleFilter):
@@ -61,7 +61,7 @@ class ScheduleSelection:
             return SelectedSchedules(found)
         missing: list[str] = []
         for name in sorted(set(self._which)):
-            schedule = await self._client._store.schedules.get(self._client._namespace, name)
+            schedule = await self._client.board.find(name)
             if schedule is None or schedule.state == "deleted":
                 missing.append(name)
             else:
@@ -94,6 +94,7 @@ class ScheduleSelection:
 
     async def document(self) -> Document:
         """Those that can be read, as a file that can be applied; what operators have set over them is left out."""
+        from tickbird.client.file_service import FileService
         from tickbird.files.document import DEFAULT_APP
 
         found = (await self.find(MAX_EXPORTED + 1)).schedules
@@ -105,10 +106,10 @@ class ScheduleSelection:
             )
         owners = {schedule.app for schedule in found}
         app = next(iter(owners)) if len(owners) == 1 else None
-        return await self._client._document(found, app or DEFAULT_APP)
+        return await self._client._noun(FileService).document(found, app or DEFAULT_APP)
 
     async def _change(self, verb: BulkVerb, expected: int, command: Callable[[Schedule], Command]) -> BulkResult:
         found = await self.find()
-        result = await self._client._change_matches(verb, found.schedules, expected, command)
+        result = await self._client.schedules.change_matches(verb, found.schedules, expected, command)
         gone = [NotChanged(name, "is not there any more") for name in found.missing]
         return replace(result, not_changed=[*result.not_changed, *gone])

@@ -1,17 +1,17 @@
-"""The store as a whole: its workers, clock, place, zone rules, and who did what."""
+"""The store itself: its clock, identity, health and time zone data."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
 from tickbird.client.base import ClientBase, page_size
 from tickbird.cpu_threads import compute
 from tickbird.domain.doctor.checks.registry import run_checks
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.planning.zone_impact import (
     ZoneImpact,
     is_zoned,
@@ -23,58 +23,111 @@ from tickbird.domain.store_identity import StoreIdentity
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.time.zone_data import ZoneRecord, Zones
-from tickbird.domain.workers import Worker
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
 
 
 class System(ClientBase):
-    """The verbs about all of a store."""
+    """`client.system`"""
 
-    async def workers(self) -> Sequence[Worker]:
-        """The live workers."""
-        return await self._store.workers.list(self._namespace)
-
-    async def drain_worker(self, worker_id: str, *, actor: str, note: str = "") -> Worker:
-        """Ask a live worker to take nothing new, finish what it executes and end; nothing takes that back."""
-        check_text(actor, "actor", minimum=1, maximum=200)
-        check_text(note, "note")
-        worker_id = check_text(worker_id, "worker", minimum=1, maximum=1_000)
-        return await self._store.workers.drain(self._namespace, worker_id, actor, note=note)
-
+    @operation(
+        "GET", "/doctor", id="doctor", role="admin", scope="store", summary="Check the store", tag="system", timeout=60
+    )
     async def doctor(self) -> Sequence[Finding]:
-        """Everything that was looked at in the store: how it is, and what to do about it."""
+        """Every check of the store: its result, and the fix if something is wrong; as `tickbird doctor` prints it."""
         return run_checks(await self._store.inspect(self._namespace))
 
+    @operation(
+        "GET",
+        "/system/identity",
+        id="identity",
+        role="admin",
+        scope="store",
+        summary="Identity of the store",
+        tag="system",
+    )
     async def identity(self) -> StoreIdentity:
-        """Where the store is, and whether it is a copy."""
+        """Where the store is and where it says it is; `copy_reason` tells why it is taken for a copy."""
         return await self._store.identity.check()
 
+    @operation(
+        "POST",
+        "/system/accept-copy",
+        id="accept_copy",
+        role="admin",
+        scope="store",
+        summary="Accept a copy",
+        tag="system",
+        audit="accept_copy",
+    )
     async def accept_copy(self, *, actor: str) -> StoreIdentity:
-        """Let a copy of a store go on where it is: from now on it plans and executes as a store of its own."""
+        """Let a copy of a store plan and execute as a store of its own; 409 if it is none."""
         check_text(actor, "actor", minimum=1, maximum=200)
         if not (await self._store.identity.check()).copy_reason:
             raise ConflictError("this store is no copy;", hint="there is nothing to accept.")
         return await self._store.identity.accept_copy(self._namespace, actor)
 
+    @operation("GET", "/system/zone-data", id="zone_data", role="viewer", summary="Time zone data", tag="system")
     async def zone_data(self) -> Zones:
-        """The zone rules of this process beside those that the store goes by."""
+        """The time zone data of this process, or of the server's, and that of the store."""
         return await self._store.zone_data.check()
 
-    async def zone_data_history(self, *, limit: int = 100) -> Sequence[ZoneRecord]:
-        """The zone rules that the store has gone by, newest first."""
+    @operation(
+        "GET",
+        "/system/zone-data/history",
+        id="zone_data_history",
+        role="viewer",
+        summary="Earlier time zone data",
+        tag="system",
+    )
+    async def zone_data_history(
+        self, *, limit: Annotated[int, Meta(ge=1, le=1_000, description="At most so many.")] = 100
+    ) -> Sequence[ZoneRecord]:
+        """The time zone data that the store has used, newest first."""
         return await self._store.zone_data.list(limit=page_size(limit))
 
+    @operation(
+        "POST",
+        "/system/zone-data/adopt",
+        id="adopt_zone_data",
+        role="admin",
+        scope="store",
+        summary="Adopt time zone data",
+        tag="system",
+        audit="adopt_zone_data",
+    )
     async def adopt_zone_data(self, *, actor: str) -> Zones:
-        """Let the store go by the zone rules of this process, also by older ones; workers then follow."""
+        """Let the store use the time zone data of this process, also older data; 409 if it does already."""
         check_text(actor, "actor", minimum=1, maximum=200)
         zones = await self._store.zone_data.check(adopt=True, actor=actor)
         if not zones.adopted:
             raise ConflictError("the store goes by these zone rules already;", hint="there is nothing to adopt.")
         return zones
 
-    async def zone_impact(self, days: int = 400, against: str | Path | None = None) -> Sequence[ZoneImpact]:
-        """The ticks that a change of zone rules moves, from the stored next ones to those of today.
+    @operation(
+        "GET",
+        "/system/zone-data/impact",
+        id="zone_impact",
+        role="viewer",
+        summary="Ticks that time zone data moves",
+        tag="system",
+        local=("against",),
+    )
+    async def zone_impact(
+        self,
+        days: Annotated[
+            int,
+            Meta(
+                schema={"minimum": 1, "maximum": 36_500},
+                description="Within so many days.",
+                check=lambda days: check_days(days),
+            ),
+        ] = 400,
+        against: str | Path | None = None,
+    ) -> Sequence[ZoneImpact]:
+        """The next ticks as stored that the time zone data of the server's process moves, the nearest first.
 
-        With `against`, a folder of zone files: every tick within so many days that its rules move.
+        With `against`, a folder of zone files: every tick within `days` that these move.
         """
         check_days(days)
         since = to_seconds(await self._store.now())
@@ -88,14 +141,9 @@ class System(ClientBase):
             lambda: sort_by_instant(iter_zone_impacts(schedules, against, since, since + days * 86_400))
         )
 
-    async def audit(
-        self, *, schedule: str | None = None, before: int | None = None, limit: int = 100
-    ) -> Sequence[AuditEntry]:
-        """Who did what, newest first."""
-        return await self._store.ledger.list_audit(self._namespace, schedule=schedule, before=before, limit=limit)
-
+    @operation("GET", "/now", id="now", role="viewer", summary="The store's clock", tag="system", envelope="now")
     async def now(self) -> datetime:
-        """The store's clock."""
+        """The instant that it is for the store, by which everything is planned."""
         return await self._store.now()
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from tickbird.client.ticks import Ticks
+from tickbird.client.base import ClientBase
+from tickbird.client.parameters import Note, Payload, ScheduleName
+from tickbird.client.warnings import schedule_warnings
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.ticks import ClearOverride, Override
@@ -16,47 +18,90 @@ from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.time.instants import iso, to_datetime, to_seconds
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
 
 
-class Overrides(Ticks):
-    """The verbs about one tick alone."""
+async def _name(_: Any, __: OverrideRecord, arguments: Mapping[str, Any]) -> str:
+    return str(arguments["name"])
 
-    async def override(
+
+Tick = Annotated[
+    datetime,
+    Meta(description="The instant of an upcoming tick, with a zone.", check=lambda at: without_fraction(at, "tick")),
+]
+
+
+class Overrides(ClientBase):
+    """`client.overrides`: decisions for single upcoming ticks."""
+
+    @operation(
+        "GET",
+        "/schedules/{name}/overrides",
+        id="list_overrides",
+        role="viewer",
+        summary="Ticks with a decision of their own",
+        tag="overrides",
+    )
+    async def list(self, name: ScheduleName) -> Sequence[OverrideRecord]:
+        """The upcoming ticks that are skipped, moved or have another payload, in order."""
+        return overrides_of(await self._get(name))
+
+    @operation(
+        "PUT",
+        "/schedules/{name}/overrides/{tick}",
+        id="put_override",
+        role="operator",
+        summary="Decide for one tick",
+        tag="overrides",
+        audit="override",
+        envelope="override",
+        beside={"schedule": _name},
+    )
+    async def put(
         self,
-        name: str,
-        tick: datetime,
+        name: ScheduleName,
+        tick: Tick,
         *,
         actor: str,
         skip: bool = False,
         move_to: datetime | None = None,
-        payload: Mapping[str, Any] | None = None,
-        note: str = "",
+        payload: Payload = None,
+        note: Note = "",
         revision: int | None = None,
     ) -> OverrideRecord:
-        """Decide for one coming tick: skip it, or make it due at another instant, give it another payload, or both.
+        """Skip one upcoming tick, or make it due at another instant, give it another payload, or both.
 
-        What was decided for that tick before is replaced.
+        It replaces an earlier decision for that tick. 409 if the tick is decided already.
         """
         if payload is not None:
             payload = await self._payload_for(name, payload)
         at, to = without_fraction(tick, "tick"), None if move_to is None else to_seconds(move_to)
         command = Override(actor=actor, revision=revision, tick=at, skip=skip, move_to=to, payload=payload, note=note)
         schedule = await self._change_tick(name, at, command)
-        ahead = PendingTicks(schedule)
-        made = ahead.override(at)
-        assert made is not None
-        return ahead.record(made)
+        pending = PendingTicks(schedule)
+        override = pending.override(at)
+        assert override is not None
+        return pending.record(override)
 
-    async def undo_override(
-        self, name: str, tick: datetime, *, actor: str, note: str = "", revision: int | None = None
+    @operation(
+        "DELETE",
+        "/schedules/{name}/overrides/{tick}",
+        id="undo_override",
+        role="operator",
+        summary="Undo the decision for a tick",
+        tag="overrides",
+        audit="undo_override",
+        envelope="schedule",
+        beside={"warnings": schedule_warnings},
+        etag=lambda schedule: schedule.revision,
+    )
+    async def undo(
+        self, name: ScheduleName, tick: Tick, *, actor: str, note: Note = "", revision: int | None = None
     ) -> Schedule:
-        """Let a coming tick be as if nothing had been decided for it, by an override or by a reschedule."""
+        """Take back the decision for an upcoming tick, by an override or by a reschedule."""
         at = without_fraction(tick, "tick")
         return await self._change_tick(name, at, ClearOverride(actor=actor, revision=revision, tick=at, note=note))
-
-    async def overrides(self, name: str) -> Sequence[OverrideRecord]:
-        """The coming ticks for which something was decided one by one, in order."""
-        return overrides_of(await self._get(name))
 
     async def _change_tick(self, name: str, tick: int, command: Command) -> Schedule:
         try:
@@ -68,7 +113,8 @@ class Overrides(Ticks):
             raise
 
     async def _what_became(self, name: str, tick: int) -> ConflictError | None:
-        found = await self.tick_decisions(name, to_datetime(tick), to_datetime(tick))
+        at = to_datetime(tick)
+        found = await self._store.ledger.tick_decisions((await self._find(name)).id, at, at)
         hint = f"only ticks to come can be overridden; `tickbird why {name} {iso(tick)}` tells more."
         for run in found.runs:
             if run.scheduled_for == to_datetime(tick):

@@ -2,46 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Annotated, Any
 
 from tickbird.client.base import ClientBase, page_size
+from tickbird.client.parameters import From, ScheduleName, Zone
 from tickbird.cpu_threads import compute, compute_now
-from tickbird.domain.errors import InvalidError
+from tickbird.domain.errors import InvalidError, PageTokenError
 from tickbird.domain.explain.context import ExplainContext
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.explain.why import explain
-from tickbird.domain.ledger.activity import Activity
-from tickbird.domain.ledger.decisions import TickDecisions
+from tickbird.domain.ledger.decisions import DecisionPage, TickDecisions, page_of_decisions
 from tickbird.domain.ledger.entries import LedgerEntry
 from tickbird.domain.ledger.report import LedgerReport
 from tickbird.domain.ledger.verification import LedgerVerifier
-from tickbird.domain.planning.upcoming import UpcomingTick, upcoming_ticks
+from tickbird.domain.planning.upcoming import UpcomingTick, check_count, upcoming_ticks, with_notes
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
 from tickbird.domain.time.zones import zone
+from tickbird.wire.operations import operation
+from tickbird.wire.page_tokens import NUMBER_KEY, read_number_key
+from tickbird.wire.parameters import Meta
 
 # So many successes of a schedule are looked through for the one that another one needed.
 _SUCCESSES = 200
 _FEW = 100
+# How far back the ledger is read unless stated.
+_LATELY = timedelta(days=7)
 # Revisions on either side of an instant that explain it.
 _AROUND = 500
 
 
-class Ticks(ClientBase):
-    """The verbs about ticks."""
+async def _clock(client: Any, _: Sequence[UpcomingTick], __: Mapping[str, Any]) -> datetime:
+    now: datetime = await client.system.now()
+    return now
 
-    async def next_ticks(self, name: str, count: int = 10) -> Sequence[UpcomingTick]:
-        """The ticks to come, as the schedule stands now."""
+
+class Ticks(ClientBase):
+    """`client.ticks`"""
+
+    @operation(
+        "GET",
+        "/schedules/{name}/next",
+        id="next_ticks",
+        role="viewer",
+        summary="The upcoming ticks",
+        tag="ticks",
+        beside={"now": _clock},
+    )
+    async def next(
+        self,
+        name: ScheduleName,
+        count: Annotated[
+            int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="How many.", check=check_count)
+        ] = 10,
+    ) -> Sequence[UpcomingTick]:
+        """The next ticks of the schedule as it is now, with notes on changes of the clock."""
         schedule, now = await self._get(name), await self._store.now()
         # A page that shows a few does not wait for a caller that asked for thousands.
-        return await (compute if count > _FEW else compute_now)(upcoming_ticks, schedule, now, count)
+        return await (compute if count > _FEW else compute_now)(_noted_ticks, schedule, now, count)
 
-    async def why(self, name: str, at: datetime, *, tz: str | None = None) -> Explanation:
-        """The whole chain of what was, or will be, decided for an instant, on the schedule's clock or another."""
+    @operation(
+        "GET",
+        "/schedules/{name}/why",
+        id="why",
+        role="viewer",
+        summary="Why it ran, or did not",
+        tag="ticks",
+    )
+    async def why(
+        self,
+        name: ScheduleName,
+        at: Annotated[datetime, Meta(description="The instant to explain.")],
+        *,
+        tz: Zone = None,
+    ) -> Explanation:
+        """What was, or will be, decided for an instant, and every step on the way."""
         evidence = await self._context(await self._find(name), at)
         return await compute_now(explain, evidence if tz is None else replace(evidence, tz=zone(tz).name))
 
@@ -123,14 +163,82 @@ class Ticks(ClientBase):
             needed += await self._store.runs.list(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
         return replace(evidence, successes=successes, needed=needed, shadows=await self._shadows(successes))
 
-    async def tick_decisions(self, name: str, first: datetime, last: datetime, *, limit: int = 1_000) -> TickDecisions:
-        """The runs and skips whose ticks touch a range."""
+    @operation(
+        "GET",
+        "/schedules/{name}/decisions",
+        id="list_decisions",
+        role="viewer",
+        summary="The runs and skips of a range",
+        tag="ticks",
+    )
+    async def decisions(
+        self,
+        name: ScheduleName,
+        first: Annotated[From, Meta(description="Ticks from here on.")],
+        last: Annotated[datetime, Meta(description="Ticks up to here.")],
+        *,
+        limit: Annotated[
+            int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="At most so many of each kind.")
+        ] = 1_000,
+    ) -> TickDecisions:
+        """The runs and the skips whose ticks touch a range, oldest first; `list` has them in one order, by pages."""
+        page_size(limit)
         return await self._store.ledger.tick_decisions((await self._find(name)).id, first, last, limit)
 
-    async def verify_ledger(
-        self, name: str, first: datetime | None = None, last: datetime | None = None, *, page: int = 10_000
+    @operation(
+        "GET",
+        "/schedules/{name}/ticks",
+        id="list_ticks",
+        role="viewer",
+        summary="The ledger",
+        tag="ticks",
+    )
+    async def list(
+        self,
+        name: ScheduleName,
+        first: Annotated[
+            datetime | None, Meta(description="Ticks from here on (default: the last seven days).")
+        ] = None,
+        last: Annotated[datetime | None, Meta(description="Ticks up to here (default: now).")] = None,
+        *,
+        limit: Annotated[int, Meta(ge=1, le=1_000, description="At most so many.")] = 100,
+        after: Annotated[
+            str | None,
+            Meta(max_length=2_000, schema={"pattern": NUMBER_KEY}, description="The `next` of the page before."),
+        ] = None,
+    ) -> DecisionPage:
+        """The decisions for ticks, oldest first: a run each, or a skip of one or many.
+
+        A run and a skip of the same tick are never on different pages, so a page may have one decision more.
+        """
+        end = await self._store.now() if last is None else last
+        place = _read_place(after)
+        start = (end - _LATELY if first is None else first) if place is None else to_datetime(min(place, LAST_SECOND))
+        if start > end:
+            return DecisionPage()
+        return page_of_decisions(
+            await self.decisions(name, start, end, limit=limit + 1), start if place is not None else None, limit
+        )
+
+    @operation(
+        "GET",
+        "/schedules/{name}/verify",
+        id="verify_ledger",
+        role="viewer",
+        summary="Verify the ledger of a schedule",
+        tag="ticks",
+        timeout=300,
+        local=("page",),
+    )
+    async def verify(
+        self,
+        name: ScheduleName,
+        first: Annotated[datetime | None, Meta(description="From here on (default: since it was created).")] = None,
+        last: Annotated[datetime | None, Meta(description="Up to here (default: now).")] = None,
+        *,
+        page: int = 10_000,
     ) -> LedgerReport:
-        """Do the ticks that were to be expected in a range have one decision each, and no decision lacks its tick?"""
+        """Whether each expected tick has one decision, and no decision lacks its tick."""
         start = FIRST_SECOND if first is None else to_seconds(first)
         end = LAST_SECOND if last is None else to_seconds(last)
         if end < start:
@@ -181,27 +289,18 @@ class Ticks(ClientBase):
             runs_from = max([runs_from, *(each.last + 1 for each in taken if each.run_id is not None)])
             skips_from = max([skips_from, *(each.last + 1 for each in taken if each.skip_id is not None)])
 
-    async def activity(
-        self, since: datetime, *, schedule: str | None = None, limit: int = 10_000
-    ) -> Sequence[Activity]:
-        """The ticks decided and the runs ended since an instant, oldest first; of each kind the newest `limit`."""
-        to_seconds(since)
-        if schedule is not None:
-            await self._find(schedule)
-        found: list[Activity] = []
-        before: int | None = None
-        while len(found) < limit:
-            page = await self._store.runs.list(
-                self._namespace, schedule=schedule, before=before, limit=min(200, page_size(limit))
-            )
-            made = [run for run in page if run.created_at >= since]
-            found += [Activity(run.created_at, "planned", run.schedule, run) for run in made]
-            # Ids are given out before their runs are written, so that one page may hold some of either side.
-            if not made:
-                break
-            before = page[-1].id
-        recent = await self._store.ledger.recent_outcomes(self._namespace, since, limit)
-        found += [Activity(run.finished_at or since, "ended", run.schedule, run) for run in recent.ended]
-        found += [Activity(skip.decided_at, "skipped", name, skip=skip) for name, skip in recent.skips]
-        mine = [each for each in found if schedule in (None, each.schedule)]
-        return sorted(mine, key=lambda each: (each.at, each.kind != "planned"))
+
+def _noted_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[UpcomingTick]:
+    ticks = with_notes(schedule, upcoming_ticks(schedule, now, count), now)
+    return [replace(tick, notes=list(notes)) for tick, notes in ticks]
+
+
+def _read_place(after: str | None) -> int | None:
+    try:
+        return None if after is None else read_number_key(after)
+    except ValueError:
+        raise PageTokenError(
+            f"after: {str(after)[:60]!r} is not a key of a page;",
+            field="after",
+            hint="give the `next` of the page before as it is, or leave it out.",
+        ) from None

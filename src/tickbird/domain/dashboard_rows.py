@@ -225,6 +225,8 @@ class ScheduleSummary:
     held: int = 0
     # When an attempt of its runs last began, so far as they are kept. The newest run may still be queued.
     last_run_at: datetime | None = None
+    # What keeps it from running as it should, in sentences; filled in by the client.
+    problems: Sequence[str] = ()
 
     @property
     def last_run_id(self) -> int | None:

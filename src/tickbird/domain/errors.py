@@ -5,6 +5,7 @@ TickbirdError
 │   ├── TriggerError              a cron expression, interval, instant or zone
 │   ├── DefinitionError           a schedule's or task's name, policy or window
 │   ├── PayloadError              a payload that does not fit the task
+│   ├── PageTokenError            what is no key of a page
 │   └── DocumentError             files of schedules with mistakes, each with its place (tickbird.files)
 ├── NotFoundError (LookupError)   no such schedule, run, task or app
 ├── ConflictError                 the thing changed meanwhile, or its state forbids the change
@@ -53,6 +54,10 @@ class DefinitionError(InvalidError):
 
 class PayloadError(InvalidError):
     """A payload that does not fit its task."""
+
+
+class PageTokenError(InvalidError):
+    """What is no key of a page."""
 
 
 class NotFoundError(TickbirdError, LookupError):

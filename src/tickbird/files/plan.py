@@ -103,6 +103,7 @@ class FilePlan:
     crowds: Sequence[BusyMinute] = ()
     diagnostics: Sequence[Diagnostic] = ()
     conflicts: Sequence[Diagnostic] = ()
+    applied: bool = False
 
     @property
     def is_empty(self) -> bool:

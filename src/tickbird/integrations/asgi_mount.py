@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import InvalidError, StoreError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Mounted:
         self._under = under
         self._otherwise = otherwise
         # One for each store that is open: an event loop has its own, and another one after it was closed.
-        self._apis: dict[int, tuple[Client, Any]] = {}
+        self._apis: dict[int, tuple[StoreClient, Any]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, or the life of a server that serves nothing else."""
@@ -69,6 +69,11 @@ class Mounted:
 
     async def _api(self) -> Any:
         client = await self._bird.client()
+        if not isinstance(client, StoreClient):
+            raise StoreError(
+                "the API and the dashboard need the store itself, and this app works through a server;",
+                hint="give the app the URL of the store.",
+            )
         key = id(asyncio.get_running_loop())
         kept = self._apis.get(key)
         if kept is None or kept[0] is not client:

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.domain.runs.run import ACTIVE
 from tickbird.proof.checker import Checker
@@ -97,7 +97,7 @@ class Proof:
         fleet = Fleet(self.url, folder, cleanup)
         await store.open()
         try:
-            client = Client(store)
+            client = StoreClient(store)
             since = (await store.now()).timestamp()
             await create_schedules(client, self.schedules, _ACTOR)
             same_clock = await _has_same_clock(store)
@@ -193,7 +193,7 @@ class Proof:
         self.on_progress(self.seconds, "coming to rest")
         for name in self.schedules:
             with suppress(TickbirdError):
-                await client.pause(name, actor=_ACTOR)
+                await client.schedules.pause(name, actor=_ACTOR)
 
         async def is_settled() -> bool:
             with suppress(StoreError):

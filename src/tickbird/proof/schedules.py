@@ -32,4 +32,4 @@ async def create_schedules(client: Client, schedules: Mapping[str, Mapping[str, 
     for name, schedule in schedules.items():
         policies = dict(schedule)
         trigger, task = policies.pop("trigger"), policies.pop("task")
-        await client.create(name, trigger, task, actor=actor, unknown_task_ok=True, **policies)
+        await client.schedules.create(name, trigger, task, actor=actor, unknown_task_ok=True, **policies)

@@ -126,14 +126,14 @@ class Harness:
         """Every run so far, oldest first."""
         found: list[RunRecord] = []
         before: int | None = None
-        while page := await self.client.runs(schedule=schedule, before=before, limit=1_000):
+        while page := await self.client.runs.list(schedule=schedule, before=before, limit=1_000):
             found += page
             before = page[-1].id
         return found[::-1]
 
     async def skips(self, schedule: str) -> Sequence[SkipRecord]:
         """Every skip of a schedule so far, oldest first."""
-        stored = await self.client.get(schedule)
+        stored = await self.client.schedules.get(schedule)
         first, last = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
         return (await self.store.ledger.tick_decisions(stored.id, first, last, limit=100_000)).skips
 

@@ -25,7 +25,7 @@ from tickbird.api.middleware.timeouts import run_if_large
 from tickbird.api.problems import Problem, busy, of_status, problem_of, unexpected
 from tickbird.api.streams.sse import MEDIA_TYPE as STREAM
 from tickbird.api.streams.sse import event, wants_events
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.access.tokens import allows
 from tickbird.domain.errors import TickbirdError
 from tickbird.single_flight_cache import SingleFlightCache, from_start
@@ -238,9 +238,9 @@ class PageGuard:
         return problem_page(request, problem, caller)
 
 
-async def _now(client: Client) -> tuple[float, datetime]:
+async def _now(client: StoreClient) -> tuple[float, datetime]:
     before = time.monotonic()
-    return before, await client.now()
+    return before, await client.system.now()
 
 
 def _where(request: Request) -> str:

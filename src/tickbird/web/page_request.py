@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from tickbird.api.auth.auth import Caller
 from tickbird.api.auth.namespaces import default_namespace
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.access.tokens import Role, allows
 from tickbird.domain.errors import InvalidError
 from tickbird.web.display_clock import Clock
@@ -90,7 +90,7 @@ class PageRequest:
     request: Request
     caller: Caller
     namespace: str
-    client: Client
+    client: StoreClient
     form: Form
     csrf: str
     clock: Clock
@@ -130,9 +130,9 @@ class PageRequest:
         return str(self.request.scope["path"]).removeprefix(self.root)
 
     @property
-    def own_client(self) -> Client:
+    def own_client(self) -> StoreClient:
         """For what the visitor's tokens and sessions are: audited in the first of their namespaces."""
-        client: Client = self.request.app.state.clients(self.namespaces[0] if self.namespaces else "default")
+        client: StoreClient = self.request.app.state.clients(self.namespaces[0] if self.namespaces else "default")
         return client
 
     @property

@@ -62,7 +62,7 @@ async def outlook(visit: PageRequest, draft: Draft, name: str | None, before: Sc
         settings = await _settings(visit, target) if before is None else {}
         # A key is made of fields of the payload, which may be wrong yet.
         unstated = {each: value for each, value in settings.items() if each != "concurrency_key" and each not in fields}
-        found = await visit.client.preview(trigger, count=_TICKS, name=_name(name), **unstated, **fields)
+        found = await visit.client.forecasts.preview(trigger, count=_TICKS, name=_name(name), **unstated, **fields)
     except InvalidError as error:
         return Outlook(wrong=str(error))
     except (TypeError, ValueError, AttributeError, KeyError):
@@ -81,7 +81,7 @@ async def _settings(visit: PageRequest, target: Target | None) -> Mapping[str, A
     """The settings that a task declares, as a live worker publishes them."""
     if target is None or target.kind != "task":
         return {}
-    return read_settings(find_published(await visit.client.workers(), target.name) or {})
+    return read_settings(find_published(await visit.client.workers.list(), target.name) or {})
 
 
 def _inherited(settings: Mapping[str, Any], stated: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -105,7 +105,7 @@ async def _quieter(visit: PageRequest, found: Preview) -> tuple[datetime, int] |
         return None
     try:
         near = [at(first.at + timedelta(minutes=each)) for each in _NEAR]
-        load = (await visit.client.preview(AnyOf(*near), count=len(near))).load
+        load = (await visit.client.forecasts.preview(AnyOf(*near), count=len(near))).load
     except (TickbirdError, OverflowError):
         return None
     instants = () if load is None else load.instants
@@ -116,4 +116,4 @@ async def _quieter(visit: PageRequest, found: Preview) -> tuple[datetime, int] |
 async def _unserved(visit: PageRequest, target: Target | None, found: Preview) -> str:
     if target is None:
         return ""
-    return unserved_reason(found.definition.queue, target.name, await visit.client.workers())
+    return unserved_reason(found.definition.queue, target.name, await visit.client.workers.list())

@@ -16,7 +16,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
+from tickbird.domain.time.instants import clamp_seconds, to_datetime, to_seconds, utc_text
 
 T = TypeVar("T")
 Document = Mapping[str, Any]
@@ -24,16 +24,19 @@ Document = Mapping[str, Any]
 Convert = Callable[[Any], Any] | None
 # An instant that the domain keeps as whole seconds since the epoch.
 EpochSecond = Annotated[int, "instant"]
+# An instant that is an object of its own: {"at": …}.
+Ping = Annotated[datetime, "ping"]
 _LISTS: Final = (list, tuple, AbstractSequence, AbstractCollection, frozenset)
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One key of an object: the attribute that it comes from, and the type of that."""
+    """One key of an object: the attribute that it comes from, or what computes it, and the type of that."""
 
     key: str
     attribute: str
     hint: Any
+    compute: Callable[[Any], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,16 @@ class Adapter:
 
 
 @dataclass(frozen=True, slots=True)
+class Object:
+    """A tuple as an object: the key and the type of each place."""
+
+    members: tuple[tuple[str, Any], ...]
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Objects:
-    """A list of tuples as a list of objects: the key and the type of each place."""
+    """A list of tuples as a list of objects."""
 
     members: tuple[tuple[str, Any], ...]
     # What holds them in Python.
@@ -75,22 +86,25 @@ def shape(
     kind: type[T],
     *keys: str,
     hints: Mapping[str, Any] | None = None,
+    computed: Mapping[str, tuple[Any, Callable[[T], Any]]] | None = None,
     build: Callable[[dict[str, Any]], T] | None = None,
     hidden: Mapping[str, Any] | None = None,
     about: Mapping[str, str] | None = None,
 ) -> None:
-    """Declare the keys of a dataclass's object: `key`, or `key=attribute`; an attribute may be a property.
+    """Declare the keys of a dataclass's object: `key`, or `key=attribute`; an attribute may be a property or dotted.
 
-    Without keys, they are its fields. `hints` are the types of keys whose annotation says less; `hidden` fields are not
-    sent, and have these values when the object is read.
+    `*` stands for its fields, which are the keys if none are stated. `hints` are types of keys whose annotation says
+    less; `computed` keys come from a function, with their types; `hidden` fields are not sent, and have these values
+    when the object is read. `build` makes the value of its decoded members, if the constructor cannot.
     """
 
     def make() -> Shape:
-        known = _attribute_hints(kind)
-        stated = keys or tuple(field.name for field in fields(kind) if field.name not in (hidden or {}))  # type: ignore[arg-type]
+        own = [field.name for field in fields(kind) if field.name not in (hidden or {})]  # type: ignore[arg-type]
+        stated = [one for key in keys or ("*",) for one in (own if key == "*" else [key])]
         pairs = [(key.partition("=")[0], key.rpartition("=")[2]) for key in stated]
-        members = tuple(Member(key, name, (hints or {}).get(key) or known[name]) for key, name in pairs)
-        return Shape(members, build, hidden or {}, about or {})
+        members = [Member(key, name, (hints or {}).get(key) or _attribute_hint(kind, name)) for key, name in pairs]
+        members += [Member(key, key, hint, compute) for key, (hint, compute) in (computed or {}).items()]
+        return Shape(tuple(members), build, hidden or {}, about or {})
 
     _SHAPES[kind] = cache(make)
 
@@ -142,10 +156,12 @@ def encode(value: Any) -> Any:
     return value if convert is None else convert(value)
 
 
-def decode(hint: Any, document: Any) -> Any:
+def decode(hint: type[T], document: Any) -> T:
     """The value of a type that a document of our own holds; KeyError, TypeError or ValueError if it holds none."""
-    convert = decoder(hint)
-    return document if convert is None else convert(document)
+    known: Any = hint
+    convert = decoder(known)
+    value: T = document if convert is None else convert(document)
+    return value
 
 
 @cache
@@ -153,11 +169,13 @@ def encoder(hint: Any) -> Convert:
     """Writes values of a type as JSON."""
     if (adapter := adapter_of(hint)) is not None:
         return adapter.encode
+    if isinstance(hint, Object):
+        return _tuple_encoder(hint)
     if isinstance(hint, Objects):
-        return _tuples_encoder(hint)
+        return _list_of(_tuple_encoder(Object(hint.members)), list)
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return (lambda at: utc_text(to_datetime(at))) if "instant" in inner[1:] else encoder(inner[0])
+        return (lambda at: utc_text(to_datetime(clamp_seconds(at)))) if "instant" in inner[1:] else encoder(inner[0])
     if hint is datetime:
         return utc_text
     if origin in (Union, types.UnionType):
@@ -183,18 +201,21 @@ def _mapping_of(convert: Convert) -> Convert:
 
 def _object_encoder(kind: type) -> Convert:
     members = shape_of(kind).members
-    keys = [member.key for member in members]
+    plain = [member for member in members if member.compute is None]
+    keys, names = [member.key for member in plain], [member.attribute for member in plain]
     # Read in one call: a run has forty fields.
-    names = [member.attribute for member in members]
     read: Callable[[Any], tuple[Any, ...]] = attrgetter(*names) if len(names) > 1 else lambda v: (getattr(v, names[0]),)
+    computed = [(member.key, member.compute) for member in members if member.compute is not None]
     converted: list[tuple[str, Callable[[Any], Any]]] | None = None
 
     def convert(value: Any) -> dict[str, Any]:
         nonlocal converted
         if converted is None:  # at the first value, so that a type can name itself
             found = [(member.key, encoder(_stated(member.hint))) for member in members]
-            converted = [(key, each) for key, each in found if each is not None]
+            converted = [(key, write) for key, write in found if write is not None]
         document = dict(zip(keys, read(value), strict=True))
+        for key, compute in computed:
+            document[key] = compute(value)
         for key, write in converted:
             if document[key] is not None:
                 document[key] = write(document[key])
@@ -203,25 +224,17 @@ def _object_encoder(kind: type) -> Convert:
     return convert
 
 
-def _tuples_encoder(hint: Objects) -> Convert:
+def _tuple_encoder(hint: Object) -> Convert:
     writes = [(key, encoder(one)) for key, one in hint.members]
 
-    def convert(rows: Any) -> list[dict[str, Any]]:
-        return [
-            {key: value if write is None else write(value) for (key, write), value in zip(writes, row, strict=True)}
-            for row in rows
-        ]
+    def convert(row: Any) -> dict[str, Any]:
+        return {key: _converted(write, value) for (key, write), value in zip(writes, row, strict=True)}
 
     return convert
 
 
-def _tuples_decoder(hint: Objects) -> Convert:
-    reads = [(key, decoder(one)) for key, one in hint.members]
-
-    def convert(rows: Any) -> Any:
-        return hint.make(tuple(row[key] if read is None else read(row[key]) for key, read in reads) for row in rows)
-
-    return convert
+def _converted(convert: Convert, value: Any) -> Any:
+    return value if convert is None or value is None else convert(value)
 
 
 def _union_encoder(inner: tuple[Any, ...]) -> Convert:
@@ -245,8 +258,11 @@ def decoder(hint: Any) -> Convert:
     """Reads values of a type from JSON that `encoder` wrote; what is not known is left out, as a newer side may add."""
     if (adapter := adapter_of(hint)) is not None:
         return adapter.decode
+    if isinstance(hint, Object):
+        reads = [(key, decoder(one)) for key, one in hint.members]
+        return lambda row: tuple(_converted(read, row[key]) for key, read in reads)
     if isinstance(hint, Objects):
-        return _tuples_decoder(hint)
+        return _list_of(decoder(Object(hint.members)), hint.make)
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return (lambda text: to_seconds(datetime.fromisoformat(text))) if "instant" in inner[1:] else decoder(inner[0])
@@ -271,16 +287,18 @@ def _object_decoder(kind: type) -> Convert:
     declared = shape_of(kind)
     stored = {field.name: field for field in fields(kind)}
     optional = {name for name, field in stored.items() if (field.default, field.default_factory) != (MISSING, MISSING)}
-    wanted = [member for member in declared.members if declared.build or member.attribute in stored]
+    wanted = [
+        member
+        for member in declared.members
+        if declared.build or (member.compute is None and member.attribute in stored)
+    ]
 
     def convert(document: Document) -> Any:
         found: dict[str, Any] = {}
         for member in wanted:
-            if member.key not in document and member.attribute in optional:
+            if member.key not in document and (declared.build or member.attribute in optional):
                 continue  # an older side does not send it
-            value = document[member.key]
-            read = decoder(_stated(member.hint))
-            found[member.attribute] = value if read is None or value is None else read(value)
+            found[member.attribute] = _converted(decoder(_stated(member.hint)), document[member.key])
         return declared.build(found) if declared.build else kind(**declared.hidden, **found)
 
     return convert
@@ -295,12 +313,12 @@ def _stated(hint: Any) -> Any:
     return hint
 
 
-def _attribute_hints(kind: type) -> dict[str, Any]:
-    """The types of fields, and of properties by what they return."""
+def _attribute_hint(kind: Any, name: str) -> Any:
+    """The type of a field, or of a property by what it returns; `a.b` is that of `b` in the type of `a`."""
+    first, _, rest = name.partition(".")
     hints = get_type_hints(kind, include_extras=True)
-    for name in dir(kind):
-        getter = getattr(kind, name, None)
-        function = getter.fget if isinstance(getter, property) else getattr(getter, "func", None)
-        if function is not None and name not in hints and "return" in getattr(function, "__annotations__", {}):
-            hints[name] = get_type_hints(function, include_extras=True)["return"]
-    return hints
+    if first not in hints:
+        getter = getattr(kind, first)
+        function = getter.fget if isinstance(getter, property) else getter.func
+        hints[first] = get_type_hints(function, include_extras=True)["return"]
+    return _attribute_hint(_stated(hints[first]), rest) if rest else hints[first]

@@ -8,7 +8,8 @@ HTTP client (`client/http/operations.py`) and the reference in the docs. These p
 - `idempotency_key`: the header Idempotency-Key.
 - `after` or `before`, and `limit`, of an operation with `page`: the page of a list.
 - `wait`: seconds until the run that was created is final; the server answers with the run as it is by then.
-- `progress`: called while the work is done; not sent.
+- `granted`: the role of the caller, for what only some may define; the server fills it in.
+- a parameter whose default is `FROM_TASK`: None is sent as its name in `none`.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from tickbird.domain.access.tokens import Role
+from tickbird.domain.schedules.task_settings import FromTask
 
 F = TypeVar("F", bound=Callable[..., Any])
 Scope = Literal["namespace", "store", "caller"]
@@ -28,7 +30,7 @@ Place = Literal["path", "query", "body"]
 # What a member next to the value is computed from: the client, the value and the arguments.
 Beside = Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]]
 
-SPECIAL: Final = frozenset({"self", "actor", "within", "revision", "idempotency_key", "wait", "progress"})
+SPECIAL: Final = frozenset({"self", "actor", "within", "revision", "idempotency_key", "wait", "granted"})
 _PATH_KEY: Final = re.compile(r"\{([a-z_]+)(?::path)?\}")
 
 
@@ -46,6 +48,15 @@ class Parameter:
     def required(self) -> bool:
         """Has it no default?"""
         return self.default is inspect.Parameter.empty
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A response with more than the method returns, such as the run of an id: its type, and the way there and back."""
+
+    hint: Any
+    load: Callable[[Any, Any], Awaitable[Any]]
+    pick: Callable[[Any], Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +83,13 @@ class Operation:
     stored: bool
     revokes: str | None
     routed: bool
+    local: tuple[str, ...]
+    shown: Shown | None
+    waits: bool
+    defaults: Mapping[str, Any]
+    required: tuple[str, ...]
+    exclusive: bool
+    types: Callable[[], Mapping[str, Any]] | None
     responses: Mapping[int, str] = field(default_factory=dict)
 
     @property
@@ -92,12 +110,13 @@ class Operation:
     @cached_property
     def hints(self) -> Mapping[str, Any]:
         """The types of parameters and result."""
-        return get_type_hints(self.function, include_extras=True)
+        names = None if self.types is None else dict(self.types())
+        return get_type_hints(self.function, localns=names, include_extras=True)
 
     @cached_property
     def result(self) -> Any:
         """The type of the result; of a list, that of its items."""
-        hint = self.hints["return"]
+        hint = self.hints["return"] if self.shown is None else self.shown.hint
         return get_args(hint)[0] if self.is_list else hint
 
     @cached_property
@@ -118,12 +137,19 @@ class Operation:
         other: Place = "query" if self.method in ("GET", "DELETE") else "body"
         found = []
         for name, parameter in self.signature.parameters.items():
-            if name in SPECIAL or (self.page is not None and name in (self.cursor, "limit")):
+            if name in SPECIAL or name in self.local or (self.page is not None and name in (self.cursor, "limit")):
                 continue
             key = self.keys.get(name, name)
             place: Place = "path" if key in in_path else other
-            found.append(Parameter(name, key, place, self.hints[name], parameter.default))
+            default = self.defaults.get(name, parameter.default)
+            default = inspect.Parameter.empty if name in self.required else default
+            found.append(Parameter(name, key, place, self.hints[name], default))
         return tuple(found)
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """Parameters that have the value of the task by default, and for which None has a meaning of its own."""
+        return tuple(each.name for each in self.parameters if isinstance(each.default, FromTask))
 
     def has(self, name: str) -> bool:
         """Has the method this parameter?"""
@@ -151,6 +177,13 @@ def operation(
     stored: bool = True,
     revokes: str | None = None,
     routed: bool = True,
+    local: tuple[str, ...] = (),
+    shown: Shown | None = None,
+    waits: bool = False,
+    defaults: Mapping[str, Any] | None = None,
+    required: tuple[str, ...] = (),
+    exclusive: bool = False,
+    types: Callable[[], Mapping[str, Any]] | None = None,
     responses: Mapping[int, str] | None = None,
 ) -> Callable[[F], F]:
     """Declare the HTTP form of a method.
@@ -165,6 +198,12 @@ def operation(
     - `stored`: may the response to an Idempotency-Key be stored? Not if it holds a secret.
     - `revokes`: the argument with the id of a token or session that is refused from then on.
     - `routed`: False for a method that shares the route of another one.
+    - `local`: parameters that are not sent.
+    - `waits`: can the response wait until the run is final?
+    - `defaults`, `required`: defaults of the API that differ from the method's, and parameters without one there.
+    - `exclusive`: a server answers one such request at a time.
+    - `types`: names in annotations that are imported only when they are used.
+    - `shown`: what the response holds, if it is not what the method returns.
     """
 
     def declare(function: F) -> F:
@@ -189,6 +228,13 @@ def operation(
             stored=stored,
             revokes=revokes,
             routed=routed,
+            local=local,
+            shown=shown,
+            waits=waits,
+            defaults=defaults or {},
+            required=required,
+            exclusive=exclusive,
+            types=types,
             responses=responses or {},
         )
         function.operation = declared  # type: ignore[attr-defined]

@@ -12,7 +12,16 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin, 
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.time.durations import seconds
-from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND, parse_iso, to_datetime, to_seconds, utc_text
+from tickbird.domain.time.instants import (
+    DAY,
+    FIRST_SECOND,
+    LAST_SECOND,
+    parse_iso,
+    to_datetime,
+    to_seconds,
+    to_seconds_ceil,
+    utc_text,
+)
 from tickbird.wire.codec import encoder
 
 # No NUL, which databases refuse.
@@ -38,6 +47,8 @@ class Meta:
     schema: Mapping[str, Any] | None = None
     # Looks at a value before it is sent, such as a payload; what it raises is the caller's.
     check: Callable[[Any], Any] | None = None
+    # Of an instant: parts of a second are rounded up where it is sent, not dropped.
+    round_up: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -46,17 +57,25 @@ class Meta:
 
     def describe(self, schema: dict[str, Any]) -> dict[str, Any]:
         """The schema of the type, with these limits."""
-        kinds = schema.get("type")
-        size = ("minItems", "maxItems") if kinds == "array" else ("minLength", "maxLength")
+        kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
+        if len(kinds) == 1:
+            # `int | None`: the limits are those of the number.
+            schema = {"anyOf": [{**kinds[0], **self._limits(kinds[0])}, {"type": "null"}]}
+        else:
+            schema = {**schema, **self._limits(schema)}
+        described = {"description": self.description} if self.description else {}
+        return {**schema, **described, **(self.schema or {})}
+
+    def _limits(self, schema: dict[str, Any]) -> dict[str, Any]:
+        size = ("minItems", "maxItems") if schema.get("type") == "array" else ("minLength", "maxLength")
         limits = {
             "minimum": self.ge,
             "maximum": self.le,
             "exclusiveMinimum": self.gt,
             size[0]: self.min_length,
             size[1]: self.max_length,
-            "description": self.description or None,
         }
-        return {**schema, **{key: value for key, value in limits.items() if value is not None}, **(self.schema or {})}
+        return {key: value for key, value in limits.items() if value is not None}
 
     def refuse(self, value: Any) -> str | None:
         """Why the value is outside of the limits."""
@@ -180,13 +199,14 @@ def read_text(hint: Any, text: str, field: str) -> Any:
 
 def write_value(hint: Any, value: Any) -> Any:
     """An argument as a request holds it; instants in whole seconds, parts of one dropped."""
-    for note in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
+    for note in _notes(hint):
         if isinstance(note, Meta) and note.check is not None and value is not None:
             note.check(value)
     if isinstance(value, timedelta):
         return seconds(value, "length")
     if isinstance(value, datetime):
-        return utc_text(to_datetime(to_seconds(value)))
+        rounds_up = any(isinstance(note, Meta) and note.round_up for note in _notes(hint))
+        return utc_text(to_datetime((to_seconds_ceil if rounds_up else to_seconds)(value)))
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, str | int | float) or value is None:
@@ -196,6 +216,13 @@ def write_value(hint: Any, value: Any) -> Any:
     kind: Any = type(value)
     convert = encoder(kind)
     return value if convert is None else convert(value)
+
+
+def _notes(hint: Any) -> tuple[Any, ...]:
+    if get_origin(hint) is Annotated:
+        return get_args(hint)[1:]
+    # `From | None` has its notes inside.
+    return tuple(note for one in get_args(hint) if get_origin(one) is Annotated for note in get_args(one)[1:])
 
 
 def check_limits(notes: tuple[Any, ...], value: Any, field: str) -> None:
@@ -211,6 +238,8 @@ def _read_union(inner: tuple[Any, ...], value: Any, field: str) -> Any:
     stated = [one for one in inner if one is not type(None)]
     if len(stated) == 1:
         return read_value(stated[0], value, field)
+    if isinstance(value, dict) and any(get_origin(one) in (dict, Mapping) for one in stated):
+        return value
     # A length of time is a number or a text; what the others are, only Python callers know.
     plain = [one for one in stated if one in (int, str, float)]
     for one in plain:

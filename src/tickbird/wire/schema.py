@@ -11,7 +11,7 @@ from datetime import datetime
 from inspect import getdoc
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from tickbird.wire.codec import Objects, adapter_of, shape_of
+from tickbird.wire.codec import Object, Objects, adapter_of, shape_of
 
 Schema = dict[str, Any]
 INSTANT: Final[Schema] = {"type": "string", "format": "date-time", "description": "An instant, in UTC."}
@@ -39,9 +39,12 @@ class Components:
         """The schema of a type; of a dataclass, a reference."""
         if (adapter := adapter_of(hint)) is not None:
             return adapter.schema(self.schema) if callable(adapter.schema) else dict(adapter.schema)
-        if isinstance(hint, Objects):
+        if isinstance(hint, Object | Objects):
             properties = {key: self.schema(one) for key, one in hint.members}
-            return {"type": "array", "items": object_schema(properties, properties)}
+            schema = object_schema(properties, properties)
+            if isinstance(hint, Objects):
+                return {"type": "array", "items": schema}
+            return {"anyOf": [schema, {"type": "null"}]} if hint.optional else schema
         origin, inner = get_origin(hint), get_args(hint)
         if origin is Annotated:
             if "instant" in inner[1:]:
@@ -57,7 +60,8 @@ class Components:
         if origin in (list, tuple, AbstractSequence, AbstractCollection, frozenset):
             return {"type": "array", "items": self.schema(inner[0])}
         if origin in (dict, Mapping):
-            return {"type": "object", "additionalProperties": self.schema(inner[1]) or True}
+            named = {"propertyNames": {"enum": list(get_args(inner[0]))}} if get_origin(inner[0]) is Literal else {}
+            return {"type": "object", "additionalProperties": self.schema(inner[1]) or True, **named}
         if is_dataclass(hint) and isinstance(hint, type):
             return self._refer(hint)
         raise TypeError(f"{hint} has no JSON Schema; declare one with adapt()")

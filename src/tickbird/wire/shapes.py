@@ -2,16 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Final, get_args
 
 from tickbird.domain.access.sessions import SessionRecord
 from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, content_from_json
+from tickbird.domain.dashboard_rows import ScheduleSummary
+from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.forecast.forecast import Forecast, ForecastComparison, HourStats, QueueForecast
+from tickbird.domain.forecast.preview import Preview, PreviewedTick
+from tickbird.domain.forecast.suggestions import Suggestion
+from tickbird.domain.forecast.tick_load import LoadPoint
+from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.ledger.decisions import DecisionPage
+from tickbird.domain.ledger.report import LedgerError, LedgerReport
 from tickbird.domain.limits.concurrency import ConcurrencyLimit
 from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit, read_rate
+from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
 from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarReport, ResolvedCalendar
-from tickbird.wire.codec import Objects, adapt, decode, encode, shape
+from tickbird.domain.planning.upcoming import overrides_of
+from tickbird.domain.runs.logs import LogLine, Progress, level_name
+from tickbird.domain.runs.run import RunRecord, Status
+from tickbird.domain.schedules.codec import decode_definition, encode_definition
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.diff import FieldDiff
+from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
+from tickbird.domain.schedules.schedule import Cursor, PauseState, PutResult, Schedule
+from tickbird.domain.schedules.tick_overrides import AppliedOverride, OverrideRecord, TickOverride
+from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
+from tickbird.domain.time.zone_data import Zones, zone_info
+from tickbird.files.diagnostics import Diagnostic
+from tickbird.files.document import Document as FileDocument
+from tickbird.files.document import read_document
+from tickbird.files.parse.nodes import SourceLocation
+from tickbird.files.plan import FilePlan, Kind, ScheduleChange
+from tickbird.files.tick_diff import TickChanges
+from tickbird.files.writer import to_plain
+from tickbird.wire.codec import EpochSecond, Object, Objects, Ping, adapt, decode, encode, shape
+from tickbird.wire.page_tokens import read_number_key, write_key
+
+Members = dict[str, Any]
+Json = Mapping[str, Any]
+_MOVES: Final = Objects((("from", datetime), ("to", datetime)), tuple)
+
+
+def object_schema(properties: dict[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
+    """An object with these keys."""
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def _names(kind: Any) -> list[str]:
+    return [field.name for field in fields(kind)]
+
 
 # Limits and queues.
 adapt(RateLimit, str, read_rate, {"type": "string"})
@@ -38,11 +84,10 @@ adapt(
 
 # Calendars.
 adapt(Calendar, calendar_to_json, content_from_json, {"type": "array", "items": {"type": "string"}})
-_MOVES = Objects((("from", datetime), ("to", datetime)), tuple)
 shape(CalendarImpact, "schedule", "moved", "appear", "vanish", "more", hints={"moved": _MOVES})
 
 
-def _report(members: dict[str, Any]) -> CalendarReport:
+def _report(members: Members) -> CalendarReport:
     parts = {name: members.pop(name) for name in ("definition", "closed", "source")}
     members.pop("stored")
     record = members.pop("record")
@@ -62,3 +107,268 @@ shape(
         "failed": "Schedules that were not, or could not be, updated.",
     },
 )
+
+# Runs. The spec of a target is in the revision of the run's schedule.
+adapt(
+    Target,
+    lambda target: {target.kind: target.name},
+    lambda document: next(Target(name, kind) for kind, name in document.items()),
+    {"type": "object", "additionalProperties": {"type": "string"}},
+)
+shape(
+    RunRecord,
+    *("*", "trigger", "metadata"),
+    about={"first_started_at": "Start of the first attempt, from which lateness and duration count."},
+)
+shape(AppliedOverride, hints={"created_at": EpochSecond})
+_RUN: Final = {"run_id": 0}
+shape(
+    LogLine,
+    *("attempt", "number", "at", "level_number=level", "text"),
+    computed={"level": (str, lambda line: level_name(line.level))},
+    hidden=_RUN,
+)
+shape(Progress, hidden=_RUN)
+
+# Schedules. What is stored is sent; a definition that this version cannot read is none.
+shape(PauseState, hints={"until": EpochSecond | None})
+shape(OverrideRecord, "tick=scheduled_for", *(name for name in _names(OverrideRecord) if name != "scheduled_for"))
+
+
+def _skip(schedule: Schedule) -> tuple[int, str | None, str] | None:
+    cursor = schedule.cursor
+    return None if cursor.skip_until is None else (cursor.skip_until, cursor.skip_by, cursor.skip_note)
+
+
+def _schedule(members: Members) -> Schedule:
+    cursor = {name.partition(".")[2]: members.pop(name) for name in list(members) if name.startswith("cursor.")}
+    until, by, note = members["pending_skip"] or (None, None, "")
+    early = [TickOverride(to_seconds(tick), decided_early=True) for tick in members["early_ticks"]]
+    overrides = [*map(_tick_override, members["tick_overrides"]), *early]
+    known = {name: members[name] for name in _SCHEDULE_FIELDS if name in members}
+    readable = members["trigger_description"] is not None
+    return Schedule(
+        **known,
+        definition=_definition(known["definition_json"]) if readable else None,
+        cursor=Cursor(
+            **cursor,
+            skip_until=until,
+            skip_by=by,
+            skip_note=note,
+            tick_overrides=tuple(sorted(overrides, key=lambda override: override.tick)),
+        ),
+    )
+
+
+def _definition(encoded: Json) -> Definition | None:
+    try:
+        return decode_definition(encoded)
+    except InvalidError:
+        return None
+
+
+def _tick_override(record: OverrideRecord) -> TickOverride:
+    return TickOverride(
+        tick=to_seconds(record.scheduled_for),
+        actor=record.actor,
+        created_at=to_seconds(record.created_at),
+        skip=record.skip,
+        due_at=to_seconds(record.due_at) if record.moved else None,
+        payload=record.payload,
+        note=record.note,
+    )
+
+
+_SCHEDULE_FIELDS: Final = (
+    *("id", "namespace", "name", "state", "revision", "fingerprint", "app", "pause", "error", "created_at"),
+    *("changed_at", "definition_json", "field_overrides"),
+)
+_SCHEDULE: Final = (
+    *("id", "namespace", "name", "state", "trigger_description", "zone", "definition=definition_json"),
+    *("field_overrides", "revision", "fingerprint", "app", "paused=pause", "error"),
+    *("next_run_at=cursor.next_run_at", "planned_until=cursor.planned_until", "runs_planned=cursor.runs_planned"),
+    *("created_at", "changed_at", "enabled", "kind", "cron_spec", "burst_allowed"),
+)
+_SCHEDULE_HINTS: Final = {"next_run_at": EpochSecond | None, "planned_until": EpochSecond | None}
+_PENDING_SKIP: Final = Object((("until", EpochSecond), ("by", str | None), ("note", str)), optional=True)
+_COMPUTED: Final[dict[str, tuple[Any, Any]]] = {
+    "tick_overrides": (Sequence[OverrideRecord], overrides_of),
+    "early_ticks": (
+        Sequence[datetime],
+        lambda schedule: [to_datetime(each.tick) for each in schedule.cursor.tick_overrides if each.decided_early],
+    ),
+    "pending_skip": (_PENDING_SKIP, _skip),
+}
+_ABOUT: Final = {
+    "trigger_description": "null if the definition cannot be read.",
+    "field_overrides": "Fields that an operator set over what code declares.",
+    "early_ticks": "Upcoming ticks that were decided before the trigger changed.",
+    "fingerprint": "Of the definition that code declares.",
+}
+shape(Schedule, *_SCHEDULE, hints=_SCHEDULE_HINTS, computed=_COMPUTED, build=_schedule, about=_ABOUT)
+
+
+def _summary(members: Members) -> ScheduleSummary:
+    own = ("last_run", "failure_streak", "held", "last_run_at", "problems")
+    known = {name: members.pop(name) for name in own if name in members}
+    schedule = {name.removeprefix("schedule."): value for name, value in members.items()}
+    return ScheduleSummary(schedule=_schedule(schedule), **known)
+
+
+def _of_schedule(compute: Any) -> Any:
+    return lambda row: compute(row.schedule)
+
+
+shape(
+    ScheduleSummary,
+    *(f"{key.partition('=')[0]}=schedule.{key.rpartition('=')[2]}" for key in _SCHEDULE),
+    *("last_run", "failure_streak", "held", "problems", "last_run_id", "last_run_at", "last_enqueued_at"),
+    hints=_SCHEDULE_HINTS,
+    computed={key: (hint, _of_schedule(compute)) for key, (hint, compute) in _COMPUTED.items()},
+    build=_summary,
+    about=_ABOUT,
+)
+
+# Revisions.
+_REVISION: Final = ("revision", "action", "actor", "at", "definition", "fingerprint", "detail")
+shape(FieldDiff, "field", "*")
+
+
+def _history(members: Members) -> HistoryEntry:
+    own = {name: members.pop(name) for name in ("origin", "changes")}
+    return HistoryEntry(RevisionRecord(**{name.partition(".")[2]: value for name, value in members.items()}), **own)
+
+
+shape(HistoryEntry, *(f"{name}=revision.{name}" for name in _REVISION), "origin", "changes", build=_history)
+
+# Ticks, the ledger and what happened.
+shape(Activity, hidden={"namespace": ""})
+_RANGE: Final = {"first": EpochSecond, "last": EpochSecond}
+shape(LedgerError, hints=_RANGE)
+shape(
+    LedgerReport,
+    *("*", "ok"),
+    hints=dict.fromkeys(("first", "last", "complete_from"), EpochSecond | None),
+    about={"findings": "The first of `finding_count`."},
+)
+shape(
+    DecisionPage,
+    "items",
+    computed={"next": (str | None, lambda page: None if page.next_second is None else write_key(page.next_second))},
+    build=lambda members: DecisionPage(
+        members["items"], None if members["next"] is None else read_number_key(members["next"])
+    ),
+)
+shape(Finding, "*", "ok")
+shape(Zones, "here", "store=stored", "same", "adopted", about={"adopted": "The store adopted them by this request."})
+
+adapt(
+    Ping,
+    lambda at: {"at": utc_text(at)},
+    lambda document: datetime.fromisoformat(document["at"]),
+    lambda schema: object_schema({"at": schema(datetime)}, ("at",)),
+)
+
+# Backfills.
+shape(BackfillPlan, "id=backfill_id", *(name for name in _names(BackfillPlan) if name != "backfill_id"))
+shape(
+    BackfillRecord,
+    *(name for name in _names(BackfillRecord) if name != "counts"),
+    "done",
+    computed={"counts": (dict[Status, int], lambda one: {each: one.counts.get(each, 0) for each in get_args(Status)})},
+    build=lambda members: BackfillRecord(
+        **{name: value for name, value in members.items() if name not in ("done", "counts")},
+        counts={status: count for status, count in members["counts"].items() if count},
+    ),
+)
+
+# Previews and forecasts.
+adapt(Definition, encode_definition, decode_definition, {"type": "object"})
+LocalTime = Annotated[datetime, "local time"]
+adapt(
+    LocalTime,
+    datetime.isoformat,
+    datetime.fromisoformat,
+    {"type": "string", "format": "date-time", "description": "On the clock of the zone."},
+)
+shape(PreviewedTick, hints={"local": LocalTime})
+shape(LoadPoint, "at", "before=hour_before", "minute=in_minute", "after=hour_after")
+
+
+def _preview(members: Members) -> Preview:
+    definition = members["definition"]
+    local = zone_info(definition.trigger.tz)
+    ticks = [replace(tick, local=tick.local.astimezone(local)) for tick in members["ticks"]]
+    known = {name: members[name] for name in ("definition", "after", "warnings", "load")}
+    return Preview(**known, ticks=ticks)
+
+
+shape(Preview, "trigger_description", "zone", "*", build=_preview)
+shape(HourStats, hints={"at": EpochSecond})
+shape(QueueForecast, hints={"peak_at": EpochSecond})
+shape(
+    Suggestion,
+    *("schedule", "cron=before", "to_cron=after", "minute", "to_minute", "others=crowd", "others_then=left"),
+)
+_LATENESS: Final = Object(
+    (("p50", float), ("p99", float), ("max", float), ("schedule", str | None), ("at", EpochSecond | None))
+)
+
+
+def _forecast(members: Members) -> Forecast:
+    p50, p99, highest, schedule, at = members.pop("lateness")
+    peak, max_queued = members.pop("peak"), members.pop("max_queued")
+    return Forecast(
+        **members,
+        peak=peak[0],
+        peak_at=peak[1],
+        max_queued=max_queued[0],
+        max_queued_at=max_queued[1],
+        lateness={"p50": p50, "p99": p99, "max": highest},
+        latest=None if schedule is None else (schedule, at),
+    )
+
+
+shape(
+    Forecast,
+    *("from=start", "to=end", "schedules", "without_history", "assumed", "paused", "workers", "slots", "ticks", "runs"),
+    *("unserved", "skips", "cancelled", "overlaps", "lost", "held", "left_over", "busiest_minutes=busiest", "queues"),
+    *("by_schedule=rows", "suggestions", "hours"),
+    hints={
+        "from": EpochSecond,
+        "to": EpochSecond,
+        "busiest_minutes": Objects((("at", EpochSecond), ("ticks", int))),
+    },
+    computed={
+        "peak": (Object((("busy", int), ("at", EpochSecond))), lambda one: (one.peak, one.peak_at)),
+        "max_queued": (Object((("runs", int), ("at", EpochSecond))), lambda one: (one.max_queued, one.max_queued_at)),
+        "lateness": (
+            _LATENESS,
+            lambda one: (*(one.lateness[name] for name in ("p50", "p99", "max")), *(one.latest or (None, None))),
+        ),
+    },
+    build=_forecast,
+)
+shape(ForecastComparison, "baseline", "what_if=changed")
+
+# Documents of schedules, and plans to apply them, without the commands, which are the server's.
+adapt(FileDocument, to_plain, read_document, {"type": "object"})
+shape(TickChanges, hints={"moving": _MOVES})
+shape(
+    Diagnostic,
+    *("file=location.file", "line=location.line", "column=location.column", "text"),
+    build=lambda members: Diagnostic(
+        SourceLocation(*(members[f"location.{name}"] for name in ("file", "line", "column"))), members["text"]
+    ),
+)
+shape(ScheduleChange, hidden={"command": None, "restores": ()})
+shape(
+    FilePlan,
+    computed={
+        "changes": (dict[str, int], lambda plan: {kind: plan.count(kind) for kind in get_args(Kind)}),
+    },
+    about={"changes": "How many schedules are changed in each way."},
+)
+
+# What a put did.
+shape(PutResult, "schedule", hidden={"created": False})

@@ -10,7 +10,7 @@ import pytest
 from tests.api.conftest import Api, refused
 from tickbird.api.auth.auth import TTL_SECONDS, Authority
 from tickbird.api.problems import Problem
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.client.server_reads import ServerReads
 from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.errors import StoreUnavailableError
@@ -26,7 +26,7 @@ class Clock:
         return self.now
 
 
-class Counting(Client):
+class Counting(StoreClient):
     """A client that counts look-ups."""
 
     looked = noted = 0
@@ -87,7 +87,7 @@ async def test_its_use_is_noted_once_a_minute_beside_the_request(api: Api) -> No
 
 async def test_an_expired_token_opens_nothing(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     client = api.client()
-    end = await client.now() + timedelta(days=1)
+    end = await client.system.now() + timedelta(days=1)
     made, text = await client.tokens.create("ci", "viewer", actor="ada", expires_at=end)
     assert (await api.ask("GET", "/api/v1/schedules", token=text)).status_code == 200
     other = Api(api.store)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.api.conftest import refused
 from tickbird.api.app import create_api
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.stores import open_store
 
 DEFINITION = {"trigger": {"every": {"hours": 1}}, "target": {"task": "report"}}
@@ -22,8 +22,8 @@ class Dev:
     """The API of `tickbird dev`, as a browser or curl reaches it."""
 
     def __init__(self, store: Any) -> None:
-        self.client = Client(store, "shop")
-        self.app = create_api(lambda namespace: Client(store, namespace), loopback="shop")
+        self.client = StoreClient(store, "shop")
+        self.app = create_api(lambda namespace: StoreClient(store, namespace), loopback="shop")
 
     async def ask(self, method: str, path: str, host: str = "127.0.0.1:8420", **request: Any) -> Any:
         headers = {"Host": host, **request.pop("headers", {})}
@@ -45,7 +45,7 @@ async def test_whoever_is_here_needs_no_token(dev: Dev) -> None:
     assert made.status_code == 201, made.text
     listed = await dev.ask("GET", "/api/v1/schedules")
     assert [each["name"] for each in listed.json()["items"]] == ["digest"]
-    [record] = await dev.client.audit()
+    [record] = await dev.client.audit.list()
     assert record.actor == "dev"
     # One namespace, that of the app.
     refused(await dev.ask("GET", "/api/v1/schedules?namespace=default"), 403, "closed-namespace")
@@ -93,6 +93,6 @@ async def test_a_change_needs_what_no_form_can_send(dev: Dev) -> None:
         refused(answer, 415, "not-json")
     refused(await dev.ask("POST", f"{path}/digest/pause", headers={"X-Tickbird": "1"}), 415, "not-json")
     refused(await dev.ask("DELETE", f"{path}/digest"), 403, "no-header")
-    assert await dev.client.list() == []
+    assert await dev.client.schedules.list() == []
     await dev.ask("POST", path, json=NEW, headers=CHANGE)
     assert (await dev.ask("DELETE", f"{path}/digest", headers={"X-Tickbird": "1"})).status_code == 200

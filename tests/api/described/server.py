@@ -14,8 +14,8 @@ from tickbird.api.app import create_api
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
 from tickbird.api.streams.sse import MEDIA_TYPE, SseConnections
-from tickbird.client import Client
-from tickbird.client.runs import not_finished
+from tickbird.client import StoreClient
+from tickbird.client.runs import Runs, not_finished
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.time.durations import Duration
 from tickbird.domain.triggers.every import every
@@ -35,26 +35,24 @@ class Brief(SseConnections):
         return StreamingResponse(iter((b"retry: 2000\n\n",)), media_type=MEDIA_TYPE)
 
 
-class Hasty(Client):
-    """Nobody executes anything here, so that nothing is waited for, long or short."""
-
-    async def wait(self, run_id: int, *, timeout: Duration | None = None) -> RunRecord:
-        """Never long enough."""
-        raise not_finished(await self.run(run_id), 0)
+async def wait_briefly(self: Runs, run_id: int, *, timeout: Duration | None = None) -> RunRecord:
+    """No worker executes anything here, so nothing is waited for."""
+    raise not_finished(await self.get(run_id), 0)
 
 
 async def main(url: str) -> None:
     """Serve until the process is ended; the first line tells port and token."""
     store = open_store(url)
     await store.open()
-    client = Client(store)
+    Runs.wait = wait_briefly  # type: ignore[method-assign]
+    client = StoreClient(store)
     _, token = await client.tokens.create("fuzz", "admin", actor="test")
     for name in SCHEDULES:
-        await client.create(name, every(hours=1), "report", actor="test", unknown_task_ok=True)
-        await client.trigger(name, actor="test")
-    await client.pause("paused", actor="test")
+        await client.schedules.create(name, every(hours=1), "report", actor="test", unknown_task_ok=True)
+        await client.schedules.trigger(name, actor="test")
+    await client.schedules.pause("paused", actor="test")
     listening = socket.create_server(("127.0.0.1", 0))
-    api = create_api(lambda namespace: Hasty(store, namespace), limits=_NO_LIMITS)
+    api = create_api(lambda namespace: StoreClient(store, namespace), limits=_NO_LIMITS)
     api.state.streams = Brief(api.state.authority, _NO_LIMITS)
     config = uvicorn.Config(
         api, http=HeaderTimeoutProtocol, log_level="warning", lifespan="off", timeout_graceful_shutdown=1

@@ -19,7 +19,7 @@ from tickbird.api.middleware.guard import RequestGuard, RequestLimits, _check_js
 from tickbird.api.middleware.rate_limiter import RateLimiter
 from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
 from tickbird.api.problems import Problem
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import TickbirdError
 from tickbird.store.sqlite import SqliteStore
 
@@ -299,7 +299,7 @@ async def test_an_answer_that_comes_as_patience_ends_is_a_problem() -> None:
             await send({"type": "http.response.start", "status": 200, "headers": []})
             await send({"type": "http.response.body", "body": b"late"})
 
-    guard = RequestGuard(interrupted, Known(Client(SqliteStore(":memory:"))), RequestLimits(answer_within=0.01))
+    guard = RequestGuard(interrupted, Known(StoreClient(SqliteStore(":memory:"))), RequestLimits(answer_within=0.01))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(guard), base_url="http://tickbird.test") as http:
         answer = await http.get("/api/v1/schedules")
     assert (answer.status_code, answer.json()["code"]) == (503, "busy")

@@ -53,7 +53,7 @@ async def test_the_same_key_for_something_else_is_refused(api: Api) -> None:
         answer = await post(api, path, body, headers=headers)
         assert "this key stands for another request" in refused(answer, 409, "conflict")
         assert answer.json()["field"] == HEADER
-    assert [row.schedule.name for row in await api.client().list()] == ["digest"]
+    assert [row.schedule.name for row in await api.client().schedules.list()] == ["digest"]
 
 
 async def test_keys_of_other_callers_and_namespaces_are_others(api: Api) -> None:
@@ -69,9 +69,9 @@ async def test_a_refusal_is_not_kept(api: Api) -> None:
     await api.create("digest")
     refused(await post(api, "/schedules", NEW), 409, "conflict")
     refused(await post(api, "/schedules/digest/resume", None, "two"), 409, "conflict")
-    await api.client().delete("digest", actor="ana")
+    await api.client().schedules.delete("digest", actor="ana")
     assert (await post(api, "/schedules", NEW)).status_code == 201
-    await api.client().pause("digest", actor="ana")
+    await api.client().schedules.pause("digest", actor="ana")
     assert (await post(api, "/schedules/digest/resume", None, "two")).status_code == 200
     refused(await post(api, "/schedules", {"name": "x"}, "three"), 422, "invalid")
     refused(await post(api, "/schedules/digest/pause", None, "four", "viewer"), 403, "forbidden")
@@ -133,7 +133,7 @@ async def test_what_is_no_key(memory: Api, key: str) -> None:
     answer = await post(memory, "/schedules", NEW, key)
     refused(answer, 422, "invalid")
     assert answer.json()["field"] == HEADER
-    assert await memory.client().list() == []
+    assert await memory.client().schedules.list() == []
     assert (await post(memory, "/schedules", NEW, "x" * MAX_KEY_LENGTH)).status_code == 201
 
 

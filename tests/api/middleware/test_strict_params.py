@@ -8,11 +8,11 @@ import pytest
 
 from tests.api.conftest import Api, refused
 from tickbird import Tickbird
-from tickbird.api.query_types import read_instant
 from tickbird.domain.errors import DefinitionError, StoreError
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
+from tickbird.wire.parameters import read_instant
 
 FIRST, LAST = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 
@@ -42,7 +42,7 @@ async def test_parameters_that_no_route_knows_are_refused(
     answer = await memory.ask(method, f"/api/v1/{path}")
     assert said in refused(answer, 422, "invalid")
     assert answer.json()["field"] == field
-    assert (await memory.client().get("digest")).state == "active"
+    assert (await memory.client().schedules.get("digest")).state == "active"
 
 
 async def test_who_may_not_ask_is_told_that_first(memory: Api) -> None:
@@ -78,8 +78,8 @@ async def test_bodies_are_taken_as_they_are(memory: Api, path: str, body: Any, f
     answer = await memory.ask("POST", f"/api/v1/{path}", json=body)
     refused(answer, 422, "invalid")
     assert answer.json()["field"] == field
-    assert (await memory.client().get("digest")).state == "active"
-    assert await memory.client().runs() == []
+    assert (await memory.client().schedules.get("digest")).state == "active"
+    assert await memory.client().runs.list() == []
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ async def test_bodies_are_taken_as_they_are(memory: Api, path: str, body: Any, f
 )
 async def test_runs_are_made_only_of_the_revision_that_was_seen(api: Api, path: str, body: Any) -> None:
     await api.create("digest")
-    now = (await api.client().now()).isoformat()
+    now = (await api.client().system.now()).isoformat()
     sent = {"first": FIRST, "last": now, **body} if path == "backfill" else body
     answer = await api.ask("POST", f"/api/v1/schedules/digest/{path}", json=sent, headers={"If-Match": '"7"'})
     assert "is at revision 1, not 7: it changed meanwhile" in refused(answer, 412, "stale")
-    assert await api.client().runs() == []
+    assert await api.client().runs.list() == []
     answer = await api.ask("POST", f"/api/v1/schedules/digest/{path}", json=sent, headers={"If-Match": '"1"'})
     assert answer.status_code in (200, 201), answer.text
 
@@ -113,7 +113,7 @@ async def test_a_condition_that_nobody_looks_at_is_refused(
     answer = await memory.ask(method, f"/api/v1/{path}", json=body, headers={header: "*"})
     assert f"{header}: this request is not made under a condition; leave it out." in refused(answer, 400, "bad-tag")
     assert answer.json()["field"] == header
-    assert (await memory.client().get("digest")).state == "active"
+    assert (await memory.client().schedules.get("digest")).state == "active"
     # Who only reads changes nothing by it.
     assert (await memory.ask("GET", "/api/v1/schedules", headers={header: "*"})).status_code == 200
 
@@ -130,14 +130,14 @@ async def test_a_key_that_is_there_twice_is_refused(memory: Api, body: str, key:
     answer = await memory.ask("POST", "/api/v1/runs", content=body, headers=headers)
     assert f"{key}: the body has this key twice in one object; send it once." in refused(answer, 400, "malformed")
     assert answer.json()["field"] == key
-    assert await memory.client().runs() == []
+    assert await memory.client().runs.list() == []
 
 
 async def test_fields_are_unset_without_a_definition(memory: Api) -> None:
     await memory.create("digest", retries=3)
     answer = await memory.ask("PATCH", "/api/v1/schedules/digest", json={"unset": ["retries"]})
     assert answer.status_code == 200, answer.text
-    schedule = await memory.client().get("digest")
+    schedule = await memory.client().schedules.get("digest")
     assert schedule.definition is not None
     assert schedule.definition.retries == 0
 
@@ -173,7 +173,7 @@ async def test_names_that_no_address_can_have_are_not_given(memory: Api, name: s
     )
     await memory.store.schedules.change("default", name, command)
     assert [each["name"] for each in (await memory.get("/schedules"))["items"]] == [name]
-    assert (await memory.client().get(name)).name == name
+    assert (await memory.client().schedules.get(name)).name == name
 
 
 def test_what_can_be_connected_to_is_told() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Api, refused
-from tickbird.api.models.backfills import BackfillModel, BackfillPlanModel
+from tests.api.conftest import Api, keys, refused
+from tickbird.domain.planning.backfills import BackfillPlan, BackfillRecord
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
@@ -18,7 +18,7 @@ PATH = "/api/v1/schedules/daily/backfill"
 
 async def ten_days(api: Api, namespace: str = "default") -> dict[str, Any]:
     """A daily schedule of which the ticks of ten days have come, and two of them have run; those days."""
-    today = (await api.client().now()).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = (await api.client().system.now()).replace(hour=0, minute=0, second=0, microsecond=0)
     definition = Definition(trigger=every(days=1), target=Target("report"), catch_up="skip", overlap="allow")
     command = Create(actor="ana", namespace=namespace, definition=definition)
     began = today - timedelta(days=10)
@@ -34,7 +34,7 @@ async def test_ticks_that_have_no_run_are_run(api: Api) -> None:
     dry = await api.ask("POST", PATH, "operator", json={**days, "dry_run": True})
     assert dry.status_code == 200, dry.text
     plan = dry.json()
-    assert set(plan) == set(BackfillPlanModel.model_fields)
+    assert set(plan) == keys(BackfillPlan)
     assert (plan["id"], plan["count"], plan["taken"], len(plan["ticks"])) == (None, 8, 2, 8)
     looked = await api.ask("POST", f"{PATH}/preview", "viewer", json=days)
     assert looked.json() == plan
@@ -44,7 +44,7 @@ async def test_ticks_that_have_no_run_are_run(api: Api) -> None:
     [listed] = (await api.get("/backfills?schedule=daily", "viewer"))["items"]
     found = await api.get(f"/backfills/{made['id']}", "viewer")
     assert listed == found
-    assert set(found) == set(BackfillModel.model_fields)
+    assert set(found) == keys(BackfillRecord)
     assert (found["total"], found["done"], found["note"], found["order"]) == (8, 0, "lost", "newest")
     assert found["actor"].startswith("operator (token ")
     answer = await api.ask("POST", f"/api/v1/backfills/{made['id']}/cancel", "operator", json={"note": "enough"})
@@ -53,8 +53,8 @@ async def test_ticks_that_have_no_run_are_run(api: Api) -> None:
 
 async def test_ticks_whose_run_may_have_been_pruned_are_left_out(api: Api) -> None:
     days = await ten_days(api)
-    for run in await api.client().runs(schedule="daily"):
-        await api.client().cancel(run.id, actor="ana")
+    for run in await api.client().runs.list(schedule="daily"):
+        await api.client().runs.cancel(run.id, actor="ana")
     await api.store.runs.prune(older_than=0, keep=0)
     dry = (await api.ask("POST", PATH, "operator", json={**days, "dry_run": True})).json()
     assert (dry["count"], dry["taken"], dry["pruned"], len(dry["ticks"])) == (8, 0, 2, 8)

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Api, refused
-from tickbird.api.models.bulk import BulkModel
+from tests.api.conftest import Api, keys, refused
 from tickbird.domain.errors import ConflictError, CountChangedError, InvalidError, StoreUnavailableError
-from tickbird.domain.planning.bulk import check_count
+from tickbird.domain.planning.bulk import BulkResult, check_count
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.planning.commands.pause import Resume, removed_from_code
 from tickbird.domain.schedules.definition import Definition, Target
@@ -26,7 +25,7 @@ async def many(api: Api) -> None:
     for name in ("other", "mail-less"):
         await api.create(name)
     await api.create("mail-a", "elsewhere", tags=["mail"])
-    await api.client().pause("mail-c", actor="bo", note="before")
+    await api.client().schedules.pause("mail-c", actor="bo", note="before")
 
 
 async def bulk(api: Api, verb: str, expected: int, role: Any = "operator", **sent: Any) -> Any:
@@ -37,7 +36,7 @@ async def bulk(api: Api, verb: str, expected: int, role: Any = "operator", **sen
 
 async def states(api: Api, namespace: str = "default") -> dict[str, str]:
     """The state of each schedule."""
-    return {row.schedule.name: row.schedule.state for row in await api.client(namespace).list()}
+    return {row.schedule.name: row.schedule.state for row in await api.client(namespace).schedules.list()}
 
 
 async def test_those_that_match_are_paused_and_told_apart(api: Api) -> None:
@@ -45,7 +44,7 @@ async def test_those_that_match_are_paused_and_told_apart(api: Api) -> None:
     answer = await bulk(api, "pause", 3, tag="mail", note="upgrade", until="2099-01-01T00:00:00Z")
     assert answer.status_code == 200, answer.text
     found = answer.json()
-    assert set(found) == set(BulkModel.model_fields)
+    assert set(found) == keys(BulkResult)
     assert found == {
         "verb": "pause",
         "matched": 3,
@@ -73,7 +72,7 @@ async def test_those_that_match_are_triggered(api: Api) -> None:
     await many(api)
     found = (await bulk(api, "trigger", 2, contains="mail", state="active", tag="mail")).json()
     assert (found["changed"], found["not_changed"]) == (["mail-a", "mail-b"], [])
-    runs = {run.schedule: run.id for run in await api.client().runs()}
+    runs = {run.schedule: run.id for run in await api.client().runs.list()}
     assert found["runs"] == runs
     assert found["runs"].keys() == {"mail-a", "mail-b"}
     both = (await bulk(api, "trigger", 1, contains="mail-c")).json()
@@ -90,7 +89,7 @@ async def test_a_count_that_changed_is_refused_and_nothing_is_changed(api: Api) 
         none = (await bulk(api, verb, 0, tag="nothing")).json()
         assert (none["matched"], none["changed"], none["not_changed"]) == (0, [], [])
     assert await states(api) == before
-    assert await api.client().runs() == []
+    assert await api.client().runs.list() == []
 
 
 @pytest.mark.parametrize(
@@ -151,7 +150,7 @@ async def test_what_changes_after_it_was_read_is_left_alone(memory: Api, monkeyp
 
     async def slowly(*args: Any, **more: Any) -> Any:
         rows = await read(*args, **more)
-        await memory.client().update("mail-b", actor="cy", retries=3)
+        await memory.client().schedules.update("mail-b", actor="cy", retries=3)
         return rows
 
     monkeypatch.setattr(type(memory.store.schedules), "list", slowly)
@@ -175,7 +174,7 @@ async def test_what_is_refused_is_left_and_what_the_store_fails_is_told(
 
     monkeypatch.setattr(type(memory.store.schedules), "change", unlucky)
     monkeypatch.setattr("tickbird.client.bulk._MAX_PARALLEL", 1)
-    await memory.client().list()
+    await memory.client().schedules.list()
     found = (await bulk(memory, "trigger", 5)).json()
     assert found["changed"] == ["mail-a", "mail-c", "mail-less"]
     assert {each["schedule"]: each["why"] for each in found["not_changed"]} == {
@@ -210,7 +209,7 @@ async def test_bad_input_changes_nothing(memory: Api, body: Any, field: str) -> 
         words = refused(answer, 422, "invalid")
         assert answer.json()["field"] == field, words
     assert await states(memory) == {"digest": "active"}
-    assert await memory.client().runs() == []
+    assert await memory.client().runs.list() == []
 
 
 async def test_an_instant_that_is_past_or_an_actor_that_is_none(memory: Api) -> None:
@@ -220,4 +219,4 @@ async def test_an_instant_that_is_past_or_an_actor_that_is_none(memory: Api) -> 
     refused(await bulk(memory, "pause", 3, tag="mail", until="soon"), 422, "invalid")
     for wrong in ({"actor": ""}, {"actor": "ana", "expected": True}, {"actor": "ana", "state": "deleted"}):
         with pytest.raises(InvalidError):
-            await memory.client().pause_all(**wrong)
+            await memory.client().schedules.pause_all(**wrong)

@@ -29,14 +29,14 @@ async def test_a_key_is_limited_and_let_go(api: Api, key: str) -> None:
     assert (await api.get("/limits", "viewer"))["items"] == [limit]
     assert await send(api, "DELETE", path) == {**limit, "max_running": 1, "is_explicit": False}
     assert "there is no limit for" in refused(await api.ask("DELETE", f"/api/v1{path}", "editor"), 404, "not-found")
-    told = [(each.action, each.detail["after"]) for each in await api.client().audit() if each.action == "limit"]
+    told = [(each.action, each.detail["after"]) for each in await api.client().audit.list() if each.action == "limit"]
     assert told == [("limit", None), ("limit", 3)]
 
 
 async def test_keys_come_in_pages_and_let_waiters_go(api: Api) -> None:
     client = api.client()
     for key in "ccab":
-        await client.enqueue("report", actor="ana", unknown_task_ok=True, concurrency_key=key)
+        await client.runs.enqueue("report", actor="ana", unknown_task_ok=True, concurrency_key=key)
     first = await api.get("/limits?limit=2", "viewer")
     assert [each["key"] for each in first["items"]] == ["a", "b"]
     rest = await api.get("/limits", "viewer", params={"limit": 2, "after": first["next"]})
@@ -46,7 +46,7 @@ async def test_keys_come_in_pages_and_let_waiters_go(api: Api) -> None:
 
 
 async def test_a_queue_has_a_rate_until_it_is_taken_back(api: Api) -> None:
-    await api.client().enqueue("report", actor="ana", unknown_task_ok=True, queue="mail")
+    await api.client().runs.enqueue("report", actor="ana", unknown_task_ok=True, queue="mail")
     changed = await send(api, "PUT", "/queues/mail/rate", json={"rate": "100/min"})
     assert changed["warnings"] == ["no worker that executes is alive: its runs stay queued until one does"]
     queue = changed["queue"]

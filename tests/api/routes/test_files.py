@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.api.conftest import Api, refused
-from tickbird.api.models.files import FilePlanModel, ScheduleChangeModel
+from tests.api.conftest import Api, keys, refused
+from tickbird.files.plan import FilePlan, ScheduleChange
 
 DOCUMENT: dict[str, Any] = {"app": "shop", "schedules": {"report": {"cron": "0 9 * * *", "task": "report"}}}
 
@@ -19,15 +19,15 @@ async def apply(api: Api, role: Any = "editor", document: Any = None, **options:
 
 async def test_a_document_is_applied_once(memory: Api) -> None:
     planned = (await apply(memory, dry_run=True)).json()
-    assert {*planned} == {*FilePlanModel.model_fields}
+    assert {*planned} == keys(FilePlan)
     [change] = planned["schedules"]
-    assert {*change} == {each.alias or name for name, each in ScheduleChangeModel.model_fields.items()}
+    assert {*change} == keys(ScheduleChange)
     assert (planned["applied"], change["kind"], change["schedule"]["name"]) == (False, "create", "report")
-    assert await memory.client().list() == []
+    assert await memory.client().schedules.list() == []
     assert (await apply(memory)).json()["changes"]["create"] == 1
     again = (await apply(memory)).json()
     assert (again["same"], again["schedules"]) == (1, [])
-    [audited] = [each for each in await memory.client().audit() if each.schedule == "report"]
+    [audited] = [each for each in await memory.client().audit.list() if each.schedule == "report"]
     assert audited.actor.startswith("editor (token ")
     exported = await memory.get("/export", "viewer")
     assert exported == {"document": DOCUMENT, "operator_notes": {}}
@@ -44,7 +44,7 @@ async def test_who_may_apply_what(memory: Api) -> None:
     other = {"app": "shop", "schedules": {"backup": {"cron": "@daily", "command": {"program": "/bin/false"}}}}
     planned = (await memory.ask("POST", "/api/v1/diff", "viewer", json={"document": other})).json()
     assert (planned["applied"], planned["changes"]["change"]) == (False, 1)
-    kept = (await memory.client().get("backup")).definition
+    kept = (await memory.client().schedules.get("backup")).definition
     assert kept is not None
     assert kept.target.name == "/bin/true"
     elsewhere = {**DOCUMENT, "namespace": "shop"}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Api
-from tickbird.api.models.forecast import ForecastModel
+from tests.api.conftest import Api, keys
+from tickbird.domain.forecast.forecast import Forecast
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 
@@ -24,7 +24,7 @@ async def test_before_and_after(api: Api) -> None:
     assert answer.status_code == 200, answer.text
     found = answer.json()
     before, after = found["baseline"], found["what_if"]
-    names = {field.alias or name for name, field in ForecastModel.model_fields.items()}
+    names = keys(Forecast)
     assert set(before) == set(after) == names
     assert (before["ticks"], before["runs"], before["skips"], before["slots"]) == (72, 72, {}, None)
     assert (after["slots"], after["peak"]["busy"], len(after["by_schedule"])) == (1, 1, 2)

@@ -15,7 +15,8 @@ import pytest
 from conformance.steps import a_worker
 from tests.api.conftest import Api, refused
 from tickbird.api.routes.health import CHECK_INTERVAL, ReadinessProbe
-from tickbird.client import Client
+from tickbird.client import StoreClient
+from tickbird.client.system import System
 from tickbird.domain.errors import SchemaError, StoreUnavailableError
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
@@ -105,13 +106,15 @@ async def test_it_is_not_ready_without_its_store(
 async def test_the_store_is_looked_at_every_few_seconds_only(api: Api) -> None:
     looks: list[int] = []
 
-    class Counting(Client):
+    class Counting(System):
         async def doctor(self) -> Any:
             looks.append(1)
             return await super().doctor()
 
+    client = StoreClient(api.store)
+    client.system = Counting(api.store)
     now = [100.0]
-    readiness = ReadinessProbe(Counting(api.store), lambda: now[0])
+    readiness = ReadinessProbe(client, lambda: now[0])
     for _ in range(3):
         assert await readiness.reason() is None
     assert len(looks) == 1
@@ -130,7 +133,7 @@ async def test_a_schema_that_does_not_fit_is_the_reason_and_nothing_that_follows
         assert (await own_api.plain("GET", "/readyz")).status_code == 200
         return
     refused(await own_api.plain("GET", "/readyz"), 503, "schema")
-    findings = await own_api.client().doctor()
+    findings = await own_api.client().system.doctor()
     of_schema = {"schema", "rights", "indexes", "copy", "workers", "planning", "parked", "cursors", "queues"}
     [finding] = [each for each in findings if each.check in of_schema]
     assert (finding.severity, bool(finding.fix)) == ("problem", True)
@@ -145,11 +148,11 @@ async def test_cursors_that_nobody_can_plan_are_named_by_doctor_and_keep_nobody_
     )
     await own_api.store.workers.heartbeat(a_worker(), 600)
     assert (await own_api.plain("GET", "/readyz")).status_code == 200
-    [finding] = [each for each in await own_api.client().doctor() if each.check == "cursors"]
+    [finding] = [each for each in await own_api.client().system.doctor() if each.check == "cursors"]
     assert (finding.severity, finding.figures["schedule_ids"]) == ("warning", [900, 901])
     assert "900, 901" in finding.text
     own_api.execute(finding.fix)
-    [finding] = [each for each in await own_api.client().doctor() if each.check == "cursors"]
+    [finding] = [each for each in await own_api.client().system.doctor() if each.check == "cursors"]
     assert finding.severity == "ok"
 
 

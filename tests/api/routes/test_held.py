@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Api, refused
-from tickbird.api.models.held import HeldScheduleModel
+from tests.api.conftest import Api, keys, refused
 from tickbird.domain.planning.commands.define import Create
+from tickbird.domain.runs.held import HeldSchedule
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.triggers.every import every
 
 
 async def outage(api: Api, name: str = "hourly", namespace: str = "default") -> None:
     """A schedule of which nothing was planned for five hours, and the runs of which are therefore held."""
-    now = (await api.client().now()).replace(minute=0, second=0, microsecond=0)
+    now = (await api.client().system.now()).replace(minute=0, second=0, microsecond=0)
     definition = Definition(
         trigger=every(hours=1), target=Target("report"), catch_up="all", hold_above=2, overlap="queue"
     )
@@ -31,7 +31,7 @@ async def test_what_is_held_is_listed(api: Api) -> None:
     await outage(api, "c", "elsewhere")
     first = await api.get("/held?limit=1", "viewer")
     [held] = first["items"]
-    assert set(held) == set(HeldScheduleModel.model_fields)
+    assert set(held) == keys(HeldSchedule)
     assert (held["schedule"], held["count"]) == ("a", 5)
     assert held["first"] < held["last"]
     rest = await api.get("/held", "viewer", params={"after": first["next"]})
@@ -51,7 +51,7 @@ async def test_held_runs_are_released_and_dropped(api: Api) -> None:
         "POST", "/api/v1/schedules/hourly/held/release", "operator", json={"count": 2, "per_minute": 1, "note": "slow"}
     )
     assert released.json() == {"schedule": "hourly", "released": 2, "held": 3}
-    first, second = (await api.client().runs(schedule="hourly"))[::-1][:2]
+    first, second = (await api.client().runs.list(schedule="hourly"))[::-1][:2]
     assert second.available_at > first.available_at
     assert (first.released_by or "").startswith("operator (token ")
     dropped = await api.ask("POST", "/api/v1/schedules/hourly/held/drop", "operator", json={"count": 1})
@@ -77,7 +77,7 @@ async def test_what_is_held_elsewhere_stays_so(api: Api) -> None:
         said = refused(await api.ask(method, f"/api/v1/{path}"), 404, "not-found")
         other = refused(await api.ask(method, f"/api/v1/{path.replace('hourly', 'nothing')}"), 404, "not-found")
         assert said.replace("'hourly'", "'nothing'") == other
-    assert (await api.client("elsewhere").list_held_schedules())[0].count == 5
+    assert (await api.client("elsewhere").held.list())[0].count == 5
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,6 @@ async def dev() -> AsyncIterator[Dev]:
 
 
 async def test_whoever_is_at_this_machine_needs_no_token(dev: Dev) -> None:
-    await dev.client.create("digest", every(days=1), "report", actor="ana", unknown_task_ok=True)
+    await dev.client.schedules.create("digest", every(days=1), "report", actor="ana", unknown_task_ok=True)
     assert summaries(await dev.ask("GET", PATH)) == ["digest"] * 14
     refused(await dev.ask("GET", PATH, "evil.example"), 403, "foreign-host")

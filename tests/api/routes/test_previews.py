@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Api, refused
+from tests.api.conftest import Api, keys, refused
 from tickbird.api.middleware.guard import RequestLimits
-from tickbird.api.models.previews import LoadModel, PreviewedTickModel, PreviewModel
 from tickbird.domain.errors import TriggerError
+from tickbird.domain.forecast.preview import Preview, PreviewedTick
+from tickbird.domain.forecast.tick_load import TickLoad
 from tickbird.domain.time.instants import iso, to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 
@@ -33,17 +34,17 @@ async def test_a_preview_has_ticks_words_warnings_and_load(api: Api) -> None:
     await api.create("nightly", trigger=cron("30 2 * * *", "Europe/Rome"))
     await api.create("elsewhere", "other", trigger=cron("* * * * *"))
     await api.create("resting")
-    await api.client().pause("resting", actor="ana")
+    await api.client().schedules.pause("resting", actor="ana")
     answer = await preview(api, {"cron": "30 2 * * *", "tz": "Europe/Rome"}, count=2)
     assert answer.status_code == 200, answer.text
     found = answer.json()
-    assert set(found) == set(PreviewModel.model_fields)
+    assert set(found) == keys(Preview)
     assert (found["trigger_description"], found["zone"], found["after"]) == (
         "At 02:30 (Europe/Rome)",
         "Europe/Rome",
         AFTER,
     )
-    assert set(found["ticks"][0]) == set(PreviewedTickModel.model_fields)
+    assert set(found["ticks"][0]) == keys(PreviewedTick)
     assert [(tick["scheduled_for"], tick["local"]) for tick in found["ticks"]] == [
         ("2026-11-17T01:30:00Z", "2026-11-17T02:30:00+01:00"),
         ("2026-11-18T01:30:00Z", "2026-11-18T02:30:00+01:00"),
@@ -52,7 +53,7 @@ async def test_a_preview_has_ticks_words_warnings_and_load(api: Api) -> None:
         ("ticks-move", "2027-03-28T01:00:00Z"),
         ("ticks-once", "2027-10-31T01:00:00Z"),
     ]
-    assert set(found["load"]) == set(LoadModel.model_fields)
+    assert set(found["load"]) == keys(TickLoad)
     assert (found["load"]["schedules"], found["load"]["complete"]) == (2, True)
     assert found["load"]["instants"][0] == {"at": "2026-11-17T01:30:00Z", "before": 1, "minute": 1, "after": 1}
     assert (await api.get("/schedules", "viewer", params={"contains": "preview"}))["items"] == []

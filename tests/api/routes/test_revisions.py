@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Api, refused
-from tickbird.api.models.revisions import DifferenceModel, RevisionModel
+from tests.api.conftest import Api, keys, refused
 from tickbird.domain.planning.commands.define import Create, SyncFromCode
 from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.diff import FieldDiff
+from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
@@ -20,17 +21,17 @@ PATH = "/api/v1/schedules/digest/roll-back"
 async def edited(api: Api) -> None:
     """A schedule at revision 3: created, changed, changed again."""
     await api.create("digest", payload={"limit": 5})
-    await api.client().update("digest", actor="bo", retries=3, tags=["mail"])
-    await api.client().update("digest", actor="cy", payload={"limit": 7}, trigger=cron("0 9 * * *"))
+    await api.client().schedules.update("digest", actor="bo", retries=3, tags=["mail"])
+    await api.client().schedules.update("digest", actor="cy", payload={"limit": 7}, trigger=cron("0 9 * * *"))
 
 
 async def test_revisions_tell_what_they_changed(api: Api) -> None:
     await edited(api)
-    await api.client().pause("digest", actor="dee", note="upgrade")
+    await api.client().schedules.pause("digest", actor="dee", note="upgrade")
     await api.ask("PATCH", "/api/v1/schedules/digest", "editor", json={"definition": {"retries": None}})
     items = (await api.get("/schedules/digest/revisions", "viewer"))["items"]
-    assert set(items[0]) == set(RevisionModel.model_fields)
-    assert set(items[0]["changes"][0]) == set(DifferenceModel.model_fields)
+    assert set(items[0]) == keys(HistoryEntry)
+    assert set(items[0]["changes"][0]) == keys(FieldDiff)
     told = {
         each["revision"]: [(c["field"], c["how"], c["before"], c["after"]) for c in each["changes"]] for each in items
     }
@@ -151,7 +152,7 @@ async def test_stale_deleted_and_elsewhere(memory: Api) -> None:
     elsewhere = "/api/v1/schedules/other/roll-back"
     await memory.create("other", "elsewhere")
     refused(await memory.ask("POST", elsewhere, "editor", json={"to": 1}), 404, "not-found")
-    await memory.client().delete("digest", actor="ana")
+    await memory.client().schedules.delete("digest", actor="ana")
     refused(await memory.ask("POST", PATH, "editor", json={"to": 1}), 404, "not-found")
     # Whoever creates it again may go on from what it was before.
     await memory.create("digest")

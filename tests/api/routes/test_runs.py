@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from conformance.steps import a_worker
-from tests.api.conftest import Api, refused
-from tickbird.api.models.runs import AttemptModel, RunDetail, RunModel
-from tickbird.api.models.steps import StepModel
+from tests.api.conftest import Api, keys, refused
+from tickbird.client.runs import RunDetail
+from tickbird.domain.explain.explanation import Step
 from tickbird.domain.runs.logs import Progress
-from tickbird.domain.runs.run import ClaimedRun, Outcome, Status
+from tickbird.domain.runs.run import AttemptRecord, ClaimedRun, Outcome, RunRecord, Status
 from tickbird.domain.schedules.dependencies import after
 from tickbird.domain.workers import Worker
 
@@ -45,7 +45,7 @@ async def test_a_task_is_run_without_a_schedule(api: Api) -> None:
     body = {"task": "report", "payload": {"n": 2}, "queue": "mail", "priority": 5, "start_within": "10m"}
     made = await send(api, json=body)
     run = made["run"]
-    assert set(run) == set(RunModel.model_fields)
+    assert set(run) == keys(RunRecord)
     assert made["warnings"] == [f"no worker that executes is alive: run {run['id']} stays queued until one does"]
     assert (run["origin"], run["status"], run["schedule"], run["target"]) == (
         "manual",
@@ -58,7 +58,7 @@ async def test_a_task_is_run_without_a_schedule(api: Api) -> None:
     assert run["metadata"] == {"trigger_type": "manual", "schedule_id": None, "scheduled_at": None}
     assert run["start_by"] is not None
     assert run["actor"].startswith("editor (token ")
-    [audited] = [each for each in await api.client().audit() if each.run_id == run["id"]]
+    [audited] = [each for each in await api.client().audit.list() if each.run_id == run["id"]]
     assert (audited.action, audited.actor) == ("enqueue", run["actor"])
     await api.store.workers.heartbeat(WORKER, 600)
     served = await send(api, json={"task": "report"})
@@ -99,7 +99,7 @@ async def test_the_same_key_gives_the_same_run_to_the_same_caller(api: Api) -> N
 async def test_runs_come_newest_first_in_pages(api: Api) -> None:
     await api.create("digest")
     ids = [(await send(api, json={"task": "report"}))["run"]["id"] for _ in range(4)]
-    ids.append((await api.client().trigger("digest", actor="ana")).id)
+    ids.append((await api.client().schedules.trigger("digest", actor="ana")).id)
     done = await start(api)
     await end(api, done, "failed", error="no", failure_kind="raised")
     seen, after = [], None
@@ -107,7 +107,7 @@ async def test_runs_come_newest_first_in_pages(api: Api) -> None:
         query = {"limit": 2} if after is None else {"limit": 2, "after": after}
         found = await api.get("/runs", "viewer", params=query)
         assert len(found["items"]) <= 2
-        assert all(set(each) == set(RunModel.model_fields) for each in found["items"])
+        assert all(set(each) == keys(RunRecord) for each in found["items"])
         seen += [each["id"] for each in found["items"]]
         if (after := found["next"]) is None:
             break
@@ -120,15 +120,15 @@ async def test_runs_come_newest_first_in_pages(api: Api) -> None:
 async def test_one_run_has_its_attempts_its_progress_and_its_turn(api: Api) -> None:
     made = (await send(api, json={"task": "report"}))["run"]
     run = await start(api)
-    await api.store.logs.write([], [Progress(run.id, run.attempt, await api.client().now(), {"done": 3})])
+    await api.store.logs.write([], [Progress(run.id, run.attempt, await api.client().system.now(), {"done": 3})])
     found = await api.get(f"/runs/{made['id']}", "viewer")
-    assert set(found) == set(RunDetail.model_fields)
+    assert set(found) == keys(RunDetail)
     assert (found["run"]["status"], found["run"]["worker"], found["attempts"]) == ("running", WORKER.id, [])
     assert (found["progress"]["attempt"], found["progress"]["value"]) == (1, {"done": 3})
     await end(api, run, "queued", error="Boom: no", failure_kind="raised", failures=1)
     again = await api.get(f"/runs/{made['id']}", "viewer")
     [attempt] = again["attempts"]
-    assert set(attempt) == set(AttemptModel.model_fields)
+    assert set(attempt) == keys(AttemptRecord)
     assert (attempt["attempt"], attempt["error"], attempt["worker"]) == (1, "Boom: no", WORKER.id)
     assert (again["run"]["status"], again["queue_position"]) == ("queued", None)
     await api.client().queues.set_rate("default", "1/day", actor="ana")
@@ -142,7 +142,7 @@ async def test_one_run_has_its_attempts_its_progress_and_its_turn(api: Api) -> N
 async def waits(api: Api, run_id: int, **query: str) -> list[tuple[str, str]]:
     """What a run waits for, by the names of the steps, and their texts."""
     steps = (await api.get(f"/runs/{run_id}", "viewer", params=query))["waiting_for"]
-    assert all(set(step) == set(StepModel.model_fields) for step in steps)
+    assert all(set(step) == keys(Step) for step in steps)
     return [(step["name"], step["text"]) for step in steps]
 
 
@@ -170,28 +170,28 @@ async def test_a_run_of_a_schedule_tells_what_it_waits_for(api: Api) -> None:
     client = api.client()
     await api.create("load")
     await api.create("digest", depends_on=[after("load", within="1h", wait="2h")])
-    active, waiting = [(await client.trigger("digest", actor="ana")).id for _ in range(2)]
+    active, waiting = [(await client.schedules.trigger("digest", actor="ana")).id for _ in range(2)]
     [(name, words)] = await waits(api, waiting)
     assert name == "overlap"
     assert words.startswith(f"Waits for manual run {active}, queued since ")
     assert words.endswith("(overlap=skip, max_concurrent=1).")
-    tick = (await client.next_ticks("digest", 1))[0].scheduled_for
+    tick = (await client.ticks.next("digest", 1))[0].scheduled_for
     for run_id in (active, waiting):
-        await client.cancel(run_id, actor="ana")
+        await client.runs.cancel(run_id, actor="ana")
     await api.store.planning.plan_due(now=tick + timedelta(seconds=1))
-    [awaiting] = [run for run in await client.runs(schedule="digest") if run.waiting_for_dependency]
+    [awaiting] = [run for run in await client.runs.list(schedule="digest") if run.waiting_for_dependency]
     [(name, words)] = await waits(api, awaiting.id)
     assert name == "dependency"
     assert words.startswith("Waits for load to succeed, by ")
     # Also when the schedule is gone.
-    await client.delete("digest", actor="ana")
+    await client.schedules.delete("digest", actor="ana")
     assert [name for name, _ in await waits(api, awaiting.id)] == ["dependency"]
 
 
 async def test_a_run_is_cancelled_until_it_has_ended(api: Api) -> None:
     queued = (await send(api, json={"task": "report"}))["run"]["id"]
     cancelled = await send(api, f"/{queued}/cancel", "operator", json={"reason": "not needed"})
-    assert set(cancelled) == set(RunModel.model_fields)
+    assert set(cancelled) == keys(RunRecord)
     assert (cancelled["status"], cancelled["reason"]) == ("cancelled", "not needed")
     assert cancelled["cancel_requested_by"].startswith("operator (token ")
     answer = await api.ask("POST", f"{PATH}/{queued}/cancel", "operator")
@@ -223,14 +223,14 @@ async def test_a_final_run_is_repeated(api: Api) -> None:
 
 async def test_a_run_is_repeated_as_it_was_whatever_became_of_its_schedule(api: Api) -> None:
     await api.create("digest", queue="mail", payload={"n": 1})
-    await api.client().trigger("digest", actor="ana")
+    await api.client().schedules.trigger("digest", actor="ana")
     run = await start(api)
     await end(api, run, "failed", error="no", failure_kind="raised")
-    original = {"task": (await api.client().run(run.id)).target.name}
-    await api.client().update("digest", actor="ana", task="purge", queue="default", payload={"n": 2})
+    original = {"task": (await api.client().runs.get(run.id)).target.name}
+    await api.client().schedules.update("digest", actor="ana", task="purge", queue="default", payload={"n": 2})
     for change in ("edit", "delete"):
         if change == "delete":
-            await api.client().delete("digest", actor="ana", cancel_runs=True)
+            await api.client().schedules.delete("digest", actor="ana", cancel_runs=True)
         same = (await send(api, f"/{run.id}/retry", "operator"))["run"]
         assert (same["target"], same["queue"], same["payload"]) == (original, "mail", {"n": 1}), change
         assert same["revision"] == 1
@@ -238,19 +238,19 @@ async def test_a_run_is_repeated_as_it_was_whatever_became_of_its_schedule(api: 
 
 async def test_a_run_is_repeated_once_under_a_key(api: Api) -> None:
     await api.create("digest")
-    await api.client().trigger("digest", actor="ana")
+    await api.client().schedules.trigger("digest", actor="ana")
     alone = (await send(api, json={"task": "report"}))["run"]["id"]
     for _ in range(2):
         await end(api, await start(api), "failed", error="no", failure_kind="raised")
     key = {"Idempotency-Key": "again"}
-    runs = [run.id for run in await api.client().runs()]
+    runs = [run.id for run in await api.client().runs.list()]
     for place, run_id in enumerate(runs):
         own = {"Idempotency-Key": f"again {place}"}
         first, second = [(await send(api, f"/{run_id}/retry", "operator", headers=own))["run"]["id"] for _ in range(2)]
         assert first == second != run_id
         other = await api.ask("POST", f"{PATH}/{run_id}/retry", "operator", headers=own, json={"payload": {"n": 9}})
         assert "has another payload" in refused(other, 409, "conflict")
-    assert len(await api.client().runs()) == 4
+    assert len(await api.client().runs.list()) == 4
     # The key of something else.
     await send(api, json={"task": "report"}, headers=key)
     answer = await api.ask("POST", f"{PATH}/{alone}/retry", "editor", headers=key)
@@ -262,7 +262,7 @@ async def test_a_run_is_waited_for(api: Api) -> None:
         async with api.store.wakeups() as news:
             listening.set()
             async for _ in news:
-                if await api.client().runs(status="queued"):
+                if await api.client().runs.list(status="queued"):
                     await end(api, await start(api), result={"sent": 7})
                     return
 
@@ -282,7 +282,7 @@ async def test_a_run_of_another_namespace_is_as_none(api: Api) -> None:
         said = [refused(await api.ask(method, f"{PATH}/{each}{path}"), 404, "not-found") for each in (number, nowhere)]
         assert said[0].replace(str(number), str(nowhere)) == said[1]
     assert (await api.get("/runs", "viewer"))["items"] == []
-    assert (await api.client("elsewhere").run(number)).status == "queued"
+    assert (await api.client("elsewhere").runs.get(number)).status == "queued"
 
 
 @pytest.mark.parametrize(

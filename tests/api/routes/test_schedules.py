@@ -8,23 +8,24 @@ from typing import Any
 import pytest
 
 from conformance.steps import a_worker
-from tests.api.conftest import Api, refused
-from tickbird.api.models.schedules import ScheduleModel, ScheduleRowModel
+from tests.api.conftest import Api, keys, refused
+from tickbird.domain.dashboard_rows import ScheduleSummary
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.triggers.cron.cron import cron
-from tickbird.wire.encode.schedules import schedule_document, schedule_summary_document
+from tickbird.wire.codec import encode
 
 
 async def test_schedules_are_listed_as_documents(api: Api) -> None:
     assert await api.get("/schedules", "viewer") == {"items": [], "next": None}
     await api.create("digest", tags=["mail"], description="Zoë’s")
-    await api.client().trigger("digest", actor="ana", payload={"a": [1, None, "ü"]})
-    await api.client().pause("digest", actor="ana", note="holiday")
+    await api.client().schedules.trigger("digest", actor="ana", payload={"a": [1, None, "ü"]})
+    await api.client().schedules.pause("digest", actor="ana", note="holiday")
     [listed] = (await api.get("/schedules", "viewer"))["items"]
-    [row] = await api.client().list()
-    assert listed == schedule_summary_document(row, [])
+    [row] = await api.client().schedules.list()
+    assert listed == encode(row)
     assert listed["last_run"]["payload"] == {"a": [1, None, "ü"]}
     assert (listed["state"], listed["paused"]["note"]) == ("paused", "holiday")
-    assert set(ScheduleRowModel.model_fields) == set(listed)
+    assert keys(ScheduleSummary) == set(listed)
 
 
 async def test_a_list_tells_what_starts_and_when_it_last_did(api: Api) -> None:
@@ -36,7 +37,7 @@ async def test_a_list_tells_what_starts_and_when_it_last_did(api: Api) -> None:
 
     tick = datetime.fromisoformat(listed["next_run_at"])
     await api.store.planning.plan_due(now=tick)
-    await api.client().pause("digest", actor="ana")
+    await api.client().schedules.pause("digest", actor="ana")
     [listed] = (await api.get("/schedules", "viewer"))["items"]
     run = listed["last_run"]
     assert listed["enabled"] is False
@@ -60,7 +61,7 @@ async def test_what_keeps_a_schedule_from_running_is_told(api: Api) -> None:
 async def test_schedules_are_found_by_name_tag_and_state(api: Api) -> None:
     for name, tags in (("a-mail", ["x"]), ("b-mail", ["x", "y"]), ("c_.", []), ("d", ["y"])):
         await api.create(name, tags=tags)
-    await api.client().pause("a-mail", actor="ana")
+    await api.client().schedules.pause("a-mail", actor="ana")
 
     async def names(**query: Any) -> list[str]:
         found = await api.get("/schedules", "viewer", params=query)
@@ -119,17 +120,17 @@ async def test_a_key_that_is_none_is_refused(api: Api, key: str) -> None:
 
 async def test_one_schedule_and_its_revision(api: Api) -> None:
     await api.create("digest")
-    await api.client().update("digest", actor="ana", retries=3)
+    await api.client().schedules.update("digest", actor="ana", retries=3)
     answer = await api.ask("GET", "/api/v1/schedules/digest", "viewer")
     assert answer.status_code == 200
-    assert answer.json() == schedule_document(await api.client().get("digest"))
-    assert set(ScheduleModel.model_fields) == set(answer.json())
+    assert answer.json() == encode(await api.client().schedules.get("digest"))
+    assert keys(Schedule) == set(answer.json())
     assert answer.headers["etag"] == '"2"'
 
 
 async def test_a_deleted_schedule_is_listed_only_when_asked_for(api: Api) -> None:
     await api.create("digest")
-    await api.client().delete("digest", actor="ana")
+    await api.client().schedules.delete("digest", actor="ana")
     assert (await api.get("/schedules"))["items"] == []
     [listed] = (await api.get("/schedules?state=deleted"))["items"]
     assert listed["name"] == "digest"

@@ -15,12 +15,12 @@ from tickbird.api.auth.local import LocalAuthority
 from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.problems import Problem
 from tickbird.api.streams.sse import SseConnections
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.client.server_reads import ServerReads
 from tickbird.domain.access.sessions import SessionRecord
 
 
-class Counting(Client):
+class Counting(StoreClient):
     """A client that counts look-ups."""
 
     looked = noted = 0

@@ -6,11 +6,14 @@ from datetime import timedelta
 
 import pytest
 
-from tests.api.conftest import Api, refused
-from tickbird.api.models.activity import ActivityModel
-from tickbird.api.models.decisions import DecisionsModel, LedgerReportModel
-from tickbird.api.models.system import FindingModel, IdentityModel, ZonesModel
+from tests.api.conftest import Api, keys, refused
+from tickbird.domain.doctor.finding import Finding
+from tickbird.domain.ledger.activity import Activity
+from tickbird.domain.ledger.decisions import TickDecisions
+from tickbird.domain.ledger.report import LedgerReport
+from tickbird.domain.store_identity import StoreIdentity
 from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
+from tickbird.domain.time.zone_data import Zones
 
 WHOLE = [
     ("GET", "doctor"),
@@ -34,10 +37,10 @@ async def test_the_whole_store_is_for_those_who_may_see_all_of_it(memory: Api, m
 async def test_what_is_told_of_the_store(memory: Api) -> None:
     everything = ("admin", "*")
     [*found] = (await memory.get("/doctor?namespace=default", *everything))["items"]
-    assert {*found[0]} == {*FindingModel.model_fields}
-    assert {*await memory.get("/system/identity?namespace=default", *everything)} == {*IdentityModel.model_fields}
+    assert {*found[0]} == keys(Finding)
+    assert {*await memory.get("/system/identity?namespace=default", *everything)} == keys(StoreIdentity)
     zones = await memory.get("/system/zone-data", "viewer")
-    assert {*zones} == {*ZonesModel.model_fields}
+    assert {*zones} == keys(Zones)
     assert zones["store"] in (await memory.get("/system/zone-data/history", "viewer"))["items"]
     assert (await memory.get("/system/zone-data/impact", "viewer"))["items"] == []
     assert (await memory.get("/now", "viewer"))["now"].endswith("Z")
@@ -46,18 +49,18 @@ async def test_what_is_told_of_the_store(memory: Api) -> None:
 async def test_the_ledger_is_that_of_the_namespace(memory: Api) -> None:
     await memory.create("mine", first="now")
     await memory.create("theirs", "shop", first="now")
-    now = await memory.client().now()
+    now = await memory.client().system.now()
     since = utc_text(to_datetime(to_seconds(now - timedelta(hours=1))))
     [mine] = (await memory.get(f"/activity?since={since}", "viewer"))["items"]
-    assert {*mine} == {*ActivityModel.model_fields}
+    assert {*mine} == keys(Activity)
     assert (mine["kind"], mine["schedule"]) == ("planned", "mine")
     [theirs] = (await memory.get(f"/activity?since={since}", "viewer", "shop"))["items"]
     assert theirs["schedule"] == "theirs"
     span = {"first": since, "last": utc_text(to_datetime(to_seconds(now)))}
     decided = await memory.get("/schedules/mine/decisions", "viewer", params=span)
-    assert {*decided} == {*DecisionsModel.model_fields}
+    assert {*decided} == keys(TickDecisions)
     audit = await memory.get("/schedules/mine/verify", "viewer")
-    assert {*audit} == {*LedgerReportModel.model_fields}
+    assert {*audit} == keys(LedgerReport)
     assert audit["ok"]
     assert len((await memory.get("/schedules/mine/active-runs", "viewer"))["items"]) == 1
     for path in ("decisions", "verify", "active-runs"):
@@ -69,10 +72,10 @@ async def test_the_ledger_is_that_of_the_namespace(memory: Api) -> None:
 
 async def test_a_run_that_is_waited_for(memory: Api) -> None:
     await memory.create("mine", first="now")
-    [run] = await memory.client().runs()
+    [run] = await memory.client().runs.list()
     waited = await memory.get(f"/runs/{run.id}?wait=1", "viewer")
     assert waited["run"]["status"] == "queued"
-    await memory.client().cancel(run.id, actor="ana")
+    await memory.client().runs.cancel(run.id, actor="ana")
     assert (await memory.get(f"/runs/{run.id}?wait=60", "viewer"))["run"]["status"] == "cancelled"
     refused(await memory.ask("GET", "/api/v1/runs/99?wait=5", "viewer"), 404, "not-found")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Api, refused
-from tickbird.api.models.tick_overrides import TickOverrideModel
+from tests.api.conftest import Api, keys, refused
+from tickbird.domain.schedules.tick_overrides import OverrideRecord
 
 PATH = "/api/v1/schedules/digest/overrides"
 
@@ -16,7 +16,7 @@ PATH = "/api/v1/schedules/digest/overrides"
 async def coming(api: Api, count: int = 3) -> list[datetime]:
     """The next ticks of an hourly schedule."""
     await api.create("digest", payload={"n": 1})
-    return [each.scheduled_for for each in await api.client().next_ticks("digest", count)]
+    return [each.scheduled_for for each in await api.client().ticks.next("digest", count)]
 
 
 def text(at: datetime) -> str:
@@ -35,7 +35,7 @@ async def put(api: Api, tick: datetime, **request: Any) -> Any:
 async def test_a_tick_is_decided_for_again_and_undone(api: Api) -> None:
     first, second, third = await coming(api)
     skipped = await put(api, second, json={"skip": True, "note": "holiday"})
-    assert set(skipped) == set(TickOverrideModel.model_fields)
+    assert set(skipped) == keys(OverrideRecord)
     assert (skipped["skip"], skipped["note"], skipped["tick"]) == (True, "holiday", text(second))
     assert skipped["actor"].startswith("operator (token ")
     to = text(third + timedelta(minutes=30))
@@ -67,7 +67,7 @@ async def test_a_stale_revision_decides_nothing(api: Api) -> None:
 
 async def test_a_tick_that_was_decided_is_told_of(api: Api) -> None:
     await coming(api)
-    now = await api.client().now()
+    now = await api.client().system.now()
     tick = (now + timedelta(hours=1)).replace(minute=0, second=0, microsecond=0)
     await api.store.planning.plan_due(now=tick + timedelta(seconds=1))
     answer = await api.ask("PUT", f"{PATH}/{text(tick)}", "operator", json={"skip": True})
@@ -76,7 +76,7 @@ async def test_a_tick_that_was_decided_is_told_of(api: Api) -> None:
 
 async def test_ticks_of_another_namespace_are_not_there(api: Api) -> None:
     await api.create("digest", "elsewhere")
-    [tick, *_] = [each.scheduled_for for each in await api.client("elsewhere").next_ticks("digest", 1)]
+    [tick, *_] = [each.scheduled_for for each in await api.client("elsewhere").ticks.next("digest", 1)]
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("GET", "", {}),
         ("PUT", f"/{text(tick)}", {"json": {"skip": True}}),
@@ -86,7 +86,7 @@ async def test_ticks_of_another_namespace_are_not_there(api: Api) -> None:
         said = refused(await api.ask(method, f"{PATH}{path}", **request), 404, "not-found")
         other = await api.ask(method, f"{PATH}{path}".replace("digest", "nothing"), **request)
         assert said.replace("'digest'", "'nothing'") == refused(other, 404, "not-found")
-    assert await api.client("elsewhere").overrides("digest") == []
+    assert await api.client("elsewhere").overrides.list("digest") == []
 
 
 @pytest.mark.parametrize(

@@ -7,23 +7,23 @@ from typing import Any
 
 import pytest
 
-from tests.api.conftest import Api, refused
-from tickbird.api.models.revisions import RevisionModel
-from tickbird.api.models.runs import RunModel
-from tickbird.api.models.ticks import SkipModel, UpcomingTickModel
-from tickbird.api.query_types import read_instant
+from tests.api.conftest import Api, keys, refused
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.upcoming import UpcomingTick
+from tickbird.domain.runs.run import RunRecord, SkipRecord
 from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
+from tickbird.wire.parameters import read_instant
 
 
 async def history(api: Api) -> datetime:
     """Nine hours of a schedule that ran each hour, was paused for three of them and backfilled once; when it began."""
     client, store = api.client(), api.store
-    began = (await client.now()).replace(minute=0, second=0, microsecond=0) - timedelta(hours=12)
+    began = (await client.system.now()).replace(minute=0, second=0, microsecond=0) - timedelta(hours=12)
     definition = Definition(trigger=every(hours=1), target=Target("report"), overlap="allow")
     command = Create(actor="ana", namespace="default", definition=definition)
     await store.schedules.change("default", "hourly", command, now=began + timedelta(seconds=1))
@@ -40,7 +40,7 @@ async def history(api: Api) -> datetime:
     )
     await plan(range(7, 10))
     tick = began + timedelta(hours=4)
-    await client.backfill("hourly", tick, tick, actor="ana")
+    await client.backfills.create("hourly", tick, tick, actor="ana")
     return began
 
 
@@ -81,7 +81,7 @@ async def test_the_ledger_has_whole_documents(api: Api) -> None:
     items = (await api.get("/schedules/hourly/ticks"))["items"]
     run = next(each["run"] for each in items if each["run"])
     skip = next(each["skip"] for each in items if each["skip"])
-    assert (set(run), set(skip)) == (set(RunModel.model_fields), set(SkipModel.model_fields))
+    assert (set(run), set(skip)) == (keys(RunRecord), keys(SkipRecord))
     assert (skip["reason"], skip["count"]) == ("paused", 3)
     empty = {"first": "2030-01-01T00:00:00Z", "last": "2029-01-01T00:00:00Z"}
     assert await api.get("/schedules/hourly/ticks", params=empty) == {"items": [], "next": None}
@@ -104,7 +104,7 @@ async def test_coming_ticks_tell_of_clock_changes(api: Api) -> None:
     await api.create("night", trigger=cron("30 2 * * *", "Europe/Rome"))
     found = await api.get("/schedules/night/next", "viewer", params={"count": 400})
     assert len(found["items"]) == 400
-    assert set(found["items"][0]) == set(UpcomingTickModel.model_fields)
+    assert set(found["items"][0]) == keys(UpcomingTick)
     assert any("clocks go forward" in note for each in found["items"] for note in each["notes"])
     assert len((await api.get("/schedules/night/next"))["items"]) == 10
 
@@ -112,14 +112,14 @@ async def test_coming_ticks_tell_of_clock_changes(api: Api) -> None:
 async def test_revisions_come_newest_first_in_pages(api: Api) -> None:
     await api.create("digest")
     for retries in range(1, 4):
-        await api.client().update("digest", actor=f"person {retries}", retries=retries)
+        await api.client().schedules.update("digest", actor=f"person {retries}", retries=retries)
     first = await api.get("/schedules/digest/revisions", "viewer", params={"limit": 3})
     assert [(each["revision"], each["actor"]) for each in first["items"]] == [
         (4, "person 3"),
         (3, "person 2"),
         (2, "person 1"),
     ]
-    assert set(first["items"][0]) == set(RevisionModel.model_fields)
+    assert set(first["items"][0]) == keys(HistoryEntry)
     assert first["items"][0]["definition"]["retries"] == 3
     rest = await api.get("/schedules/digest/revisions", params={"limit": 3, "after": first["next"]})
     assert [each["revision"] for each in rest["items"]] == [1]

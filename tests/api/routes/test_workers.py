@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from conformance.steps import a_worker
-from tests.api.conftest import Api, refused
-from tickbird.api.models.workers import WorkerModel
+from tests.api.conftest import Api, keys, refused
+from tickbird.domain.workers import Worker
 
 PATH = "/api/v1/workers"
 
@@ -26,7 +26,7 @@ async def test_live_workers_are_listed_by_id(api: Api) -> None:
     assert ([each["id"] for each in rest["items"]], rest["next"]) == (["c"], None)
     worker = await api.get("/workers/a", "viewer")
     assert worker == first["items"][0]
-    assert set(worker) == set(WorkerModel.model_fields)
+    assert set(worker) == keys(Worker)
     assert (worker["queues"], worker["slots"], worker["standby_reason"]) == (["mail"], 4, "waits")
     assert worker["tasks"]["report"]["schema"] == {"type": "object"}
     assert (worker["draining"], worker["drain_requested_at"], worker["drain_requested_by"]) == (False, None, None)

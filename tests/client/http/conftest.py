@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from tickbird.api.app import create_api
-from tickbird.client import Client
-from tickbird.client.http import RemoteClient, Transport
+from tickbird.client import StoreClient
+from tickbird.client.http import HttpClient, Transport
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
@@ -24,10 +24,10 @@ class Both:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self.api = create_api(lambda namespace: Client(store, namespace))
-        self.local = Client(store)
+        self.api = create_api(lambda namespace: StoreClient(store, namespace))
+        self.local = StoreClient(store)
         self.wire = httpx.ASGITransport(self.api, raise_app_exceptions=False)
-        self.remote: RemoteClient
+        self.remote: HttpClient
 
     async def token(self, role: Role = "admin", *namespaces: str) -> str:
         """The text of a new token: of all namespaces, unless some are named."""
@@ -37,14 +37,14 @@ class Both:
             )
         )[1]
 
-    async def client(self, role: Role = "admin", *namespaces: str, namespace: str | None = None) -> RemoteClient:
+    async def client(self, role: Role = "admin", *namespaces: str, namespace: str | None = None) -> HttpClient:
         """A client with a token of its own."""
-        return RemoteClient(Transport(URL, await self.token(role, *namespaces), wire=self.wire), namespace)
+        return HttpClient(Transport(URL, await self.token(role, *namespaces), wire=self.wire), namespace)
 
     async def create(self, name: str, **options: Any) -> None:
         """A schedule that a person made: hourly, of a task that nobody serves."""
         given = {"actor": "ana", "unknown_task_ok": True, **options}
-        await self.local.create(name, given.pop("trigger", every(hours=1)), "report", **given)
+        await self.local.schedules.create(name, given.pop("trigger", every(hours=1)), "report", **given)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import uvicorn
 
 from tickbird.api.app import create_api
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.access.tokens import Role
 from tickbird.stores import open_store
 
@@ -27,7 +27,7 @@ def serving(url: str) -> Iterator[str]:
         store = open_store(url)
         await store.open()
         try:
-            api = create_api(lambda namespace: Client(store, namespace))
+            api = create_api(lambda namespace: StoreClient(store, namespace))
             made.append(uvicorn.Server(uvicorn.Config(api, log_config=None, lifespan="off", ws="none")))
             ready.set()
             await made[0].serve([listening])
@@ -59,7 +59,7 @@ async def make_token(url: str, role: Role = "admin", *namespaces: str, name: str
     await store.open()
     try:
         return (
-            await Client(store).tokens.create(
+            await StoreClient(store).tokens.create(
                 name, role, actor="ada", namespaces=namespaces or None, all_namespaces=not namespaces
             )
         )[1]

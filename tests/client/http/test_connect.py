@@ -11,7 +11,7 @@ import pytest
 
 from tests.client.http.servers import make_token, serving
 from tickbird import Tickbird, every
-from tickbird.client.http import RemoteClient
+from tickbird.client.http import HttpClient
 from tickbird.domain.errors import AccessError, InvalidError, PayloadError, StoreError
 
 
@@ -38,22 +38,22 @@ async def test_a_server_and_a_store_are_connected_to_alike(
     url: str, server: str, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Tickbird.connect(server, token=token) as client:
-        assert isinstance(client, RemoteClient)
-        await client.create("report", every(hours=1), "report", actor="x", unknown_task_ok=True)
+        assert isinstance(client, HttpClient)
+        await client.schedules.create("report", every(hours=1), "report", actor="x", unknown_task_ok=True)
     async with Tickbird.connect(url, namespace="shop") as client:
-        assert not isinstance(client, RemoteClient)
-        assert (await client.get("report")).namespace == "shop"
+        assert not isinstance(client, HttpClient)
+        assert (await client.schedules.get("report")).namespace == "shop"
     monkeypatch.setenv("TICKBIRD_SERVER", server)
     monkeypatch.setenv("TICKBIRD_TOKEN", token)
     bird = Tickbird.connect()
     assert await bird.client() is await bird.client()
-    assert [row.schedule.name for row in await (await bird.client()).list()] == ["report"]
+    assert [row.schedule.name for row in await (await bird.client()).schedules.list()] == ["report"]
     await bird.aclose()
     assert token not in repr(vars(await bird.client()))
     await bird.aclose()
     async with Tickbird.connect(namespace="default") as client:
         with pytest.raises(AccessError, match="does not open 'default'"):
-            await client.list()
+            await client.schedules.list()
     # An app's own store is not a server's business.
     assert Tickbird().url == "sqlite:///tickbird.db"
 
@@ -78,7 +78,7 @@ async def test_an_app_sends_through_a_server(server: str, token: str) -> None:
     async def send_mail(to: str, times: int = 1) -> None: ...
 
     run_id = await send_mail.enqueue(to="ada")
-    run = await (await bird.client()).run(run_id)
+    run = await (await bird.client()).runs.get(run_id)
     # Though no worker publishes the task: it is checked here.
     assert (run.payload, run.queue, run.namespace) == ({"to": "ada"}, "mail", "shop")
     with pytest.raises(PayloadError):

@@ -10,7 +10,7 @@ import pytest
 
 from tests.client.http.conftest import URL, Both
 from tickbird.client import Client
-from tickbird.client.http import RemoteClient, Transport
+from tickbird.client.http import HttpClient, Transport
 from tickbird.domain.errors import (
     AccessError,
     InvalidError,
@@ -30,46 +30,50 @@ WHO: Any = {"actor": "x"}
 SCHEMA = {"type": "object", "properties": {"limit": {"type": "integer"}}, "additionalProperties": False}
 
 REFUSED: dict[str, Callable[[Client], Awaitable[Any]]] = {
-    "no such schedule": lambda client: client.get("reprot"),
-    "a name with a slash": lambda client: client.get("a/b?c#d"),
-    "only dots": lambda client: client.get(".."),
-    "a name that holds everything": lambda client: client.get("ü '\"%2F \\"),
-    "changing what is not there": lambda client: client.pause("nothing", **WHO),
-    "a name that cannot be": lambda client: client.create("a b", cron("@daily"), "report", **WHO),
-    "a duplicate": lambda client: client.create("report", cron("@daily"), "report", unknown_task_ok=True, **WHO),
-    "a task that nobody knows": lambda client: client.create("new", cron("@daily"), "unheard", **WHO),
-    "an unknown option": lambda client: client.create("new", cron("@daily"), "report", retires=3, **WHO),
-    "an unknown field": lambda client: client.update("report", retires=3, **WHO),
-    "set and unset": lambda client: client.update("report", retries=3, unset=["retries"], **WHO),
-    "out of range": lambda client: client.update("report", priority=10_000, **WHO),
-    "a payload that does not fit": lambda client: client.trigger("report", payload={"limit": "many"}, **WHO),
-    "a payload that is no JSON": lambda client: client.update("report", payload={"a": object()}, **WHO),
-    "an unknown queue name": lambda client: client.enqueue("report", queue="a b", **WHO),
-    "a task without a worker": lambda client: client.enqueue("unheard", **WHO),
-    "at and delay": lambda client: client.enqueue("report", at=THEN, delay=5, **WHO),
-    "a stale revision": lambda client: client.pause("report", revision=77, **WHO),
-    "not paused": lambda client: client.resume("report", **WHO),
-    "a time without a zone": lambda client: client.pause("report", until=NAIVE, **WHO),
-    "a move to the past": lambda client: client.reschedule("report", THEN, **WHO),
-    "count and until": lambda client: client.skip("report", 2, until=THEN, **WHO),
-    "no ticks": lambda client: client.skip("report", 0, **WHO),
-    "an unknown state": lambda client: client.list(state="asleep"),  # type: ignore[arg-type]
-    "too large a page": lambda client: client.list(limit=10_001),
-    "no such revision": lambda client: client.roll_back("report", 5, **WHO),
-    "nothing of a revision": lambda client: client.roll_back("report", 0, **WHO),
-    "so already": lambda client: client.roll_back("report", 1, **WHO),
-    "no run": lambda client: client.run(99),
-    "no run at all": lambda client: client.run(-1),
-    "no logs of it": lambda client: client.logs(99),
-    "a final one": lambda client: client.cancel(99, **WHO),
-    "nothing to retry": lambda client: client.retry(99, **WHO),
-    "runs of nothing": lambda client: client.runs(schedule="reprot"),
-    "a zone that is none": lambda client: client.why("report", THEN, tz="Mars/Olympus"),
-    "why without a zone": lambda client: client.why("report", NAIVE),
-    "an audit backwards": lambda client: client.verify_ledger("report", datetime(2026, 2, 1, tzinfo=UTC), THEN),
-    "a backfill backwards": lambda client: client.backfill("report", datetime(2026, 2, 1, tzinfo=UTC), THEN, **WHO),
-    "no backfill": lambda client: client.get_backfill(7),
-    "no backfill at all": lambda client: client.get_backfill(2**70),
+    "no such schedule": lambda client: client.schedules.get("reprot"),
+    "a name with a slash": lambda client: client.schedules.get("a/b?c#d"),
+    "only dots": lambda client: client.schedules.get(".."),
+    "a name that holds everything": lambda client: client.schedules.get("ü '\"%2F \\"),
+    "changing what is not there": lambda client: client.schedules.pause("nothing", **WHO),
+    "a name that cannot be": lambda client: client.schedules.create("a b", cron("@daily"), "report", **WHO),
+    "a duplicate": lambda client: client.schedules.create(
+        "report", cron("@daily"), "report", unknown_task_ok=True, **WHO
+    ),
+    "a task that nobody knows": lambda client: client.schedules.create("new", cron("@daily"), "unheard", **WHO),
+    "an unknown option": lambda client: client.schedules.create("new", cron("@daily"), "report", retires=3, **WHO),
+    "an unknown field": lambda client: client.schedules.update("report", retires=3, **WHO),
+    "set and unset": lambda client: client.schedules.update("report", retries=3, unset=["retries"], **WHO),
+    "out of range": lambda client: client.schedules.update("report", priority=10_000, **WHO),
+    "a payload that does not fit": lambda client: client.schedules.trigger("report", payload={"limit": "many"}, **WHO),
+    "a payload that is no JSON": lambda client: client.schedules.update("report", payload={"a": object()}, **WHO),
+    "an unknown queue name": lambda client: client.runs.enqueue("report", queue="a b", **WHO),
+    "a task without a worker": lambda client: client.runs.enqueue("unheard", **WHO),
+    "at and delay": lambda client: client.runs.enqueue("report", at=THEN, delay=5, **WHO),
+    "a stale revision": lambda client: client.schedules.pause("report", revision=77, **WHO),
+    "not paused": lambda client: client.schedules.resume("report", **WHO),
+    "a time without a zone": lambda client: client.schedules.pause("report", until=NAIVE, **WHO),
+    "a move to the past": lambda client: client.schedules.reschedule("report", THEN, **WHO),
+    "count and until": lambda client: client.schedules.skip("report", 2, until=THEN, **WHO),
+    "no ticks": lambda client: client.schedules.skip("report", 0, **WHO),
+    "an unknown state": lambda client: client.schedules.list(state="asleep"),  # type: ignore[arg-type]
+    "too large a page": lambda client: client.schedules.list(limit=10_001),
+    "no such revision": lambda client: client.revisions.roll_back("report", 5, **WHO),
+    "nothing of a revision": lambda client: client.revisions.roll_back("report", 0, **WHO),
+    "so already": lambda client: client.revisions.roll_back("report", 1, **WHO),
+    "no run": lambda client: client.runs.get(99),
+    "no run at all": lambda client: client.runs.get(-1),
+    "no logs of it": lambda client: client.runs.logs(99),
+    "a final one": lambda client: client.runs.cancel(99, **WHO),
+    "nothing to retry": lambda client: client.runs.retry(99, **WHO),
+    "runs of nothing": lambda client: client.runs.list(schedule="reprot"),
+    "a zone that is none": lambda client: client.ticks.why("report", THEN, tz="Mars/Olympus"),
+    "why without a zone": lambda client: client.ticks.why("report", NAIVE),
+    "an audit backwards": lambda client: client.ticks.verify("report", datetime(2026, 2, 1, tzinfo=UTC), THEN),
+    "a backfill backwards": lambda client: client.backfills.create(
+        "report", datetime(2026, 2, 1, tzinfo=UTC), THEN, **WHO
+    ),
+    "no backfill": lambda client: client.backfills.get(7),
+    "no backfill at all": lambda client: client.backfills.get(2**70),
     "no calendar": lambda client: client.calendars.get("fest"),
     "nothing of a calendar": lambda client: client.calendars.get("a/b"),
     "a calendar's name": lambda client: client.calendars.put("a b", {}, **WHO),
@@ -77,15 +81,15 @@ REFUSED: dict[str, Callable[[Client], Awaitable[Any]]] = {
     "a calendar of long ago": lambda client: client.calendars.put("fest", {"weekdays": ["sat"]}, revision=3, **WHO),
     "no calendar to delete": lambda client: client.calendars.delete("fest", **WHO),
     "too far a horizon": lambda client: client.calendars.preview("fest", {"weekdays": ["sat"]}, horizon="9999d"),
-    "no worker": lambda client: client.drain_worker("w9", **WHO),
-    "nothing of a worker": lambda client: client.drain_worker("a/b", **WHO),
-    "a tick of the past": lambda client: client.override("report", THEN, skip=True, **WHO),
-    "no whole second": lambda client: client.override("report", THEN.replace(microsecond=5), skip=True, **WHO),
-    "nothing decided": lambda client: client.override("report", datetime(2100, 1, 1, tzinfo=UTC), **WHO),
-    "nothing to undo": lambda client: client.undo_override("report", datetime(2100, 1, 1, tzinfo=UTC), **WHO),
-    "nothing held": lambda client: client.release_held("report", **WHO),
-    "none of nothing": lambda client: client.drop_held("report", count=0, **WHO),
-    "held of nothing": lambda client: client.list_held_schedules("reprot"),
+    "no worker": lambda client: client.workers.drain("w9", **WHO),
+    "nothing of a worker": lambda client: client.workers.drain("a/b", **WHO),
+    "a tick of the past": lambda client: client.overrides.put("report", THEN, skip=True, **WHO),
+    "no whole second": lambda client: client.overrides.put("report", THEN.replace(microsecond=5), skip=True, **WHO),
+    "nothing decided": lambda client: client.overrides.put("report", datetime(2100, 1, 1, tzinfo=UTC), **WHO),
+    "nothing to undo": lambda client: client.overrides.undo("report", datetime(2100, 1, 1, tzinfo=UTC), **WHO),
+    "nothing held": lambda client: client.held.release("report", **WHO),
+    "none of nothing": lambda client: client.held.drop("report", count=0, **WHO),
+    "held of nothing": lambda client: client.held.list("reprot"),
     "a limit of none": lambda client: client.limits.set("a", 0, **WHO),
     "a key of two lines": lambda client: client.limits.set("a\nb", 1, **WHO),
     "no limit": lambda client: client.limits.remove("a", **WHO),
@@ -97,10 +101,10 @@ REFUSED: dict[str, Callable[[Client], Awaitable[Any]]] = {
     "a token of the past": lambda client: client.tokens.create("x", "viewer", expires_at=THEN, **WHO),
     "no token": lambda client: client.tokens.revoke("aaaaaaaa", **WHO),
     "nothing of a token": lambda client: client.tokens.revoke("a/b", **WHO),
-    "no copy": lambda client: client.accept_copy(**WHO),
-    "nothing to adopt": lambda client: client.adopt_zone_data(**WHO),
-    "too many days": lambda client: client.zone_impact(0),
-    "too many ticks": lambda client: client.next_ticks("report", 0),
+    "no copy": lambda client: client.system.accept_copy(**WHO),
+    "nothing to adopt": lambda client: client.system.adopt_zone_data(**WHO),
+    "too many days": lambda client: client.system.zone_impact(0),
+    "too many ticks": lambda client: client.ticks.next("report", 0),
 }
 
 
@@ -112,7 +116,7 @@ async def shop(both: Both) -> Both:
     worker = Worker(id="w", namespace="default", app="shop", host="h", pid=1, version="0", slots=1, tasks=tasks)
     await both.store.workers.heartbeat(worker, 600)
     # Zone rules are first adopted by a look at them.
-    await both.local.zone_data()
+    await both.local.system.zone_data()
     return both
 
 
@@ -133,54 +137,54 @@ async def test_it_is_refused_in_the_same_words(shop: Both, what: str) -> None:
 
 
 async def test_waiting_ends(shop: Both) -> None:
-    run = await shop.remote.trigger("report", actor="x")
-    error = await told(shop.remote.wait(run.id, timeout=1))
+    run = await shop.remote.schedules.trigger("report", actor="x")
+    error = await told(shop.remote.runs.wait(run.id, timeout=1))
     assert isinstance(error, NotFinishedError)
     assert str(error).startswith(f"run {run.id} is queued after 1 s of waiting, and goes on;")
-    assert isinstance(await told(shop.remote.trigger("report", actor="x", wait=1)), NotFinishedError)
+    assert isinstance(await told(shop.remote.schedules.trigger("report", actor="x", wait=1)), NotFinishedError)
 
 
 async def test_a_token_that_opens_nothing(shop: Both) -> None:
     token = await shop.token()
-    unknown = RemoteClient(Transport(URL, token[:-4] + "aaaa", wire=shop.wire))
-    error = await told(unknown.list())
+    unknown = HttpClient(Transport(URL, token[:-4] + "aaaa", wire=shop.wire))
+    error = await told(unknown.schedules.list())
     assert isinstance(error, AccessError)
     assert str(error).startswith("the server refuses this token: it is unknown, expired or revoked; make one with")
     assert token not in str(error)
-    none = RemoteClient(Transport(URL, wire=shop.wire))
-    assert str(await told(none.list())).startswith("the server asks for a token; make one with")
+    none = HttpClient(Transport(URL, wire=shop.wire))
+    assert str(await told(none.schedules.list())).startswith("the server asks for a token; make one with")
 
 
 async def test_a_role_or_namespace_that_does_not_suffice(shop: Both) -> None:
     viewer = await shop.client("viewer", "default")
-    assert (await viewer.get("report")).name == "report"
-    error = await told(viewer.pause("report", actor="x"))
+    assert (await viewer.schedules.get("report")).name == "report"
+    error = await told(viewer.schedules.pause("report", actor="x"))
     assert isinstance(error, AccessError)
     assert str(error) == "This needs the role operator, and the token 'viewer' has viewer; use another token."
     elsewhere = await shop.client("admin", "shop", namespace="default")
-    assert isinstance(await told(elsewhere.get("report")), AccessError)
+    assert isinstance(await told(elsewhere.schedules.get("report")), AccessError)
     whole = await shop.client("admin", "default")
-    error = await told(whole.doctor())
+    error = await told(whole.system.doctor())
     assert "about the whole store" in str(error)
     assert "--all-namespaces" in str(error)
 
 
 async def test_which_namespace(shop: Both) -> None:
     for opened in (("default",), ("default", "shop")):
-        assert (await (await shop.client("viewer", *opened)).get("report")).namespace == "default"
-    error = await told((await shop.client("viewer", "depot", "shop")).get("report"))
+        assert (await (await shop.client("viewer", *opened)).schedules.get("report")).namespace == "default"
+    error = await told((await shop.client("viewer", "depot", "shop")).schedules.get("report"))
     assert isinstance(error, InvalidError)
     assert error.field == "namespace"
     assert "depot, shop; name one: namespace=… in code, --namespace in a command." in str(error)
     with pytest.raises(InvalidError, match="usable name"):
-        RemoteClient(Transport(URL), "a b")
-    assert isinstance(await told((await shop.client(namespace="shop")).get("report")), NotFoundError)
+        HttpClient(Transport(URL), "a b")
+    assert isinstance(await told((await shop.client(namespace="shop")).schedules.get("report")), NotFoundError)
 
 
 async def test_a_store_that_is_away(shop: Both) -> None:
-    await shop.remote.list()
+    await shop.remote.schedules.list()
     await shop.store.close()
-    error = await told(shop.remote.list())
+    error = await told(shop.remote.schedules.list())
     assert isinstance(error, StoreError)
     assert not isinstance(error, SchemaError | AccessError)
     assert isinstance(error, StoreUnavailableError)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.client.http.conftest import Both
 from tickbird import Tickbird, every
-from tickbird.client.http import RemoteClient
+from tickbird.client.http import HttpClient
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Backoff, Target
 from tickbird.worker import describe_worker
 
@@ -34,29 +34,29 @@ def an_app(queue: str) -> Tickbird:
 
 
 @pytest.fixture(params=["published", "own"])
-async def remote(request: pytest.FixtureRequest, both: Both) -> RemoteClient:
+async def remote(request: pytest.FixtureRequest, both: Both) -> HttpClient:
     """A client without the task's code while a worker has it; and one of an app that no worker serves yet."""
     if request.param == "published":
         await both.store.workers.heartbeat(describe_worker(an_app("reports")), 600)
         return both.remote
     bird = an_app("reports")
-    return RemoteClient(both.remote._transport, "default", bird._validators, bird._settings)
+    return HttpClient(both.remote._transport, "default", bird._validators, bird._settings)
 
 
-async def test_both_clients_give_the_settings_of_the_task(both: Both, remote: RemoteClient) -> None:
+async def test_both_clients_give_the_settings_of_the_task(both: Both, remote: HttpClient) -> None:
     declared = dict(an_app("reports").tasks["report"].settings)
     each = {name: {name: STATED[name]} for name in TASK_SETTINGS}
     for name, options in {"none": {}, **each, "all": STATED}.items():
-        made = (await remote.create(name, HOURLY, "report", actor="ana", **options)).definition
+        made = (await remote.schedules.create(name, HOURLY, "report", actor="ana", **options)).definition
         assert made is not None
         assert {setting: getattr(made, setting) for setting in TASK_SETTINGS} == {**declared, **options}, name
-    found = (await remote.preview(HOURLY, target=Target("report"), payload={}, retries=1)).definition
+    found = (await remote.forecasts.preview(HOURLY, target=Target("report"), payload={}, retries=1)).definition
     assert {setting: getattr(found, setting) for setting in TASK_SETTINGS} == {**declared, "retries": 1}
 
 
-async def test_both_clients_enqueue_with_the_settings_of_the_task(both: Both, remote: RemoteClient) -> None:
-    run = await remote.run(await remote.enqueue("report", actor="ana"))
+async def test_both_clients_enqueue_with_the_settings_of_the_task(both: Both, remote: HttpClient) -> None:
+    run = await remote.runs.get(await remote.runs.enqueue("report", actor="ana"))
     assert (run.queue, run.priority, run.concurrency_key) == ("reports", 7, "k")
     options: dict[str, Any] = {"queue": "default", "priority": 0, "concurrency_key": None}
-    stated = await remote.run(await remote.enqueue("report", actor="ana", **options))
+    stated = await remote.runs.get(await remote.runs.enqueue("report", actor="ana", **options))
     assert (stated.queue, stated.priority, stated.concurrency_key) == ("default", 0, None)

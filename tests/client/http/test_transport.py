@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from tests.client.http.conftest import URL, Both
-from tickbird.client.http import RemoteClient, Transport
+from tickbird.client.http import HttpClient, Transport
 from tickbird.client.http import transport as transports
 from tickbird.domain.errors import InvalidError, StoreError, StoreUnavailableError, TickbirdError
 
@@ -28,7 +28,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transports, "_RETRY_DELAYS", (0.0, 0.0))
 
 
-async def told(client: RemoteClient, verb: str = "list", *args: Any, **options: Any) -> TickbirdError:
+async def told(client: HttpClient, verb: str = "list", *args: Any, **options: Any) -> TickbirdError:
     """The error that must come of it."""
     with pytest.raises(TickbirdError) as caught:
         await attrgetter(verb)(client)(*args, **options)
@@ -59,9 +59,9 @@ class Unsteady:
         return answer
 
 
-async def on(both: Both, wire: Any) -> RemoteClient:
+async def on(both: Both, wire: Any) -> HttpClient:
     """A client by way of such a wire."""
-    return RemoteClient(Transport(URL, await both.token(), wire=wire), "default")
+    return HttpClient(Transport(URL, await both.token(), wire=wire), "default")
 
 
 @pytest.mark.parametrize("error", [httpx.ReadError, httpx.ReadTimeout, httpx.RemoteProtocolError])
@@ -69,26 +69,26 @@ async def test_a_lost_answer_is_asked_for_again(both: Both, error: type[Exceptio
     await both.create("report", overlap="allow")
     wire = Unsteady(both.wire, after=2, error=error)
     client = await on(both, wire)
-    run = await client.trigger("report", actor="x")
-    assert [each.id for each in await both.local.runs()] == [run.id]
+    run = await client.schedules.trigger("report", actor="x")
+    assert [each.id for each in await both.local.runs.list()] == [run.id]
     assert len(wire.asked) == 3
     keys = {each.headers.get("idempotency-key") for each in wire.asked}
     assert len(keys) == 1
-    other = await client.trigger("report", actor="x")
+    other = await client.schedules.trigger("report", actor="x")
     assert other.id != run.id
     if error is not httpx.ReadTimeout:
         wire.after = 2
-        assert (await client.get("report")).name == "report"
+        assert (await client.schedules.get("report")).name == "report"
         assert len(wire.asked) == 7
 
 
 async def test_what_is_asked_twice_is_done_once(both: Both) -> None:
     await both.create("report")
     wire = Unsteady(both.wire, after=2)
-    skipped = await (await on(both, wire)).skip("report", 1, actor="x")
+    skipped = await (await on(both, wire)).schedules.skip("report", 1, actor="x")
     assert len(wire.asked) == 3
-    assert skipped == await both.local.get("report")
-    assert [each.action for each in await both.local.audit(schedule="report")] == ["skip", "create"]
+    assert skipped == await both.local.schedules.get("report")
+    assert [each.action for each in await both.local.audit.list(schedule="report")] == ["skip", "create"]
     # A token is shown once, and no server keeps its text.
     wire.after = 1
     error = await told(await on(both, wire), "tokens.create", "bot", "viewer", actor="x")
@@ -102,49 +102,49 @@ async def test_what_may_have_been_done_is_not_repeated(both: Both) -> None:
     assert isinstance(error, StoreUnavailableError)
     assert "broke the connection off (lost); what was asked for may have been done all the same, so look" in str(error)
     assert len(wire.asked) == 1
-    assert (await both.local.get("report")).revision == 2
+    assert (await both.local.schedules.get("report")).revision == 2
 
 
 async def test_what_was_not_sent_is_sent_again(both: Both) -> None:
     await both.create("report")
     wire = Unsteady(both.wire, before=2)
-    assert (await (await on(both, wire)).update("report", actor="x", retries=1)).revision == 2
+    assert (await (await on(both, wire)).schedules.update("report", actor="x", retries=1)).revision == 2
     assert len(wire.asked) == 3
 
 
 async def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
-    client = RemoteClient(Transport(URL, TOKEN))
+    client = HttpClient(Transport(URL, TOKEN))
     with pytest.raises(StoreError, match=r"install it with `pip install 'tickbird\[client\]'`"):
-        await client.list()
+        await client.schedules.list()
     with pytest.raises(StoreError, match="httpx, which is not installed"):
-        await anext(client.follow_logs(1))
+        await anext(client.runs.follow_logs(1))
 
 
 async def test_no_server_is_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    error = await told(RemoteClient(Transport(f"http://127.0.0.1:{port}", TOKEN)))
+    error = await told(HttpClient(Transport(f"http://127.0.0.1:{port}", TOKEN)))
     assert isinstance(error, StoreUnavailableError)
     assert str(error).startswith(f"the server http://127.0.0.1:{port} cannot be reached (")
     assert str(error).endswith("; check the address and that `tickbird server` runs, then try again.")
-    assert isinstance(await told(RemoteClient(Transport("http://nowhere.invalid", TOKEN))), StoreUnavailableError)
+    assert isinstance(await told(HttpClient(Transport("http://nowhere.invalid", TOKEN))), StoreUnavailableError)
 
 
 async def test_a_stream_that_breaks_off_goes_on(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tickbird.client.http.runs._REST", 0.0)
     await both.create("report")
-    run = await both.local.trigger("report", actor="x")
-    await both.local.cancel(run.id, actor="x")
+    run = await both.local.schedules.trigger("report", actor="x")
+    await both.local.runs.cancel(run.id, actor="x")
     wire = Unsteady(both.wire, before=1, after=2)
-    assert [line async for line in (await on(both, wire)).follow_logs(run.id)] == []
+    assert [line async for line in (await on(both, wire)).runs.follow_logs(run.id)] == []
     assert len(wire.asked) == 4
     wire.before = 100
     with pytest.raises(StoreUnavailableError, match="cannot be reached"):
-        await anext((await on(both, wire)).follow_logs(run.id))
+        await anext((await on(both, wire)).runs.follow_logs(run.id))
     page = answering(200, "text/html", "<html>")
     with pytest.raises(StoreError, match="is no Tickbird server"):
-        await anext((await on(both, page)).follow_logs(run.id))
+        await anext((await on(both, page)).runs.follow_logs(run.id))
 
 
 @asynccontextmanager
@@ -172,7 +172,7 @@ async def listening(answer: Callable[[bytes], bytes | None]) -> AsyncIterator[in
 
 async def test_no_tls_is_there() -> None:
     async with listening(lambda _: b"HTTP/1.1 400 Bad Request\r\n\r\n") as port:
-        error = await told(RemoteClient(Transport(f"https://127.0.0.1:{port}", TOKEN)))
+        error = await told(HttpClient(Transport(f"https://127.0.0.1:{port}", TOKEN)))
     assert isinstance(error, StoreError)
     assert f"what answers at https://127.0.0.1:{port} does not speak TLS" in str(error)
     assert f"as http://127.0.0.1:{port}" in str(error)
@@ -182,7 +182,7 @@ async def test_an_answer_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(transports, "_RESPONSE_TIMEOUT", 0.5)
     asked: list[bytes] = []
     async with listening(asked.append) as port:
-        error = await told(RemoteClient(Transport(f"http://127.0.0.1:{port}", TOKEN)))
+        error = await told(HttpClient(Transport(f"http://127.0.0.1:{port}", TOKEN)))
         # The server may come to read what was sent only now.
         async with asyncio.timeout(60):
             while not asked:  # noqa: ASYNC110 - filled by the server
@@ -220,7 +220,7 @@ def answering(status: int, kind: str, body: str, **headers: str) -> Any:
 )
 async def test_something_else_is_there(status: int, kind: str, body: str, headers: Any, said: str) -> None:
     wire = answering(status, kind, body, **headers)
-    error = await told(RemoteClient(Transport(URL, TOKEN, wire=wire)))
+    error = await told(HttpClient(Transport(URL, TOKEN, wire=wire)))
     assert isinstance(error, StoreError)
     assert said in str(error)
     assert TOKEN not in str(error)
@@ -238,9 +238,9 @@ async def test_who_comes_too_often_comes_back(both: Both) -> None:
             return await wire.handle_async_request(request)
 
     await both.create("report")
-    assert (await (await on(both, Busy(None))).pause("report", actor="x")).state == "paused"
+    assert (await (await on(both, Busy(None))).schedules.pause("report", actor="x")).state == "paused"
     assert len(asked) == 3
-    error = await told(RemoteClient(Transport(URL, TOKEN, wire=refusing)))
+    error = await told(HttpClient(Transport(URL, TOKEN, wire=refusing)))
     assert isinstance(error, StoreUnavailableError)
     assert str(error) == "There are too many; wait."
 

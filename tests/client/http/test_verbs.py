@@ -11,7 +11,7 @@ import pytest
 
 from tests.client.http.conftest import Both
 from tickbird.client import Client
-from tickbird.client.http import RemoteClient
+from tickbird.client.http import HttpClient
 from tickbird.domain.errors import AccessError, CountChangedError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.runs.logs import LogLine
@@ -33,35 +33,34 @@ def verbs(kind: Any) -> set[str]:
 
 def test_every_verb_is_there() -> None:
     own = {
-        name
-        for each in RemoteClient.__mro__
-        if each.__module__.startswith("tickbird.client.http")
-        for name in vars(each)
+        name for each in HttpClient.__mro__ if each.__module__.startswith("tickbird.client.http") for name in vars(each)
     }
     assert verbs(Client) - own == set()
     for name in verbs(Client):
-        local, remote = (inspect.signature(getattr(kind, name)) for kind in (Client, RemoteClient))
+        local, remote = (inspect.signature(getattr(kind, name)) for kind in (Client, HttpClient))
         assert local.parameters == remote.parameters, name
 
 
 async def test_many_are_changed_at_once(both: Both) -> None:
     for name in ("a", "b"):
-        await both.local.create(name, cron("0 9 * * *"), "report", actor="ana", unknown_task_ok=True, tags=["post"])
-    paused = await both.remote.pause_all(actor="nobody", tag="post", expected=2, note="upgrade")
+        await both.local.schedules.create(
+            name, cron("0 9 * * *"), "report", actor="ana", unknown_task_ok=True, tags=["post"]
+        )
+    paused = await both.remote.schedules.pause_all(actor="nobody", tag="post", expected=2, note="upgrade")
     assert (paused.changed, paused.not_changed) == (["a", "b"], [])
-    again = await both.remote.pause_all(actor="nobody", note="again")
+    again = await both.remote.schedules.pause_all(actor="nobody", note="again")
     assert (again.matched, again.changed) == (2, [])
-    assert again == await both.local.pause_all(actor="ana")
+    assert again == await both.local.schedules.pause_all(actor="ana")
     with pytest.raises(CountChangedError):
-        await both.remote.resume_all(actor="nobody", contains="a", expected=2)
-    assert (await both.remote.resume_all(actor="nobody", contains="a")).changed == ["a"]
-    runs = (await both.remote.trigger_all(actor="nobody", state="active")).runs
-    assert {run.schedule: run.id for run in await both.local.runs()} == runs
+        await both.remote.schedules.resume_all(actor="nobody", contains="a", expected=2)
+    assert (await both.remote.schedules.resume_all(actor="nobody", contains="a")).changed == ["a"]
+    runs = (await both.remote.schedules.trigger_all(actor="nobody", state="active")).runs
+    assert {run.schedule: run.id for run in await both.local.runs.list()} == runs
     assert runs.keys() == {"a"}
 
 
 async def test_schedules_are_the_same(both: Both) -> None:
-    made = await both.remote.create(
+    made = await both.remote.schedules.create(
         "report",
         cron("0 9 * * 1-5", tz="Europe/Rome"),
         "report",
@@ -73,67 +72,69 @@ async def test_schedules_are_the_same(both: Both) -> None:
         exclude=["sat"],
         start_at=datetime(2026, 1, 1, tzinfo=UTC),
     )
-    assert made == await both.local.get("report") == await both.remote.get("report")
-    assert await both.remote.list() == await both.local.list()
-    assert await both.remote.list(state="paused") == []
-    changed = await both.remote.update("report", actor="x", retries=3, unset=["tags"], payload={"limit": 6})
-    assert changed == await both.local.get("report")
+    assert made == await both.local.schedules.get("report") == await both.remote.schedules.get("report")
+    assert await both.remote.schedules.list() == await both.local.schedules.list()
+    assert await both.remote.schedules.list(state="paused") == []
+    changed = await both.remote.schedules.update("report", actor="x", retries=3, unset=["tags"], payload={"limit": 6})
+    assert changed == await both.local.schedules.get("report")
     assert changed.definition is not None
     assert (changed.definition.retries, changed.definition.tags, changed.definition.timeout) == (3, (), 600)
-    none = await both.remote.update("report", actor="x", timeout=None, task="other")
+    none = await both.remote.schedules.update("report", actor="x", timeout=None, task="other")
     assert none.definition is not None
     assert (none.definition.timeout, none.definition.target) == (None, Target("other"))
-    paused = await both.remote.pause("report", actor="x", note="quiet", until=await soon(both, days=1))
-    assert paused == await both.local.get("report")
+    paused = await both.remote.schedules.pause("report", actor="x", note="quiet", until=await soon(both, days=1))
+    assert paused == await both.local.schedules.get("report")
     assert paused.pause is not None
     assert paused.pause.note == "quiet"
     assert paused.pause.by.startswith("admin (token ")
-    assert await both.remote.resume("report", actor="x") == await both.local.get("report")
-    moved = await both.remote.reschedule("report", await soon(both, minutes=30), actor="x", note="later")
-    assert moved == await both.local.get("report")
+    assert await both.remote.schedules.resume("report", actor="x") == await both.local.schedules.get("report")
+    moved = await both.remote.schedules.reschedule("report", await soon(both, minutes=30), actor="x", note="later")
+    assert moved == await both.local.schedules.get("report")
     assert len(moved.cursor.tick_overrides) == 1
-    skipped = await both.remote.skip("report", 3, actor="x", note="not these")
-    assert skipped == await both.local.get("report")
+    skipped = await both.remote.schedules.skip("report", 3, actor="x", note="not these")
+    assert skipped == await both.local.schedules.get("report")
     assert skipped.cursor.skip_until is not None
-    assert await both.remote.next_ticks("report", 5) == await both.local.next_ticks("report", 5)
-    assert await both.remote.revisions("report") == await both.local.revisions("report")
-    assert len(await both.remote.revisions("report", limit=2)) == 2
-    assert await both.remote.revisions("report", before=2) == await both.local.revisions("report", before=2)
-    assert await both.remote.history("report", limit=3) == await both.local.history("report", limit=3)
-    back = await both.remote.roll_back("report", 1, actor="x", note="as it was", revision=skipped.revision)
-    assert back == await both.local.get("report")
+    assert await both.remote.ticks.next("report", 5) == await both.local.ticks.next("report", 5)
+    assert await both.remote.revisions.list("report") == await both.local.revisions.list("report")
+    assert len(await both.remote.revisions.list("report", limit=2)) == 2
+    assert await both.remote.revisions.list("report", before=2) == await both.local.revisions.list("report", before=2)
+    assert await both.remote.revisions.history("report", limit=3) == await both.local.revisions.history(
+        "report", limit=3
+    )
+    back = await both.remote.revisions.roll_back("report", 1, actor="x", note="as it was", revision=skipped.revision)
+    assert back == await both.local.schedules.get("report")
     assert back.definition is not None
     assert (back.definition.tags, back.definition.timeout) == (("mail",), 600)
-    gone = await both.remote.delete("report", actor="x")
+    gone = await both.remote.schedules.delete("report", actor="x")
     assert gone.state == "deleted"
-    assert await both.remote.list(state="deleted") == await both.local.list(state="deleted")
-    assert {each.actor for each in await both.local.audit()} == {moved.cursor.tick_overrides[0].actor, "ada"}
+    assert await both.remote.schedules.list(state="deleted") == await both.local.schedules.list(state="deleted")
+    assert {each.actor for each in await both.local.audit.list()} == {moved.cursor.tick_overrides[0].actor, "ada"}
 
 
 async def soon(both: Both, **length: int) -> datetime:
     """An instant so far ahead."""
-    return await both.local.now() + timedelta(**length)
+    return await both.local.system.now() + timedelta(**length)
 
 
 async def test_lists_come_in_pages(both: Both) -> None:
     for number in range(25):
         await both.create(f"s{number:02}", tags=["even"] if number % 2 == 0 else [])
-    found = [row.schedule.name for row in await both.remote.list(limit=10)]
+    found = [row.schedule.name for row in await both.remote.schedules.list(limit=10)]
     assert found == [f"s{number:02}" for number in range(10)]
-    assert [row.schedule.name for row in await both.remote.list(after="s22")] == ["s23", "s24"]
-    assert len(await both.remote.list(tag="even", contains="s1")) == 5
-    assert await both.remote.audit(limit=7) == await both.local.audit(limit=7)
-    after = (await both.local.audit(limit=7))[-1].id
-    assert await both.remote.audit(before=after, limit=5) == await both.local.audit(before=after, limit=5)
-    assert await both.remote.audit(schedule="s03") == await both.local.audit(schedule="s03")
+    assert [row.schedule.name for row in await both.remote.schedules.list(after="s22")] == ["s23", "s24"]
+    assert len(await both.remote.schedules.list(tag="even", contains="s1")) == 5
+    assert await both.remote.audit.list(limit=7) == await both.local.audit.list(limit=7)
+    after = (await both.local.audit.list(limit=7))[-1].id
+    assert await both.remote.audit.list(before=after, limit=5) == await both.local.audit.list(before=after, limit=5)
+    assert await both.remote.audit.list(schedule="s03") == await both.local.audit.list(schedule="s03")
 
 
 async def test_more_than_a_page_takes_several(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tickbird.client.http.base._PAGE", 3)
     for number in range(8):
         await both.create(f"s{number}")
-    assert await both.remote.list(limit=7) == await both.local.list(limit=7)
-    assert await both.remote.list() == await both.local.list()
+    assert await both.remote.schedules.list(limit=7) == await both.local.schedules.list(limit=7)
+    assert await both.remote.schedules.list() == await both.local.schedules.list()
 
 
 async def ran(both: Both, *statuses: str) -> list[int]:
@@ -150,48 +151,50 @@ async def ran(both: Both, *statuses: str) -> list[int]:
 
 async def test_runs_are_the_same(both: Both) -> None:
     await both.create("report", overlap="allow")
-    run = await both.remote.trigger("report", actor="x", payload={"limit": 1}, idempotency_key="a")
-    assert run == await both.local.run(run.id)
-    assert await both.remote.trigger("report", actor="x", payload={"limit": 1}, idempotency_key="a") == run
-    other = await both.remote.trigger("report", actor="x")
+    run = await both.remote.schedules.trigger("report", actor="x", payload={"limit": 1}, idempotency_key="a")
+    assert run == await both.local.runs.get(run.id)
+    assert await both.remote.schedules.trigger("report", actor="x", payload={"limit": 1}, idempotency_key="a") == run
+    other = await both.remote.schedules.trigger("report", actor="x")
     assert other.id != run.id
-    assert await both.remote.active_runs("report") == await both.local.active_runs("report")
-    adhoc = await both.remote.enqueue("report", {"limit": 2}, actor="x", delay="1h", priority=5, unknown_task_ok=True)
-    assert await both.remote.run(adhoc) == await both.local.run(adhoc)
-    assert [each.id for each in await both.remote.runs(limit=2)] == [adhoc, other.id]
-    assert await both.remote.runs(before=adhoc) == await both.local.runs(before=adhoc)
-    assert await both.remote.runs(schedule="report", status="queued") == [other, run]
-    assert await both.remote.queue_position(run.id) == await both.local.queue_position(run.id)
+    assert await both.remote.runs.list_active("report") == await both.local.runs.list_active("report")
+    adhoc = await both.remote.runs.enqueue(
+        "report", {"limit": 2}, actor="x", delay="1h", priority=5, unknown_task_ok=True
+    )
+    assert await both.remote.runs.get(adhoc) == await both.local.runs.get(adhoc)
+    assert [each.id for each in await both.remote.runs.list(limit=2)] == [adhoc, other.id]
+    assert await both.remote.runs.list(before=adhoc) == await both.local.runs.list(before=adhoc)
+    assert await both.remote.runs.list(schedule="report", status="queued") == [other, run]
+    assert await both.remote.runs.queue_position(run.id) == await both.local.runs.queue_position(run.id)
     assert [*await ran(both, "succeeded", "failed")] == [run.id, other.id]
-    assert (await both.remote.wait(other.id, timeout=1)).error == "it broke"
-    assert await both.remote.attempts(other.id) == await both.local.attempts(other.id)
-    assert await both.remote.progress(other.id) is None
-    assert await both.remote.logs(other.id) == []
-    again = await both.remote.retry(other.id, actor="x", payload={"limit": 9})
+    assert (await both.remote.runs.wait(other.id, timeout=1)).error == "it broke"
+    assert await both.remote.runs.list_attempts(other.id) == await both.local.runs.list_attempts(other.id)
+    assert await both.remote.runs.progress(other.id) is None
+    assert await both.remote.runs.logs(other.id) == []
+    again = await both.remote.runs.retry(other.id, actor="x", payload={"limit": 9})
     assert (again.retry_of, again.payload) == (other.id, {"limit": 9})
-    cancelled = await both.remote.cancel(again.id, actor="x", reason="not now")
-    assert cancelled == await both.local.run(again.id)
+    cancelled = await both.remote.runs.cancel(again.id, actor="x", reason="not now")
+    assert cancelled == await both.local.runs.get(again.id)
     assert (cancelled.status, cancelled.reason) == ("cancelled", "not now")
     since = NOW - timedelta(days=10_000)
-    assert await both.remote.activity(since) == await both.local.activity(since)
-    assert await both.remote.activity(await both.local.now() + timedelta(hours=1)) == []
+    assert await both.remote.activity.list(since) == await both.local.activity.list(since)
+    assert await both.remote.activity.list(await both.local.system.now() + timedelta(hours=1)) == []
 
 
 async def test_a_log_is_followed_to_its_end(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tickbird.client.http.runs._REST", 0.0)
     await both.create("report")
-    run = await both.remote.trigger("report", actor="x")
+    run = await both.remote.schedules.trigger("report", actor="x")
     await both.store.workers.heartbeat(WORKER, 60)
     [claimed] = (await both.store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
     lines = [LogLine(run.id, claimed.attempt, number, NOW, 25, f"line {number}\n“it”") for number in range(1, 5)]
     await both.store.logs.write(lines, [])
     await both.store.leases.finish([Outcome(run.id, claimed.attempt, "succeeded")])
     for client in (both.local, both.remote):
-        assert [line async for line in client.follow_logs(run.id)] == lines
-        assert [line async for line in client.follow_logs(run.id, after=(claimed.attempt, 3))] == lines[3:]
+        assert [line async for line in client.runs.follow_logs(run.id)] == lines
+        assert [line async for line in client.runs.follow_logs(run.id, after=(claimed.attempt, 3))] == lines[3:]
         with pytest.raises(NotFoundError, match="there is no run 99;"):
-            await anext(client.follow_logs(99))
-    assert (await both.remote.read_logs(run.id, limit=2)).lines == lines[:2]
+            await anext(client.runs.follow_logs(99))
+    assert (await both.remote.runs.read_logs(run.id, limit=2)).lines == lines[:2]
 
 
 async def test_files_are_the_same(both: Both) -> None:
@@ -205,24 +208,28 @@ async def test_files_are_the_same(both: Both) -> None:
         "limits": {"warehouse": 3},
         "queues": {"mail": "5/s"},
     }
-    would = await both.remote.apply(document, actor="x", dry_run=True)
+    would = await both.remote.files.apply(document, actor="x", dry_run=True)
     plain = replace(would, schedules=[replace(each, command=None) for each in would.schedules])
-    same = await both.local.apply(document, actor="x", dry_run=True)
+    same = await both.local.files.apply(document, actor="x", dry_run=True)
     assert would == plain
     assert [(each.name, each.kind, each.fields, each.ticks) for each in would.schedules] == [
         (each.name, each.kind, each.fields, each.ticks) for each in same.schedules
     ]
     assert (would.settings, would.unserved) == (same.settings, same.unserved)
-    assert await both.local.list() == []
-    done = await both.remote.apply(document, actor="x")
+    assert await both.local.schedules.list() == []
+    done = await both.remote.files.apply(document, actor="x")
     assert {each.name for each in done.schedules} == {"digest", "cleanup"}
-    assert (await both.remote.apply(document, actor="x")).is_empty
-    assert await both.remote.export() == await both.local.export() == await both.remote.export(app="shop")
-    await both.remote.pause("digest", actor="x", note="quiet")
-    stored = await both.remote.export()
-    assert await both.remote.operator_notes(stored) == await both.local.operator_notes(stored)
+    assert (await both.remote.files.apply(document, actor="x")).is_empty
+    assert (
+        await both.remote.files.export()
+        == await both.local.files.export()
+        == await both.remote.files.export(app="shop")
+    )
+    await both.remote.schedules.pause("digest", actor="x", note="quiet")
+    stored = await both.remote.files.export()
+    assert await both.remote.files.operator_notes(stored) == await both.local.files.operator_notes(stored)
     fewer = {**document, "schedules": {"digest": document["schedules"]["digest"]}}
-    pruned = await both.remote.apply(fewer, actor="x", prune=True)
+    pruned = await both.remote.files.apply(fewer, actor="x", prune=True)
     assert [(each.name, each.kind) for each in pruned.schedules] == [("cleanup", "delete")]
     # What a worker publishes refuses a payload, where it stands.
     await both.store.workers.heartbeat(replace(WORKER, tasks={"report": {"schema": {"maxProperties": 0}}}), 60)
@@ -230,54 +237,58 @@ async def test_files_are_the_same(both: Both) -> None:
     told = []
     for client in (both.local, both.remote):
         with pytest.raises(DocumentError) as caught:
-            await client.apply(worse, actor="x")
+            await client.files.apply(worse, actor="x")
         told.append([each.text for each in caught.value.diagnostics])
     assert told[0] == told[1] != []
 
 
 async def test_another_namespace(both: Both) -> None:
-    await both.local.in_namespace("shop").create("theirs", every(hours=1), "report", actor="x", unknown_task_ok=True)
-    assert (await both.remote.in_namespace("shop").get("theirs")).namespace == "shop"
-    assert await both.remote.list() == []
+    await both.local.in_namespace("shop").schedules.create(
+        "theirs", every(hours=1), "report", actor="x", unknown_task_ok=True
+    )
+    assert (await both.remote.in_namespace("shop").schedules.get("theirs")).namespace == "shop"
+    assert await both.remote.schedules.list() == []
 
 
 async def test_ticks_are_the_same(both: Both) -> None:
     definition = Definition(trigger=every(hours=1), target=Target("report"), overlap="allow")
-    begun = await both.local.now() - timedelta(days=1)
+    begun = await both.local.system.now() - timedelta(days=1)
     await both.store.schedules.change(
         "default", "old", Create(actor="ana", namespace="default", definition=definition), now=begun
     )
     await both.store.planning.plan_due()
-    now = await both.local.now()
-    decided = await both.local.tick_decisions("old", begun, now)
+    now = await both.local.system.now()
+    decided = await both.local.ticks.decisions("old", begun, now)
     assert decided.runs
     assert decided.skips
-    assert await both.remote.tick_decisions("old", begun, now) == decided
-    assert len((await both.remote.tick_decisions("old", begun, now, limit=1)).runs) == 1
+    assert await both.remote.ticks.decisions("old", begun, now) == decided
+    assert len((await both.remote.ticks.decisions("old", begun, now, limit=1)).runs) == 1
     tick = decided.runs[0].scheduled_for
     assert tick is not None
     # What begins behind a tick does not touch it, be it by half a second.
     assert decided.runs[0].covers is not None
     behind = decided.runs[0].covers.last + timedelta(seconds=0.5)
-    assert await both.remote.tick_decisions("old", behind, now) == await both.local.tick_decisions("old", behind, now)
-    assert decided.runs[0] not in (await both.remote.tick_decisions("old", behind, now)).runs
+    assert await both.remote.ticks.decisions("old", behind, now) == await both.local.ticks.decisions("old", behind, now)
+    assert decided.runs[0] not in (await both.remote.ticks.decisions("old", behind, now)).runs
     for at in (tick, decided.skips[0].first, now + timedelta(days=3), now):
-        there, here = [await client.why("old", at, tz="Asia/Tokyo") for client in (both.remote, both.local)]
+        there, here = [await client.ticks.why("old", at, tz="Asia/Tokyo") for client in (both.remote, both.local)]
         # How long something waits is another with each look.
         assert replace(there, steps=()) == replace(here, steps=())
         assert [(each.ok, each.name, each.at) for each in there.steps] == [
             (each.ok, each.name, each.at) for each in here.steps
         ]
-    assert await both.remote.verify_ledger("old", begun, now) == await both.local.verify_ledger("old", begun, now)
+    assert await both.remote.ticks.verify("old", begun, now) == await both.local.ticks.verify("old", begun, now)
     first = begun - timedelta(days=2)
-    planned = await both.remote.backfill("old", begun, now, actor="x", dry_run=True)
-    assert planned == await both.local.backfill("old", begun, now, actor="x", dry_run=True)
-    made = await both.remote.backfill("old", first, now, actor="x", order="newest", note="again", payload={"a": 1})
+    planned = await both.remote.backfills.create("old", begun, now, actor="x", dry_run=True)
+    assert planned == await both.local.backfills.create("old", begun, now, actor="x", dry_run=True)
+    made = await both.remote.backfills.create(
+        "old", first, now, actor="x", order="newest", note="again", payload={"a": 1}
+    )
     assert made.backfill_id is not None
-    assert await both.remote.get_backfill(made.backfill_id) == await both.local.get_backfill(made.backfill_id)
-    assert await both.remote.list_backfills(schedule="old") == await both.local.list_backfills(schedule="old")
-    ended = await both.remote.cancel_backfill(made.backfill_id, actor="x", note="no")
-    assert ended == await both.local.get_backfill(made.backfill_id)
+    assert await both.remote.backfills.get(made.backfill_id) == await both.local.backfills.get(made.backfill_id)
+    assert await both.remote.backfills.list(schedule="old") == await both.local.backfills.list(schedule="old")
+    ended = await both.remote.backfills.cancel(made.backfill_id, actor="x", note="no")
+    assert ended == await both.local.backfills.get(made.backfill_id)
     assert ended.cancelled_at is not None
 
 
@@ -285,25 +296,25 @@ async def test_a_preview_is_the_same(both: Both) -> None:
     await both.create("other")
     after = datetime(2027, 3, 27, tzinfo=UTC)
     trigger = cron("30 2 * * *", tz="Europe/Rome")
-    found = await both.remote.preview(trigger, count=3, after=after, spread="5m", name="x")
+    found = await both.remote.forecasts.preview(trigger, count=3, after=after, spread="5m", name="x")
     assert len(found.ticks) == 3
     assert found.load is not None
-    assert found == await both.local.preview(trigger, count=3, after=after, spread=300, name="x")
+    assert found == await both.local.forecasts.preview(trigger, count=3, after=after, spread=300, name="x")
 
 
 async def test_single_ticks_are_the_same(both: Both) -> None:
     await both.create("report")
-    first, second, third = [tick.scheduled_for for tick in await both.local.next_ticks("report", 3)]
-    made = await both.remote.override("report", first, actor="x", skip=True, note="holiday", revision=1)
-    moved = await both.remote.override(
+    first, second, third = [tick.scheduled_for for tick in await both.local.ticks.next("report", 3)]
+    made = await both.remote.overrides.put("report", first, actor="x", skip=True, note="holiday", revision=1)
+    moved = await both.remote.overrides.put(
         "report", third, actor="x", move_to=third + timedelta(minutes=5), payload={"limit": 1}
     )
-    assert [made, moved] == await both.local.overrides("report") == await both.remote.overrides("report")
+    assert [made, moved] == await both.local.overrides.list("report") == await both.remote.overrides.list("report")
     assert (made.skip, moved.moved, moved.payload) == (True, True, {"limit": 1})
     assert second not in (made.scheduled_for, moved.scheduled_for)
-    undone = await both.remote.undo_override("report", first, actor="x", note="no holiday")
-    assert undone == await both.local.get("report")
-    assert await both.remote.overrides("report") == [moved]
+    undone = await both.remote.overrides.undo("report", first, actor="x", note="no holiday")
+    assert undone == await both.local.schedules.get("report")
+    assert await both.remote.overrides.list("report") == [moved]
 
 
 async def test_held_runs_are_the_same(both: Both) -> None:
@@ -311,18 +322,18 @@ async def test_held_runs_are_the_same(both: Both) -> None:
     command = Create(actor="ana", namespace="default", definition=definition)
     await both.store.schedules.change("default", "late", command, now=await soon(both, days=-1))
     await both.store.planning.plan_due()
-    [held] = await both.local.list_held_schedules()
-    assert [held] == await both.remote.list_held_schedules() == await both.remote.list_held_schedules("late")
+    [held] = await both.local.held.list()
+    assert [held] == await both.remote.held.list() == await both.remote.held.list("late")
     assert held.count > 10
-    assert await both.remote.list_held_runs("late") == await both.local.list_held_runs("late")
-    page = await both.remote.list_held_runs("late", limit=2)
+    assert await both.remote.held.list_runs("late") == await both.local.held.list_runs("late")
+    page = await both.remote.held.list_runs("late", limit=2)
     after = page[-1].id
-    assert await both.remote.list_held_runs("late", after=after, limit=3) == await both.local.list_held_runs(
+    assert await both.remote.held.list_runs("late", after=after, limit=3) == await both.local.held.list_runs(
         "late", after=after, limit=3
     )
-    assert await both.remote.release_held("late", actor="x", count=2, per_minute=60, note="slowly") == 2
-    assert await both.remote.drop_held("late", actor="x") == held.count - 2
-    assert await both.remote.list_held_schedules() == []
+    assert await both.remote.held.release("late", actor="x", count=2, per_minute=60, note="slowly") == 2
+    assert await both.remote.held.drop("late", actor="x") == held.count - 2
+    assert await both.remote.held.list() == []
 
 
 async def test_limits_are_the_same(both: Both) -> None:
@@ -411,37 +422,39 @@ async def test_sessions_are_the_same(both: Both) -> None:
 
 async def test_the_store_as_a_whole_is_the_same(both: Both) -> None:
     await both.create("report", trigger=cron("0 9 * * *", tz="Europe/Rome"))
-    before = await both.local.now()
-    assert before <= await both.remote.now() <= await both.local.now()
+    before = await both.local.system.now()
+    assert before <= await both.remote.system.now() <= await both.local.system.now()
     for number in range(3):
         await both.store.workers.heartbeat(replace(WORKER, id=f"w{number}", tasks={"report": {"schema": {}}}), 60)
-    assert await both.remote.workers() == await both.local.workers()
-    drained = await both.remote.drain_worker("w1", actor="x", note="old")
+    assert await both.remote.workers.list() == await both.local.workers.list()
+    drained = await both.remote.workers.drain("w1", actor="x", note="old")
     assert drained.drain_requested_by is not None
-    assert drained in await both.local.workers()
-    assert [each.check for each in await both.remote.doctor()] == [each.check for each in await both.local.doctor()]
-    assert await both.remote.identity() == await both.local.identity()
-    assert await both.remote.zone_data() == await both.local.zone_data()
-    assert await both.remote.zone_data_history() == await both.local.zone_data_history()
-    assert await both.remote.zone_impact() == await both.local.zone_impact() == []
+    assert drained in await both.local.workers.list()
+    assert [each.check for each in await both.remote.system.doctor()] == [
+        each.check for each in await both.local.system.doctor()
+    ]
+    assert await both.remote.system.identity() == await both.local.system.identity()
+    assert await both.remote.system.zone_data() == await both.local.system.zone_data()
+    assert await both.remote.system.zone_data_history() == await both.local.system.zone_data_history()
+    assert await both.remote.system.zone_impact() == await both.local.system.zone_impact() == []
 
 
 async def test_pings_are_told_and_read(both: Both) -> None:
     await both.create("backup", shadow=True)
-    first = await both.remote.ping("backup", NOW)
-    assert first == NOW == await both.local.ping("backup", NOW)
+    first = await both.remote.pings.create("backup", NOW)
+    assert first == NOW == await both.local.pings.create("backup", NOW)
     for second in range(1, 4):
-        await both.local.ping("backup", NOW + timedelta(seconds=second, microseconds=500_000))
+        await both.local.pings.create("backup", NOW + timedelta(seconds=second, microseconds=500_000))
     bounds = (NOW, NOW + timedelta(seconds=3))
-    assert await both.remote.pings("backup", *bounds) == await both.local.pings("backup", *bounds)
-    found = await both.remote.pings("backup", *bounds, after=NOW, limit=1)
+    assert await both.remote.pings.list("backup", *bounds) == await both.local.pings.list("backup", *bounds)
+    found = await both.remote.pings.list("backup", *bounds, after=NOW, limit=1)
     assert found == [NOW + timedelta(seconds=1.5)]
     with pytest.raises(InvalidError, match="still to come"):
-        await both.remote.ping("backup", datetime.now(UTC) + timedelta(days=1))
+        await both.remote.pings.create("backup", datetime.now(UTC) + timedelta(days=1))
     with pytest.raises(NotFoundError):
-        await both.remote.ping("nobody")
+        await both.remote.pings.create("nobody")
     # To look is not to tell.
     viewer = await both.client("viewer", namespace="default")
-    assert len(await viewer.pings("backup", *bounds)) == 3
+    assert len(await viewer.pings.list("backup", *bounds)) == 3
     with pytest.raises(AccessError):
-        await viewer.ping("backup")
+        await viewer.pings.create("backup")

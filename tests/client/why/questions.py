@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from conformance.steps import NAME, a_worker, later
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.explain.explanation import Explanation, Step
 from tickbird.store.protocol.store import Store
 
@@ -32,7 +32,7 @@ class AtTime:
 
 async def ask(store: Store, tick: float, *, now: float, name: str = NAME) -> Explanation:
     """Why, of an instant, at another; both in seconds after T0."""
-    return await Client(cast(Store, AtTime(store, later(now)))).why(name, later(tick))
+    return await StoreClient(cast(Store, AtTime(store, later(now)))).ticks.why(name, later(tick))
 
 
 async def alive(store: Store, now: float, *workers: Any) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.steps import NAME, change, create, later, plan, work_off
 from tests.client.why.questions import ask, names, step
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import NotFoundError, TriggerError
 from tickbird.domain.planning.commands.define import Delete, Update
 from tickbird.domain.planning.commands.pause import Pause
@@ -105,13 +105,13 @@ class TestNoSuchScheduleThen:
     async def test_naive_instants_are_refused(self, store: Store) -> None:
         await create(store)
         with pytest.raises(TriggerError, match="no time zone"):
-            await Client(store).why(NAME, datetime(2026, 1, 1))
+            await StoreClient(store).ticks.why(NAME, datetime(2026, 1, 1))
 
     async def test_the_ends_of_time_are_accepted(self, store: Store) -> None:
         await create(store, NAME, cron("0 9 * * *", tz="Asia/Tokyo"))
         first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
-        assert (await Client(store).why(NAME, first)).verdict == "no such schedule then"
-        assert (await Client(store).why(NAME, last)).verdict == "not a tick"
+        assert (await StoreClient(store).ticks.why(NAME, first)).verdict == "no such schedule then"
+        assert (await StoreClient(store).ticks.why(NAME, last)).verdict == "not a tick"
 
 
 class TestNoRecord:

@@ -9,7 +9,7 @@ from typing import cast
 
 from conformance.steps import NAME, change, create, epoch, finish, get, later, plan, runs_of, start, work_off
 from tests.client.why.questions import DAY, AtTime, ask, names, step
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.planning.commands.define import Update
 from tickbird.domain.planning.commands.pause import Pause, Resume
@@ -215,13 +215,13 @@ class TestSkipped:
 async def test_a_shadow_says_so_of_past_and_future(store: Store) -> None:
     await create(store, shadow=True, max_runs=1)
     await plan(store, 120)
-    past = await Client(cast(Store, AtTime(store, later(125)))).why(NAME, later(60))
+    past = await StoreClient(cast(Store, AtTime(store, later(125)))).ticks.why(NAME, later(60))
     assert past.sentence.startswith("Skipped (shadow): it was a shadow")
-    ahead = await Client(cast(Store, AtTime(store, later(125)))).why(NAME, later(600))
+    ahead = await StoreClient(cast(Store, AtTime(store, later(125)))).ticks.why(NAME, later(600))
     assert (ahead.verdict, ahead.sentence) == (
         "will be skipped",
         "Will be skipped: it is a shadow (shadow=true), which records its ticks and runs nothing.",
     )
     assert {tick.skipped for tick in upcoming_ticks(await get(store), later(125), 3)} == {"shadow"}
-    audit = await Client(cast(Store, AtTime(store, later(125)))).verify_ledger(NAME)
+    audit = await StoreClient(cast(Store, AtTime(store, later(125)))).ticks.verify(NAME)
     assert (audit.ok, audit.skipped, audit.runs) == (True, 2, 0)

@@ -26,8 +26,7 @@ from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.time.instants import DAY
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
-from tickbird.wire.decode.forecast import read_simulation
-from tickbird.wire.encode.forecast import simulation_document
+from tickbird.wire.codec import decode, encode
 from tickbird.wire.forecast_chart import forecast_chart
 
 # A Sunday, at midnight.
@@ -196,7 +195,7 @@ def test_the_same_again_and_over_the_wire() -> None:
     what_if = WhatIf(slots=2, outages=[(START + HOUR, START + 2 * HOUR)], slower=3)
     once, again = simulate(ground, what_if), simulate(ground, what_if)
     assert once == again
-    assert read_simulation(simulation_document(once)) == once
+    assert decode(ForecastComparison, encode(once)) == once
 
 
 @settings(deadline=None, max_examples=30)

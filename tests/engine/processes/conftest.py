@@ -14,10 +14,11 @@ import pytest
 
 from tests.engine.processes.app import MARK, MARK_NAME, bird
 from tickbird import Tickbird
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.runs.run import FINAL, RunRecord
 from tickbird.engine.engine import EngineOptions
 from tickbird.engine.processes.supervised_process import CHILD_VARIABLE as VARIABLE
+from tickbird.store.protocol.store import Store
 from tickbird.worker import WorkerProcess
 
 QUICK = EngineOptions(lease=10.0, heartbeat=1.0, safety_poll=0.5, drain=10.0)
@@ -31,12 +32,18 @@ class Place:
 
     async def send(self, task: str, **payload: Any) -> int:
         """Enqueue a run."""
-        return await self.client.enqueue(task, payload, actor="test")
+        return await self.client.runs.enqueue(task, payload, actor="test")
+
+    @property
+    def store(self) -> Store:
+        """The store that the client works on."""
+        assert isinstance(self.client, StoreClient)
+        return self.client._store
 
     async def final(self, run_id: int, seconds: float = 90.0) -> RunRecord:
         """A run once it is final."""
         ends = time.monotonic() + seconds
-        while (run := await self.client.run(run_id)).status not in FINAL:
+        while (run := await self.client.runs.get(run_id)).status not in FINAL:
             assert time.monotonic() < ends, f"run {run_id} of {run.target.name} is still {run.status}"
             await asyncio.sleep(0.02)
         return run

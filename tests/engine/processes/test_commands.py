@@ -44,8 +44,8 @@ class Commands:
         """A run of a command; its schedule is a new one."""
         self._made += 1
         name = f"c{self._made}"
-        await self.client.create(name, DAILY, program, actor="test", **options)
-        return (await self.client.trigger(name, actor="test")).id
+        await self.client.schedules.create(name, DAILY, program, actor="test", **options)
+        return (await self.client.schedules.trigger(name, actor="test")).id
 
     async def run(self, program: CommandSpec, **options: Any) -> RunRecord:
         """The same, once it is final."""
@@ -58,7 +58,7 @@ class Commands:
     async def log(self, run: RunRecord) -> list[LogLine]:
         """What it has printed, as it is kept."""
         found: list[LogLine] = []
-        while more := await self.client.logs(run.id, after=_last(found), limit=10_000):
+        while more := await self.client.runs.logs(run.id, after=_last(found), limit=10_000):
             found += more
         return found
 
@@ -172,8 +172,8 @@ async def test_a_tick_and_what_it_stands_for_are_told(commands: Commands) -> Non
     from tickbird.targets.protocol import Run
 
     tick, last = datetime(2026, 3, 1, 3, tzinfo=UTC), datetime(2026, 3, 3, 3, tzinfo=UTC)
-    await commands.client.create("nightly", DAILY, command(shell="true"), actor="test")
-    definition = (await commands.client.get("nightly")).definition
+    await commands.client.schedules.create("nightly", DAILY, command(shell="true"), actor="test")
+    definition = (await commands.client.schedules.get("nightly")).definition
     claimed = ClaimedRun(
         7, 2, 1, "/bin/sh", "catch_up", tick, {}, tick, Covers(tick, last, 3), 1, "nightly", definition
     )
@@ -226,13 +226,13 @@ async def test_what_cannot_be_started_says_why(commands: Commands, tmp_path: Pat
 async def test_what_a_worker_does_not_allow_stays_queued_and_why_tells(commands: Commands) -> None:
     run_id = await commands.send(command(["/bin/echo", "hello"]))
     await commands.run(command(shell="true"))
-    assert (await commands.client.run(run_id)).status == "queued"
+    assert (await commands.client.runs.get(run_id)).status == "queued"
     client = commands.client
-    tick = (await client.get("c1")).next_run_at
+    tick = (await client.schedules.get("c1")).next_run_at
     assert tick is not None
-    told = " ".join(step.text for step in (await client.why("c1", tick)).steps)
+    told = " ".join(step.text for step in (await client.ticks.why("c1", tick)).steps)
     assert "no live worker allows command /bin/echo" in told
-    [finding] = [each for each in await client.doctor() if "/bin/echo" in each.text]
+    [finding] = [each for each in await client.system.doctor() if "/bin/echo" in each.text]
     assert "tickbird worker MODULE:APP --queues default --allow-command /bin/echo" in str(finding.fix)
 
 
@@ -240,8 +240,8 @@ async def test_a_run_that_names_another_program_than_its_revision_is_not_started
     commands: Commands, tmp_path: Path
 ) -> None:
     # As plain SQL could make it: allowed by its row, and something else by its definition.
-    await commands.client.create("odd", DAILY, command(["/bin/touch", f"{tmp_path}/touched"]), actor="test")
-    run = await commands.client.trigger("odd", actor="test")
+    await commands.client.schedules.create("odd", DAILY, command(["/bin/touch", f"{tmp_path}/touched"]), actor="test")
+    run = await commands.client.schedules.trigger("odd", actor="test")
     with closing(sqlite3.connect(tmp_path / "commands.db", timeout=30)) as file, file:
         file.execute("UPDATE runs SET target = '/bin/sh' WHERE id = ?", (run.id,))
     ended = await commands.place.final(run.id)
@@ -287,7 +287,7 @@ async def _cancelled(tmp_path: Path, shell: str, lease: float) -> None:
     async with working(allowing(tmp_path), options=replace(QUICK, lease=lease)) as place:
         run_id = await Commands(place).send(command(shell=shell))
         await until((tmp_path / "note").exists)
-        await place.client.cancel(run_id, actor="test")
+        await place.client.runs.cancel(run_id, actor="test")
         assert (await place.final(run_id)).status == "cancelled"
         assert not leftovers()
 
@@ -309,7 +309,7 @@ async def test_a_drain_puts_it_back(tmp_path: Path) -> None:
         run_id = await Commands(place).send(command(shell=f"touch {note}; sleep 600.{MARK}"))
         await until(note.exists)
     assert not leftovers()
-    run = await (await bird.client()).run(run_id)
+    run = await (await bird.client()).runs.get(run_id)
     await bird.aclose()
     assert (run.status, run.reason, run.failures, run.crashes) == ("queued", "put back: its worker was stopping", 0, 0)
 
@@ -333,7 +333,7 @@ async def test_a_killed_worker_takes_its_commands_along(tmp_path: Path) -> None:
     worker = subprocess.Popen(started, cwd=ROOT, env={**os.environ, "PYTHONPATH": path})  # noqa: ASYNC220
     try:
         line = f"setsid sh -c '{SLEEPER.replace(chr(39), chr(34))} &'; {SLEEPER} & touch {note}; sleep 600.{MARK}"
-        await client.create("long", DAILY, command(shell=line), actor="test", first="now")
+        await client.schedules.create("long", DAILY, command(shell=line), actor="test", first="now")
         await until(lambda: note.exists() and len(leftovers()) >= 4)
     finally:
         worker.kill()
@@ -351,20 +351,23 @@ async def test_it_runs_as_another_user(commands: Commands) -> None:
 
 async def test_an_edit_makes_a_task_a_command_and_back(commands: Commands) -> None:
     client = commands.client
-    await client.create("either", DAILY, "digest", actor="test", unknown_task_ok=True)
-    changed = await client.update("either", actor="test", command=["/bin/sh", "-c", "true"], payload={"any": "thing"})
-    assert changed.definition_json["v"] == 2
-    assert (await commands.place.final((await client.trigger("either", actor="test")).id)).status == "succeeded"
-    assert (await client.update("either", actor="test", task="digest")).definition_json["v"] == 1
-    with pytest.raises(InvalidError, match="task and command: a schedule has one target"):
-        await client.update("either", actor="test", task="digest", command=["/bin/true"])
-    with pytest.raises(InvalidError, match="target: set it or unset it"):
-        await client.update("either", actor="test", unset=["command"], command=["/bin/true"])
-    await client._change(
-        "either", Update(actor="test", fields={"target": encode_field("target", command_target(command(shell="true")))})
+    await client.schedules.create("either", DAILY, "digest", actor="test", unknown_task_ok=True)
+    changed = await client.schedules.update(
+        "either", actor="test", command=["/bin/sh", "-c", "true"], payload={"any": "thing"}
     )
+    assert changed.definition_json["v"] == 2
+    assert (
+        await commands.place.final((await client.schedules.trigger("either", actor="test")).id)
+    ).status == "succeeded"
+    assert (await client.schedules.update("either", actor="test", task="digest")).definition_json["v"] == 1
+    with pytest.raises(InvalidError, match="task and command: a schedule has one target"):
+        await client.schedules.update("either", actor="test", task="digest", command=["/bin/true"])
+    with pytest.raises(InvalidError, match="target: set it or unset it"):
+        await client.schedules.update("either", actor="test", unset=["command"], command=["/bin/true"])
+    target = encode_field("target", command_target(command(shell="true")))
+    await commands.place.store.schedules.change("default", "either", Update(actor="test", fields={"target": target}))
     # One that was never defined by a schedule has nothing to start.
-    [run_id] = await client._store.runs.enqueue("default", [NewRun(Target("/bin/sh", "command"), {})], "test")
+    [run_id] = await commands.place.store.runs.enqueue("default", [NewRun(Target("/bin/sh", "command"), {})], "test")
     assert "it was not run" in str((await commands.place.final(run_id)).error)
 
 

@@ -56,7 +56,7 @@ async def test_a_killed_worker_takes_its_children_and_what_they_started_along(tm
     worker = start_worker()
     try:
         for task in ("hangs_on", "holds_on", "waits_for_word"):
-            await client.enqueue(task, {"note": str(tmp_path / task)}, actor="test")
+            await client.runs.enqueue(task, {"note": str(tmp_path / task)}, actor="test")
         await until(lambda: all((tmp_path / task).exists() for task in ("hangs_on", "holds_on", "waits_for_word")))
         # Three supervisors, three children, two daemons; one that is just being started has no name yet.
         await until(lambda: len(leftovers()) == 8)
@@ -71,7 +71,7 @@ async def test_a_worker_that_drains_ends_its_idle_children(tmp_path: Path) -> No
     client = await bird.client()
     worker = start_worker()
     try:
-        run_id = await client.enqueue("waits_for_word", {"note": str(tmp_path / "note")}, actor="test")
+        run_id = await client.runs.enqueue("waits_for_word", {"note": str(tmp_path / "note")}, actor="test")
         await until((tmp_path / "note").exists)
         # As a service that is stopped does: every process gets the signal, and the run may finish all the same.
         for line in leftovers():
@@ -83,7 +83,7 @@ async def test_a_worker_that_drains_ends_its_idle_children(tmp_path: Path) -> No
         worker.kill()
         worker.wait()
     assert not leftovers()
-    run = await client.run(run_id)
+    run = await client.runs.get(run_id)
     assert (run.status, run.result) == ("succeeded", "heard"), run.error
     await bird.aclose()
 
@@ -130,7 +130,7 @@ async def test_bad_runs_leave_nothing_in_the_worker_and_the_others_do_not_notice
     names = [*MIXED, *chance.choices(list(MIXED), k=max(0, RUNS - len(MIXED)))]
     caplog.set_level(logging.ERROR, "tickbird.run")
     async with working(slots=4, options=replace(QUICK, lease=30.0)) as place:
-        await place.client.create("beat", every(seconds=1), "beat", actor="test", overlap="allow", grace="1h")
+        await place.client.schedules.create("beat", every(seconds=1), "beat", actor="test", overlap="allow", grace="1h")
         sizes: list[tuple[int, int]] = []
         for start in range(0, len(names), 10):
             runs = [(name, await place.send(name)) for name in names[start : start + 10]]
@@ -145,14 +145,14 @@ async def test_bad_runs_leave_nothing_in_the_worker_and_the_others_do_not_notice
             await until(lambda: len(children._all) == len(children._idle) and not children._tasks)  # noqa: B023
             sizes.append((_files() - 4 * len(children._all), _resident()))
             caplog.clear()
-        await place.client.pause("beat", actor="test")
+        await place.client.schedules.pause("beat", actor="test")
 
         async def ended() -> list[RunRecord]:
-            found = list(await place.client.runs(schedule="beat", limit=1_000))
+            found = list(await place.client.runs.list(schedule="beat", limit=1_000))
             return found if all(run.status in FINAL for run in found) else []
 
         beats = await until(ended)
-        skips = (await place.client._store.ledger.tick_decisions(beats[0].schedule_id or 0, *_FAR, limit=10)).skips
+        skips = (await place.store.ledger.tick_decisions(beats[0].schedule_id or 0, *_FAR, limit=10)).skips
     assert {(run.status, run.failures, run.crashes) for run in beats} == {("succeeded", 0, 0)}
     assert {skip.reason for skip in skips} <= {"paused"}
     files, memory = zip(*sizes, strict=True)

@@ -86,7 +86,7 @@ async def test_what_a_run_leaves_behind_ends_with_it(place: Place) -> None:
 
 
 async def test_a_payload_that_does_not_fit_is_not_tried_again(place: Place) -> None:
-    [run_id] = await place.client._store.runs.enqueue("default", [NewRun(Target("takes"), {"number": "x"})], "test")
+    [run_id] = await place.store.runs.enqueue("default", [NewRun(Target("takes"), {"number": "x"})], "test")
     run = await place.final(run_id)
     assert (run.status, run.attempt) == ("failed", 1)
     assert "payload of task 'takes'" in (run.error or "")
@@ -109,8 +109,8 @@ async def test_lines_and_progress_come_to_the_worker(place: Place, caplog: pytes
     lines = [(record.levelno, record.getMessage()) for record in caplog.records if record.name == "tickbird.run.talks"]
     assert sorted(lines) == [(logging.INFO, "one of 2"), (logging.INFO, "printed"), (logging.WARNING, "wrong")]
     assert {record.__dict__["run_id"] for record in caplog.records if record.name == "tickbird.run.talks"} == {run.id}
-    assert sorted(line.text for line in await place.client.logs(run.id)) == ["one of 2", "printed", "wrong"]
-    progress = await place.client.progress(run.id)
+    assert sorted(line.text for line in await place.client.runs.logs(run.id)) == ["one of 2", "printed", "wrong"]
+    progress = await place.client.runs.progress(run.id)
     assert progress is not None
     assert progress.value == 0.5
 
@@ -121,7 +121,7 @@ async def test_a_cancelled_run_is_asked_first(tmp_path: Path) -> None:
     async with working(options=replace(QUICK, lease=30.0)) as place:
         run_id = await place.send("waits_to_be_told", note=str(note))
         await until(lambda: note.exists() and note.read_text() == "waits")
-        await place.client.cancel(run_id, actor="test")
+        await place.client.runs.cancel(run_id, actor="test")
         assert (await place.final(run_id)).status == "cancelled"
     assert note.read_text() == "told"
 
@@ -130,7 +130,7 @@ async def test_a_cancelled_run_that_does_not_listen_is_killed(place: Place, tmp_
     note = tmp_path / "note"
     run_id = await place.send("hangs_on", note=str(note))
     await until(note.exists)
-    await place.client.cancel(run_id, actor="test")
+    await place.client.runs.cancel(run_id, actor="test")
     assert (await place.final(run_id)).status == "cancelled"
     assert not leftovers()
 
@@ -141,7 +141,7 @@ async def test_a_drain_kills_what_does_not_end_and_puts_it_back(tmp_path: Path) 
         run_id = await place.send("hangs_on", note=str(note))
         await until(note.exists)
     assert not leftovers()
-    run = await (await bird.client()).run(run_id)
+    run = await (await bird.client()).runs.get(run_id)
     await bird.aclose()
     assert (run.status, run.reason, run.failures, run.crashes) == ("queued", "put back: its worker was stopping", 0, 0)
 

@@ -113,7 +113,7 @@ async def test_an_outage_is_summed_up(harness: Harness) -> None:
 
 async def test_a_one_shot_is_shown_as_ended_after_its_tick(harness: Harness) -> None:
     ledger = await looking(harness)
-    await harness.client.create("shot", at(datetime(2026, 3, 2, 0, 0, 5, tzinfo=UTC)), "orders", actor="ada")
+    await harness.client.schedules.create("shot", at(datetime(2026, 3, 2, 0, 0, 5, tzinfo=UTC)), "orders", actor="ada")
     await harness.advance(seconds=10)
     snapshot = await ledger.look()
     shot = next(row for row in snapshot.rows if row.name == "shot")
@@ -122,7 +122,7 @@ async def test_a_one_shot_is_shown_as_ended_after_its_tick(harness: Harness) -> 
 
 async def test_a_manual_run_names_who_asked(harness: Harness) -> None:
     ledger = await looking(harness)
-    await harness.client.trigger("orders", actor="ada")
+    await harness.client.schedules.trigger("orders", actor="ada")
     await harness.settle()
     await ledger.look()
     told = ledger.take_new()

@@ -69,8 +69,8 @@ async def test_whatever_is_sent_again_is_done_once(served: Served) -> None:
         # What is changed already by who sends it again is no conflict with somebody else.
         first, second = await twice("/schedules/nightly/edit", revision="1", retries="4", step="save")
         assert (first.status_code, second.status_code) == (303, 303)
-        assert (await served.client.get("nightly")).revision == 2
+        assert (await served.client.schedules.get("nightly")).revision == 2
         other = await send("/schedules/nightly/edit", revision="1", retries="5", step="save")
         assert other.status_code == 412
-    made = [run.origin for run in await served.client.runs()]
+    made = [run.origin for run in await served.client.runs.list()]
     assert sorted(made) == ["manual"] * 4 + ["retry"] * 2

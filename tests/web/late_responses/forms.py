@@ -23,5 +23,5 @@ async def run_limit(served: Served) -> object:
 
 
 async def pause_note(served: Served) -> object:
-    pause = (await served.client.get("nightly")).pause
+    pause = (await served.client.schedules.get("nightly")).pause
     return pause and (pause.note, pause.until)

@@ -66,7 +66,7 @@ async def test_a_response_to_a_closed_form_leaves_the_next_form_alone(
     await expect(page.locator(".late-response")).to_contain_text(said)
     await expect(form.get_by_label("Payload as JSON")).to_have_value('{"newer": 1}')
     await desk.check()
-    assert (await served.client.get("nightly")).state == ("paused" if note else "active")
+    assert (await served.client.schedules.get("nightly")).state == ("paused" if note else "active")
     await form.get_by_role("button", name="Run now").click()
     await page.wait_for_url(re.compile(r"/runs/\d+$"))
     assert [dict(run.payload) for run in await manual_runs(served)] == [{"newer": 1}]

@@ -15,7 +15,7 @@ from tests.web.test_actions_run import manual_runs
 async def test_a_recent_payload_keeps_newer_input(desk: Desk, served: Served) -> None:
     """The link fills in the other fields; the field that was typed into meanwhile keeps its text."""
     await on_schedule(served)
-    run = await served.client.trigger("nightly", actor="ana", payload={"title": "Old", "limit": 9})
+    run = await served.client.schedules.trigger("nightly", actor="ana", payload={"title": "Old", "limit": 9})
     page = await desk.open("/schedules/nightly/run")
     await page.get_by_text("Recent payloads").click()
     limit = page.get_by_label("limit")
@@ -35,7 +35,7 @@ async def test_a_recent_payload_keeps_newer_input(desk: Desk, served: Served) ->
 async def test_a_form_is_sent_as_it_was_when_the_button_was_pressed(desk: Desk, served: Served) -> None:
     """Also if a recent payload is on its way: it is not filled in any more, and the run page is shown."""
     await on_schedule(served)
-    run = await served.client.trigger("nightly", actor="ana", payload={"title": "Old", "limit": 9})
+    run = await served.client.schedules.trigger("nightly", actor="ana", payload={"title": "Old", "limit": 9})
     page = await desk.open("/schedules/nightly/run")
     await page.get_by_text("Recent payloads").click()
     async with reads(page, "like=", "form") as like, sends(page, "/run") as sent:
@@ -55,7 +55,8 @@ async def test_the_last_of_two_recent_payloads_is_shown(desk: Desk, served: Serv
     """The response to the first link arrives after the second link was pressed."""
     await on_schedule(served)
     first, second = [
-        await served.client.trigger("nightly", actor="ana", payload={"title": title}) for title in ("One", "Two")
+        await served.client.schedules.trigger("nightly", actor="ana", payload={"title": title})
+        for title in ("One", "Two")
     ]
     page = await desk.open("/schedules/nightly/run")
     await page.get_by_text("Recent payloads").click()
@@ -120,7 +121,7 @@ async def test_the_fields_of_another_task_keep_newer_input(desk: Desk, served: S
     await page.get_by_role("button", name="Review…").click()
     await page.get_by_role("button", name="Save it").click()
     await page.wait_for_url(re.compile(r"/schedules/nightly$"))
-    definition = (await served.client.get("nightly")).definition
+    definition = (await served.client.schedules.get("nightly")).definition
     assert definition is not None
     assert (definition.target.name, dict(definition.payload)) == ("resize", {"title": "New title", "size": 7})
 
@@ -138,7 +139,7 @@ async def test_a_late_preview_keeps_newer_input(desk: Desk, served: Served) -> N
     await page.get_by_role("button", name="Review…").click()
     await page.get_by_role("button", name="Save it").click()
     await page.wait_for_url(re.compile(r"/schedules/nightly$"))
-    definition = (await served.client.get("nightly")).definition
+    definition = (await served.client.schedules.get("nightly")).definition
     assert definition is not None
     assert "20" in str(definition.trigger)
 
@@ -163,6 +164,6 @@ async def test_a_page_that_answers_a_form_keeps_newer_input(desk: Desk, served: 
     await page.get_by_role("button", name="Review…").click()
     await page.get_by_role("button", name="Save it").click()
     await page.wait_for_url(re.compile(r"/schedules/nightly$"))
-    definition = (await served.client.get("nightly")).definition
+    definition = (await served.client.schedules.get("nightly")).definition
     assert definition is not None
     assert definition.trigger.tz == "Asia/Tokyo"

@@ -30,7 +30,7 @@ async def test_a_live_refresh_keeps_ticked_rows(desk: Desk, served: Served) -> N
     await form_of(page).get_by_label("Why").fill("upgrade")
     await form_of(page).get_by_role("button", name="Pause it").click()
     await expect(form_of(page).get_by_role("heading", name="1 of 1 paused")).to_be_visible()
-    assert [(await served.client.get(name)).state for name in ("nightly", "another")] == ["paused", "active"]
+    assert [(await served.client.schedules.get(name)).state for name in ("nightly", "another")] == ["paused", "active"]
 
 
 async def test_a_late_list_keeps_a_newer_search(desk: Desk, served: Served) -> None:

@@ -53,7 +53,7 @@ async def on_run(served: Served) -> str:
 
 async def on_ended_run(served: Served) -> str:
     run = await enqueue(served, {"a": 0})
-    await served.client.cancel(run, actor="ana")
+    await served.client.runs.cancel(run, actor="ana")
     return f"/runs/{run}"
 
 
@@ -72,31 +72,31 @@ async def on_workers(served: Served) -> str:
 
 
 async def schedule_names(served: Served) -> object:
-    return [row.schedule.name for row in await served.client.list()]
+    return [row.schedule.name for row in await served.client.schedules.list()]
 
 
 async def override_payloads(served: Served) -> object:
-    return [each.payload and dict(each.payload) for each in await served.client.overrides("nightly")]
+    return [each.payload and dict(each.payload) for each in await served.client.overrides.list("nightly")]
 
 
 async def backfill_concurrency(served: Served) -> object:
-    return (await served.client.get_backfill(1)).concurrency
+    return (await served.client.backfills.get(1)).concurrency
 
 
 async def cancel_reasons(served: Served) -> object:
-    return {run.reason for run in await served.client.runs() if run.status == "cancelled"}
+    return {run.reason for run in await served.client.runs.list() if run.status == "cancelled"}
 
 
 async def newest_payload(served: Served) -> object:
-    return max((run.id, dict(run.payload)) for run in await served.client.runs())[1]
+    return max((run.id, dict(run.payload)) for run in await served.client.runs.list())[1]
 
 
 async def left_held(served: Served) -> object:
-    return [standing.count for standing in await served.client.list_held_schedules()]
+    return [standing.count for standing in await served.client.held.list()]
 
 
 async def drain_note(served: Served) -> object:
-    return [entry.detail.get("note") for entry in await served.client.audit() if "drain" in entry.action]
+    return [entry.detail.get("note") for entry in await served.client.audit.list() if "drain" in entry.action]
 
 
 LONG = "x" * 3_000

@@ -13,9 +13,9 @@ HOSTILE = "<script>alert(1)</script>\u202eq"
 async def test_entries_are_found_and_tell_before_and_after(desk: Desk, served: Served) -> None:
     """Who contains, action, schedule, since and until narrow; people lead to their entries."""
     client = served.client
-    await client.create("nightly", every(hours=1), "report", actor="Ana@example.com", unknown_task_ok=True)
-    await client.create("weekly", every(hours=2), "report", actor=HOSTILE, unknown_task_ok=True)
-    await client.update("nightly", actor="ben", description=HOSTILE, priority=7)
+    await client.schedules.create("nightly", every(hours=1), "report", actor="Ana@example.com", unknown_task_ok=True)
+    await client.schedules.create("weekly", every(hours=2), "report", actor=HOSTILE, unknown_task_ok=True)
+    await client.schedules.update("nightly", actor="ben", description=HOSTILE, priority=7)
     await client.limits.set("mail", 3, actor="ben")
     await client.limits.set("mail", 5, actor="cleo")
     page = await desk.open("/audit")

@@ -15,7 +15,7 @@ from tickbird.domain.triggers.every import every
 async def missed(served: Served, name: str, hours: int, **options: Any) -> datetime:
     """An hourly schedule of which nothing was planned for so many hours; its last tick."""
     await a_worker(served)
-    last = (await served.client.now()).replace(minute=0, second=0, microsecond=0)
+    last = (await served.client.system.now()).replace(minute=0, second=0, microsecond=0)
     definition = Definition(trigger=every(hours=1), target=Target("digest"), overlap="allow", **options)
     command = Create(actor="ana", namespace="default", definition=definition)
     await served.store.schedules.change("default", name, command, now=last - timedelta(hours=hours, seconds=1))
@@ -26,7 +26,7 @@ async def missed(served: Served, name: str, hours: int, **options: Any) -> datet
 async def a_backfill(served: Served) -> int:
     """One of four ticks of nightly that were skipped."""
     last = await missed(served, "nightly", 4, catch_up="skip")
-    plan = await served.client.backfill(
+    plan = await served.client.backfills.create(
         "nightly", last - timedelta(hours=4), last - timedelta(hours=1), actor="ana", concurrency=2, note=HOSTILE
     )
     assert plan.count == 4
@@ -68,7 +68,7 @@ async def test_a_backfill_is_cancelled(desk: Desk, served: Served) -> None:
     await desk.check("backfill-cancel")
     await page.get_by_role("button", name="Cancel the backfill").click()
     await expect(page.get_by_text("is cancelled, and what runs is asked to stop.")).to_be_visible()
-    assert (await served.client.run(run.id)).cancel_requested_at is not None
+    assert (await served.client.runs.get(run.id)).cancel_requested_at is not None
     await finish(served, run, "cancelled")
     await expect(page.get_by_role("heading", name=f"backfill {backfill_id} cancelled")).to_be_visible()
     await expect(page.get_by_role("link", name="Cancel…")).to_have_count(0)
@@ -83,7 +83,7 @@ async def test_held_runs_are_released_and_dropped(desk: Desk, served: Served) ->
     page = await desk.open("/held")
     await expect(page.get_by_text("Nothing is held.")).to_be_visible()
     await missed(served, "orders", 5, catch_up="all", hold_above=2)
-    [standing] = await served.client.list_held_schedules()
+    [standing] = await served.client.held.list()
     held = standing.count
     await expect(page.get_by_role("cell", name=str(held), exact=True)).to_be_visible()
     await desk.check("held")
@@ -122,4 +122,4 @@ async def test_who_may_only_look_decides_nothing(door: Desk, guarded: Served) ->
             path,
         )
         assert status == 403
-    assert (await guarded.client.get_backfill(backfill_id)).active == 4
+    assert (await guarded.client.backfills.get(backfill_id)).active == 4

@@ -21,7 +21,7 @@ from tickbird.web.pages import bulk
 async def test_a_selection_is_paused_and_resumed(desk: Desk, served: Served) -> None:
     """With a reason that must be given, and an end; what is left alone is told with why."""
     await make(served, "alpha", "beta", "gamma", "delta")
-    await served.client.pause("beta", actor="ben", note="mine")
+    await served.client.schedules.pause("beta", actor="ben", note="mine")
     page = await desk.open("/schedules")
     for name in ("alpha", "beta", "gamma"):
         await page.get_by_label(f"Select {name}", exact=True).check()
@@ -40,7 +40,7 @@ async def test_a_selection_is_paused_and_resumed(desk: Desk, served: Served) -> 
     await dialog.get_by_role("button", name="Pause them").click()
     await expect(dialog.get_by_role("heading", name="2 of 3 paused")).to_be_visible()
     await expect(dialog.get_by_role("row", name="beta")).to_contain_text("is paused already, by ben")
-    paused = (await served.client.get("alpha")).pause
+    paused = (await served.client.schedules.get("alpha")).pause
     assert paused is not None
     assert paused.note == HOSTILE
     assert paused.until is not None
@@ -51,7 +51,7 @@ async def test_a_selection_is_paused_and_resumed(desk: Desk, served: Served) -> 
     await page.get_by_role("button", name="Resume…").click()
     await dialog.get_by_role("button", name="Resume them").click()
     await expect(dialog.get_by_role("heading", name="3 of 3 resumed")).to_be_visible()
-    assert (await served.client.get("beta")).state == "active"
+    assert (await served.client.schedules.get("beta")).state == "active"
 
 
 @done
@@ -85,9 +85,9 @@ async def test_all_that_match_are_run(desk: Desk, served: Served, monkeypatch: p
     monkeypatch.setattr(bulk, "TYPED_ABOVE", 3)
     await make(served, "post-a", "post-b", "post-c", "other")
     await make(served, "post-shadow", shadow=True)
-    when = (await served.client.now()).replace(microsecond=0) + timedelta(days=3)
-    await served.client.create("post-once", at(when), "report", actor="ana", unknown_task_ok=True)
-    await served.client.pause("post-a", actor="ben", note="stamps")
+    when = (await served.client.system.now()).replace(microsecond=0) + timedelta(days=3)
+    await served.client.schedules.create("post-once", at(when), "report", actor="ana", unknown_task_ok=True)
+    await served.client.schedules.pause("post-a", actor="ben", note="stamps")
     page = await desk.open("/schedules?q=post")
     await page.get_by_label("all 5 that match").check()
     await page.get_by_role("button", name="Run…").click()
@@ -103,7 +103,7 @@ async def test_all_that_match_are_run(desk: Desk, served: Served, monkeypatch: p
     await dialog.get_by_role("button", name="Run them").click()
     await expect(dialog.get_by_role("heading", name="4 of 5 run")).to_be_visible()
     await expect(dialog.get_by_role("row", name="post-shadow")).to_contain_text("is a shadow and runs nothing")
-    assert sorted(run.schedule or "" for run in await served.client.runs()) == [
+    assert sorted(run.schedule or "" for run in await served.client.runs.list()) == [
         "post-a",
         "post-b",
         "post-c",
@@ -118,7 +118,7 @@ async def test_all_that_match_are_run(desk: Desk, served: Served, monkeypatch: p
     await dialog.get_by_role("button", name="Pause them").click()
     await expect(dialog.get_by_text("7 schedules match, not 5")).to_be_visible()
     await expect(dialog.get_by_label("Why")).to_have_value("all")
-    assert (await served.client.get("post-b")).state == "active"
+    assert (await served.client.schedules.get("post-b")).state == "active"
     await dialog.get_by_role("button", name="Pause them").click()
     await expect(dialog.get_by_role("heading", name="6 of 7 paused")).to_be_visible()
 
@@ -177,5 +177,5 @@ async def test_who_only_looks_changes_nothing(door: Desk, guarded: Served) -> No
             headers={"Origin": guarded.url},
         )
         assert answer.status == 403
-    assert (await guarded.client.get("alpha")).state == "active"
-    assert await guarded.client.runs() == []
+    assert (await guarded.client.schedules.get("alpha")).state == "active"
+    assert await guarded.client.runs.list() == []

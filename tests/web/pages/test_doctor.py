@@ -12,7 +12,7 @@ HOSTILE = "<script>alert(1)</script>\u202eq"
 @done
 async def test_the_doctor_says_what_is_wrong_and_what_to_do(desk: Desk, served: Served) -> None:
     """What needs a person comes first, with a command to copy and where to look; looking again sees what is new."""
-    await served.client.create("nightly", every(hours=1), "report", actor="ana", unknown_task_ok=True)
+    await served.client.schedules.create("nightly", every(hours=1), "report", actor="ana", unknown_task_ok=True)
     page = await desk.open("/settings")
     await page.get_by_role("link", name="Doctor").click()
     warnings = page.get_by_role("region", name="Warnings").or_(page.get_by_role("region", name="Problems")).first

@@ -29,7 +29,7 @@ async def test_now_shows_what_happens_what_failed_and_why(desk: Desk, served: Se
     # It is live: what somebody does shows, and what was opened stays open.
     paused = page.locator(".figures div", has_text="paused").locator("dd")
     await expect(paused).to_have_text("1")
-    await served.client.pause("heartbeat", actor="ben", note="too loud")
+    await served.client.schedules.pause("heartbeat", actor="ben", note="too loud")
     await expect(paused).to_have_text("2")
     await expect(line.get_by_role("cell", name="charge-cards").first).to_be_visible()
     await desk.check("now")
@@ -37,14 +37,14 @@ async def test_now_shows_what_happens_what_failed_and_why(desk: Desk, served: Se
 
 async def test_the_time_that_is_shown_fits_the_pace(desk: Desk, served: Served) -> None:
     """Minutes where schedules tick by the second, hours where they tick by the hour; one may choose another."""
-    await served.client.create("quick", every(seconds=5), "report", actor="ana", unknown_task_ok=True)
+    await served.client.schedules.create("quick", every(seconds=5), "report", actor="ana", unknown_task_ok=True)
     page = await desk.open("/")
     chosen = page.locator(".choices a[aria-current]")
     await expect(chosen).to_have_text("±2m")
     await page.get_by_role("link", name="±24h").click()
     await expect(chosen).to_have_text("±24h")
-    await served.client.create("daily", cron("0 3 * * *"), "report", actor="ana", unknown_task_ok=True)
-    await served.client.delete("quick", actor="ana")
+    await served.client.schedules.create("daily", cron("0 3 * * *"), "report", actor="ana", unknown_task_ok=True)
+    await served.client.schedules.delete("quick", actor="ana")
     async with Served(served.store, loopback="default") as other:
         # Another server: this one keeps to what it found for a while.
         desk.url = other.url

@@ -6,7 +6,7 @@ from playwright.async_api import expect
 
 from tests.web.conftest import Desk, Served, done, log_in, looked_at
 from tests.web.making import HOSTILE, TRACEBACK, a_schedule, a_worker, claim, enqueue, finish, now, say
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.runs.logs import Progress
 
 SCHEMA: dict[str, Any] = {
@@ -26,7 +26,7 @@ async def test_a_failed_run_tells_its_error_first(desk: Desk, served: Served) ->
     """Facts, course, attempts, payload; everything hostile is text, and what is opened stays open while it is live."""
     await a_worker(served)
     await a_schedule(served, retries=2, payload={"limit": 5, "who": HOSTILE})
-    made = await served.client.trigger("nightly", actor="ana")
+    made = await served.client.schedules.trigger("nightly", actor="ana")
     for attempt in (1, 2):
         [run] = await claim(served)
         status = "queued" if attempt == 1 else "failed"
@@ -42,7 +42,7 @@ async def test_a_failed_run_tells_its_error_first(desk: Desk, served: Served) ->
     await expect(page.locator("#course svg")).to_be_visible()
     await expect(page.locator(".value").first).to_contain_text("<script>alert(2)</script>\\u202eevil")
     await page.locator("#attempt-1 summary").click()
-    again = await served.client.retry(made.id, actor="bo")
+    again = await served.client.runs.retry(made.id, actor="bo")
     await expect(page.get_by_role("link", name=f"run {again.id}")).to_be_visible()
     await expect(page.locator("#attempt-1 details[open] pre")).to_contain_text("Traceback")
     await desk.check("run-failed")
@@ -113,7 +113,7 @@ async def test_a_run_is_repeated_with_changes(desk: Desk, served: Served) -> Non
     await page.get_by_label("limit").fill("50")
     await page.get_by_role("button", name="Retry it so").click()
     await expect(page.get_by_text(f"repeats run {run_id}.")).to_be_visible()
-    [made] = await served.client.runs(limit=1)
+    [made] = await served.client.runs.list(limit=1)
     assert (made.retry_of, dict(made.payload)) == (run_id, {"limit": 50, "dry": True, "who": 'ana "x"'})
     await expect(page.get_by_role("heading", name=f"run {made.id} queued")).to_be_visible()
     # As it was, in one go.
@@ -121,14 +121,14 @@ async def test_a_run_is_repeated_with_changes(desk: Desk, served: Served) -> Non
     await page.get_by_role("link", name="Retry…", exact=True).click()
     await page.get_by_role("button", name="Retry it").click()
     await expect(page.get_by_text(f"repeats run {run_id}.")).to_be_visible()
-    [same] = await served.client.runs(limit=1)
+    [same] = await served.client.runs.list(limit=1)
     assert (same.id > made.id, dict(same.payload)) == (True, {"limit": 5, "who": 'ana "x"'})
 
 
 async def test_who_may_only_look_is_offered_nothing(door: Desk, guarded: Served) -> None:
     """No buttons; a form that is sent all the same is refused; what is another namespace's does not exist."""
     run_id = await enqueue(guarded)
-    hidden = await Client(guarded.store, "other").enqueue("digest", actor="x", unknown_task_ok=True)
+    hidden = await StoreClient(guarded.store, "other").runs.enqueue("digest", actor="x", unknown_task_ok=True)
     await log_in(door, await guarded.token("viewer", namespaces=("default",)), f"/runs/{run_id}")
     page = door.page
     await expect(page.get_by_role("heading", name=f"run {run_id} queued")).to_be_visible()
@@ -141,7 +141,7 @@ async def test_who_may_only_look_is_offered_nothing(door: Desk, guarded: Served)
             path,
         )
         assert status == 403
-    assert (await guarded.client.run(run_id)).status == "queued"
+    assert (await guarded.client.runs.get(run_id)).status == "queued"
     told = []
     for each in (hidden, 987_654_321, "no-number", "0"):
         for suffix in ("", "/log.txt", "/lines"):

@@ -15,7 +15,7 @@ async def test_runs_in_every_state(desk: Desk, served: Served) -> None:
     await expect(page.get_by_text("No runs yet.")).to_be_visible()
     await a_worker(served)
     await a_schedule(served)
-    first = await served.client.trigger("nightly", actor=HOSTILE)
+    first = await served.client.schedules.trigger("nightly", actor=HOSTILE)
     await expect(page.locator(f"#run-{first.id}")).to_contain_text("queued")
     [run] = await claim(served)
     await finish(served, run, "failed", error=TRACEBACK, failure_kind="raised")
@@ -26,7 +26,7 @@ async def test_runs_in_every_state(desk: Desk, served: Served) -> None:
     ids = [await enqueue(served) for _ in range(4)]
     ran, running = await claim(served, 2)
     await finish(served, ran, result=5)
-    await served.client.cancel(ids[3], actor="bo", reason="not needed")
+    await served.client.runs.cancel(ids[3], actor="bo", reason="not needed")
     for run_id, words in zip(ids, ("succeeded", "running", "queued", "not needed"), strict=True):
         await expect(page.locator(f"#run-{run_id}")).to_contain_text(words)
     assert running.id == ids[1]
@@ -37,7 +37,7 @@ async def test_runs_in_every_state(desk: Desk, served: Served) -> None:
 async def test_filters_are_in_the_address(desk: Desk, served: Served) -> None:
     """Several statuses at once, names, origins and times; what cannot be read is told."""
     await a_schedule(served)
-    failed = (await served.client.trigger("nightly", actor="ana")).id
+    failed = (await served.client.schedules.trigger("nightly", actor="ana")).id
     [run] = await claim(served)
     await finish(served, run, "failed", error="no such table: rows")
     good, other = await enqueue(served), await enqueue(served, task="report")

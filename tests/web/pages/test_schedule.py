@@ -140,8 +140,8 @@ async def test_a_viewer_is_offered_nothing_and_a_forged_form_is_refused(door: De
             await page.request.get(f"{door.url}/schedules/nightly/{verb}"),
         ):
             assert answer.status == 403, verb
-    assert (await guarded.client.get("nightly")).revision == 1
-    assert await guarded.client.runs(schedule="nightly") == []
+    assert (await guarded.client.schedules.get("nightly")).revision == 1
+    assert await guarded.client.runs.list(schedule="nightly") == []
     await door.check()
 
 
@@ -150,7 +150,7 @@ async def test_the_page_follows_what_happens(desk: Desk, served: Served) -> None
     await make(served)
     page = await desk.open("/schedules/nightly")
     await page.locator("#raw summary").click()
-    await served.client.pause("nightly", actor="ben", note="elsewhere")
+    await served.client.schedules.pause("nightly", actor="ben", note="elsewhere")
     await expect(page.locator(".state")).to_contain_text("“elsewhere”")
     await expect(page.get_by_role("link", name="Resume…")).to_be_visible()
     assert await page.locator("#raw").get_attribute("open") is not None

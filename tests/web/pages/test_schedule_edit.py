@@ -56,7 +56,9 @@ async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
     """In words, next ticks in the zone, clock changes, dates that never come, and a crowd at the same minute."""
     await served.store.workers.heartbeat(WORKER, live_for=600)
     for number in range(4):
-        await served.client.create(f"at-three-{number}", cron("0 3 * * *", tz="Europe/Rome"), "report", actor="ana")
+        await served.client.schedules.create(
+            f"at-three-{number}", cron("0 3 * * *", tz="Europe/Rome"), "report", actor="ana"
+        )
     page = await desk.open("/schedules/new")
     seen = page.locator("#preview")
     await expect(seen).to_contain_text("Type when it is to run")
@@ -143,7 +145,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     await review(page)
     await page.get_by_role("button", name="Make it").click()
     await expect(page.get_by_text("digest is made.")).to_be_visible()
-    made = (await served.client.get("digest")).definition
+    made = (await served.client.schedules.get("digest")).definition
     assert made is not None
     assert (made.retries, made.tags, dict(made.payload)) == (3, ("mail", "eu"), {"note": HOSTILE})
     page = await desk.open("/schedules/digest/edit")
@@ -154,7 +156,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     await expect(page.locator(".cli code")).to_contain_text("tickbird set --if-revision 1 -- digest")
     await page.get_by_role("button", name="Save it").click()
     await expect(page.get_by_text("digest is saved, as revision 2.")).to_be_visible()
-    (entry, _) = await served.client.history("digest")
+    (entry, _) = await served.client.revisions.history("digest")
     assert entry.changes is not None
     assert {each.path[0] for each in entry.changes} == {"trigger", "retries"}
     page = await desk.open("/schedules/new?from=digest")
@@ -168,7 +170,7 @@ async def test_two_people_at_once(desk: Desk, served: Served) -> None:
     page = await desk.open("/schedules/nightly/edit")
     await page.get_by_label("Retries").fill("7")
     await page.get_by_label("Description").fill("mine")
-    await served.client.update("nightly", actor="ben", retries=5, timeout=60)
+    await served.client.schedules.update("nightly", actor="ben", retries=5, timeout=60)
     desk.expected.add(412)
     await review(page)
     told = page.get_by_role("region", name="Changed meanwhile")
@@ -184,13 +186,13 @@ async def test_two_people_at_once(desk: Desk, served: Served) -> None:
     await review(page)
     await page.get_by_role("button", name="Save it").click()
     await expect(page.get_by_text("nightly is saved, as revision 3.")).to_be_visible()
-    saved = (await served.client.get("nightly")).definition
+    saved = (await served.client.schedules.get("nightly")).definition
     assert saved is not None
     assert (saved.retries, saved.timeout, saved.description) == (7, 60, "mine")
     # Or takes theirs.
     page = await desk.open("/schedules/nightly/edit")
     await page.get_by_label("Retries").fill("9")
-    await served.client.update("nightly", actor="ben", retries=2)
+    await served.client.schedules.update("nightly", actor="ben", retries=2)
     await review(page)
     await page.get_by_role("link", name="Take theirs, forget mine").click()
     await expect(page.get_by_label("Retries")).to_have_value("2")
@@ -208,7 +210,7 @@ async def test_over_code_and_back(desk: Desk, served: Served) -> None:
     await expect(page.get_by_text("Set over what code declares")).to_be_visible()
     await page.get_by_role("button", name="Save it").click()
     await expect(page.get_by_text("declared is saved")).to_be_visible()
-    assert (await served.client.get("declared")).field_overrides == {"retries": 4}
+    assert (await served.client.schedules.get("declared")).field_overrides == {"retries": 4}
     page = await desk.open("/schedules/declared/edit")
     await page.get_by_label("back to code: retries").check()
     await desk.check("edit-code")
@@ -216,7 +218,7 @@ async def test_over_code_and_back(desk: Desk, served: Served) -> None:
     await expect(page.get_by_text("Back to what code declares: retries")).to_be_visible()
     await page.get_by_role("button", name="Save it").click()
     await expect(page.get_by_text("declared is saved")).to_be_visible()
-    after = await served.client.get("declared")
+    after = await served.client.schedules.get("declared")
     assert after.field_overrides == {}
     assert after.definition is not None
     assert after.definition.retries == 1
@@ -234,7 +236,7 @@ async def test_without_scripts(browser: Browser, served: Served, desk: Desk) -> 
     await review(page)
     await page.get_by_role("button", name="Make it").click()
     await expect(page.get_by_text("plain is made.")).to_be_visible()
-    assert (await served.client.get("plain")).state == "active"
+    assert (await served.client.schedules.get("plain")).state == "active"
     await context.close()
 
 
@@ -260,8 +262,8 @@ async def test_who_may_edit_what(door: Desk, guarded: Served) -> None:
         form = {"csrf": csrf, "name": "x", "when": "0 9 * * *", "task": "report", "step": "save"}
         answer = await page.request.post(f"{guarded.url}/schedules/{path}", form=form, headers=there)
         assert answer.status == 403
-    assert [row.schedule.name for row in await guarded.client.list()] == ["alpha"]
-    assert (await guarded.client.get("alpha")).revision == 1
+    assert [row.schedule.name for row in await guarded.client.schedules.list()] == ["alpha"]
+    assert (await guarded.client.schedules.get("alpha")).revision == 1
 
 
 @done
@@ -284,7 +286,7 @@ async def test_a_new_schedule_shows_and_gets_the_settings_of_its_task(desk: Desk
     await expect(told).to_contain_text("Queue reports, Concurrency key k, Time-out 10m.")
     await page.get_by_role("button", name="Make it").click()
     await expect(page.get_by_text("fresh is made.")).to_be_visible()
-    definition = (await served.client.get("fresh")).definition
+    definition = (await served.client.schedules.get("fresh")).definition
     assert definition is not None
     found = {name: getattr(definition, name) for name in settings}
     assert found == {**settings, "retries": 0, "on_crash": "retry"}

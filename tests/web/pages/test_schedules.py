@@ -32,7 +32,9 @@ WORKER = Worker(
 async def make(served: Served, *names: str, **options: Any) -> None:
     """Schedules that are as plain as can be."""
     for name in names:
-        await served.client.create(name, every(hours=1), "report", actor="ana", unknown_task_ok=True, **options)
+        await served.client.schedules.create(
+            name, every(hours=1), "report", actor="ana", unknown_task_ok=True, **options
+        )
 
 
 @looked_at
@@ -43,18 +45,18 @@ async def test_what_a_row_tells(desk: Desk, served: Served) -> None:
     client, store = served.client, served.store
     await store.workers.heartbeat(WORKER, live_for=600)
     for name, trigger in (("prices", cron("*/10 9-17 * * mon-fri", tz="Asia/Tokyo")), ("heartbeat", every(minutes=1))):
-        await client.create(name, trigger, "report", actor="ana", tags=["money", "data"])
+        await client.schedules.create(name, trigger, "report", actor="ana", tags=["money", "data"])
     for number in range(7):
-        await client.trigger("prices", actor="ana")
+        await client.schedules.trigger("prices", actor="ana")
         (run,) = (await store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
         ended = Outcome(run.id, run.attempt, "succeeded")
         if number > 4:
             ended = Outcome(run.id, run.attempt, "failed", error="OSError: disk is slow", failure_kind="raised")
         await store.leases.finish([ended])
-    await client.create("moved-away", cron("0 4 * * *", tz="Europe/Rome"), "report", actor="ana", shadow=True)
+    await client.schedules.create("moved-away", cron("0 4 * * *", tz="Europe/Rome"), "report", actor="ana", shadow=True)
     await make(served, "train", queue="gpu")
-    until = (await client.now()).replace(microsecond=0) + timedelta(hours=3)
-    await client.pause("heartbeat", actor=HOSTILE, note=HOSTILE, until=until)
+    until = (await client.system.now()).replace(microsecond=0) + timedelta(hours=3)
+    await client.schedules.pause("heartbeat", actor=HOSTILE, note=HOSTILE, until=until)
     page = await desk.open("/schedules")
     await expect(page.locator("tbody tr")).to_have_count(4)
 
@@ -84,7 +86,7 @@ async def test_found_as_one_types(desk: Desk, served: Served, monkeypatch: pytes
     monkeypatch.setattr(page_of, "PAGE", 3)
     await make(served, "alpha", "beta", "gamma", "delta")
     await make(served, "mail-eu", "mail-us", tags=["post"], queue="slow")
-    await served.client.pause("mail-us", actor="ben", note="no stamps")
+    await served.client.schedules.pause("mail-us", actor="ben", note="no stamps")
     page = await desk.open("/schedules")
     rows, names = page.locator("tbody tr"), page.locator("tbody a.name")
     await expect(names).to_have_text(["alpha", "beta", "delta"])
@@ -111,7 +113,7 @@ async def test_found_as_one_types(desk: Desk, served: Served, monkeypatch: pytes
     await page.reload()
     await expect(names).to_have_text(["mail-us"])
     await expect(page.locator(".chip", has_text="parked").locator("input")).to_be_checked()
-    await served.client.pause("mail-eu", actor="ben", note="neither here")
+    await served.client.schedules.pause("mail-eu", actor="ben", note="neither here")
     await expect(names).to_have_text(["mail-eu", "mail-us"])
     await expect(rows.first).to_contain_text("by ben: “neither here”")
     await page.locator("#q").fill("nowhere")
@@ -154,14 +156,14 @@ async def test_by_keyboard_and_live(desk: Desk, served: Served) -> None:
         await page.keyboard.press(key)
     await expect(page.get_by_text("1 selected")).to_be_visible()
     await expect(page.locator("#bulk-pause")).to_be_enabled()
-    await served.client.delete("alpha", actor="ben")
+    await served.client.schedules.delete("alpha", actor="ben")
     await make(served, "before-beta")
     await expect(page.locator("tbody a.name")).to_have_text(["before-beta", "beta", "gamma"])
     await expect(page.locator("input[name=name]:checked")).to_have_count(1)
     await expect(page.get_by_label("Select beta", exact=True)).to_be_checked()
     await expect(page.get_by_text("1 selected")).to_be_visible()
     # One that is gone is not selected under another name.
-    await served.client.delete("beta", actor="ben")
+    await served.client.schedules.delete("beta", actor="ben")
     await expect(page.locator("tbody a.name")).to_have_text(["before-beta", "gamma"])
     await expect(page.locator("input[name=name]:checked")).to_have_count(0)
     await expect(page.locator("#bulk-pause")).to_be_disabled()

@@ -36,9 +36,9 @@ async def test_workers_and_what_they_serve(desk: Desk, served: Served) -> None:
 async def test_counts_of_queues_and_keys_lead_to_their_runs(desk: Desk, served: Served) -> None:
     """Each number to the runs that it counts, whatever is in the name of the queue or of the key."""
     odd = "a&b=c <script>alert(1)</script>"
-    await served.client.enqueue("x", actor="ana", queue="gpu", concurrency_key=odd, unknown_task_ok=True)
-    second = await served.client.enqueue("x", actor="ana", queue="gpu", concurrency_key=odd, unknown_task_ok=True)
-    await served.client.enqueue("x", actor="ana", unknown_task_ok=True)
+    await served.client.runs.enqueue("x", actor="ana", queue="gpu", concurrency_key=odd, unknown_task_ok=True)
+    second = await served.client.runs.enqueue("x", actor="ana", queue="gpu", concurrency_key=odd, unknown_task_ok=True)
+    await served.client.runs.enqueue("x", actor="ana", unknown_task_ok=True)
     await served.client.limits.set(odd, 1, actor="ana")
     page = await desk.open("/workers")
     await desk.check("workers-queues")
@@ -93,14 +93,14 @@ async def test_only_an_admin_drains(door: Desk, guarded: Served) -> None:
 @looked_at
 async def test_the_audit_tells_who_did_what(desk: Desk, served: Served) -> None:
     """Newest first, by page, of one schedule or of all; hostile notes are texts."""
-    await served.client.create("nightly", every(hours=1), "report", actor=HOSTILE, unknown_task_ok=True)
-    await served.client.pause("nightly", actor="ana", note=HOSTILE)
+    await served.client.schedules.create("nightly", every(hours=1), "report", actor=HOSTILE, unknown_task_ok=True)
+    await served.client.schedules.pause("nightly", actor="ana", note=HOSTILE)
     page = await desk.open("/audit?schedule=nightly")
     await expect(page.locator("tbody tr")).to_have_count(2)
     await page.locator("summary").first.click()
     await expect(page.locator("pre").first).to_contain_text("<script>alert(1)</script>")
     # It is live, and what was opened stays open.
-    await served.client.resume("nightly", actor="ben")
+    await served.client.schedules.resume("nightly", actor="ben")
     await expect(page.locator("tbody tr")).to_have_count(3)
     await expect(page.locator("details[open] pre")).to_contain_text("<script>alert(1)</script>")
     await desk.check("audit")

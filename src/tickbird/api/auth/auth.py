@@ -18,7 +18,7 @@ from fastapi.security import HTTPBearer
 from tickbird.api.auth.namespaces import choose
 from tickbird.api.middleware.strict_params import reject_unknown_params
 from tickbird.api.problems import Problem
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.access.sessions import SessionRecord, parse_session
 from tickbird.domain.access.tokens import USE_NOTED_EVERY, Namespaces, Role, TokenRecord, allows, holder, parse_token
 from tickbird.domain.errors import TickbirdError
@@ -63,7 +63,7 @@ class Access:
 
     caller: Caller
     namespace: str
-    client: Client
+    client: StoreClient
 
     @property
     def actor(self) -> str:
@@ -74,7 +74,7 @@ class Access:
 class Authority:
     """Tells whose token, or whose session, a request carries."""
 
-    def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, client: StoreClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
         self._clock = clock
         # From the start, because a slow look-up must not extend the time.

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from tickbird.api.auth.auth import Authority, Caller
 from tickbird.api.problems import Problem
-from tickbird.client import Client
+from tickbird.client import StoreClient
 
 # A page of another site cannot have a browser send it.
 HEADER: Final = "X-Tickbird"
@@ -20,7 +20,7 @@ _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
 class LocalAuthority(Authority):
     """Takes every request for one by the person at this machine, if it can only have come from them."""
 
-    def __init__(self, client: Client, namespace: str) -> None:
+    def __init__(self, client: StoreClient, namespace: str) -> None:
         super().__init__(client)
         self._caller = Caller("", "dev", "admin", (namespace,))
 

@@ -20,6 +20,7 @@ from tickbird.client.idempotency import ResponseStore
 from tickbird.domain.access.http_responses import StoredResponse
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH, allows
 from tickbird.domain.errors import InvalidError, TickbirdError
+from tickbird.wire.operations import Operation
 
 log = logging.getLogger("tickbird.api")
 HEADER: Final = "Idempotency-Key"
@@ -32,8 +33,6 @@ DESCRIBED: Final = {
     "description": "The same key again, within a day, gives the same answer, and nothing is done twice.",
     "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},
 }
-# Their answers hold what is shown once and kept nowhere.
-_SECRET: Final = frozenset({"create_token"})
 _KEPT_HEADERS: Final = (b"content-type", b"etag", b"location")
 _MAX_SIZE: Final = 1_000_000
 
@@ -43,8 +42,8 @@ def repeatable(routes: Iterable[Any]) -> Iterator[APIRoute]:
     for route in routes:
         if isinstance(route, APIRoute) and "POST" in (route.methods or ()):
             role = role_of(route)
-            own = any(each.alias == HEADER for each in route.dependant.header_params)
-            if role is not None and allows(role, "operator") and not own and route.operation_id not in _SECRET:
+            operation: Operation | None = getattr(route, "operation", None)
+            if role is not None and allows(role, "operator") and operation is not None and operation.stored:
                 yield route
 
 

@@ -1,4 +1,4 @@
-"""Activity over HTTP: as a list, and as server-sent events that can be resumed."""
+"""Activity as server-sent events that can be resumed."""
 
 from __future__ import annotations
 
@@ -9,28 +9,12 @@ from fastapi.responses import Response
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Viewer
-from tickbird.api.models.activity import ActivityPage
-from tickbird.api.paging import write_items
-from tickbird.api.query_types import InstantText, read_instant
 from tickbird.api.streams.activity_feed import ActivityFeed, Subscriber
 from tickbird.api.streams.sse import MEDIA_TYPE, SseConnections
 from tickbird.domain.ledger.activity import ACTIVITY_CURSOR, ActivityKind, parse_activity_cursor
 from tickbird.domain.text import check_text
-from tickbird.wire.encode.activity import activity_document
 
 router = APIRouter(prefix=f"{PREFIX}/activity", tags=["activity"])
-
-
-@router.get("", summary="What happened lately", operation_id="list_activity", response_model=ActivityPage)
-async def list_activity(
-    access: Viewer,
-    since: Annotated[InstantText, Query(description="What happened since then.")],
-    schedule: Annotated[str | None, Query(max_length=200, description="Only of this schedule.")] = None,
-    limit: Annotated[int, Query(ge=1, le=10_000, description="At most so many of each kind.")] = 1_000,
-) -> Any:
-    """Runs that were planned, runs that ended and ticks that were skipped, oldest first; of each kind the newest."""
-    found = await access.client.activity(read_instant(since, "since"), schedule=schedule, limit=limit)
-    return {"items": await write_items(found, activity_document)}
 
 
 @router.get(

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 
 from tickbird.api.auth.auth import Viewer
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.doctor.metrics import RECENTLY, NamespaceMetrics
 from tickbird.single_flight_cache import SingleFlightCache, from_end
 
@@ -31,7 +31,7 @@ Metric = tuple[str, str, Mapping[tuple[tuple[str, str], ...], float]]
 class MetricsCache:
     """What was measured of each namespace, for a few seconds."""
 
-    def __init__(self, client: Client, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, client: StoreClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
         self._metrics: SingleFlightCache[str, NamespaceMetrics] = SingleFlightCache(
             from_end(READ_INTERVAL), max_entries=_MAX_NAMESPACES, clock=clock

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Final
 
 from tickbird.api.streams.sse import Events, event
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.ledger.activity import (
     Activity,
@@ -22,7 +22,7 @@ from tickbird.domain.ledger.activity import (
     ActivityPosition,
     Watermark,
 )
-from tickbird.wire.encode.activity import streamed_activity_document
+from tickbird.wire.codec import encode
 
 log = logging.getLogger("tickbird.api")
 # A position further ahead than this is of another store, or the clock was set back.
@@ -81,7 +81,7 @@ class Subscriber:
 class ActivityFeed:
     """Reads what happens while anybody follows: one reader for all of them."""
 
-    def __init__(self, client: Client, pauses: FeedOptions) -> None:
+    def __init__(self, client: StoreClient, pauses: FeedOptions) -> None:
         self._client = client
         self._pauses = pauses
         self._followers: set[Subscriber] = set()
@@ -220,7 +220,11 @@ def _at(mark: ActivityCursor) -> bytes:
 
 
 def _format(mark: ActivityCursor, activity: Activity) -> bytes:
-    return event(streamed_activity_document(activity), name=activity.kind, place=str(mark))
+    document = encode(activity)
+    if (run := document["run"]) is not None:
+        # Payloads and results are not sent to everyone who follows.
+        del run["payload"], run["result"]
+    return event(document, name=activity.kind, place=str(mark))
 
 
 def _reset(mark: ActivityCursor) -> bytes:

@@ -12,11 +12,11 @@ from typing import Final
 
 from tickbird.api.problems import Problem
 from tickbird.api.streams.sse import Events, event
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import NotFoundError, TickbirdError
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import FINAL, Status
-from tickbird.wire.encode.runs import log_document
+from tickbird.wire.codec import encode
 
 log = logging.getLogger("tickbird.api")
 # A line's attempt and its number: where to go on behind it.
@@ -62,7 +62,7 @@ class LogFeeds:
     def __init__(self) -> None:
         self._feeds: dict[tuple[str, int], _Feed] = {}
 
-    async def follow(self, namespace: str, client: Client, run_id: int, after: LogPosition) -> Events:
+    async def follow(self, namespace: str, client: StoreClient, run_id: int, after: LogPosition) -> Events:
         """Every line of a run behind a place, as they come, and at last that it has ended and how."""
         feed = self._feeds.get((namespace, run_id))
         if feed is None:
@@ -73,12 +73,12 @@ class LogFeeds:
                 news = feed.news
                 lines = feed.after(after)
                 if lines is None:
-                    lines = (await client.read_logs(run_id, after=after, limit=_PAGE)).lines
+                    lines = (await client.runs.read_logs(run_id, after=after, limit=_PAGE)).lines
                     if not lines:
                         after = feed.begins
                         continue
                 if lines:
-                    yield b"".join(event(log_document(line), place=format_position(line)) for line in lines)
+                    yield b"".join(event(encode(line), place=format_position(line)) for line in lines)
                     after = position_of(lines[-1])
                 elif feed.ended:
                     yield event({"run_id": run_id, "status": feed.status}, name="end")
@@ -95,7 +95,7 @@ class LogFeeds:
 class _Feed:
     """The newest lines of one run, and whether it has ended; read while anybody listens."""
 
-    def __init__(self, client: Client, run_id: int, after: LogPosition) -> None:
+    def __init__(self, client: StoreClient, run_id: int, after: LogPosition) -> None:
         self._client = client
         self._run_id = run_id
         self._lines: list[LogLine] = []
@@ -147,7 +147,7 @@ class _Feed:
         found = False
         while True:
             # A run that was final before its lines were read has no more of them.
-            logs = await self._client.read_logs(self._run_id, after=self._reached, limit=_PAGE)
+            logs = await self._client.runs.read_logs(self._run_id, after=self._reached, limit=_PAGE)
             if logs.lines:
                 found = True
                 self._take(logs.lines)

@@ -1,69 +1,74 @@
-"""The client over HTTP: the same verbs, values and errors as on a store, by way of a server."""
+"""The client over HTTP: the same nouns, verbs, values and errors as on a store, through a server."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TypeVar
+from collections.abc import Mapping
 
 from tickbird.client import Client
-from tickbird.client.base import ClientBase
+from tickbird.client.activity import ActivityLog
+from tickbird.client.base import N, Settings, Validate
 from tickbird.client.calendars import Calendars
-from tickbird.client.http.backfills import RemoteBackfills
-from tickbird.client.http.bulk import RemoteBulk
+from tickbird.client.files import Files
+from tickbird.client.forecast import Forecasts
+from tickbird.client.http.activity import HttpActivityLog, HttpPings
 from tickbird.client.http.calendars import HttpCalendars
-from tickbird.client.http.files import RemoteFiles
-from tickbird.client.http.forecast import RemoteSimulations
-from tickbird.client.http.operations import HttpNoun, over_http
-from tickbird.client.http.pings import RemotePings
-from tickbird.client.http.previews import RemotePreviews
-from tickbird.client.http.runs import RemoteRuns
-from tickbird.client.http.schedules import RemoteSchedules
-from tickbird.client.http.system import RemoteSystem
-from tickbird.client.http.tick_overrides import RemoteOverrides
+from tickbird.client.http.files import HttpFiles
+from tickbird.client.http.forecast import HttpForecasts
+from tickbird.client.http.operations import HAND_WRITTEN, http_class
+from tickbird.client.http.runs import HttpRuns
+from tickbird.client.http.schedules import HttpSchedules
+from tickbird.client.http.system import HttpSystem
 from tickbird.client.http.tokens import HttpTokens
 from tickbird.client.http.transport import Transport
-from tickbird.client.http.unsupported import StoreOnly
+from tickbird.client.pings import Pings
+from tickbird.client.runs import Runs
+from tickbird.client.schedules import Schedules
+from tickbird.client.system import System
 from tickbird.client.tokens import Tokens
+from tickbird.domain.text import check_name
 
-N = TypeVar("N", bound=ClientBase)
-_HAND_WRITTEN: dict[type, type] = {Calendars: HttpCalendars, Tokens: HttpTokens}
+__all__ = ["HttpClient", "Transport"]
 
-__all__ = ["RemoteClient", "Transport"]
+HAND_WRITTEN.update(
+    {
+        ActivityLog: HttpActivityLog,
+        Calendars: HttpCalendars,
+        Files: HttpFiles,
+        Forecasts: HttpForecasts,
+        Pings: HttpPings,
+        Runs: HttpRuns,
+        Schedules: HttpSchedules,
+        System: HttpSystem,
+        Tokens: HttpTokens,
+    }
+)
 
 
-@cache
-def _http_class(kind: type[N]) -> type[N]:
-    """The class of a noun over HTTP: with methods written by hand if it has such, all others derived."""
-    made = _HAND_WRITTEN.get(kind) or type(f"Http{kind.__name__}", (HttpNoun, kind), {})
-    return over_http(made)
+class HttpClient(Client):
+    """Reads and changes schedules and runs of one namespace on a server; without one, the only one of the token.
 
-
-class RemoteClient(
-    RemoteSchedules,
-    RemoteBulk,
-    RemoteSimulations,
-    RemoteFiles,
-    RemotePreviews,
-    RemotePings,
-    RemoteOverrides,
-    RemoteRuns,
-    RemoteBackfills,
-    RemoteSystem,
-    StoreOnly,
-    Client,
-):
-    """Reads and changes schedules and runs of one namespace on a server.
-
-    Who does something is who the token belongs to: `actor` is taken, so that code runs on a store as well, and
+    The actor of a change is the holder of the token: `actor` is accepted, so that code runs on a store as well, and
     otherwise ignored.
     """
 
+    def __init__(
+        self,
+        transport: Transport,
+        namespace: str | None = None,
+        validators: Mapping[str, Validate] | None = None,
+        settings: Mapping[str, Settings] | None = None,
+    ) -> None:
+        self._transport = transport
+        self._asked = None if namespace is None else check_name(namespace, "namespace")
+        self._validators = validators or {}
+        self._settings = settings or {}
+
     def _noun(self, kind: type[N]) -> N:
-        made: N = _http_class(kind)(self._transport, self._asked, self._validators, self._settings)  # type: ignore[arg-type]
+        made: N = http_class(kind)(self._transport, self._asked, self._validators, self._settings)  # type: ignore[arg-type]
         return made
 
-    def in_namespace(self, namespace: str) -> RemoteClient:
+    def in_namespace(self, namespace: str) -> HttpClient:
         """A client of the same server in another namespace."""
         if namespace != self._asked:
-            return RemoteClient(self._transport, namespace)
-        return RemoteClient(self._transport, namespace, self._validators, self._settings)
+            return HttpClient(self._transport, namespace)
+        return HttpClient(self._transport, namespace, self._validators, self._settings)

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from tickbird.client.base import Settings, Validate, page_size
+from tickbird.client.base import ClientBase, Settings, Validate, page_size
 from tickbird.client.http.transport import HttpRequest, Transport
+from tickbird.client.runs import Runs, not_finished
 from tickbird.domain.access.tokens import covers
 from tickbird.domain.errors import NotFoundError
+from tickbird.domain.runs.run import FINAL, RunRecord
+from tickbird.domain.schedules.task_settings import FromTask
 from tickbird.domain.text import check_text
+from tickbird.domain.time.durations import Duration, seconds
+from tickbird.domain.time.instants import to_micros
 from tickbird.wire.codec import Document, decode
 from tickbird.wire.operations import Operation, Parameter, operations_of
 from tickbird.wire.page_tokens import write_key
 from tickbird.wire.parameters import write_value
 
 N = TypeVar("N", bound=type)
+K = TypeVar("K", bound=ClientBase)
 # Items that a server returns at once.
 MAX_PAGE = 1_000
+# Seconds that a server waits for a run in one request.
+_MAX_WAIT = 60
+GET_RUN = operations_of(Runs)["get"]
 
 
 def over_http(noun: N) -> N:
@@ -28,6 +40,18 @@ def over_http(noun: N) -> N:
         if name not in vars(noun):
             setattr(noun, name, _method(operation))
     return noun
+
+
+# Nouns of which some methods are written by hand.
+HAND_WRITTEN: dict[type, type] = {}
+
+
+@cache
+def http_class(kind: type[K]) -> type[K]:
+    """The class of a noun over HTTP: methods written by hand if it has such, all others derived."""
+    made: Any = HAND_WRITTEN.get(kind) or type(f"Http{kind.__name__}", (HttpNoun, kind), {})
+    derived: type[K] = over_http(made)
+    return derived
 
 
 class HttpNoun:
@@ -46,17 +70,46 @@ class HttpNoun:
         self._validators = validators
         self._settings = settings
 
+    def _noun(self, kind: type[K]) -> K:
+        made: K = http_class(kind)(self._transport, self._asked, self._validators, self._settings)  # type: ignore[arg-type]
+        return made
+
+    def _namespace_query(self) -> dict[str, str]:
+        return {} if self._asked is None else {"namespace": self._asked}
+
     async def send(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         """The result of an operation."""
+        if (wait := arguments.get("wait")) is not None:
+            seconds(wait, "wait")
         if operation.page is not None:
             return await self._list(operation, arguments)
-        return await self._request(operation, arguments, lambda document: read_result(operation, document))
+        value = await self._request(operation, arguments, lambda document: read_result(operation, document))
+        return value if wait is None else await self.wait_for_run(value.id, timeout=wait)
+
+    async def wait_for_run(self, run_id: int, *, timeout: Duration | None = None) -> RunRecord:
+        """A run once it is final; NotFinishedError if it is not within this time."""
+        longest = None if timeout is None else float(seconds(timeout, "timeout"))
+        began, asked = time.monotonic(), 0
+        while True:
+            # At first without waiting: most often it has ended.
+            query = {"wait": str(asked)} if asked else {}
+            run: RunRecord = await self._request(
+                GET_RUN, {"run_id": run_id}, lambda document: read_result(GET_RUN, document), query, patience=asked
+            )
+            if run.status in FINAL:
+                return run
+            left = _MAX_WAIT if longest is None else began + longest - time.monotonic()
+            if left <= 0:
+                raise not_finished(run, longest or 0)
+            asked = max(1, min(_MAX_WAIT, int(left)))
 
     async def _list(self, operation: Operation, arguments: Mapping[str, Any]) -> list[Any]:
         """Items after a key, in as many requests as that takes."""
         limit = arguments.get("limit")
         key = arguments.get(operation.cursor) if operation.cursor else None
-        after = write_key(key) if key not in (None, "") else None
+        if isinstance(key, datetime):
+            key = to_micros(key)
+        after = write_key(key) if key not in (None, "", 0) else None
         if limit is not None:
             page_size(limit)
         # A server returns what the token opens, which may be more than is asked for.
@@ -81,22 +134,29 @@ class HttpNoun:
         arguments: Mapping[str, Any],
         read: Callable[[Document], Any],
         query: Mapping[str, str] | None = None,
+        *,
+        patience: float = 0.0,
     ) -> Any:
-        path, asked, body = operation.path.replace(":path", ""), {**(query or {})}, {}
-        if self._asked is not None:
-            asked["namespace"] = self._asked
+        path, asked = operation.path.replace(":path", ""), {**self._namespace_query(), **(query or {})}
+        body: dict[str, Any] = {}
         for parameter in operation.parameters:
             value = arguments[parameter.name]
             if parameter.place == "path":
                 path = path.replace(f"{{{parameter.key}}}", _segment(operation, parameter, value))
-            elif value is None or (parameter.place == "query" and value == parameter.default):
+            elif (
+                isinstance(value, FromTask)
+                or value is None
+                or (parameter.place == "query" and value == parameter.default)
+            ):
                 continue
             elif parameter.place == "query":
                 asked[parameter.key] = _text(write_value(parameter.hint, value))
             else:
-                body[parameter.key] = write_value(parameter.hint, value)
+                _nest(body, parameter.key, write_value(parameter.hint, value))
+        if none := [name for name in operation.settings if arguments[name] is None]:
+            body["none"] = none
         sends_body = operation.method in ("POST", "PUT", "PATCH")
-        keyed = operation.method == "POST" and operation.stored
+        keyed = operation.method == "POST" and (operation.stored or operation.has("idempotency_key"))
         headers = _headers(operation, arguments)
         request = HttpRequest(
             operation.method,
@@ -104,7 +164,7 @@ class HttpNoun:
             asked,
             body if sends_body else None,
             headers,
-            patience=operation.timeout,
+            patience=operation.timeout + patience,
             repeatable=operation.method == "GET" or keyed,
         )
         return self._transport.understood(read, await self._transport.request(request))
@@ -117,7 +177,8 @@ def read_result(operation: Operation, document: Any) -> Any:
     if operation.result is type(None):
         return None
     value = document if operation.envelope is None else document[operation.envelope]
-    return None if value is None else decode(operation.result, value)
+    found = None if value is None else decode(operation.result, value)
+    return found if operation.shown is None else operation.shown.pick(found)
 
 
 def _method(operation: Operation) -> Any:
@@ -130,6 +191,15 @@ def _method(operation: Operation) -> Any:
     call.__doc__ = operation.description
     call.operation = operation  # type: ignore[attr-defined]
     return call
+
+
+def _nest(body: dict[str, Any], key: str, value: Any) -> None:
+    """Set a key; `filter.tag` is `tag` in the object `filter`."""
+    first, _, rest = key.partition(".")
+    if rest:
+        _nest(body.setdefault(first, {}), rest, value)
+    else:
+        body[key] = value
 
 
 def _headers(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, str]:

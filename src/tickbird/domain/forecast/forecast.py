@@ -8,6 +8,7 @@ from heapq import nlargest
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.forecast.bounds import MAX_DAYS, MAX_OUTAGES, MAX_ROWS, MAX_SCHEDULES, MAX_TICKS
 from tickbird.domain.forecast.model import MICROS, RunningRun, Scenario, SlotPool
 from tickbird.domain.forecast.simulator import Simulator
 from tickbird.domain.forecast.stats import ForecastStats
@@ -19,11 +20,6 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY
 
 # So many ticks are played at once, of so many schedules, so far ahead.
-MAX_TICKS: Final = 30_000_000
-MAX_SCHEDULES: Final = 100_000
-MAX_DAYS: Final = 366
-MAX_OUTAGES: Final = 100
-MAX_ROWS: Final = 10_000
 _MINUTES_SHOWN: Final = 10
 # For schedules of which no run has succeeded yet, in seconds.
 DEFAULT_DURATION: Final = 10

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from tickbird.domain.ledger.entries import LedgerEntry
 from tickbird.domain.runs.run import RunRecord, SkipRecord
+from tickbird.domain.time.instants import to_seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,3 +34,43 @@ class LedgerPage:
     runs: Sequence[LedgerEntry] = ()
     skips: Sequence[LedgerEntry] = ()
     pruned_until: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TickDecision:
+    """The decision for a tick, or for ticks from this one on: a run or a skip."""
+
+    tick: datetime
+    run: RunRecord | None = None
+    skip: SkipRecord | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionPage:
+    """A page of decisions by their ticks, oldest first; `next_second`: where the next page begins, if there is one."""
+
+    items: Sequence[TickDecision] = ()
+    next_second: int | None = None
+
+
+def page_of_decisions(decisions: TickDecisions, start: datetime | None, limit: int) -> DecisionPage:
+    """The first `limit` decisions of those that were read with one more of each kind.
+
+    `start` is the first tick of a later page: what reaches into it was on the page before.
+    """
+    runs = [TickDecision(run.scheduled_for or run.due_at, run) for run in decisions.runs]
+    skips = [TickDecision(skip.first, skip=skip) for skip in decisions.skips]
+    runs, skips = (
+        sorted((one for one in kind if start is None or one.tick >= start), key=lambda one: one.tick)
+        for kind in (runs, skips)
+    )
+    # Of either kind there may be more after the last one that was read.
+    horizon = min((kind[limit].tick for kind in (runs, skips) if len(kind) > limit), default=None)
+    items = sorted((*runs, *skips), key=lambda one: one.tick)
+    cut = items[limit - 1].tick if len(items) > limit else None
+    bound = min((at for at in (horizon, cut) if at is not None), default=None)
+    if bound is None:
+        return DecisionPage(items)
+    shown = [one for one in items if one.tick <= bound]
+    more = len(shown) < len(items) or horizon == bound
+    return DecisionPage(shown, to_seconds(bound) + 1 if more else None)

@@ -24,6 +24,8 @@ class UpcomingTick:
     due_at: datetime
     skipped: str | None = None
     override: OverrideRecord | None = None
+    # How changes of the clock (DST) affect it.
+    notes: Sequence[str] = ()
 
 
 # Ticks, each with notes on how a change of the clock (DST) affects it.

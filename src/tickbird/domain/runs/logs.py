@@ -34,6 +34,11 @@ class LogLine:
     text: str
 
 
+def level_name(level: int) -> str:
+    """A level as the standard library names it, in lower case."""
+    return logging.getLevelName(level).lower()
+
+
 @dataclass(frozen=True, slots=True)
 class RunLogs:
     """Lines of a run, and how it stood before they were read: what a final one has logged is there."""

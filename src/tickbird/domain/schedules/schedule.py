@@ -101,6 +101,16 @@ class Schedule:
         return None if self.cursor.planned_until is None else to_datetime(self.cursor.planned_until)
 
     @property
+    def trigger_description(self) -> str | None:
+        """Its trigger in words; None if the definition cannot be read."""
+        return None if self.definition is None else self.definition.trigger.describe()
+
+    @property
+    def zone(self) -> str | None:
+        """The time zone of its trigger; None if the definition cannot be read."""
+        return None if self.definition is None else self.definition.trigger.tz
+
+    @property
     def enabled(self) -> bool:
         """Is it neither paused nor deleted? A parked or ended one is enabled, though it does not run."""
         return self.state not in ("paused", "deleted")
@@ -163,3 +173,11 @@ def check_revision(schedule: Schedule, revision: int | None) -> None:
             f"schedule {schedule.name!r} is at revision {schedule.revision}, not {revision}: it changed meanwhile.",
             hint="Read it again and repeat the change.",
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PutResult:
+    """A schedule after a put, and whether it was created."""
+
+    schedule: Schedule
+    created: bool

@@ -52,7 +52,7 @@ class Backfill(Action):
     async def _backfill(self, *, dry_run: bool) -> BackfillPlan:
         order: Literal["oldest", "newest"] = "newest" if self.typed("order") == "newest" else "oldest"
         concurrency = self.number("concurrency", "At once", maximum=MAX_CONCURRENCY, empty=1)
-        return await self.visit.client.backfill(
+        return await self.visit.client.backfills.create(
             self.schedule.name,
             self.picked("first").at,
             self.picked("last").at,

@@ -211,7 +211,7 @@ def page_of(kind: type[Action]) -> Page:
 
     async def enter(visit: PageRequest) -> Response:
         try:
-            schedule = await visit.client.get(visit.schedule_name)
+            schedule = await visit.client.schedules.get(visit.schedule_name)
         except NotFoundError:
             # What follows the typing comes late where the form itself has just deleted it.
             if "look" in visit.query:
@@ -223,7 +223,7 @@ def page_of(kind: type[Action]) -> Page:
         try:
             return await action.do()
         except StaleError:
-            action.schedule = await visit.client.get(schedule.name)
+            action.schedule = await visit.client.schedules.get(schedule.name)
             return await action.show(412, await _meanwhile(visit, schedule, action.base_revision))
         except InvalidError as error:
             action.wrong = {**action.wrong, error.field: str(error).removeprefix(f"{error.field}: ")}
@@ -242,5 +242,5 @@ def routes_of(path: str, kind: type[Action], role: Role) -> tuple[PageRoute, ...
 
 async def _meanwhile(visit: PageRequest, schedule: Schedule, seen: int | None) -> Sequence[HistoryEntry]:
     """What others did since a revision, newest first."""
-    found = await visit.client.history(schedule.name, limit=_MAX_SHOWN)
+    found = await visit.client.revisions.history(schedule.name, limit=_MAX_SHOWN)
     return [each for each in found if seen is None or each.revision.revision > seen]

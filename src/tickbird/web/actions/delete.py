@@ -23,7 +23,7 @@ class Delete(Action):
         name = self.schedule.name
         if self.typed("typed_name").strip() != name.strip():
             raise InvalidError("Type the name of the schedule, exactly.", field="typed_name")
-        await self.visit.client.delete(
+        await self.visit.client.schedules.delete(
             name, actor=self.visit.actor, revision=self.base_revision, cancel_runs=self.is_on("cancel_runs")
         )
         return self.visit.done(self.visit.url("/schedules"), f"{name} is deleted.")
@@ -34,7 +34,7 @@ class Delete(Action):
 
     async def context(self) -> dict[str, Any]:
         """The runs that go on, or are cancelled."""
-        return {"active": len(await self.visit.client.active_runs(self.schedule.name))}
+        return {"active": len(await self.visit.client.runs.list_active(self.schedule.name))}
 
 
 ROUTES: Final = routes_of("/delete", Delete, "editor")

@@ -27,7 +27,7 @@ class Pause(Action):
         until = self.instant("until_at", choice="until")
         if until is not None and until <= self.visit.clock.now:
             raise InvalidError("Choose an instant that is still to come.", field="until_at")
-        await self.visit.client.pause(
+        await self.visit.client.schedules.pause(
             self.schedule.name,
             actor=self.visit.actor,
             note=self.note,
@@ -46,7 +46,7 @@ class Pause(Action):
 
     async def context(self) -> dict[str, Any]:
         """The runs that go on, or are cancelled."""
-        active = await self.visit.client.active_runs(self.schedule.name)
+        active = await self.visit.client.runs.list_active(self.schedule.name)
         return {"active": len(active), "tomorrow": f"tomorrow {TOMORROW_HOUR:02d}:00"}
 
 
@@ -59,7 +59,7 @@ class Resume(Action):
     async def do(self) -> Response:
         """Resume it."""
         name = self.schedule.name
-        after = await self.visit.client.resume(
+        after = await self.visit.client.schedules.resume(
             name, actor=self.visit.actor, note=self.note, revision=self.base_revision
         )
         next_at = after.next_run_at

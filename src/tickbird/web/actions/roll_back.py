@@ -29,7 +29,7 @@ class RollBack(Action):
         return self.visit.number("to") or 0
 
     async def _record(self) -> RevisionRecord:
-        for found in await self.visit.client.revisions(self.schedule.name, before=self.to + 1, limit=1):
+        for found in await self.visit.client.revisions.list(self.schedule.name, before=self.to + 1, limit=1):
             if found.revision == self.to:
                 return found
         raise NotFoundError(
@@ -41,7 +41,7 @@ class RollBack(Action):
         """Go back."""
         self._check_command(await self._record())
         name, to = self.schedule.name, self.to
-        after = await self.visit.client.roll_back(
+        after = await self.visit.client.revisions.roll_back(
             name, to, actor=self.visit.actor, note=self.note, revision=self.base_revision
         )
         kept = override_notice(after)

@@ -34,7 +34,7 @@ class Reschedule(Action):
         to = self.instant("to_at", choice="to")
         if to is None:
             raise InvalidError("Choose when.", field="to")
-        await self.visit.client.reschedule(
+        await self.visit.client.schedules.reschedule(
             self.schedule.name, to, actor=self.visit.actor, note=self.note, revision=self.base_revision
         )
         when = self.visit.clock.both(to, self.own_zone)
@@ -70,7 +70,7 @@ class Skip(Action):
             until = self.picked("until_at").at
         elif which != "next":
             raise InvalidError("Choose one of these.", field="which")
-        after = await self.visit.client.skip(
+        after = await self.visit.client.schedules.skip(
             self.schedule.name, count, actor=self.visit.actor, until=until, note=self.note, revision=self.base_revision
         )
         on = next((tick for tick in upcoming_ticks(after, self.visit.clock.now, 1_000) if tick.skipped is None), None)
@@ -130,7 +130,7 @@ class Override(Action):
         name, tick, client = self.schedule.name, self.tick, self.visit.client
         when = self.visit.clock.text(tick, self.own_zone)
         if "undo" in self.visit.form:
-            await client.undo_override(name, tick, actor=self.visit.actor, note=self.note, revision=self.base_revision)
+            await client.overrides.undo(name, tick, actor=self.visit.actor, note=self.note, revision=self.base_revision)
             return self.visit.done(self.back, f"The tick of {when} is as its schedule has it.")
         what = self.typed("what")
         payload = self.payload() if what != "skip" else None
@@ -138,7 +138,7 @@ class Override(Action):
             raise InvalidError("Choose what is to become of it.", field="what")
         if what == "payload" and payload is None:
             raise InvalidError("Write the payload of its run.", field="payload")
-        await client.override(
+        await client.overrides.put(
             name,
             tick,
             actor=self.visit.actor,

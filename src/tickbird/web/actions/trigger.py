@@ -44,7 +44,7 @@ class Trigger(Action):
         sent = await self._sent()
         if sent.wrong:
             raise InvalidError("There is something wrong with the payload.", field="payload")
-        run = await self.visit.client.trigger(
+        run = await self.visit.client.schedules.trigger(
             self.schedule.name,
             actor=self.visit.actor,
             # What is the schedule's own goes by the name of the schedule's.
@@ -90,7 +90,7 @@ class Trigger(Action):
             "has_fields": draw(schema, {}).whole is None,
             "key": self._key,
             "recent": [run for run in runs if dict(run.payload) != self._own],
-            "active": len(await self.visit.client.active_runs(self.schedule.name)),
+            "active": len(await self.visit.client.runs.list_active(self.schedule.name)),
         }
 
     async def _form(
@@ -108,14 +108,14 @@ class Trigger(Action):
 
     async def _recent(self) -> Sequence[RunRecord]:
         """The newest runs, one for each payload."""
-        runs = await self.visit.client.runs(schedule=self.schedule.name, limit=_RECENT)
+        runs = await self.visit.client.runs.list(schedule=self.schedule.name, limit=_RECENT)
         return await asyncio.to_thread(_distinct, runs)
 
     async def _begin_with(self, runs: Sequence[RunRecord]) -> Mapping[str, Any]:
         like = self.visit.query.get("like", "")
         if not like.isascii() or not like.isdigit() or len(like) > 18:
             return self._own
-        run = next((each for each in runs if each.id == int(like)), None) or await self.visit.client.run(int(like))
+        run = next((each for each in runs if each.id == int(like)), None) or await self.visit.client.runs.get(int(like))
         if run.schedule_id != self.schedule.id:
             raise NotFoundError(f"run {run.id} is not one of {self.schedule.name}.")
         return run.payload

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, Final
 
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.client.payloads import payload_errors
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.schedules.definition import Target, check_payload
@@ -86,11 +86,11 @@ class SentPayload:
     form: PayloadForm
 
 
-async def published_schema(client: Client, target: Target) -> Mapping[str, Any] | None:
+async def published_schema(client: StoreClient, target: Target) -> Mapping[str, Any] | None:
     """What a live worker says of the payloads of a task; None where none knows it."""
     if target.kind != "task":
         return None
-    for worker in await client.workers():
+    for worker in await client.workers.list():
         published = worker.tasks.get(target.name)
         schema = published.get("schema") if isinstance(published, Mapping) else None
         if isinstance(schema, Mapping):

@@ -29,7 +29,7 @@ async def backfills(visit: PageRequest) -> Response:
     before = read_number(visit.query.get("before"))
 
     async def read() -> Sequence[BackfillRecord]:
-        return await visit.client.list_backfills(schedule=schedule, before=before, limit=_PAGE + 1)
+        return await visit.client.backfills.list(schedule=schedule, before=before, limit=_PAGE + 1)
 
     found = await visit.readings.share((visit.namespace, "backfills", schedule, before), read)
     shown = found[:_PAGE]
@@ -82,7 +82,7 @@ async def backfill(visit: PageRequest) -> Response:
 
 
 async def _read(visit: PageRequest, backfill_id: int) -> BackfillsPageData:
-    record = await visit.client.get_backfill(backfill_id)
+    record = await visit.client.backfills.get(backfill_id)
 
     async def some(*statuses: Status) -> Sequence[RunRecord]:
         if not record.count(*statuses):
@@ -96,12 +96,12 @@ async def _read(visit: PageRequest, backfill_id: int) -> BackfillsPageData:
 
 async def cancel(visit: PageRequest) -> Response:
     """Ask, then cancel the runs that have not begun, and ask those that run to stop where that is wanted."""
-    record = await visit.client.get_backfill(_number(visit))
+    record = await visit.client.backfills.get(_number(visit))
     note, stop = visit.form.text("note"), visit.form.text("stop") == "yes"
     wrong = ""
     if visit.is_sent:
         try:
-            await visit.client.cancel_backfill(record.id, actor=visit.actor, note=note, stop_running=stop)
+            await visit.client.backfills.cancel(record.id, actor=visit.actor, note=note, stop_running=stop)
         except InvalidError as error:
             wrong = str(error)
         else:

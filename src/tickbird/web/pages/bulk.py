@@ -200,7 +200,7 @@ async def export(visit: PageRequest) -> Response:
         f"{number:,} schedule{'' if number == 1 else 's'}, written by the dashboard.",
         "Bring them back with: tickbird apply -f THIS-FILE",
     ]
-    text = write(document, "toml", head=head, remarks=await visit.client.operator_notes(document))
+    text = write(document, "toml", head=head, remarks=await visit.client.files.operator_notes(document))
     headers = {"Content-Disposition": 'attachment; filename="schedules.toml"'}
     return Response(text, headers=headers, media_type="application/toml; charset=utf-8")
 

@@ -49,7 +49,7 @@ async def doctor(visit: PageRequest) -> Response:
     try:
         async with asyncio.timeout(_TIMEOUT):
             # Not shared: who looks again after a repair sees it repaired.
-            found: Sequence[Finding] | None = await visit.client.doctor()
+            found: Sequence[Finding] | None = await visit.client.system.doctor()
     except TimeoutError:
         found = None
     groups: list[dict[str, Any]] = []

@@ -21,7 +21,7 @@ async def held(visit: PageRequest) -> Response:
     """The schedules of which runs are held."""
 
     async def read() -> Any:
-        return sorted(await visit.client.list_held_schedules(), key=lambda each: each.schedule)
+        return sorted(await visit.client.held.list(), key=lambda each: each.schedule)
 
     found = await visit.readings.share((visit.namespace, "held"), read)
     return visit.render(
@@ -57,7 +57,7 @@ async def _decide(visit: PageRequest, verb: str) -> Response:
             else:
                 what = "released" if verb == "release" else "dropped"
                 return visit.done(visit.url("/held"), f"{counted(done, 'held run')} of {name[:200]} {what}.")
-    oldest = await visit.client.list_held_runs(name, limit=_MAX_RUNS)
+    oldest = await visit.client.held.list_runs(name, limit=_MAX_RUNS)
     options = [
         *(("--count", typed["count"]) if typed["count"] else ()),
         *(("--per-minute", typed["per_minute"]) if typed["per_minute"] else ()),
@@ -76,7 +76,7 @@ async def _decide(visit: PageRequest, verb: str) -> Response:
 
 
 async def _held(visit: PageRequest, name: str) -> HeldSchedule:
-    found = await visit.client.list_held_schedules(name)
+    found = await visit.client.held.list(name)
     if not found:
         raise none_held(name)
     return found[0]
@@ -84,8 +84,8 @@ async def _held(visit: PageRequest, name: str) -> HeldSchedule:
 
 async def _do(visit: PageRequest, verb: str, name: str, count: int | None, pace: int | None, note: str) -> int:
     if verb == "release":
-        return await visit.client.release_held(name, actor=visit.actor, count=count, per_minute=pace, note=note)
-    return await visit.client.drop_held(name, actor=visit.actor, count=count, note=note)
+        return await visit.client.held.release(name, actor=visit.actor, count=count, per_minute=pace, note=note)
+    return await visit.client.held.drop(name, actor=visit.actor, count=count, note=note)
 
 
 def _integer(text: str, field: str, wrong: dict[str, str]) -> int | None:

@@ -8,12 +8,12 @@ from typing import Final
 
 from starlette.responses import Response
 
-from tickbird.api.query_types import read_instant
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.forecast.week_load import HourLoad, WeekLoad
 from tickbird.domain.time.instants import utc_text
 from tickbird.web.charts import Chart, LoadCell, TickBar, load_map, tick_bars
 from tickbird.web.page_request import PageRequest, PageRoute
+from tickbird.wire.parameters import read_instant
 
 # Of many schedules it takes a while to compute: it is told anew after twenty times as long.
 FRESH, FACTOR = 2.0, 20.0
@@ -41,7 +41,7 @@ async def load(visit: PageRequest) -> Response:
         answer = visit.render("load_pending.html")
         answer.headers["Refresh"] = _AGAIN
         return answer
-    workers = await visit.readings.share((visit.namespace, "fleet"), client.workers)
+    workers = await visit.readings.share((visit.namespace, "fleet"), client.workers.list)
     slots = sum(each.slots for each in workers if not each.draining)
     cells = [
         LoadCell(

@@ -101,7 +101,7 @@ def _draw(visit: PageRequest, board: Board, half: timedelta) -> tuple[Chart, Cha
 
 async def _fitting(visit: PageRequest) -> str:
     """The range that suits the pace of the schedules: hours where they tick by the hour, minutes where by seconds."""
-    at = await visit.client.now()
+    at = await visit.client.system.now()
     coming = await visit.client.board.timeline(at, at + timedelta(minutes=RANGES[_WIDEST]), schedules=_ROWS, each=1)
     gaps = []
     for schedule in coming.schedules:
@@ -125,7 +125,7 @@ async def _read(visit: PageRequest, half: timedelta) -> Board:
         FACTOR,
         _TIMEOUT,
     )
-    read_activity = await client.activity(at - timedelta(hours=1), limit=_LOOKED_AT)
+    read_activity = await client.activity.list(at - timedelta(hours=1), limit=_LOOKED_AT)
     return Board(
         now=at,
         measures=measures,

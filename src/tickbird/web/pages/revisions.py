@@ -54,7 +54,7 @@ async def find(visit: PageRequest, name: str) -> Schedule:
     """A schedule by name, also a deleted one; else the page that says which names are like it."""
 
     async def read() -> Schedule:
-        return await visit.client.board.find(name) or await visit.client.get(name)
+        return await visit.client.board.find(name) or await visit.client.schedules.get(name)
 
     return await visit.readings.share((visit.namespace, "found", name), read)
 

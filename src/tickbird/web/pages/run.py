@@ -93,18 +93,23 @@ async def run(visit: PageRequest) -> Response:
 
 async def _read(visit: PageRequest, run_id: int, zone: str | None) -> RunPageData:
     client = visit.client
-    found, schedule = await client.run(run_id), None
+    found, schedule = await client.runs.get(run_id), None
     if found.schedule is not None:
         with suppress(NotFoundError):
-            schedule = await client.get(found.schedule)
-    waiting_for = await client.waiting_for(run_id, tz=zone) if found.status in ("waiting", "queued") else ()
+            schedule = await client.schedules.get(found.schedule)
+    waiting_for = await client.runs.waiting_for(run_id, tz=zone) if found.status in ("waiting", "queued") else ()
     retries: Sequence[RunRecord] = ()
     if found.status in FINAL:
         wanted = RunFilter(schedule=found.schedule, target=found.target.name, origin="retry")
         page = await client.board.runs(wanted, after=run_id, limit=_MAX_RETRIES)
         retries = [each for each in page.rows if each.retry_of == run_id]
     return RunPageData(
-        found, schedule, await client.attempts(run_id), await client.progress(run_id), waiting_for, retries
+        found,
+        schedule,
+        await client.runs.list_attempts(run_id),
+        await client.runs.progress(run_id),
+        waiting_for,
+        retries,
     )
 
 
@@ -172,11 +177,11 @@ def _chart(visit: PageRequest, known: RunPageData) -> Chart:
 async def cancel(visit: PageRequest) -> Response:
     """Ask for a reason, then cancel a run that has not begun, or ask a running one to stop."""
     run_id = run_number(visit)
-    found = await visit.client.run(run_id)
+    found = await visit.client.runs.get(run_id)
     if visit.is_sent:
         reason = visit.form.text("reason")
         try:
-            ended = await visit.client.cancel(run_id, actor=visit.actor, reason=reason)
+            ended = await visit.client.runs.cancel(run_id, actor=visit.actor, reason=reason)
         except InvalidError as error:
             return _cancel_form(visit, found, reason, str(error))
         what = "is cancelled" if ended.status == "cancelled" else "is asked to stop; this page shows when it has"
@@ -198,16 +203,16 @@ def _cancel_form(visit: PageRequest, found: RunRecord, reason: str = "", wrong: 
 
 async def retry(visit: PageRequest) -> Response:
     """Ask, then repeat a run as it was."""
-    found = await visit.client.run(run_number(visit))
+    found = await visit.client.runs.get(run_number(visit))
     if visit.is_sent:
-        made = await visit.client.retry(found.id, actor=visit.actor, idempotency_key=key_of(visit))
+        made = await visit.client.runs.retry(found.id, actor=visit.actor, idempotency_key=key_of(visit))
         return _retried(visit, found, made)
     return visit.render("run_retry.html", run=found, once=form_token(visit), command=command(visit, "retry", found.id))
 
 
 async def change(visit: PageRequest) -> Response:
     """Show what the run was given as a form, and repeat it with what was made of that."""
-    found = await visit.client.run(run_number(visit))
+    found = await visit.client.runs.get(run_number(visit))
     schema = await published_schema(visit.client, found.target)
     if visit.request.method != "POST":
         form = await draw_in_thread(schema, found.payload, as_text=visit.query.get("as") == "json")
@@ -220,7 +225,7 @@ async def change(visit: PageRequest) -> Response:
     try:
         # Who changes it and sends it once more asks for another run.
         key = key_of(visit, json.dumps(dict(sent.payload), sort_keys=True))
-        made = await visit.client.retry(found.id, actor=visit.actor, payload=sent.payload, idempotency_key=key)
+        made = await visit.client.runs.retry(found.id, actor=visit.actor, payload=sent.payload, idempotency_key=key)
     except (InvalidError, ConflictError) as error:
         return _change_form(visit, found, sent.form, schema, sent.payload, str(error))
     return _retried(visit, found, made)

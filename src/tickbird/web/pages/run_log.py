@@ -144,7 +144,7 @@ def _word(level: int) -> str:
 
 async def lines(visit: PageRequest) -> Response:
     """New lines as they come, as server-sent events, until the run has come to its end."""
-    run = await visit.client.run(visit.number("id") or 0)
+    run = await visit.client.runs.get(visit.number("id") or 0)
     place = (
         parse_position(visit.request.headers.get("last-event-id")) or parse_position(visit.query.get("after")) or (0, 0)
     )
@@ -159,7 +159,7 @@ async def _follow(visit: PageRequest, run_id: int, place: LogPosition, own: str 
     while True:
 
         async def read(after: LogPosition = place) -> tuple[Progress | None, RunLogs]:
-            return await client.progress(run_id), await client.read_logs(run_id, after=after, limit=MAX_SHOWN)
+            return await client.runs.progress(run_id), await client.runs.read_logs(run_id, after=after, limit=MAX_SHOWN)
 
         try:
             progress, found = await visit.readings.share((visit.namespace, "log", run_id, place), read, fresh=_SOON / 2)
@@ -190,14 +190,14 @@ async def _follow(visit: PageRequest, run_id: int, place: LogPosition, own: str 
 
 async def download(visit: PageRequest) -> Response:
     """The whole log as a text file."""
-    run = await visit.client.run(visit.number("id") or 0)
+    run = await visit.client.runs.get(visit.number("id") or 0)
     headers = {"Content-Disposition": f'attachment; filename="run-{run.id}.log"'}
     return StreamingResponse(_text(visit, run.id), media_type="text/plain", headers=headers)
 
 
 async def _text(visit: PageRequest, run_id: int) -> AsyncIterator[bytes]:
     place: LogPosition = (0, 0)
-    while found := await visit.client.logs(run_id, after=place, limit=MAX_SHOWN):
+    while found := await visit.client.runs.logs(run_id, after=place, limit=MAX_SHOWN):
         yield "".join(
             f"{line.at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ} {_word(line.level):8} [{line.attempt}] {line.text}\n"
             for line in found

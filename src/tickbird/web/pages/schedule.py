@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.dashboard_rows import Marked, RunPoint, RunTiming, SkipPoint
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.planning.backfills import BackfillRecord
@@ -68,7 +68,7 @@ async def schedule(visit: PageRequest) -> Response:
     return visit.render("schedule.html", **_context(visit, found, seen), dependents=dependents)
 
 
-async def _read(client: Client, found: Schedule, now: datetime) -> SchedulePageData:
+async def _read(client: StoreClient, found: Schedule, now: datetime) -> SchedulePageData:
     board, name = client.board, found.name
     records = await board.revisions(found.id, limit=_REVISIONS + 1)
     if found.field_overrides and declared_by(records) is None:
@@ -78,14 +78,14 @@ async def _read(client: Client, found: Schedule, now: datetime) -> SchedulePageD
         first = next(iter(await board.revisions(found.id, before=2, limit=1)), None)
     return SchedulePageData(
         schedule=found,
-        workers=await client.workers(),
+        workers=await client.workers.list(),
         marks=(await board.newest_points([found.id], each=_MAX_SYMBOLS)).get(found.id, ()),
         timings=await board.timings(now - _RECENTLY, schedule_id=found.id, limit=_TIMINGS),
-        runs=await client.runs(schedule=name, limit=_RUNS),
+        runs=await client.runs.list(schedule=name, limit=_RUNS),
         records=records,
         first=first,
-        held=sum(each.count for each in await client.list_held_schedules(name)),
-        backfills=await client.list_backfills(schedule=name, limit=3),
+        held=sum(each.count for each in await client.held.list(name)),
+        backfills=await client.backfills.list(schedule=name, limit=3),
     )
 
 

@@ -117,7 +117,7 @@ async def new(visit: PageRequest) -> Response:
     if source := visit.query.get("from"):
         base = {
             name: value
-            for name, value in (await visit.client.get(source)).definition_json.items()
+            for name, value in (await visit.client.schedules.get(source)).definition_json.items()
             if name not in ("v", "closed")
         }
         texts = {"name": f"{source}-copy", **texts}
@@ -127,7 +127,7 @@ async def new(visit: PageRequest) -> Response:
 
 async def edit(visit: PageRequest) -> Response:
     """One that is there: only what is touched is changed."""
-    schedule = await visit.client.get(visit.schedule_name)
+    schedule = await visit.client.schedules.get(visit.schedule_name)
     if visit.request.method != "POST":
         texts = {name: visit.query[name] for name in ("when", "tz") if visit.query.get(name)}
         draft = await drawn(visit, schedule.definition_json, texts)
@@ -143,7 +143,7 @@ async def preview(visit: PageRequest) -> Response:
     """What is typed so far, seen; nothing is stored."""
     name, schedule = visit.form.text("of"), None
     if name:
-        schedule = await visit.client.get(name)
+        schedule = await visit.client.schedules.get(name)
     draft = await sent(visit, schedule.definition_json if schedule is not None else {})
     sheet = Sheet(visit=visit, draft=draft, schedule=schedule)
     found = await outlook(visit, draft, sheet.name, schedule)
@@ -152,7 +152,7 @@ async def preview(visit: PageRequest) -> Response:
 
 
 async def _definition_at(visit: PageRequest, schedule: Schedule, revision: int) -> Mapping[str, Any]:
-    found = await visit.client.revisions(schedule.name, before=revision + 1, limit=1)
+    found = await visit.client.revisions.list(schedule.name, before=revision + 1, limit=1)
     return found[0].definition if found else schedule.definition_json
 
 
@@ -230,7 +230,7 @@ async def _save(sheet: Sheet) -> Response:
         trigger, target = fields.pop("trigger"), fields.pop("target")
         payload = fields.pop("payload", {})
         try:
-            await visit.client.create(
+            await visit.client.schedules.create(
                 sheet.name,
                 trigger,
                 target.program or target.name,
@@ -247,7 +247,7 @@ async def _save(sheet: Sheet) -> Response:
         return visit.done(where, said)
     unset = sheet.unset
     fields = {name: value for name, value in draft.touched.items() if name not in unset}
-    after = await visit.client.update(
+    after = await visit.client.schedules.update(
         sheet.schedule.name, actor=visit.actor, revision=sheet.revision, unset=unset, **fields
     )
     return visit.done(where, f"{sheet.name} is saved, as revision {after.revision}.")
@@ -257,8 +257,8 @@ async def _conflict(sheet: Sheet) -> Response:
     """Somebody was quicker: what was typed, over what they saved, and what that was."""
     visit, schedule = sheet.visit, sheet.schedule
     assert schedule is not None
-    current = await visit.client.get(schedule.name)
-    entries = await visit.client.history(schedule.name, limit=_MAX_SHOWN)
+    current = await visit.client.schedules.get(schedule.name)
+    entries = await visit.client.revisions.history(schedule.name, limit=_MAX_SHOWN)
     meanwhile = [each for each in entries if each.revision.revision > sheet.revision]
     theirs = {each.path[0] for entry in meanwhile for each in entry.changes or ()}
     draft = await merged(visit, sheet.draft, current.definition_json)
@@ -281,7 +281,7 @@ async def _show(
     both: Sequence[str] = (),
 ) -> Response:
     visit = sheet.visit
-    workers = await visit.client.workers()
+    workers = await visit.client.workers.list()
     return visit.render(
         "edit.html",
         status=status,

@@ -113,7 +113,7 @@ async def _read(visit: PageRequest, wanted: ScheduleFilter, after: str, before: 
     board = visit.client.board
     rows = await board.schedules(wanted, after=after, before=before, limit=PAGE + 1)
     marks = await board.newest_points([row.schedule.id for row in rows])
-    return SchedulesPageData(rows, marks, await visit.client.workers(), await board.count(wanted))
+    return SchedulesPageData(rows, marks, await visit.client.workers.list(), await board.count(wanted))
 
 
 def _line(visit: PageRequest, row: ScheduleSummary, found: SchedulesPageData) -> Line:

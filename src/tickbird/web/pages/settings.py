@@ -44,8 +44,8 @@ async def _store(visit: PageRequest) -> dict[str, Any]:
         "kind": _KINDS.get(kind, kind),
         "url": source.url,
         "schema": await source.schema_version(),
-        "zones": await visit.client.zone_data(),
-        "identity": await visit.client.identity(),
+        "zones": await visit.client.system.zone_data(),
+        "identity": await visit.client.system.identity(),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.schedules.schedule import Schedule
@@ -55,11 +55,11 @@ async def why(visit: PageRequest) -> Response:
     return visit.render("why.html", **_context(visit, schedule, picked, told, zones))
 
 
-async def _read(client: Client, schedule: Schedule, at: datetime, tz: str) -> ExplanationPanel:
-    explanation = await client.why(schedule.name, at, tz=tz)
+async def _read(client: StoreClient, schedule: Schedule, at: datetime, tz: str) -> ExplanationPanel:
+    explanation = await client.ticks.why(schedule.name, at, tz=tz)
     people = {record.actor for record in await client.board.revisions(schedule.id, limit=_REVISIONS)}
     if explanation.run_id is not None:
-        run = await client.run(explanation.run_id)
+        run = await client.runs.get(explanation.run_id)
         people |= {run.actor or "", run.cancel_requested_by or "", run.released_by or ""}
         people |= {run.applied_override.actor} if run.applied_override is not None else set()
     return ExplanationPanel(explanation, frozenset(people - {""}))

@@ -24,8 +24,8 @@ async def workers(visit: PageRequest) -> Response:
 
 async def _read(visit: PageRequest) -> dict[str, Any]:
     client = visit.client
-    running = await client.runs(status="running", limit=_RUNNING)
-    workers = sorted(await client.workers(), key=lambda worker: (worker.app, worker.host, worker.id))
+    running = await client.runs.list(status="running", limit=_RUNNING)
+    workers = sorted(await client.workers.list(), key=lambda worker: (worker.app, worker.host, worker.id))
     return {
         "workers": workers,
         "unreadable": {worker.id: [str(runs) for runs in published(worker.health)] for worker in workers},
@@ -41,7 +41,7 @@ async def drain(visit: PageRequest) -> Response:
     worker_id = visit.param("worker")
     note = visit.form.text("note")
     if visit.is_sent:
-        await visit.client.drain_worker(worker_id, actor=visit.actor, note=note)
+        await visit.client.workers.drain(worker_id, actor=visit.actor, note=note)
         return visit.done(visit.url("/workers"), f"Worker {worker_id} is asked to drain.")
     worker = await _find(visit, worker_id)
     told = command(visit, "drain", worker_id, *(("--note", note) if note else ()))
@@ -49,7 +49,7 @@ async def drain(visit: PageRequest) -> Response:
 
 
 async def _find(visit: PageRequest, worker_id: str) -> Worker:
-    found = next((each for each in await visit.client.workers() if each.id == worker_id), None)
+    found = next((each for each in await visit.client.workers.list() if each.id == worker_id), None)
     if found is None:
         raise no_such_worker(worker_id)
     return found

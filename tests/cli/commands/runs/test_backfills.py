@@ -36,7 +36,7 @@ def bill(cli: Cli) -> Cli:
     command = Create(actor="ana", namespace="default", definition=definition)
 
     async def make(client: Client, store: Store) -> None:
-        then = (await client.now()).replace(minute=30) - timedelta(hours=1)
+        then = (await client.system.now()).replace(minute=30) - timedelta(hours=1)
         await store.schedules.change("default", "bill", command, now=then - timedelta(hours=10))
         await store.planning.plan_due(now=then)
 
@@ -198,7 +198,7 @@ def test_held_release_and_drop(bill: Cli) -> None:
     assert bill.ok("held", "bill").out == "No run of bill is held.\n"
     assert "no run of schedule 'bill' is held" in bill.refused(4, "release", "bill")
     assert "cancelled: by ana: dropped" in bill.ok("why", "bill", run["scheduled_for"]).out
-    audit = bill.store(lambda client, _: client.audit(schedule="bill", limit=2))
+    audit = bill.store(lambda client, _: client.audit.list(schedule="bill", limit=2))
     assert [(each.actor, each.action) for each in audit] == [("ana", "release_held"), ("ana", "drop_held")]
 
 

@@ -12,7 +12,7 @@ def occupy(cli: Cli, count: int) -> None:
 
     async def enqueue(client: Client, _: Store) -> None:
         for _number in range(count):
-            await client.enqueue("report", actor="ana", concurrency_key="warehouse", unknown_task_ok=True)
+            await client.runs.enqueue("report", actor="ana", concurrency_key="warehouse", unknown_task_ok=True)
 
     cli.store(enqueue)
 

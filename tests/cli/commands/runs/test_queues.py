@@ -15,7 +15,7 @@ def begin(cli: Cli, count: int) -> None:
 
     async def work(client: Client, store: Store) -> None:
         for _ in range(count):
-            await client.enqueue("report", actor="ana", queue="mail", unknown_task_ok=True)
+            await client.runs.enqueue("report", actor="ana", queue="mail", unknown_task_ok=True)
         await store.leases.claim(WORKER, 9, 60, queues=["mail"], tasks=["report"])
 
     cli.store(work)

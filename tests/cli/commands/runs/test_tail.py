@@ -184,13 +184,13 @@ def talker(cli: Cli) -> Callable[..., None]:
     cli.write("talk", LOGGER)
 
     def work(payload: str) -> None:
-        cli.store(lambda client, _: client.enqueue("talk", json.loads(payload), actor="ana", unknown_task_ok=True))
+        cli.store(lambda client, _: client.runs.enqueue("talk", json.loads(payload), actor="ana", unknown_task_ok=True))
         process = cli.start("worker", "talk")
         try:
             until(
                 lambda: (
-                    not cli.store(lambda client, _: client.runs(status="queued"))
-                    and not cli.store(lambda client, _: client.runs(status="running"))
+                    not cli.store(lambda client, _: client.runs.list(status="queued"))
+                    and not cli.store(lambda client, _: client.runs.list(status="running"))
                 ),
                 lambda: "",
             )

@@ -87,7 +87,7 @@ def test_options_may_stand_before_the_command_or_after_it(shop: Cli) -> None:
 
 
 def test_show_tells_all_of_a_schedule(shop: Cli) -> None:
-    shop.store(lambda client, _: client.update("digest", actor="bob", priority=5, retries=1))
+    shop.store(lambda client, _: client.schedules.update("digest", actor="bob", priority=5, retries=1))
     shop("trigger", "digest")
     out = shop.ok("show", "digest").out
     assert "digest · At 09:00, Monday through Friday (America/New_York)" in out
@@ -121,7 +121,7 @@ def test_pause_names_who_why_and_until_when(shop: Cli) -> None:
 
 def test_pause_for_a_length_of_time(shop: Cli) -> None:
     document = shop.ok("pause", "etl", "--note", "x", "--until", "2h", "--json").json["schedule"]
-    now = to_seconds(shop.store(lambda client, _: client.now()))
+    now = to_seconds(shop.store(lambda client, _: client.system.now()))
     latest = to_datetime(now + 7_200).isoformat().replace("+00:00", "Z")
     assert document["paused"]["until"] <= latest
     assert document["paused"]["until"] > to_datetime(now + 7_000).isoformat()

@@ -20,7 +20,7 @@ DAY = ("--from", "2035-06-01T00:00:00Z", "--days", "1")
 def test_of_a_store_and_what_would_be(cli: Cli) -> None:
     async def create(client: Client, _: Store) -> None:
         for number in range(4):
-            await client.create(f"s{number}", cron("0 * * * *"), "work", actor="ada", unknown_task_ok=True)
+            await client.schedules.create(f"s{number}", cron("0 * * * *"), "work", actor="ada", unknown_task_ok=True)
 
     cli.store(create)
     said = cli.ok("simulate", *DAY).out

@@ -200,7 +200,7 @@ def test_why_refuses_what_is_no_instant(shop: Cli, at: str) -> None:
 
 def test_why_of_a_deleted_schedule(cli: Cli) -> None:
     cli.create("gone")
-    cli.store(lambda client, _: client.delete("gone", actor="ana"))
+    cli.store(lambda client, _: client.schedules.delete("gone", actor="ana"))
     assert "there is no schedule 'gone'" in cli.refused(3, "why", "gone")
     [explanation] = cli.ok("why", "gone", "+2d", "--json").json["explanations"]
     assert explanation["verdict"] == "no such schedule then"

@@ -107,8 +107,8 @@ async def fill(client: Client, store: Store) -> dict[str, str]:
     await client.limits.set("warehouse", 2, actor="ana")
     await client.queues.set_rate("press", "5/min", actor="ana")
     token, _ = await client.tokens.create("phone", "viewer", actor="ana")
-    run = await client.trigger("digest", actor="ana")
-    await client.update("digest", actor="ana", timeout="9m")
+    run = await client.schedules.trigger("digest", actor="ana")
+    await client.schedules.update("digest", actor="ana", timeout="9m")
     return {"run": str(run.id), "token": token.id}
 
 

@@ -205,7 +205,7 @@ def test_sync_tells_what_it_changed(cli: Cli) -> None:
 
 
 def test_a_sync_counts_as_declared_for_a_while(shop: Cli) -> None:
-    [worker] = shop.store(lambda client, _: client.workers())
+    [worker] = shop.store(lambda client, _: client.workers.list())
     assert (worker.kind, worker.app, worker.queues, worker.slots, dict(worker.tasks)) == ("sync", "shop", (), 0, {})
     assert set(worker.declared) == {"digest", "etl"}
     left = (worker.live_until - worker.last_heartbeat_at).total_seconds()
@@ -217,7 +217,7 @@ def test_a_rollback_wins_over_the_sync_before_it(shop: Cli) -> None:
     shop.ok("sync", "newer")
     assert shop.ok("sync", "shop").out == "digest: changed\n"
     assert shop.ok("show", "digest", "--json").json["definition"]["retries"] == 3
-    assert len(shop.store(lambda client, _: client.workers())) == 1
+    assert len(shop.store(lambda client, _: client.workers.list())) == 1
 
 
 def test_a_live_worker_keeps_what_it_declares(shop: Cli) -> None:
@@ -225,7 +225,7 @@ def test_a_live_worker_keeps_what_it_declares(shop: Cli) -> None:
 
     shop.write("newer", APP.replace("retries=3", "retries=4"))
     shop.ok("sync", "newer")
-    [declared] = shop.store(lambda client, _: client.workers())
+    [declared] = shop.store(lambda client, _: client.workers.list())
     live = replace(declared, id="w1", kind="worker")
     shop.store(lambda _, store: store.workers.heartbeat(live, 60))
     out = shop.ok("sync", "shop").out
@@ -236,7 +236,7 @@ def test_a_refused_sync_declares_nothing(cli: Cli) -> None:
     cli.create("etl")
     cli.write("shop", APP)
     assert "schedule 'etl' was defined by a person" in cli.refused(4, "sync", "shop")
-    assert list(cli.store(lambda client, _: client.workers())) == []
+    assert list(cli.store(lambda client, _: client.workers.list())) == []
     assert [each["name"] for each in cli.ok("ls", "--json").json["schedules"]] == ["etl"]
 
 

@@ -101,7 +101,7 @@ def test_a_worker_runs_what_is_due_and_drains(cli: Cli) -> None:
     beats = Path("beats")
     with worker(cli, "work:bird", "--slots", "2") as (process, log):
         wait_until(lambda: beats.exists() and beats.read_text().count("beat") >= 2)
-        [live] = cli.store(lambda client, _: client.workers())
+        [live] = cli.store(lambda client, _: client.workers.list())
         assert (live.kind, live.queues, live.slots, set(live.tasks)) == (
             "worker",
             ("default",),
@@ -114,8 +114,8 @@ def test_a_worker_runs_what_is_due_and_drains(cli: Cli) -> None:
     assert "draining" in text
     assert "has ended" in text
     assert "Traceback" not in text
-    assert list(cli.store(lambda client, _: client.workers())) == []
-    runs = cli.store(lambda client, _: client.runs(limit=1_000))
+    assert list(cli.store(lambda client, _: client.workers.list())) == []
+    runs = cli.store(lambda client, _: client.runs.list(limit=1_000))
     # Every beat is recorded; what was planned last may wait for the next worker.
     assert {run.status for run in runs} <= {"succeeded", "queued"}
     assert sum(run.status == "succeeded" for run in runs) == beats.read_text().count("beat")
@@ -141,7 +141,7 @@ def test_a_drain_waits_for_what_is_executing(cli: Cli) -> None:
         Path("go").open("w").close()
         code, text = finished(process, log)
     assert code == 0, text
-    [run] = cli.store(lambda client, _: client.runs(schedule="patient"))
+    [run] = cli.store(lambda client, _: client.runs.list(schedule="patient"))
     assert run.status == "succeeded"
 
 
@@ -160,7 +160,7 @@ def test_a_second_signal_ends_at_once(cli: Cli) -> None:
         code, text = finished(process, log)
     assert code == 128 + signal.SIGTERM, text
     assert "second signal" in text
-    [run] = cli.store(lambda client, _: client.runs(schedule="endless"))
+    [run] = cli.store(lambda client, _: client.runs.list(schedule="endless"))
     assert run.status == "running"
 
 
@@ -179,8 +179,8 @@ def test_a_thread_that_does_not_stop_does_not_hold_up_the_end(cli: Cli) -> None:
 def test_a_worker_that_only_plans(cli: Cli) -> None:
     cli.write("work", WORK)
     with worker(cli, "work:bird", "--plan-only") as (process, log):
-        wait_until(lambda: cli.store(lambda client, _: client.runs()))
-        [live] = cli.store(lambda client, _: client.workers())
+        wait_until(lambda: cli.store(lambda client, _: client.runs.list()))
+        [live] = cli.store(lambda client, _: client.workers.list())
         assert (live.kind, live.queues, live.slots) == ("planner", (), 0)
         process.send_signal(signal.SIGTERM)
         assert finished(process, log)[0] == 0
@@ -191,8 +191,8 @@ def test_a_worker_that_only_executes_some_queues(shop: Cli) -> None:
     args = ("--app", "shop:bird", "--execute-only", "--queues", "gpu,default", "--log-level", "debug")
     with worker(shop, *args) as (process, log):
         shop("trigger", "etl")
-        wait_until(lambda: shop.store(lambda client, _: client.runs(status="failed")))
-        live = [each for each in shop.store(lambda client, _: client.workers()) if each.kind == "executor"]
+        wait_until(lambda: shop.store(lambda client, _: client.runs.list(status="failed")))
+        live = [each for each in shop.store(lambda client, _: client.workers.list()) if each.kind == "executor"]
         assert live[0].queues == ("gpu", "default")
         process.send_signal(signal.SIGTERM)
         assert finished(process, log)[0] == 0

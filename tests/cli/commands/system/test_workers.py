@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.steps import a_worker
+from tests.api.conftest import keys
 from tests.cli.conftest import Cli
-from tickbird.api.models.workers import WorkerModel
 from tickbird.client import Client
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
+from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
 
 
@@ -33,7 +34,7 @@ def test_workers_are_listed(cli: Cli) -> None:
     assert "draining; plans nothing: TICKBIRD_PLANNING is off" in shown
     listed = cli.ok("workers", "--json").json["workers"]
     assert [each["id"] for each in listed] == ["web-1", "web-2"]
-    assert set(listed[0]) == set(WorkerModel.model_fields)
+    assert set(listed[0]) == keys(Worker)
 
 
 def test_a_worker_is_drained(cli: Cli) -> None:

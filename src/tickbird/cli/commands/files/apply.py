@@ -14,7 +14,7 @@ from tickbird.cli.commands.files.document_input import (
     print_diagnostics,
     read_documents,
 )
-from tickbird.cli.commands.files.plan_output import print_plan
+from tickbird.cli.commands.files.plan_output import plan_document, print_plan
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED, INVALID
 from tickbird.cli.options import Command, GlobalOptions, actor_option
@@ -24,7 +24,6 @@ from tickbird.files.diagnostics import DocumentError, OwnedError
 from tickbird.files.document import Document
 from tickbird.files.loader import Format
 from tickbird.files.plan import FilePlan
-from tickbird.wire.encode.files import plan_document
 
 # More changes than these get a bar that shows how far they are.
 _MANY = 200
@@ -89,7 +88,7 @@ def _refuse(settings: GlobalOptions, plan: FilePlan) -> None:
     """Tell what keeps a plan from being applied; what would be done is only half of it, and for programs alone."""
     if not plan.diagnostics and not plan.conflicts:
         return
-    settings.beside = plan_document(plan, applied=False)
+    settings.beside = plan_document(plan)
     print_diagnostics([*plan.diagnostics, *plan.conflicts])
     raise Mistaken([*plan.diagnostics, *plan.conflicts]) if plan.diagnostics else Conflicts(plan.conflicts)
 
@@ -104,8 +103,8 @@ def _planned(
     async def work() -> FilePlan:
         async with connect(replace(settings, namespace=namespace)) as client:
             with bar(settings, "applying", _MANY) as counted:
-                return await client.apply(
-                    document, actor=actor, prune=prune, adopt=adopt, dry_run=dry_run, counted=counted
+                return await client.files.apply(
+                    document, actor=actor, prune=prune, adopt=adopt, dry_run=dry_run, progress=counted
                 )
 
     try:

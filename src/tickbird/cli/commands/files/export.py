@@ -71,8 +71,8 @@ def export(
 
     async def work() -> tuple[Document, dict[str, list[str]]]:
         async with connect(settings) as client:
-            document = await client.export(app=app, everything=everything)
-            return document, await client.operator_notes(document)
+            document = await client.files.export(app=app, everything=everything)
+            return document, await client.files.operator_notes(document)
 
     document, remarks = run_async(work(), settings)
     from tickbird.files.writer import write

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from tickbird.cli.options import GlobalOptions
@@ -17,7 +18,7 @@ from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.triggers.trigger import trigger_from_json
 from tickbird.files.plan import FilePlan, KeptOverride, Kind, ScheduleChange
 from tickbird.files.tick_diff import HORIZON, TickChanges
-from tickbird.wire.encode.files import plan_document
+from tickbird.wire.codec import encode
 
 # More schedules are only counted; --json has all.
 _SHOWN = 50
@@ -47,12 +48,20 @@ _CATCH_UP = {
 def print_plan(settings: GlobalOptions, plan: FilePlan, *, applied: bool) -> None:
     print_result(
         settings,
-        lambda: plan_document(plan, applied=applied),
+        lambda: plan_document(replace(plan, applied=applied)),
         lambda screen: _show(screen, plan, settings, applied=applied),
     )
     if plan.unserved:
         named = ", ".join(plan.unserved[:10]) + (", …" if len(plan.unserved) > 10 else "")
         warn(f"no live worker has {'this task' if len(plan.unserved) == 1 else 'these tasks'}: {named}.")
+
+
+def plan_document(plan: FilePlan) -> dict[str, Any]:
+    """A plan for programs, without the schedules as they will be."""
+    document: dict[str, Any] = encode(plan)
+    for change in document["schedules"]:
+        del change["schedule"]
+    return document
 
 
 def _show(screen: Printer, plan: FilePlan, settings: GlobalOptions, *, applied: bool) -> None:

@@ -51,8 +51,8 @@ def ping(settings: GlobalOptions, name: str, at: str | None) -> None:
 
     async def work() -> datetime:
         async with connect(settings) as client:
-            moment = None if at is None else InstantParser(await client.now(), settings.tz)(at, "at").at
-            return await client.ping(name, moment)
+            moment = None if at is None else InstantParser(await client.system.now(), settings.tz)(at, "at").at
+            return await client.pings.create(name, moment)
 
     told = run_async(work(), settings)
     print_result(
@@ -112,7 +112,7 @@ def report(
 
     async def read() -> _Report:
         async with connect(settings) as client:
-            now = await client.now()
+            now = await client.system.now()
             start, end = (
                 None if text is None else InstantParser(now, settings.tz)(text, option).at.timestamp()
                 for text, option in ((since, "since"), (until, "until"))

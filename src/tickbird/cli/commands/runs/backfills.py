@@ -23,7 +23,7 @@ from tickbird.cli.time_input import InstantParser
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.messages import count
 from tickbird.domain.planning.backfills import MAX_CONCURRENCY, BackfillPlan, BackfillRecord, Order
-from tickbird.wire.encode.backfills import backfill_document, backfill_plan_document
+from tickbird.wire.codec import encode
 
 # A day without a time, perhaps with a zone.
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d|yesterday|today|tomorrow)(Z| [A-Za-z]\S*)?", re.ASCII)
@@ -102,23 +102,21 @@ def backfill(
 
     async def make(*, dry: bool) -> tuple[BackfillPlan, str, str]:
         async with connect(settings) as client:
-            schedule = await client.get(name)
+            schedule = await client.schedules.get(name)
             definition = schedule.definition
             instant = InstantParser(
-                await client.now(), settings.tz, None if definition is None else definition.trigger.tz
+                await client.system.now(), settings.tz, None if definition is None else definition.trigger.tz
             )
             start, end = instant(first, "from").at, instant(_end_of_day(last), "to").at
-            plan = await client.backfill(name, start, end, dry_run=dry, **asked)
+            plan = await client.backfills.create(name, start, end, dry_run=dry, **asked)
             target = None if definition is None else (definition.queue, definition.target.name)
-            unserved = "" if target is None else unserved_reason(*target, await client.workers())
+            unserved = "" if target is None else unserved_reason(*target, await client.workers.list())
             return plan, zone_of(schedule, settings), unserved
 
     if dry_run or not yes:
         plan, tz, _ = run_async(make(dry=True), settings)
         if dry_run:
-            print_result(
-                settings, lambda: {"backfill": backfill_plan_document(plan)}, lambda screen: _preview(screen, plan, tz)
-            )
+            print_result(settings, lambda: {"backfill": encode(plan)}, lambda screen: _preview(screen, plan, tz))
             return 0
         screen = Printer()
         _preview(screen, plan, tz)
@@ -130,9 +128,7 @@ def backfill(
             return FAILED
     plan, tz, unserved = run_async(make(dry=False), settings)
     if plan.backfill_id is None:
-        print_result(
-            settings, lambda: {"backfill": backfill_plan_document(plan)}, lambda screen: _preview(screen, plan, tz)
-        )
+        print_result(settings, lambda: {"backfill": encode(plan)}, lambda screen: _preview(screen, plan, tz))
         return 0
     if unserved:
         warn(f"{unserved}: the runs stay queued until one does.")
@@ -185,7 +181,7 @@ def _follow(settings: GlobalOptions, plan: BackfillPlan, backfill_id: int, *, de
     except KeyboardInterrupt:
         click.echo(f"\n{_goes_on(backfill_id)}", err=True)
         return INTERRUPTED
-    print_result(settings, lambda: {"backfill": backfill_document(record)}, lambda screen: _outcome(screen, record))
+    print_result(settings, lambda: {"backfill": encode(record)}, lambda screen: _outcome(screen, record))
     return FAILED if not detach and record.count("failed", "cancelled") else 0
 
 
@@ -198,13 +194,13 @@ def _goes_on(backfill_id: int) -> str:
 
 async def _watch(settings: GlobalOptions, backfill_id: int, *, wait: bool) -> BackfillRecord:
     async with connect(settings) as client:
-        record = await client.get_backfill(backfill_id)
+        record = await client.backfills.get(backfill_id)
         if not wait:
             return record
         with _Bar(record, shown=not settings.as_json and sys.stderr.isatty()) as bar:
             while record.active:
                 await asyncio.sleep(_PAUSE)
-                record = await client.get_backfill(backfill_id)
+                record = await client.backfills.get(backfill_id)
                 bar.show(record)
         return record
 
@@ -260,7 +256,7 @@ def _outcome(screen: Printer, record: BackfillRecord) -> None:
 def _cancel(settings: GlobalOptions, backfill_id: int, actor: str, note: str, stop_running: bool) -> int:
     async def work() -> BackfillRecord:
         async with connect(settings) as client:
-            return await client.cancel_backfill(backfill_id, actor=actor, note=note, stop_running=stop_running)
+            return await client.backfills.cancel(backfill_id, actor=actor, note=note, stop_running=stop_running)
 
     record = run_async(work(), settings)
 
@@ -269,7 +265,7 @@ def _cancel(settings: GlobalOptions, backfill_id: int, actor: str, note: str, st
         if record.count("running"):
             screen.line("Those that are running " + ("were asked to stop." if stop_running else "go on to their end."))
 
-    print_result(settings, lambda: {"backfill": backfill_document(record)}, show)
+    print_result(settings, lambda: {"backfill": encode(record)}, show)
     return 0
 
 
@@ -288,19 +284,17 @@ def backfills(settings: GlobalOptions, backfill_id: int | None, schedule: str | 
     async def read() -> tuple[Sequence[BackfillRecord], datetime]:
         async with connect(settings) as client:
             if backfill_id is not None:
-                return [await client.get_backfill(backfill_id)], await client.now()
-            return await client.list_backfills(schedule=schedule, limit=wanted), await client.now()
+                return [await client.backfills.get(backfill_id)], await client.system.now()
+            return await client.backfills.list(schedule=schedule, limit=wanted), await client.system.now()
 
     if backfill_id is not None and schedule is not None:
         raise _wrong("--schedule filters a list; an ID names one backfill.")
     found, now = run_async(read(), settings)
     if backfill_id is None:
-        documents = {"backfills": [backfill_document(record) for record in found]}
+        documents = {"backfills": [encode(record) for record in found]}
         print_result(settings, lambda: documents, lambda screen: _table(screen, found, now))
     else:
-        print_result(
-            settings, lambda: {"backfill": backfill_document(found[0])}, lambda screen: _show(screen, found[0], now)
-        )
+        print_result(settings, lambda: {"backfill": encode(found[0])}, lambda screen: _show(screen, found[0], now))
 
 
 def _state(record: BackfillRecord) -> Cell:

@@ -18,8 +18,7 @@ from tickbird.cli.params import name_argument, note_option, optional_name_argume
 from tickbird.domain.messages import count as counted
 from tickbird.domain.runs.held import MAX_COUNT, HeldSchedule
 from tickbird.domain.runs.run import RunRecord
-from tickbird.wire.encode.backfills import held_document
-from tickbird.wire.encode.runs import run_document
+from tickbird.wire.codec import encode
 
 _count_option = click.option(
     "--count", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Only so many, the oldest; else all."
@@ -37,13 +36,13 @@ def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
 
     async def read() -> tuple[Sequence[HeldSchedule], Sequence[RunRecord], str, datetime]:
         async with connect(settings) as client:
-            found, now = await client.list_held_schedules(name), await client.now()
+            found, now = await client.held.list(name), await client.system.now()
             if name is None or not found:
                 return found, [], "UTC", now
             return (
                 found,
-                await client.list_held_runs(name, limit=wanted),
-                zone_of(await client.get(name), settings),
+                await client.held.list_runs(name, limit=wanted),
+                zone_of(await client.schedules.get(name), settings),
                 now,
             )
 
@@ -76,7 +75,7 @@ def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
         which = name or "NAME"
         screen.line(f"`tickbird release {which}` lets them run, `tickbird drop {which}` cancels them.")
 
-    documents = {"held": [held_document(each) for each in found], "runs": [run_document(run) for run in runs]}
+    documents = {"held": [encode(each) for each in found], "runs": [encode(run) for run in runs]}
     print_result(settings, lambda: documents, show_schedules)
 
 
@@ -94,8 +93,8 @@ def release(
 
     async def work() -> tuple[int, int]:
         async with connect(settings) as client:
-            done = await client.release_held(name, count=count, per_minute=per_minute, note=note, actor=actor)
-            return done, sum(each.count for each in await client.list_held_schedules(name))
+            done = await client.held.release(name, count=count, per_minute=per_minute, note=note, actor=actor)
+            return done, sum(each.count for each in await client.held.list(name))
 
     done, left = run_async(work(), settings)
     rate = f", {per_minute:,} a minute" if per_minute else ""
@@ -121,8 +120,8 @@ def drop(settings: GlobalOptions, name: str, count: int | None, note: str, yes: 
 
     async def work() -> tuple[int, int]:
         async with connect(settings) as client:
-            done = await client.drop_held(name, count=count, note=note, actor=actor)
-            return done, sum(each.count for each in await client.list_held_schedules(name))
+            done = await client.held.drop(name, count=count, note=note, actor=actor)
+            return done, sum(each.count for each in await client.held.list(name))
 
     done, left = run_async(work(), settings)
     _report(settings, name, "dropped", done, left, "")

@@ -14,9 +14,9 @@ from tickbird.cli.output import Printer, clean, clock, print_result, warn
 from tickbird.cli.params import MAX_ID
 from tickbird.cli.shell_completion import run_ids
 from tickbird.client import Client
-from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.logs import LogLine, level_name
 from tickbird.domain.runs.run import RunRecord
-from tickbird.wire.encode.runs import level_name, log_document
+from tickbird.wire.codec import encode
 
 _PAGE = 1_000
 
@@ -36,7 +36,7 @@ def logs(settings: GlobalOptions, run_id: int, follow: bool) -> None:
 
     async def read() -> tuple[RunRecord, list[LogLine]]:
         async with connect(settings) as client:
-            run = await client.run(run_id)
+            run = await client.runs.get(run_id)
             return run, await rest(client, run_id, (0, 0))
 
     run, lines = run_async(read(), settings)
@@ -44,7 +44,7 @@ def logs(settings: GlobalOptions, run_id: int, follow: bool) -> None:
         warn(f"run {run_id} is {run.status} and has logged nothing.")
     print_result(
         settings,
-        lambda: {"run_id": run_id, "status": run.status, "lines": [log_document(line) for line in lines]},
+        lambda: {"run_id": run_id, "status": run.status, "lines": [encode(line) for line in lines]},
         lambda screen: _show(screen, lines, settings.tz or "UTC"),
     )
 
@@ -56,9 +56,9 @@ def _show(screen: Printer, lines: Sequence[LogLine], tz: str) -> None:
 
 async def _follow(settings: GlobalOptions, run_id: int) -> None:
     async with connect(settings) as client:
-        async for line in client.follow_logs(run_id):
+        async for line in client.runs.follow_logs(run_id):
             print_line(settings, line)
-        run = await client.run(run_id)
+        run = await client.runs.get(run_id)
     if settings.as_json:
         click.echo(json.dumps({"run_id": run_id, "status": run.status}))
     else:
@@ -68,7 +68,7 @@ async def _follow(settings: GlobalOptions, run_id: int) -> None:
 async def rest(client: Client, run_id: int, after: tuple[int, int]) -> list[LogLine]:
     """All lines behind one."""
     found: list[LogLine] = []
-    while page := await client.logs(run_id, after=after, limit=_PAGE):
+    while page := await client.runs.logs(run_id, after=after, limit=_PAGE):
         found += page
         after = (page[-1].attempt, page[-1].number)
         if len(page) < _PAGE:
@@ -79,7 +79,7 @@ async def rest(client: Client, run_id: int, after: tuple[int, int]) -> list[LogL
 def print_line(settings: GlobalOptions, line: LogLine) -> None:
     """Print a line as soon as it comes."""
     shown = _text(line, settings.tz or "UTC")
-    click.echo(json.dumps(log_document(line)) if settings.as_json else clean(shown, lines=True))
+    click.echo(json.dumps(encode(line)) if settings.as_json else clean(shown, lines=True))
     sys.stdout.flush()
 
 

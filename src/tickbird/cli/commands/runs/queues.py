@@ -28,7 +28,7 @@ def queues(settings: GlobalOptions) -> None:
 
     async def read() -> tuple[Sequence[QueueStatus], datetime]:
         async with connect(settings) as client:
-            return await client.queues.list(), await client.now()
+            return await client.queues.list(), await client.system.now()
 
     found, now = run_async(read(), settings)
 
@@ -60,7 +60,7 @@ def queue(settings: GlobalOptions, name: str, rate: str | None, actor: str) -> N
             else:
                 known = {each.name: each for each in await client.queues.list()}
                 found = known.get(name) or QueueStatus(name, None, None, 0, 0, 0)
-            return found, await client.workers(), await client.now()
+            return found, await client.workers.list(), await client.system.now()
 
     found, workers, now = run_async(work(), settings)
     if nobody := unserved(name, workers):

@@ -24,7 +24,7 @@ from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, Status
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
-from tickbird.wire.encode.runs import attempt_document, progress_document, queue_position_document, run_document
+from tickbird.wire.codec import encode
 
 _PAGE = 500
 # Queues by name, of which the next run may not begin yet.
@@ -71,13 +71,13 @@ def cancel(settings: GlobalOptions, run_id: int, reason: str, actor: str) -> Non
 
     async def work() -> RunRecord:
         async with connect(settings) as client:
-            return await client.cancel(run_id, actor=actor, reason=reason)
+            return await client.runs.cancel(run_id, actor=actor, reason=reason)
 
     run = run_async(work(), settings)
     stops = f"asked to stop; `tickbird runs {run.id}` shows when it has."
     print_result(
         settings,
-        lambda: {"run": run_document(run)},
+        lambda: {"run": encode(run)},
         lambda screen: screen.line(f"Run {run.id} is {'cancelled.' if run.status == 'cancelled' else stops}"),
     )
 
@@ -97,7 +97,7 @@ def retry(settings: GlobalOptions, run_id: int, payload: str | None, actor: str)
 
     async def work() -> tuple[RunRecord, Sequence[Worker]]:
         async with connect(settings) as client:
-            return await client.retry(run_id, actor=actor, payload=sent), await client.workers()
+            return await client.runs.retry(run_id, actor=actor, payload=sent), await client.workers.list()
 
     run, workers = run_async(work(), settings)
     if run.status == "waiting":
@@ -106,7 +106,7 @@ def retry(settings: GlobalOptions, run_id: int, payload: str | None, actor: str)
         warn(f"{unserved}: run {run.id} stays queued until one does.")
     print_result(
         settings,
-        lambda: {"run": run_document(run)},
+        lambda: {"run": encode(run)},
         lambda screen: screen.line(
             f"Run {run.id} repeats run {run_id} and is {run.status}. See it with `tickbird runs {run.id}`."
         ),
@@ -120,16 +120,16 @@ def _list(settings: GlobalOptions, schedule: str | None, status: Status | None, 
             while len(found) < count:
                 size = min(_PAGE, count - len(found))
                 before = found[-1].id if found else None
-                page = await client.runs(schedule=schedule, status=status, before=before, limit=size)
+                page = await client.runs.list(schedule=schedule, status=status, before=before, limit=size)
                 found += page
                 if len(page) < size:
                     break
-            return found, await client.now(), await held_back(client, found)
+            return found, await client.system.now(), await held_back(client, found)
 
     found, now, slow = run_async(read(), settings)
     print_result(
         settings,
-        lambda: {"runs": [run_document(run) for run in found]},
+        lambda: {"runs": [encode(run) for run in found]},
         lambda screen: run_table(screen, found, now, slow, named=schedule is None, tz=settings.tz or "UTC"),
     )
 
@@ -204,21 +204,21 @@ def _detail(settings: GlobalOptions, run_id: int) -> None:
     async def read() -> _Detail:
         async with connect(settings) as client:
             return _Detail(
-                await client.run(run_id),
-                await client.attempts(run_id),
-                await client.queue_position(run_id),
-                await client.progress(run_id),
-                await client.waiting_for(run_id, tz=settings.tz),
-                await client.now(),
+                await client.runs.get(run_id),
+                await client.runs.list_attempts(run_id),
+                await client.runs.queue_position(run_id),
+                await client.runs.progress(run_id),
+                await client.runs.waiting_for(run_id, tz=settings.tz),
+                await client.system.now(),
             )
 
     run, attempts, turn, progress, waiting_for, now = run_async(read(), settings)
     tz = settings.tz or "UTC"
     document = {
-        "run": run_document(run),
-        "attempts": [attempt_document(attempt) for attempt in attempts],
-        "queue_position": queue_position_document(turn),
-        "progress": None if progress is None else progress_document(progress),
+        "run": encode(run),
+        "attempts": [encode(attempt) for attempt in attempts],
+        "queue_position": encode(turn),
+        "progress": encode(progress),
         "waiting_for": [step.to_json() for step in waiting_for],
     }
 

@@ -22,7 +22,7 @@ from tickbird.domain.ledger.activity import Activity
 from tickbird.domain.messages import brief
 from tickbird.domain.messages import count as in_numbers
 from tickbird.domain.time.durations import duration_text
-from tickbird.wire.encode.activity import activity_document
+from tickbird.wire.codec import encode
 
 _POLL = 0.5
 _MAX_WAIT = 5.0
@@ -61,7 +61,7 @@ class _Tail:
     async def follow(self, since: str | None, no_follow: bool) -> None:
         """Look again and again; whatever was written meanwhile is told after a loss, too."""
         async with connect(self._settings) as client:
-            now = await client.now()
+            now = await client.system.now()
             begin = now if since is None else InstantParser(now, self._settings.tz)(since, "since").at
             mark, wait = begin, _POLL
             while True:
@@ -82,9 +82,9 @@ class _Tail:
                 await asyncio.sleep(wait)
 
     async def _poll(self, client: Client, begin: datetime, mark: datetime) -> datetime:
-        now = await client.now()
+        now = await client.system.now()
         since = max(begin, mark - _OVERLAP)
-        found = await client.activity(since, schedule=self._schedule)
+        found = await client.activity.list(since, schedule=self._schedule)
         fresh = [each for each in found if each.key not in self._seen]
         self._print(fresh)
         self._seen |= {each.key: each.at for each in fresh}
@@ -95,7 +95,7 @@ class _Tail:
         tz = self._settings.tz or "UTC"
         for each in activity:
             if self._settings.as_json:
-                click.echo(json.dumps(activity_document(each)))
+                click.echo(json.dumps(encode(each)))
             else:
                 click.echo(clean(f"{clock(each.at, tz)}  {_text(each, tz)}"))
         sys.stdout.flush()

@@ -18,7 +18,7 @@ from tickbird.client import Client
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.messages import count
 from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, BulkVerb
-from tickbird.wire.encode.bulk import bulk_document
+from tickbird.wire.codec import encode
 
 F = TypeVar("F", bound=Callable[..., Any])
 _DONE = {"pause": "paused", "resume": "resumed", "trigger": "triggered"}
@@ -94,7 +94,7 @@ def change_many(
 
     async def read() -> Sequence[str]:
         async with connect(settings) as client:
-            return [row.schedule.name for row in await client.list(**which, limit=MAX_COUNT + 1)]
+            return [row.schedule.name for row in await client.schedules.list(**which, limit=MAX_COUNT + 1)]
 
     if not yes:
         found = run_async(read(), settings)
@@ -125,7 +125,7 @@ def change_many(
             rows: list[Sequence[Text]] = [(Cell(each.schedule, "bold"), each.why) for each in result.not_changed]
             screen.table(("SCHEDULE", "WHY"), rows)
 
-    print_result(settings, lambda: bulk_document(result), show_result)
+    print_result(settings, lambda: encode(result), show_result)
     return 0
 
 

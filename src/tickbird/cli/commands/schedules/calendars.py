@@ -126,7 +126,7 @@ def ls(settings: GlobalOptions) -> None:
 
     async def work() -> tuple[Sequence[CalendarRecord], datetime]:
         async with connect(settings) as client:
-            return await client.calendars.list(), await client.now()
+            return await client.calendars.list(), await client.system.now()
 
     records, now = run_async(work(), settings)
 
@@ -158,7 +158,7 @@ def show(settings: GlobalOptions, name: str) -> None:
 
     async def work() -> tuple[CalendarRecord, datetime]:
         async with connect(settings) as client:
-            return await client.calendars.get(name), await client.now()
+            return await client.calendars.get(name), await client.system.now()
 
     record, now = run_async(work(), settings)
 

@@ -17,7 +17,7 @@ from tickbird.cli.time_input import InstantParser, reader
 from tickbird.client import Client
 from tickbird.domain.planning.bulk import BulkResult
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.wire.encode.schedules import schedule_document
+from tickbird.wire.codec import encode
 
 
 @click.command(cls=Command)
@@ -47,9 +47,9 @@ def pause(
     """
 
     async def pause_all(client: Client, which: dict[str, Any]) -> BulkResult:
-        read = InstantParser(await client.now(), settings.tz)
+        read = InstantParser(await client.system.now(), settings.tz)
         end = None if until is None else read(until, "until", ahead=True).at
-        return await client.pause_all(actor=actor, note=note, until=end, cancel_runs=cancel_runs, **which)
+        return await client.schedules.pause_all(actor=actor, note=note, until=end, cancel_runs=cancel_runs, **which)
 
     if (selection := selected(settings, name, many)) is not None:
         return change_many(settings, "pause", selection, pause_all)
@@ -61,7 +61,7 @@ def pause(
             if until is not None:
                 _, read = await reader(client, name, settings)
                 end = read(until, "until", ahead=True).at
-            return await client.pause(name, actor=actor, note=note, until=end, cancel_runs=cancel_runs)
+            return await client.schedules.pause(name, actor=actor, note=note, until=end, cancel_runs=cancel_runs)
 
     _print_state(settings, run_async(work(), settings))
     return 0
@@ -80,13 +80,16 @@ def resume(settings: GlobalOptions, /, name: str | None, note: str, actor: str, 
     """
     if (selection := selected(settings, name, many)) is not None:
         return change_many(
-            settings, "resume", selection, lambda client, which: client.resume_all(actor=actor, note=note, **which)
+            settings,
+            "resume",
+            selection,
+            lambda client, which: client.schedules.resume_all(actor=actor, note=note, **which),
         )
     assert name is not None
 
     async def work() -> Schedule:
         async with connect(settings) as client:
-            return await client.resume(name, actor=actor, note=note)
+            return await client.schedules.resume(name, actor=actor, note=note)
 
     _print_state(settings, run_async(work(), settings))
     return 0
@@ -100,4 +103,4 @@ def _print_state(settings: GlobalOptions, schedule: Schedule) -> None:
             text += f" Next run: {clock(schedule.next_run_at, tz)}."
         screen.line(text)
 
-    print_result(settings, lambda: {"schedule": schedule_document(schedule)}, show_state)
+    print_result(settings, lambda: {"schedule": encode(schedule)}, show_state)

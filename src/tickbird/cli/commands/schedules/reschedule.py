@@ -14,7 +14,7 @@ from tickbird.domain.messages import count as in_numbers
 from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
-from tickbird.wire.encode.schedules import schedule_document
+from tickbird.wire.codec import encode
 
 
 # Unknown options are left alone, so that -1h is an instant, and refused as one.
@@ -37,7 +37,7 @@ def reschedule(settings: GlobalOptions, name: str, when: str, note: str, revisio
             _, read = await reader(client, name, settings)
             # Now is past when it is heard: a moment later is meant.
             to = read("3s" if when.strip() == "now" else when, "WHEN", ahead=True).at
-            return await client.reschedule(name, to, actor=actor, note=note, revision=revision)
+            return await client.schedules.reschedule(name, to, actor=actor, note=note, revision=revision)
 
     schedule = run_async(work(), settings)
     ahead = PendingTicks(schedule)
@@ -52,7 +52,7 @@ def reschedule(settings: GlobalOptions, name: str, when: str, note: str, revisio
         screen.line(text + (f" {in_numbers(passed, 'tick')} between them will be skipped." if passed else ""))
 
     document = {
-        "schedule": schedule_document(schedule),
+        "schedule": encode(schedule),
         "tick": iso(to_datetime(moved)),
         "due_at": iso(to_datetime(due_at)),
         "passed_over": passed,

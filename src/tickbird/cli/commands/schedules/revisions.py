@@ -20,7 +20,7 @@ from tickbird.domain.schedules.diff import FieldDiff, differences
 from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.workers import executes
-from tickbird.wire.encode.schedules import difference_document, history_document, schedule_document
+from tickbird.wire.codec import encode
 
 # What is longer is cut for people; --json has all of it.
 _MAX_LENGTH = 80
@@ -35,7 +35,7 @@ def revisions(settings: GlobalOptions, name: str, count: int) -> None:
 
     async def read() -> tuple[Sequence[HistoryEntry], datetime]:
         async with connect(settings) as client:
-            return await client.history(name, limit=count), await client.now()
+            return await client.revisions.history(name, limit=count), await client.system.now()
 
     found, now = run_async(read(), settings)
 
@@ -43,7 +43,7 @@ def revisions(settings: GlobalOptions, name: str, count: int) -> None:
         heads = ("REVISION", "ACTION", "BY", "WHEN", "FIELD", "BEFORE", "AFTER")
         screen.table(heads, [row for entry in found for row in _rows(entry, now, settings.tz or "UTC")])
 
-    print_result(settings, lambda: {"revisions": [history_document(each) for each in found]}, show_history)
+    print_result(settings, lambda: {"revisions": [encode(each) for each in found]}, show_history)
 
 
 def _rows(entry: HistoryEntry, now: datetime, tz: str) -> Iterator[Sequence[Text]]:
@@ -94,9 +94,11 @@ def roll_back(settings: GlobalOptions, name: str, to: int, note: str, revision: 
 
     async def work() -> tuple[Schedule, Schedule, str]:
         async with connect(settings) as client:
-            before = await client.get(name)
-            after = await client.roll_back(name, to, actor=actor, note=note, revision=revision or before.revision)
-            definition, workers = after.definition, await client.workers()
+            before = await client.schedules.get(name)
+            after = await client.revisions.roll_back(
+                name, to, actor=actor, note=note, revision=revision or before.revision
+            )
+            definition, workers = after.definition, await client.workers.list()
             if definition is None or not any(map(executes, workers)):
                 return before, after, ""
             return before, after, unserved_reason(definition.queue, definition.target.name, workers)
@@ -107,7 +109,7 @@ def roll_back(settings: GlobalOptions, name: str, to: int, note: str, revision: 
     if kept := override_notice(after):
         warn(f"{kept}.")
     changes = differences(before.definition_json, after.definition_json)
-    document = {"schedule": schedule_document(after), "changes": [difference_document(each) for each in changes]}
+    document = {"schedule": encode(after), "changes": [encode(each) for each in changes]}
 
     def show_changes(screen: Printer) -> None:
         screen.line(f"{name} is as it was at revision {to}; it is now at revision {after.revision}.")

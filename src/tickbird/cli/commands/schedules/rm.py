@@ -16,7 +16,7 @@ from tickbird.cli.params import name_argument
 from tickbird.domain.messages import count as in_numbers
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.wire.encode.schedules import schedule_document
+from tickbird.wire.codec import encode
 
 # So many runs are looked through for those that a deletion cancelled.
 _NEWEST = 1_000
@@ -39,7 +39,7 @@ def rm(settings: GlobalOptions, name: str, yes: bool, cancel_runs: bool, revisio
 
     async def read_schedule() -> tuple[Schedule, Sequence[RunRecord]]:
         async with connect(settings) as client:
-            return await client.get(name), await client.active_runs(name)
+            return await client.schedules.get(name), await client.runs.list_active(name)
 
     if not yes:
         schedule, active = run_async(read_schedule(), settings)
@@ -53,11 +53,11 @@ def rm(settings: GlobalOptions, name: str, yes: bool, cancel_runs: bool, revisio
 
     async def work() -> tuple[Schedule, list[RunRecord], Sequence[RunRecord]]:
         async with connect(settings) as client:
-            began = await client.now()
-            gone = await client.delete(name, actor=actor, revision=revision, cancel_runs=cancel_runs)
-            newest = await client.runs(schedule=name, limit=_NEWEST)
+            began = await client.system.now()
+            gone = await client.schedules.delete(name, actor=actor, revision=revision, cancel_runs=cancel_runs)
+            newest = await client.runs.list(schedule=name, limit=_NEWEST)
             ended = [run for run in newest if run.finished_at is not None and run.finished_at >= began]
-            return gone, ended, await client.active_runs(name)
+            return gone, ended, await client.runs.list_active(name)
 
     gone, ended, left = run_async(work(), settings)
     cancelled = [run for run in ended if run.status == "cancelled"]
@@ -75,7 +75,7 @@ def rm(settings: GlobalOptions, name: str, yes: bool, cancel_runs: bool, revisio
         screen.line(f"{name} is deleted. {'; '.join(said) or 'No run of it was active'}.")
 
     document = {
-        "schedule": schedule_document(gone),
+        "schedule": encode(gone),
         "cancelled": [run.id for run in cancelled],
         "cancel_requested": [run.id for run in stopping],
         "active": [run.id for run in going_on],

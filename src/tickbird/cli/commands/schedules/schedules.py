@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, get_args
 
@@ -24,9 +25,7 @@ from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.workers import Worker
-from tickbird.wire.encode.runs import run_document
-from tickbird.wire.encode.schedules import revision_document, schedule_document, schedule_summary_document
-from tickbird.wire.encode.ticks import tick_document
+from tickbird.wire.codec import encode
 
 _PAGE = 500
 _RECENT = 5
@@ -82,17 +81,17 @@ def ls(settings: GlobalOptions, state: State | None, tag: str | None, contains: 
             while limit is None or len(rows) < limit:
                 size = _PAGE if limit is None else min(_PAGE, limit - len(rows))
                 after = rows[-1].schedule.name if rows else ""
-                page = await client.list(contains=contains, state=state, tag=tag, after=after, limit=size)
+                page = await client.schedules.list(contains=contains, state=state, tag=tag, after=after, limit=size)
                 rows += page
                 if len(page) < size:
                     break
-            return rows, await client.workers(), await client.now()
+            return rows, await client.workers.list(), await client.system.now()
 
     rows, workers, now = run_async(read(), settings)
     found = [problems(row.schedule, workers, now, row.held) for row in rows]
 
     def document() -> dict[str, Any]:
-        listed = [schedule_summary_document(row, each) for row, each in zip(rows, found, strict=True)]
+        listed = [encode(replace(row, problems=each)) for row, each in zip(rows, found, strict=True)]
         return {"now": iso(now), "schedules": listed}
 
     def show_list(screen: Printer) -> None:
@@ -138,13 +137,13 @@ def show(settings: GlobalOptions, name: str) -> None:
 
     async def read() -> tuple[Any, ...]:
         async with connect(settings) as client:
-            schedule = await client.get(name)
-            ticks = with_notes(schedule, await client.next_ticks(name, _RECENT), await client.now())
-            runs = await client.runs(schedule=name, limit=_RECENT)
-            revisions = await client.revisions(name, limit=_RECENT)
-            held = sum(each.count for each in await client.list_held_schedules(name))
+            schedule = await client.schedules.get(name)
+            ticks = with_notes(schedule, await client.ticks.next(name, _RECENT), await client.system.now())
+            runs = await client.runs.list(schedule=name, limit=_RECENT)
+            revisions = await client.revisions.list(name, limit=_RECENT)
+            held = sum(each.count for each in await client.held.list(name))
             slow = await held_back(client, runs)
-            return schedule, ticks, runs, revisions, held, slow, await client.workers(), await client.now()
+            return schedule, ticks, runs, revisions, held, slow, await client.workers.list(), await client.system.now()
 
     schedule, ticks, runs, revisions, held, slow, workers, now = run_async(read(), settings)
     found = problems(schedule, workers, now, held)
@@ -152,12 +151,12 @@ def show(settings: GlobalOptions, name: str) -> None:
 
     def document() -> dict[str, Any]:
         return {
-            **schedule_document(schedule),
+            **encode(schedule),
             "problems": found,
             "held": held,
-            "next_ticks": [tick_document(tick, notes) for tick, notes in ticks],
-            "runs": [run_document(run) for run in runs],
-            "revisions": [revision_document(revision) for revision in revisions],
+            "next_ticks": [encode(replace(tick, notes=notes)) for tick, notes in ticks],
+            "runs": [encode(run) for run in runs],
+            "revisions": [encode(revision) for revision in revisions],
         }
 
     def show_schedule(screen: Printer) -> None:

@@ -15,7 +15,7 @@ from tickbird.cli.time_input import reader
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.workers import executes
-from tickbird.wire.encode.schedules import schedule_document
+from tickbird.wire.codec import encode
 
 
 @click.command("set", cls=Command)
@@ -48,10 +48,10 @@ def set_(
         async with connect(settings) as client:
             before, read = await reader(client, name, settings)
             values = read_fields(texts, before.definition.trigger if before.definition else None, read)
-            after = await client.update(name, actor=actor, revision=revision, unset=unset, **values)
+            after = await client.schedules.update(name, actor=actor, revision=revision, unset=unset, **values)
             if after.definition is None or not {"task", "command", "target", "queue"} & {*values, *unset}:
                 return before, after, ""
-            workers = await client.workers()
+            workers = await client.workers.list()
             served_by = after.definition.queue, after.definition.target.name
             return before, after, unserved_reason(*served_by, workers) if any(map(executes, workers)) else ""
 
@@ -64,7 +64,7 @@ def set_(
         if before.definition_json.get(field) != after.definition_json.get(field)
     )
     document = {
-        "schedule": schedule_document(after),
+        "schedule": encode(after),
         "changes": [
             {"field": each, "before": before.definition_json.get(each), "after": after.definition_json.get(each)}
             for each in changed

@@ -21,16 +21,17 @@ from tickbird.cli.params import length, storable_text
 from tickbird.cli.progress_bar import bar
 from tickbird.cli.shell_completion import file_names, schedule_names
 from tickbird.cli.time_input import InstantParser
-from tickbird.client import Client
+from tickbird.client import Client, StoreClient
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.forecast.forecast import MAX_DAYS, MAX_ROWS, MAX_SCHEDULES, Forecast, ForecastComparison, WhatIf
+from tickbird.domain.forecast.bounds import MAX_DAYS, MAX_ROWS, MAX_SCHEDULES
+from tickbird.domain.forecast.forecast import Forecast, ForecastComparison, WhatIf
 from tickbird.domain.messages import count
 from tickbird.domain.time.durations import duration_text, seconds
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.files.document import Document
 from tickbird.files.loader import Format
 from tickbird.stores import DEFAULT_URL, open_store
-from tickbird.wire.encode.forecast import simulation_document
+from tickbird.wire.codec import encode
 
 # From so many ticks on it takes long enough for a bar.
 _MANY = 200_000
@@ -99,7 +100,7 @@ def simulate(
 
     async def work() -> tuple[ForecastComparison, datetime]:
         async with _opened(settings, alone=alone) as client:
-            now = await client.now()
+            now = await client.system.now()
             reader = InstantParser(now, settings.tz or "UTC")
             what_if = WhatIf(
                 outages=sorted(_outage(reader, each) for each in outages),
@@ -110,7 +111,7 @@ def simulate(
                 slower=slower,
             )
             with bar(settings, "simulating", _MANY) as counted:
-                found = await client.simulate(
+                found = await client.forecasts.simulate(
                     days,
                     start=None if start is None else reader(start, "from", ahead=True).at,
                     end=None if end is None else reader(end, "to", ahead=True).at,
@@ -119,7 +120,7 @@ def simulate(
                     names=names,
                     assumed=duration,
                     limit=limit,
-                    counted=counted,
+                    progress=counted,
                 )
             return found, now
 
@@ -130,7 +131,7 @@ def simulate(
     if svg is not None:
         _draw(svg, found)
     tz = settings.tz or "UTC"
-    print_result(settings, lambda: simulation_document(found), lambda screen: _show(screen, found, tz, document, alone))
+    print_result(settings, lambda: encode(found), lambda screen: _show(screen, found, tz, document, alone))
     if svg is not None:
         warn(f"drawn in {svg}.")
 
@@ -151,7 +152,7 @@ async def _opened(settings: GlobalOptions, *, alone: bool) -> AsyncIterator[Clie
     store = open_store("sqlite://:memory:")
     await store.open()
     try:
-        yield Client(store, settings.namespace or "default")
+        yield StoreClient(store, settings.namespace or "default")
     finally:
         await store.close()
 

@@ -15,7 +15,7 @@ from tickbird.cli.time_input import reader
 from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_datetime
-from tickbird.wire.encode.schedules import schedule_document
+from tickbird.wire.codec import encode
 
 
 @click.command(cls=Command)
@@ -46,7 +46,7 @@ def skip(
         async with connect(settings) as client:
             _, read = await reader(client, name, settings)
             end = None if until is None else read(until, "until", ahead=True).at
-            return await client.skip(name, count, until=end, actor=actor, note=note, revision=revision)
+            return await client.schedules.skip(name, count, until=end, actor=actor, note=note, revision=revision)
 
     schedule = run_async(work(), settings)
     reached, last = schedule.cursor.planned_until, schedule.cursor.skip_until
@@ -65,7 +65,7 @@ def skip(
         screen.line(f"{name} will skip {span}.{after}")
 
     document = {
-        "schedule": schedule_document(schedule),
+        "schedule": encode(schedule),
         "first": iso(to_datetime(skipped.first)),
         "last": iso(to_datetime(skipped.last)),
         "count": skipped.count,

@@ -20,8 +20,7 @@ from tickbird.domain.messages import count as in_numbers
 from tickbird.domain.planning.upcoming import UpcomingTick
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
-from tickbird.wire.encode.schedules import override_document, schedule_document
-from tickbird.wire.encode.ticks import tick_document
+from tickbird.wire.codec import encode
 
 
 # Unknown options are left alone, so that -1h is an instant, and refused as one.
@@ -93,7 +92,7 @@ def _decide(
             schedule, read = await reader(client, name, settings)
             at = read(tick, "TICK", ahead=True)
             to = None if move_to is None else read(move_to, "move-to", ahead=True)
-            made = await client.override(
+            made = await client.overrides.put(
                 name,
                 at.at,
                 actor=actor,
@@ -113,7 +112,7 @@ def _decide(
         screen.line(f"{name}: the tick of {clock(made.scheduled_for, tz)} {_will(made, tz)}.")
         screen.line(f"Undo it with `tickbird override {name} --undo {iso(made.scheduled_for)}`.")
 
-    print_result(settings, lambda: {"schedule": name, "override": override_document(made)}, show_override)
+    print_result(settings, lambda: {"schedule": name, "override": encode(made)}, show_override)
 
 
 def _print_readings(instants: Sequence[Instant]) -> None:
@@ -136,7 +135,7 @@ def _undo(settings: GlobalOptions, name: str, tick: str, note: str, revision: in
         async with connect(settings) as client:
             _, read = await reader(client, name, settings)
             at = read(tick, "TICK", ahead=True)
-            schedule = await client.undo_override(name, at.at, actor=actor, note=note, revision=revision)
+            schedule = await client.overrides.undo(name, at.at, actor=actor, note=note, revision=revision)
             return schedule, await _upcoming(client, name, at.at), at
 
     schedule, coming, at = run_async(work(), settings)
@@ -151,19 +150,19 @@ def _undo(settings: GlobalOptions, name: str, tick: str, note: str, revision: in
             text += f"; it is due at {clock(coming.due_at, tz)}"
         screen.line(f"{text}.")
 
-    document = {"schedule": schedule_document(schedule), "tick": None if coming is None else tick_document(coming)}
+    document = {"schedule": encode(schedule), "tick": None if coming is None else encode(coming)}
     print_result(settings, lambda: document, show_undone)
 
 
 async def _upcoming(client: Client, name: str, at: datetime) -> UpcomingTick | None:
     """What will become of a tick, if it is among the next ones."""
-    return next((each for each in await client.next_ticks(name, 1_000) if each.scheduled_for == at), None)
+    return next((each for each in await client.ticks.next(name, 1_000) if each.scheduled_for == at), None)
 
 
 def _list(settings: GlobalOptions, name: str) -> None:
     async def read() -> tuple[Schedule, Sequence[OverrideRecord], datetime]:
         async with connect(settings) as client:
-            return await client.get(name), await client.overrides(name), await client.now()
+            return await client.schedules.get(name), await client.overrides.list(name), await client.system.now()
 
     schedule, overrides, now = run_async(read(), settings)
 
@@ -173,6 +172,4 @@ def _list(settings: GlobalOptions, name: str) -> None:
         else:
             override_table(screen, overrides, zone_of(schedule, settings), now)
 
-    print_result(
-        settings, lambda: {"schedule": name, "overrides": [override_document(each) for each in overrides]}, show_list
-    )
+    print_result(settings, lambda: {"schedule": name, "overrides": [encode(each) for each in overrides]}, show_list)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from shlex import quote
 
@@ -28,8 +29,7 @@ from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron as parse_cron
 from tickbird.domain.triggers.rrule.rrule import rrule
 from tickbird.domain.triggers.trigger import Trigger
-from tickbird.wire.encode.schedules import warning_document
-from tickbird.wire.encode.ticks import tick_document
+from tickbird.wire.codec import encode
 
 _SYMBOLS = {True: Cell("✓", "green"), False: Cell("✗", "red"), None: Cell("·", "dim")}
 _VERDICT_STYLES = {
@@ -132,7 +132,7 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
     async def read() -> tuple[Schedule, Sequence[UpcomingTick], datetime]:
         async with connect(settings) as client:
             try:
-                return await client.get(name), await client.next_ticks(name, count), await client.now()
+                return await client.schedules.get(name), await client.ticks.next(name, count), await client.system.now()
             except NotFoundError as error:
                 if len(name.split()) < 5:
                     raise
@@ -161,8 +161,8 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
         "state": schedule.state,
         "trigger_description": trigger.describe() if trigger else None,
         "zone": trigger.tz if trigger else None,
-        "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
-        "warnings": [warning_document(each) for each in found],
+        "ticks": [encode(replace(tick, notes=remarks)) for tick, remarks in ticks],
+        "warnings": [encode(each) for each in found],
     }
     print_result(settings, lambda: document, show_ticks)
 
@@ -189,8 +189,8 @@ def _preview_trigger(
         kind: text,
         "trigger_description": found.trigger_description,
         "zone": found.zone,
-        "ticks": [tick_document(tick, remarks) for tick, remarks in ticks],
-        "warnings": [warning_document(each) for each in found.warnings],
+        "ticks": [encode(replace(tick, notes=remarks)) for tick, remarks in ticks],
+        "warnings": [encode(each) for each in found.warnings],
     }
     print_result(settings, lambda: document, show_ticks)
 
@@ -210,7 +210,7 @@ def why(settings: GlobalOptions, name: str, at: str | None) -> None:
     async def read() -> tuple[list[Instant], list[Explanation]]:
         async with connect(settings) as client:
             instants = await _requested(client, name, at, settings.tz)
-            return instants, [await client.why(name, instant.at, tz=settings.tz) for instant in instants]
+            return instants, [await client.ticks.why(name, instant.at, tz=settings.tz) for instant in instants]
 
     instants, explanations = run_async(read(), settings)
     for instant in instants:
@@ -230,9 +230,9 @@ def why(settings: GlobalOptions, name: str, at: str | None) -> None:
 
 async def _requested(client: Client, name: str, at: str | None, tz: str | None) -> list[Instant]:
     """The instant that was asked for; else the last tick and the next one, where there are such."""
-    now = await client.now()
+    now = await client.system.now()
     try:
-        schedule = await client.get(name)
+        schedule = await client.schedules.get(name)
     except NotFoundError:
         if at is None:
             raise

@@ -17,7 +17,7 @@ from tickbird.cli.wait import FOREVER, logged, print_end, wait_for, wait_seconds
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.runs.logs import LogLine
 from tickbird.domain.runs.run import RunRecord
-from tickbird.wire.encode.runs import run_document
+from tickbird.wire.codec import encode
 
 
 @click.command(cls=Command)
@@ -46,19 +46,19 @@ def trigger(
         if payload is not None or waits:
             raise click.UsageError(f"--{'wait' if waits else 'payload'} goes with a NAME.", click.get_current_context())
         return change_many(
-            settings, "trigger", selection, lambda client, which: client.trigger_all(actor=actor, **which)
+            settings, "trigger", selection, lambda client, which: client.schedules.trigger_all(actor=actor, **which)
         )
     assert name is not None
     sent = None if payload is None else read_payload(payload)
 
     async def work() -> tuple[RunRecord, Sequence[LogLine]]:
         async with connect(settings) as client:
-            run = await client.trigger(name, actor=actor, payload=sent)
+            run = await client.schedules.trigger(name, actor=actor, payload=sent)
             # Whatever goes wrong from here on, a program must know what it has made.
-            settings.beside = {"run": run_document(run)}
+            settings.beside = {"run": encode(run)}
             if run.status == "waiting":
                 warn(f"run {run.id} waits until the active run of {name} is final.")
-            elif unserved := unserved_reason(run.queue, run.target.name, await client.workers()):
+            elif unserved := unserved_reason(run.queue, run.target.name, await client.workers.list()):
                 warn(f"{unserved}: run {run.id} stays queued until one does.")
             if not waits:
                 return run, ()
@@ -69,7 +69,7 @@ def trigger(
         return print_end(settings, run, lines)
     print_result(
         settings,
-        lambda: {"run": run_document(run)},
+        lambda: {"run": encode(run)},
         lambda screen: screen.line(f"Run {run.id} of {name} is {run.status}. See it with `tickbird runs {run.id}`."),
     )
     return 0

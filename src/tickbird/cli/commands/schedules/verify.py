@@ -37,7 +37,7 @@ def verify(settings: GlobalOptions, name: str | None, first: str | None, last: s
 
     async def read() -> tuple[list[LedgerReport], datetime | None, datetime]:
         async with connect(settings) as client:
-            now = await client.now()
+            now = await client.system.now()
             own = await _zone(client, name)
             start, end = (
                 None if text is None else InstantParser(now, settings.tz, own)(text, option).at
@@ -45,7 +45,7 @@ def verify(settings: GlobalOptions, name: str | None, first: str | None, last: s
             )
             end = end or now
             names = _names(client) if name is None else _only(name)
-            return [await client.verify_ledger(each, start, end) async for each in names], start, end
+            return [await client.ticks.verify(each, start, end) async for each in names], start, end
 
     reports, start, end = run_async(read(), settings)
     # Of those that did not exist in the range, nothing is to be told.
@@ -62,7 +62,9 @@ def verify(settings: GlobalOptions, name: str | None, first: str | None, last: s
 async def _zone(client: Client, name: str | None) -> str | None:
     if name is None:
         return None
-    schedules = [row.schedule for row in await client.list(contains=name, limit=1_000) if row.schedule.name == name]
+    schedules = [
+        row.schedule for row in await client.schedules.list(contains=name, limit=1_000) if row.schedule.name == name
+    ]
     definition = schedules[0].definition if schedules else None
     return definition.trigger.tz if definition else None
 
@@ -75,7 +77,7 @@ async def _names(client: Client) -> AsyncIterator[str]:
     """Every schedule, page by page; then those that were deleted."""
     for state in (None, "deleted"):
         after = ""
-        while page := await client.list(state=state, after=after, limit=_PAGE):
+        while page := await client.schedules.list(state=state, after=after, limit=_PAGE):
             for row in page:
                 yield row.schedule.name
             after = page[-1].schedule.name

@@ -14,7 +14,7 @@ from tickbird.cli.connection import connect, run_async
 from tickbird.cli.errors import FAILED, STORE
 from tickbird.cli.options import Command, GlobalOptions, actor_option
 from tickbird.cli.output import Cell, Printer, print_result
-from tickbird.client import Client
+from tickbird.client import StoreClient
 from tickbird.domain.doctor.finding import Finding, Severity, to_json, unusable
 from tickbird.domain.errors import StoreError
 from tickbird.domain.messages import count
@@ -82,15 +82,15 @@ def doctor(
         nonlocal accepted
         if accept_copy:
             async with connect(settings) as client:
-                copy = await client.identity()
-                await client.accept_copy(actor=actor)
+                copy = await client.system.identity()
+                await client.system.accept_copy(actor=actor)
                 accepted = copy
         if settings.server_url is not None:
             async with connect(settings) as client:
-                return await client.doctor()
+                return await client.system.doctor()
         store = open_store(settings.store_url)
         must_exist(store)
-        return await Client(store, settings.namespace or "default").doctor()
+        return await StoreClient(store, settings.namespace or "default").system.doctor()
 
     try:
         findings = run_async(work(), settings)

@@ -47,7 +47,7 @@ def create(
         async with connect(settings) as client:
             end = None
             if expires is not None:
-                end = InstantParser(await client.now(), settings.tz)(expires, "expires", ahead=True).at
+                end = InstantParser(await client.system.now(), settings.tz)(expires, "expires", ahead=True).at
             return await client.tokens.create(
                 name, role, actor=actor, namespaces=namespaces, all_namespaces=all_namespaces, expires_at=end
             )
@@ -79,7 +79,7 @@ def list_(settings: GlobalOptions, everything: bool) -> None:
             names = None if settings.namespace is None else {settings.namespace}
             return [
                 each for each in await _all(client, live=not everything) if _concerns(each, names)
-            ], await client.now()
+            ], await client.system.now()
 
     found, now = run_async(work(), settings)
     found = sorted(found, key=lambda each: (each.name, each.created_at))

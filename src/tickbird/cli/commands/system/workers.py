@@ -15,7 +15,7 @@ from tickbird.cli.shell_completion import worker_ids
 from tickbird.domain.messages import count
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.workers import Worker
-from tickbird.wire.encode.workers import worker_document
+from tickbird.wire.codec import encode
 
 _HEADS = ("WORKER", "APP", "KIND", "QUEUES", "SLOTS", "VERSION", "STARTED", "SEEN", "NOTE")
 
@@ -27,7 +27,7 @@ def workers(settings: GlobalOptions) -> None:
 
     async def read() -> tuple[Sequence[Worker], datetime]:
         async with connect(settings) as client:
-            return await client.workers(), await client.now()
+            return await client.workers.list(), await client.system.now()
 
     found, now = run_async(read(), settings)
 
@@ -37,7 +37,7 @@ def workers(settings: GlobalOptions) -> None:
             return
         screen.table(_HEADS, (_row(each, now) for each in found))
 
-    print_result(settings, lambda: {"workers": [worker_document(each) for each in found]}, show)
+    print_result(settings, lambda: {"workers": [encode(each) for each in found]}, show)
 
 
 @click.command(cls=Command)
@@ -53,12 +53,12 @@ def drain(settings: GlobalOptions, worker: str, note: str, actor: str) -> None:
 
     async def work() -> Worker:
         async with connect(settings) as client:
-            return await client.drain_worker(worker, actor=actor, note=note)
+            return await client.workers.drain(worker, actor=actor, note=note)
 
     asked = run_async(work(), settings)
     print_result(
         settings,
-        lambda: {"worker": worker_document(asked)},
+        lambda: {"worker": encode(asked)},
         lambda screen: screen.line(
             f"Worker {asked.id} is asked to drain; `tickbird workers` shows it until it has ended."
         ),

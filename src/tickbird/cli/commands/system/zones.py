@@ -13,7 +13,7 @@ from tickbird.cli.output import Cell, Printer, clock, print_result
 from tickbird.domain.messages import count
 from tickbird.domain.planning.zone_impact import ZoneImpact
 from tickbird.domain.time.zone_data import ZoneRecord, Zones
-from tickbird.wire.encode.system import zone_data_document, zone_impact_document, zone_record_document
+from tickbird.wire.codec import encode
 
 
 @click.command(cls=Command)
@@ -36,9 +36,9 @@ def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, 
 
     async def work() -> tuple[Zones, Sequence[ZoneRecord], Sequence[ZoneImpact]]:
         async with connect(settings) as client:
-            moves = await client.zone_impact(days, against)
-            found = await client.adopt_zone_data(actor=actor) if adopt else await client.zone_data()
-            return found, await client.zone_data_history(), moves
+            moves = await client.system.zone_impact(days, against)
+            found = await client.system.adopt_zone_data(actor=actor) if adopt else await client.system.zone_data()
+            return found, await client.system.zone_data_history(), moves
 
     found, history, moves = run_async(work(), settings)
 
@@ -66,10 +66,10 @@ def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, 
         screen.table(("SCHEDULE", "ZONE", "FROM", "TO", "TICKS"), rows)
 
     document = {
-        **zone_data_document(found),
-        "history": [zone_record_document(each) for each in history],
+        **encode(found),
+        "history": [encode(each) for each in history],
         "against": against,
-        "impact": [zone_impact_document(each) for each in moves],
+        "impact": [encode(each) for each in moves],
     }
     print_result(settings, lambda: document, show_zones)
 

@@ -1,0 +1,37 @@
+"""The audit log: who changed what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from tickbird.client.base import ClientBase
+from tickbird.domain.ledger.activity import AuditEntry
+from tickbird.domain.text import check_text
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
+
+
+class AuditLog(ClientBase):
+    """`client.audit`"""
+
+    @operation(
+        "GET",
+        "/audit",
+        id="list_audit",
+        role="viewer",
+        summary="Who did what",
+        tag="audit",
+        page=lambda entry: entry.id,
+    )
+    async def list(
+        self,
+        *,
+        schedule: Annotated[str | None, Meta(max_length=200, description="Only changes of this schedule.")] = None,
+        before: int | None = None,
+        limit: int = 100,
+    ) -> Sequence[AuditEntry]:
+        """Every change in the namespace, newest first; also of schedules that are deleted."""
+        if schedule is not None:
+            check_text(schedule, "schedule")
+        return await self._store.ledger.list_audit(self._namespace, schedule=schedule, before=before, limit=limit)

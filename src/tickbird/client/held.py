@@ -1,0 +1,104 @@
+"""Runs that are held after an outage until an operator releases or drops them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+from tickbird.client.base import ClientBase, page_size
+from tickbird.client.parameters import Note, ScheduleName
+from tickbird.domain.runs.held import MAX_COUNT, Drop, HeldSchedule, Release
+from tickbird.domain.runs.run import RunRecord
+from tickbird.domain.text import check_text
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
+
+Count = Annotated[int | None, Meta(ge=1, le=MAX_COUNT, check=lambda count: Drop(actor="any", count=count))]
+PerMinute = Annotated[int | None, Meta(ge=1, le=MAX_COUNT, check=lambda most: Release(actor="any", per_minute=most))]
+
+
+async def _name(_: Any, __: int, arguments: Mapping[str, Any]) -> str:
+    return str(arguments["name"])
+
+
+async def _left(client: Any, _: int, arguments: Mapping[str, Any]) -> int:
+    return sum(held.count for held in await client.held.list(arguments["name"]))
+
+
+class Held(ClientBase):
+    """`client.held`"""
+
+    @operation(
+        "GET",
+        "/held",
+        id="list_held_schedules",
+        role="viewer",
+        summary="What is held",
+        tag="held",
+        page=lambda held: held.schedule,
+        keys={"name": "schedule"},
+    )
+    async def list(
+        self, name: Annotated[str | None, Meta(max_length=200, description="Only this schedule.")] = None
+    ) -> Sequence[HeldSchedule]:
+        """The schedules of which runs are held until an operator releases or drops them; by name."""
+        if name is not None:
+            await self._find(name)
+        return await self._store.held.list_schedules(self._namespace, schedule=name)
+
+    @operation(
+        "GET",
+        "/schedules/{name}/held",
+        id="list_held_runs",
+        role="viewer",
+        summary="The held runs of a schedule",
+        tag="held",
+        page=lambda run: run.id,
+    )
+    async def list_runs(self, name: ScheduleName, *, after: int = 0, limit: int = 100) -> Sequence[RunRecord]:
+        """The held runs of a schedule, oldest first."""
+        await self._find(name)
+        return await self._store.held.list_runs(self._namespace, name, after=after, limit=page_size(limit))
+
+    @operation(
+        "POST",
+        "/schedules/{name}/held/release",
+        id="release_held",
+        role="operator",
+        summary="Release held runs",
+        tag="held",
+        audit="release",
+        envelope="released",
+        beside={"schedule": _name, "held": _left},
+    )
+    async def release(
+        self,
+        name: ScheduleName,
+        *,
+        actor: str,
+        count: Count = None,
+        per_minute: PerMinute = None,
+        note: Note = "",
+    ) -> int:
+        """Let the oldest held runs of a schedule run, or all of them, at most `per_minute`; 409 if none is held.
+
+        Returns how many were released.
+        """
+        decision = Release(actor=actor, count=count, per_minute=per_minute, note=note)
+        return await self._store.held.resolve(self._namespace, check_text(name, "schedule"), decision)
+
+    @operation(
+        "POST",
+        "/schedules/{name}/held/drop",
+        id="drop_held",
+        role="operator",
+        summary="Drop held runs",
+        tag="held",
+        audit="drop",
+        envelope="dropped",
+        beside={"schedule": _name, "held": _left},
+    )
+    async def drop(self, name: ScheduleName, *, actor: str, count: Count = None, note: Note = "") -> int:
+        """Cancel the oldest held runs of a schedule, or all of them; 409 if none is held. Returns how many."""
+        decision = Drop(actor=actor, count=count, note=note)
+        return await self._store.held.resolve(self._namespace, check_text(name, "schedule"), decision)

@@ -1,0 +1,75 @@
+"""Workers: who executes runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from tickbird.client.base import ClientBase
+from tickbird.client.parameters import Note
+from tickbird.domain.text import check_text
+from tickbird.domain.workers import Worker, no_such_worker
+from tickbird.wire.operations import operation
+from tickbird.wire.parameters import Meta
+
+
+def check_worker_id(worker_id: str) -> None:
+    """Refuse what no worker can have for an id."""
+    if "/" in check_text(worker_id, "worker", minimum=1, maximum=1_000):
+        raise no_such_worker(worker_id)
+
+
+WorkerId = Annotated[str, Meta(max_length=1_000, check=check_worker_id)]
+
+
+class Workers(ClientBase):
+    """`client.workers`"""
+
+    @operation(
+        "GET",
+        "/workers",
+        id="list_workers",
+        role="viewer",
+        summary="List workers",
+        tag="workers",
+        page=lambda worker: worker.id,
+    )
+    async def list(self) -> Sequence[Worker]:
+        """The live workers of a namespace, by id: what they serve, how they are, and which are draining."""
+        return sorted(await self._store.workers.list(self._namespace), key=lambda worker: worker.id)
+
+    @operation(
+        "GET",
+        "/workers/{worker}",
+        id="get_worker",
+        role="viewer",
+        summary="One worker",
+        tag="workers",
+        keys={"worker_id": "worker"},
+    )
+    async def get(self, worker_id: WorkerId) -> Worker:
+        """A live worker by its id."""
+        for worker in await self._store.workers.list(self._namespace):
+            if worker.id == worker_id:
+                return worker
+        raise no_such_worker(worker_id)
+
+    @operation(
+        "POST",
+        "/workers/{worker}/drain",
+        id="drain_worker",
+        role="admin",
+        summary="Drain a worker",
+        tag="workers",
+        keys={"worker_id": "worker"},
+        audit="drain_worker",
+    )
+    async def drain(self, worker_id: WorkerId, *, actor: str, note: Note = "") -> Worker:
+        """Ask a worker to take nothing new, finish what it executes and end, as on SIGTERM; this cannot be undone.
+
+        It hears of it at once, or with its next heartbeat. Harmless if it was asked before.
+        """
+        check_text(actor, "actor", minimum=1, maximum=200)
+        check_text(note, "note")
+        worker_id = check_text(worker_id, "worker", minimum=1, maximum=1_000)
+        return await self._store.workers.drain(self._namespace, worker_id, actor, note=note)

@@ -1,1 +1,0 @@
-"""Records as JSON: what the API answers and `--json` prints."""
