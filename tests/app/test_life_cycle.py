@@ -75,15 +75,15 @@ def test_an_app_that_nobody_closes_is_closed_with_its_loop(url: str) -> None:
         async def main():
             clients = await asyncio.gather(*(bird.client() for _ in range(20)))
             assert len({id(client) for client in clients}) == 1
-            await clients[0].list()
-            asyncio.create_task(clients[0].list())
+            await clients[0].schedules.list()
+            asyncio.create_task(clients[0].schedules.list())
 
         async def app_is_garbage():
             client = await Tickbird(URL).client()
             gc.collect()
             for _ in range(3):
                 await asyncio.sleep(0)
-                await client.list()
+                await client.schedules.list()
 
         for _ in range(2):
             asyncio.run(main())
@@ -100,9 +100,9 @@ def test_a_blocking_client_that_nobody_closes_is_closed_at_exit(url: str) -> Non
     assert run_program(
         url,
         """
-        Tickbird(URL).sync.list()
+        Tickbird(URL).sync.schedules.list()
         gc.collect()
-        bird.sync.list()
+        bird.sync.schedules.list()
         """,
     ) == (0, "")
 
@@ -115,19 +115,19 @@ def test_a_forked_child_has_connections_of_its_own(url: str) -> None:
         import warnings
         warnings.simplefilter("ignore", DeprecationWarning)
         before = bird.sync
-        before.enqueue("parent", actor="x", unknown_task_ok=True)
+        before.runs.enqueue("parent", actor="x", unknown_task_ok=True)
         for close in (True, False):
             child = os.fork()
             if not child:
-                before.enqueue("child", actor="x", unknown_task_ok=True)
-                bird.sync.enqueue("child", actor="x", unknown_task_ok=True)
+                before.runs.enqueue("child", actor="x", unknown_task_ok=True)
+                bird.sync.runs.enqueue("child", actor="x", unknown_task_ok=True)
                 asyncio.run(bird.client())
                 if close:
                     bird.close()
                 sys.exit(7)
             assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
-        before.enqueue("parent", actor="x", unknown_task_ok=True)
-        tasks = sorted(run.target.name for run in bird.sync.runs())
+        before.runs.enqueue("parent", actor="x", unknown_task_ok=True)
+        tasks = sorted(run.target.name for run in bird.sync.runs.list())
         assert tasks == ["child"] * 4 + ["parent"] * 2, tasks
         """,
     ) == (0, "")
@@ -139,11 +139,11 @@ import os
 from tickbird import Tickbird
 
 bird = Tickbird({url!r})
-bird.sync.enqueue("loaded", actor="shop", unknown_task_ok=True)
+bird.sync.runs.enqueue("loaded", actor="shop", unknown_task_ok=True)
 
 
 def web(environ, start_response):
-    bird.sync.enqueue("asked", actor="shop", unknown_task_ok=True)
+    bird.sync.runs.enqueue("asked", actor="shop", unknown_task_ok=True)
     start_response("200 OK", [])
     return [str(os.getpid()).encode()]
 """
@@ -170,7 +170,7 @@ def test_a_server_that_loads_the_app_before_it_forks(url: str, tmp_path: Path) -
         server.kill()
     assert not re.search("Traceback|TIMEOUT|rror", told.read_text()), told.read_text()
     bird = Tickbird(url)
-    tasks = [run.target.name for run in bird.sync.runs(limit=1_000)]
+    tasks = [run.target.name for run in bird.sync.runs.list(limit=1_000)]
     bird.close()
     assert sorted(tasks) == ["asked"] * len(seen) + ["loaded"]
 
@@ -400,9 +400,9 @@ async def test_a_caller_that_gives_up_does_not_take_the_connection_from_others()
 def test_closing_an_app_and_using_it_again(tmp_path: Path) -> None:
     bird = Tickbird(f"sqlite:///{tmp_path}/birds.db")
     with bird as client:
-        assert client.list() == []
+        assert client.schedules.list() == []
     with pytest.raises(StoreError, match="this client is closed;"):
-        client.list()
-    assert bird.sync.list() == []
+        client.schedules.list()
+    assert bird.sync.schedules.list() == []
     bird.close()
     bird.close()

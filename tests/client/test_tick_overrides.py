@@ -177,11 +177,11 @@ def test_without_an_event_loop(tmp_path: Path) -> None:
     bird = Tickbird(f"sqlite:///{tmp_path / 'tickbird.db'}")
     try:
         client = bird.sync
-        client.create("daily", cron("0 9 * * *"), "work", actor="ana", unknown_task_ok=True)
-        tick = client.next_ticks("daily", 3)[-1].scheduled_for
-        client.override("daily", tick, skip=True, actor="ana")
-        assert [each.scheduled_for for each in client.overrides("daily")] == [tick]
-        client.undo_override("daily", tick, actor="ana")
-        assert client.overrides("daily") == []
+        client.schedules.create("daily", cron("0 9 * * *"), "work", actor="ana", unknown_task_ok=True)
+        tick = client.ticks.next("daily", 3)[-1].scheduled_for
+        client.overrides.put("daily", tick, skip=True, actor="ana")
+        assert [each.scheduled_for for each in client.overrides.list("daily")] == [tick]
+        client.overrides.undo("daily", tick, actor="ana")
+        assert client.overrides.list("daily") == []
     finally:
         bird.close()

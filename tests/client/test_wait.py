@@ -80,10 +80,10 @@ async def test_bad_input(store: Store) -> None:
 
 def test_code_without_an_event_loop_waits_and_sends_by_key(tmp_path: Path) -> None:
     bird = Tickbird(f"sqlite:///{tmp_path}/t.db")
-    run_id = bird.sync.enqueue("work", actor="ada", unknown_task_ok=True, idempotency_key="k")
-    assert bird.sync.enqueue("work", actor="ada", unknown_task_ok=True, idempotency_key="k") == run_id
+    run_id = bird.sync.runs.enqueue("work", actor="ada", unknown_task_ok=True, idempotency_key="k")
+    assert bird.sync.runs.enqueue("work", actor="ada", unknown_task_ok=True, idempotency_key="k") == run_id
     with pytest.raises(NotFinishedError):
-        bird.sync.wait(run_id, timeout=0)
-    bird.sync.cancel(run_id, actor="ada")
-    assert bird.sync.wait(run_id, timeout=0).status == "cancelled"
+        bird.sync.runs.wait(run_id, timeout=0)
+    bird.sync.runs.cancel(run_id, actor="ada")
+    assert bird.sync.runs.wait(run_id, timeout=0).status == "cancelled"
     bird.close()

@@ -27,7 +27,7 @@ from tickbird.domain.time.instants import from_micros
 from tickbird.wire.codec import encode, encoder
 from tickbird.wire.operations import Operation, Parameter
 from tickbird.wire.page_tokens import write_key
-from tickbird.wire.parameters import Meta, check_known, read_text, read_value
+from tickbird.wire.parameters import Meta, check_keys, read_text, read_value
 from tickbird.wire.schema import Components, Schema, object_schema
 
 MAX_WAIT: Final = 300
@@ -175,7 +175,7 @@ class _Endpoint:
         groups = {key.partition(".")[0] for key in self._body if "." in key}
         own = [key for key in self._body if "." not in key]
         more = [*groups, *(["wait"] if self._waits else []), *(["none"] if self._operation.settings else [])]
-        check_known(given, [*own, *more])
+        check_keys(given, [*own, *more])
         for group in groups:
             given |= _ungroup(
                 group, given, [key.partition(".")[2] for key in self._body if key.startswith(f"{group}.")]
@@ -274,7 +274,7 @@ def _ungroup(group: str, given: Mapping[str, Any], known: list[str]) -> dict[str
     members = given[group]
     if not isinstance(members, dict):
         raise InvalidError(f"{group}: must be an object.", field=group)
-    check_known(members, known, f"{group}.")
+    check_keys(members, known, f"{group}.")
     return {f"{group}.{key}": value for key, value in members.items()}
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Final, TypeVar
 
 from fastapi import Query
 
-from tickbird.domain.errors import PageTokenError
+from tickbird.domain.errors import InvalidError, PageTokenError
 from tickbird.wire.page_tokens import NAME_KEY, NUMBER_KEY, read_name_key, read_number_key
 from tickbird.wire.parameters import Meta
 
@@ -34,7 +34,9 @@ AfterNumber = Annotated[
 def read_name(key: str | None) -> str:
     """The name behind which a page begins; empty for the first page."""
     try:
-        return "" if key is None else read_name_key(key[:_MAX_KEY_LENGTH])
+        return "" if key is None else read_name_key(_check_length(key))
+    except InvalidError:
+        raise
     except ValueError as error:
         raise _no_key(str(error)) from None
 
@@ -42,9 +44,17 @@ def read_name(key: str | None) -> str:
 def read_number(key: str | None) -> int | None:
     """The id behind which a page begins; None for the first page."""
     try:
-        return None if key is None else read_number_key(key)
+        return None if key is None else read_number_key(_check_length(key))
+    except InvalidError:
+        raise
     except ValueError as error:
         raise _no_key(str(error)) from None
+
+
+def _check_length(key: str) -> str:
+    if len(key) > _MAX_KEY_LENGTH:
+        raise InvalidError(f"after: must have at most {_MAX_KEY_LENGTH:,} characters.", field="after")
+    return key
 
 
 def _no_key(key: str) -> PageTokenError:

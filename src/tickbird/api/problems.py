@@ -125,7 +125,7 @@ def problem_of(error: TickbirdError) -> Problem:
                 # Where the store is and what it said is for those who look after it.
                 log.warning("the store cannot be used: %s", error)
                 return Problem(status, code, _STORE[code], hint=_HINT, headers={"Retry-After": _COME_BACK})
-            field = error.field if isinstance(error, InvalidError) else ""
+            field = error.field if isinstance(error, InvalidError | AccessError) else ""
             narrow = _KINDS.get(type(error), "")
             return Problem(status, code, error.message, field=field, hint=error.hint, kind=narrow)
     return Problem(500, "unexpected", error.message, hint=error.hint)

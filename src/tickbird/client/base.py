@@ -126,6 +126,7 @@ class ClientBase:
         if definition is None or definition.target != target:
             raise AccessError(
                 f"target: a command needs the role admin, and this token has {granted};",
+                field="target",
                 hint="use another token, or define it in code or in a file.",
             )
 

@@ -84,7 +84,9 @@ class Calendars(ClientBase):
 
         With `revision` only if it is still at that one, with 0 only if there is none.
         """
-        return await self._service().put(name, definition, actor=actor, horizon=horizon or HORIZON, revision=revision)
+        return await self._service().put(
+            name, definition, actor=actor, horizon=HORIZON if horizon is None else horizon, revision=revision
+        )
 
     @operation(
         "POST",
@@ -96,7 +98,7 @@ class Calendars(ClientBase):
     )
     async def preview(self, name: str, definition: Definition, *, horizon: Horizon = HORIZON) -> CalendarReport:
         """Which ticks of the schedules that name it would move, appear or vanish if it were put; stores nothing."""
-        return await self._service().preview(name, definition, horizon=horizon or HORIZON)
+        return await self._service().preview(name, definition, horizon=HORIZON if horizon is None else horizon)
 
     @operation(
         "DELETE",

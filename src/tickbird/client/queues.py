@@ -33,7 +33,7 @@ Rate = Annotated[
 
 
 async def _warnings(client: Any, queue: QueueStatus, _: Mapping[str, Any]) -> list[str]:
-    reason = unserved(queue.name, await client.workers())
+    reason = unserved(queue.name, await client.workers.list())
     return [f"{reason}: its runs stay queued until one does"] if reason else []
 
 

@@ -297,7 +297,7 @@ class Runs(ClientBase):
         run_id: RunId,
         *,
         actor: str,
-        reason: Annotated[str, Meta(schema={"maxLength": 2_000}, description="Shown wherever the run is.")] = "",
+        reason: Annotated[str, Meta(max_length=2_000, description="Shown wherever the run is.")] = "",
     ) -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop; 409 if it is final."""
         await self.get(run_id)

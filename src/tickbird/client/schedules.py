@@ -202,7 +202,7 @@ class Schedules(Bulk):
         )
         workers, now = await self._store.workers.list(self._namespace), await self._store.now()
         found = ((row, problems(row.schedule, workers, now, row.held)) for row in rows)
-        return [replace(row, problems=reasons) if reasons else row for row, reasons in found]
+        return [replace(row, problems=tuple(reasons)) if reasons else row for row, reasons in found]
 
     async def update(
         self, name: str, *, actor: str, revision: int | None = None, unset: Collection[str] = (), **fields: Any

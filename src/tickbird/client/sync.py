@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iter
 from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any, Final
 
+from tickbird.client.base import ClientBase
 from tickbird.domain.errors import StoreError
 
 if TYPE_CHECKING:
@@ -225,7 +226,7 @@ def _closed() -> StoreError:
 
 
 class SyncClient:
-    """Every coroutine method of an object as a method that waits, every asynchronous generator as an iterator."""
+    """The nouns of a client with methods that wait, and iterators for asynchronous generators."""
 
     def __init__(self, find: Callable[[], Awaitable[Any]], portal: Portal) -> None:
         """`find` gives the wrapped object for the portal's event loop."""
@@ -237,6 +238,14 @@ class SyncClient:
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._resolve(), name)
+        return SyncNoun(self, name) if isinstance(attribute, ClientBase) else self.wrap(attribute)
+
+    def verb(self, noun: str, name: str) -> Any:
+        """A method of a noun of the client for the portal's event loop, which a fork changes."""
+        return self.wrap(getattr(getattr(self._resolve(), noun), name))
+
+    def wrap(self, attribute: Any) -> Any:
+        """A method that waits for a coroutine, or an iterator; anything else as it is."""
         if inspect.isasyncgenfunction(attribute):
             return self._iterate(attribute)
         return self._block(attribute) if inspect.iscoroutinefunction(attribute) else attribute
@@ -273,3 +282,14 @@ class SyncClient:
                 self._portal.release(steps)
 
         return iterate
+
+
+class SyncNoun:
+    """The verbs of one noun, each of which waits."""
+
+    def __init__(self, client: SyncClient, noun: str) -> None:
+        self._client = client
+        self._noun = noun
+
+    def __getattr__(self, name: str) -> Any:
+        return self._client.verb(self._noun, name)

@@ -212,7 +212,7 @@ class Ticks(ClientBase):
         A run and a skip of the same tick are never on different pages, so a page may have one decision more.
         """
         end = await self._store.now() if last is None else last
-        place = _read_place(after)
+        place = _read_cursor(after)
         start = (end - _LATELY if first is None else first) if place is None else to_datetime(min(place, LAST_SECOND))
         if start > end:
             return DecisionPage()
@@ -295,7 +295,7 @@ def _noted_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[Upco
     return [replace(tick, notes=list(notes)) for tick, notes in ticks]
 
 
-def _read_place(after: str | None) -> int | None:
+def _read_cursor(after: str | None) -> int | None:
     try:
         return None if after is None else read_number_key(after)
     except ValueError:

@@ -105,6 +105,7 @@ class Tokens(ClientBase):
         if within != () and not covers(mine, opened):
             raise ClosedNamespaceError(
                 "namespaces: a token can only open what the token opens that creates it;",
+                field="namespaces",
                 hint=f"name some of {', '.join((mine or ())[:20])}.",
             )
         token_id, secret, text = make_token(secrets.token_bytes(NOISE))

@@ -226,7 +226,7 @@ class ScheduleSummary:
     # When an attempt of its runs last began, so far as they are kept. The newest run may still be queued.
     last_run_at: datetime | None = None
     # What keeps it from running as it should, in sentences; filled in by the client.
-    problems: Sequence[str] = ()
+    problems: tuple[str, ...] = ()
 
     @property
     def last_run_id(self) -> int | None:

@@ -93,7 +93,11 @@ class SchemaError(StoreError):
 
 
 class AccessError(StoreError):
-    """A server refuses the token, or its role or namespaces do not suffice."""
+    """A server refuses the token, or its role or namespaces do not suffice; `field` names the part at fault."""
+
+    def __init__(self, message: str, *, field: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
 
 
 class ClosedNamespaceError(AccessError):

@@ -26,7 +26,7 @@ from tickbird.domain.schedules.task_settings import FromTask
 
 F = TypeVar("F", bound=Callable[..., Any])
 Scope = Literal["namespace", "store", "caller"]
-Place = Literal["path", "query", "body"]
+Location = Literal["path", "query", "body"]
 # What a member next to the value is computed from: the client, the value and the arguments.
 Beside = Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]]
 
@@ -40,7 +40,7 @@ class Parameter:
 
     name: str
     key: str
-    place: Place
+    place: Location
     hint: Any
     default: Any
 
@@ -134,13 +134,13 @@ class Operation:
     def parameters(self) -> tuple[Parameter, ...]:
         """Those that are sent, in the order of the signature."""
         in_path = set(_PATH_KEY.findall(self.path))
-        other: Place = "query" if self.method in ("GET", "DELETE") else "body"
+        other: Location = "query" if self.method in ("GET", "DELETE") else "body"
         found = []
         for name, parameter in self.signature.parameters.items():
             if name in SPECIAL or name in self.local or (self.page is not None and name in (self.cursor, "limit")):
                 continue
             key = self.keys.get(name, name)
-            place: Place = "path" if key in in_path else other
+            place: Location = "path" if key in in_path else other
             default = self.defaults.get(name, parameter.default)
             default = inspect.Parameter.empty if name in self.required else default
             found.append(Parameter(name, key, place, self.hints[name], default))

@@ -51,7 +51,7 @@ class Meta:
     round_up: bool = False
 
     @property
-    def is_whole(self) -> bool:
+    def replaces_type(self) -> bool:
         """Does `schema` say all, whatever the type is?"""
         return self.schema is not None and not self.schema.keys().isdisjoint(("type", "anyOf", "enum"))
 
@@ -150,7 +150,7 @@ def read_object(kind: type, value: Any, field: str = "") -> Any:
     stored = {wire_name(one.name): one for one in fields(kind)}
     given = _typed(value, dict, field or "body")
     prefix = f"{field}." if field else ""
-    check_known(given, stored, prefix)
+    check_keys(given, stored, prefix)
     found = {}
     for key, one in stored.items():
         if key in given:
@@ -165,7 +165,7 @@ def wire_name(name: str) -> str:
     return name.rstrip("_")
 
 
-def check_known(given: Mapping[str, Any], known: Collection[str], prefix: str = "") -> None:
+def check_keys(given: Mapping[str, Any], known: Collection[str], prefix: str = "") -> None:
     """Refuse a key that is not known, with the one that it is like."""
     for key in given:
         if key not in known:

@@ -49,7 +49,7 @@ class Components:
         if origin is Annotated:
             if "instant" in inner[1:]:
                 return dict(INSTANT)
-            whole = any(getattr(note, "is_whole", False) for note in inner[1:])
+            whole = any(getattr(note, "replaces_type", False) for note in inner[1:])
             return _noted({} if whole else self.schema(inner[0]), inner[1:])
         if hint in _PLAIN:
             return dict(_PLAIN[hint])

@@ -36,7 +36,7 @@ async def test_a_document_is_applied_once(memory: Api) -> None:
 async def test_who_may_apply_what(memory: Api) -> None:
     assert "needs the role editor" in refused(await apply(memory, "operator"), 403, "forbidden")
     command = {"app": "shop", "schedules": {"backup": {"cron": "@daily", "command": {"program": "/bin/true"}}}}
-    assert "A command needs the role admin" in refused(await apply(memory, document=command), 403, "forbidden")
+    assert "a command needs the role admin" in refused(await apply(memory, document=command), 403, "forbidden")
     assert (await apply(memory, "admin", command)).status_code == 200
     # What is there may be sent back.
     assert (await apply(memory, document=command)).json()["same"] == 1

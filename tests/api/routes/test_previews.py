@@ -110,7 +110,7 @@ async def test_what_cannot_be_is_refused(memory: Api, body: Any, field: str) -> 
 
 
 async def test_at_most_so_many_schedules_are_looked_at(memory: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tickbird.client.previews.MAX_SCHEDULES", 3)
+    monkeypatch.setattr("tickbird.client.forecast.MAX_SCHEDULES", 3)
     for number in range(4):
         await memory.create(f"hourly-{number}")
     for name, complete in (("hourly-0", True), ("another", False)):

@@ -297,7 +297,7 @@ async def test_a_run_of_another_namespace_is_as_none(api: Api) -> None:
         ({"at": "2100-01-01T00:00:00Z", "delay": 5}, "at"),
         ({"delay": "soon"}, "delay"),
         ({"delay": -1}, "delay"),
-        ({"delay": True}, "delay.int"),
+        ({"delay": True}, "delay"),
         ({"queue": "a b"}, "queue"),
         ({"priority": 10**9}, "priority"),
         ({"start_within": "x"}, "start_within"),

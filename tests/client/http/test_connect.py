@@ -60,14 +60,14 @@ async def test_a_server_and_a_store_are_connected_to_alike(
 
 def test_code_without_an_event_loop(server: str, token: str) -> None:
     with Tickbird.connect(server, token=token) as client:
-        client.create("report", every(hours=1), "report", actor="x", unknown_task_ok=True)
-        run = client.trigger("report", actor="x")
-        client.cancel(run.id, actor="x")
-        assert client.wait(run.id).status == "cancelled"
-        assert list(client.follow_logs(run.id)) == []
+        client.schedules.create("report", every(hours=1), "report", actor="x", unknown_task_ok=True)
+        run = client.schedules.trigger("report", actor="x")
+        client.runs.cancel(run.id, actor="x")
+        assert client.runs.wait(run.id).status == "cancelled"
+        assert list(client.runs.follow_logs(run.id)) == []
     # Once closed, it connects anew.
     bird = Tickbird.connect(server, token=token)
-    assert [each.id for each in bird.sync.runs()] == [run.id]
+    assert [each.id for each in bird.sync.runs.list()] == [run.id]
     bird.close()
 
 

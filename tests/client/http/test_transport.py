@@ -28,7 +28,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transports, "_RETRY_DELAYS", (0.0, 0.0))
 
 
-async def told(client: HttpClient, verb: str = "list", *args: Any, **options: Any) -> TickbirdError:
+async def told(client: HttpClient, verb: str = "schedules.list", *args: Any, **options: Any) -> TickbirdError:
     """The error that must come of it."""
     with pytest.raises(TickbirdError) as caught:
         await attrgetter(verb)(client)(*args, **options)
@@ -98,7 +98,7 @@ async def test_what_is_asked_twice_is_done_once(both: Both) -> None:
 async def test_what_may_have_been_done_is_not_repeated(both: Both) -> None:
     await both.create("report")
     wire = Unsteady(both.wire, after=1)
-    error = await told(await on(both, wire), "update", "report", actor="x", retries=1)
+    error = await told(await on(both, wire), "schedules.update", "report", actor="x", retries=1)
     assert isinstance(error, StoreUnavailableError)
     assert "broke the connection off (lost); what was asked for may have been done all the same, so look" in str(error)
     assert len(wire.asked) == 1
@@ -132,7 +132,7 @@ async def test_no_server_is_there() -> None:
 
 
 async def test_a_stream_that_breaks_off_goes_on(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tickbird.client.http.runs._REST", 0.0)
+    monkeypatch.setattr("tickbird.client.http.runs._PAUSE", 0.0)
     await both.create("report")
     run = await both.local.schedules.trigger("report", actor="x")
     await both.local.runs.cancel(run.id, actor="x")

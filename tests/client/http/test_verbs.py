@@ -130,7 +130,7 @@ async def test_lists_come_in_pages(both: Both) -> None:
 
 
 async def test_more_than_a_page_takes_several(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tickbird.client.http.base._PAGE", 3)
+    monkeypatch.setattr("tickbird.client.http.operations.MAX_PAGE", 3)
     for number in range(8):
         await both.create(f"s{number}")
     assert await both.remote.schedules.list(limit=7) == await both.local.schedules.list(limit=7)
@@ -181,7 +181,7 @@ async def test_runs_are_the_same(both: Both) -> None:
 
 
 async def test_a_log_is_followed_to_its_end(both: Both, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tickbird.client.http.runs._REST", 0.0)
+    monkeypatch.setattr("tickbird.client.http.runs._PAUSE", 0.0)
     await both.create("report")
     run = await both.remote.schedules.trigger("report", actor="x")
     await both.store.workers.heartbeat(WORKER, 60)

@@ -18,12 +18,14 @@ from tickbird.client.http.operations import HAND_WRITTEN, http_class
 from tickbird.client.http.runs import HttpRuns
 from tickbird.client.http.schedules import HttpSchedules
 from tickbird.client.http.system import HttpSystem
+from tickbird.client.http.ticks import HttpTicks
 from tickbird.client.http.tokens import HttpTokens
 from tickbird.client.http.transport import Transport
 from tickbird.client.pings import Pings
 from tickbird.client.runs import Runs
 from tickbird.client.schedules import Schedules
 from tickbird.client.system import System
+from tickbird.client.ticks import Ticks
 from tickbird.client.tokens import Tokens
 from tickbird.domain.text import check_name
 
@@ -39,6 +41,7 @@ HAND_WRITTEN.update(
         Runs: HttpRuns,
         Schedules: HttpSchedules,
         System: HttpSystem,
+        Ticks: HttpTicks,
         Tokens: HttpTokens,
     }
 )

@@ -201,7 +201,7 @@ class Definition:
             raise DefinitionError(
                 f"calendars: what {', '.join(self.unresolved)} says is not stored with the schedule;",
                 field="calendars",
-                hint="set its calendars with `client.update`, or put the calendar again.",
+                hint="set its calendars with `client.schedules.update`, or put the calendar again.",
             )
         known = {**BUILT_IN, **self.closed}
         return ClosedDays(self.exclude, merge(known[name] for name in self.calendars))

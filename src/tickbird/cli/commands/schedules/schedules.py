@@ -24,7 +24,6 @@ from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_n
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime
-from tickbird.domain.workers import Worker
 from tickbird.wire.codec import encode
 
 _PAGE = 500
@@ -75,7 +74,7 @@ def state_text(schedule: Schedule, tz: str) -> Cell:
 def ls(settings: GlobalOptions, state: State | None, tag: str | None, contains: str, limit: int | None) -> None:
     """List schedules: state, last run and next run."""
 
-    async def read() -> tuple[list[ScheduleSummary], Sequence[Worker], datetime]:
+    async def read() -> tuple[list[ScheduleSummary], datetime]:
         async with connect(settings) as client:
             rows: list[ScheduleSummary] = []
             while limit is None or len(rows) < limit:
@@ -85,13 +84,13 @@ def ls(settings: GlobalOptions, state: State | None, tag: str | None, contains: 
                 rows += page
                 if len(page) < size:
                     break
-            return rows, await client.workers.list(), await client.system.now()
+            return rows, await client.system.now()
 
-    rows, workers, now = run_async(read(), settings)
-    found = [problems(row.schedule, workers, now, row.held) for row in rows]
+    rows, now = run_async(read(), settings)
+    found = [row.problems for row in rows]
 
     def document() -> dict[str, Any]:
-        listed = [encode(replace(row, problems=each)) for row, each in zip(rows, found, strict=True)]
+        listed = [encode(row) for row in rows]
         return {"now": iso(now), "schedules": listed}
 
     def show_list(screen: Printer) -> None:
