@@ -1,6 +1,12 @@
-"""What every store must do, as one suite for pytest: a driver is done when it passes all of it.
+"""What a store must do, as suites for pytest: the core, and one class for each capability (`SUITES`).
 
-Subclass `StoreConformance` under a name that pytest collects, in a module or folder with these fixtures:
+A driver that has everything is done when it passes `StoreConformance`. Another one is done when it passes
+`CoreConformance` with the classes of the capabilities that it declares:
+
+    class TestRedis(CoreConformance, Tokens, Sessions): ...
+
+The suite fails if a capability is declared and its class is missing, or the other way round. Subclass under a name that
+pytest collects, in a module or folder with these fixtures:
 
     store   an open, migrated, empty store
     other   a second instance on the same database, open as well; the same one where there can be no second
@@ -14,30 +20,24 @@ from __future__ import annotations
 
 from collections import Counter
 
+from conformance.declarations import SUITES, AllBackfills, Declarations, Queues, Statistics
 from conformance.operations.activity import ActivityFeed
 from conformance.operations.dashboard import DashboardReadings
 from conformance.operations.doctor import Inspections
-from conformance.operations.metrics import Metrics
 from conformance.operations.responses import HttpResponses
 from conformance.operations.sessions import Sessions
 from conformance.operations.tokens import Tokens
 from conformance.operations.workers import Workers
-from conformance.planning.backfill_runs import BackfillRuns
-from conformance.planning.backfills import Backfills
 from conformance.planning.clocks import ClockAlarms
 from conformance.planning.concurrency import ConcurrencyLimits
 from conformance.planning.dependencies import Dependencies
-from conformance.planning.fairness import Fairness
 from conformance.planning.histories import Histories
 from conformance.planning.ledger import Ledger
 from conformance.planning.outages import Outages
 from conformance.planning.overlap import Overlap
 from conformance.planning.planning import Planning
-from conformance.planning.pruned_ticks import PrunedTicks
 from conformance.planning.races import Races
-from conformance.planning.rate_limits import RateLimits
 from conformance.planning.zones import Zones
-from conformance.runs.durations import Durations
 from conformance.runs.held import HeldRuns
 from conformance.runs.idempotency import IdempotencyKeys
 from conformance.runs.incarnations import Incarnations
@@ -54,6 +54,7 @@ from conformance.schedules.calendars import Calendars
 from conformance.schedules.early_ticks import EarlyTicks
 from conformance.schedules.edits import Edits
 from conformance.schedules.overrides import Overrides
+from conformance.schedules.pings import Pings
 from conformance.schedules.plain_sql import Plain, PlainEdits
 from conformance.schedules.refusals import Refusals
 from conformance.schedules.schedules import Schedules
@@ -61,10 +62,29 @@ from conformance.schedules.shadow import Shadows
 from conformance.schedules.states import States
 from conformance.schedules.void_overrides import VoidOverrides
 
-__all__ = ["Plain", "StoreConformance"]
+__all__ = [
+    "SUITES",
+    "ActivityFeed",
+    "AllBackfills",
+    "BulkChanges",
+    "Calendars",
+    "ConcurrencyLimits",
+    "CoreConformance",
+    "DashboardReadings",
+    "HeldRuns",
+    "HttpResponses",
+    "Pings",
+    "Plain",
+    "Queues",
+    "Sessions",
+    "Statistics",
+    "StoreConformance",
+    "Tokens",
+]
 
 
-class StoreConformance(
+class CoreConformance(
+    Declarations,
     Planning,
     Outages,
     Ledger,
@@ -73,7 +93,6 @@ class StoreConformance(
     Overrides,
     VoidOverrides,
     EarlyTicks,
-    Durations,
     Schedules,
     Runs,
     RunTriggers,
@@ -84,14 +103,7 @@ class StoreConformance(
     Incarnations,
     Logs,
     Overlap,
-    Backfills,
-    BackfillRuns,
-    PrunedTicks,
-    HeldRuns,
-    ConcurrencyLimits,
     Dependencies,
-    RateLimits,
-    Fairness,
     Refusals,
     Rescue,
     Prune,
@@ -99,21 +111,32 @@ class StoreConformance(
     Zones,
     Inspections,
     PlainEdits,
-    Calendars,
     Targets,
     Shadows,
-    BulkChanges,
-    Tokens,
-    Sessions,
-    ActivityFeed,
-    Metrics,
-    DashboardReadings,
-    HttpResponses,
     Races,
     Histories,
 ):
-    """Every test of every noun."""
+    """What every store must do."""
 
 
-_names = Counter(name for noun in StoreConformance.__bases__ for name in vars(noun) if name.startswith("test_"))
+class StoreConformance(
+    CoreConformance,
+    AllBackfills,
+    HeldRuns,
+    ConcurrencyLimits,
+    Queues,
+    Calendars,
+    BulkChanges,
+    Pings,
+    Tokens,
+    Sessions,
+    ActivityFeed,
+    Statistics,
+    DashboardReadings,
+    HttpResponses,
+):
+    """The core and every capability."""
+
+
+_names = Counter(name for noun in StoreConformance.__mro__ for name in vars(noun) if name.startswith("test_"))
 assert max(_names.values()) == 1, f"tests of two nouns share a name: {_names.most_common(1)}"

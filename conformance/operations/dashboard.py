@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.schedules.plain_sql import Plain, raw
 from conformance.steps import (
     NAMESPACE,
@@ -183,6 +184,7 @@ class DashboardReadings:
         ended_then = {schedule.id for schedule in after.schedules if schedule.name in ("a", "c")}
         assert not ended_then & after.marks.keys()
 
+    @needs("statistics")
     async def test_lateness_and_duration_count_from_the_first_attempt(self, store: Store) -> None:
         """All attempts and the pauses between them are part of a run, wherever it is read."""
         schedule = await create(store)
@@ -197,7 +199,7 @@ class DashboardReadings:
         [mark], _ = await store.dashboard.newest_points([schedule.id])
         for seen in (timing, same, mark):
             assert (seen.due_at, seen.started_at, seen.finished_at) == (later(60), later(161), later(365))
-        assert (await store.schedules.duration_stats(NAMESPACE, [schedule.name]))[schedule.name].median == 204.0
+        assert (await store.statistics.read_durations(NAMESPACE, [schedule.name]))[schedule.name].median == 204.0
         [load] = await store.dashboard.load(NAMESPACE)
         assert load.duration == 204.0
         # While it waits for another attempt, too.
@@ -325,6 +327,7 @@ class DashboardReadings:
         assert await page(after=ids[2]) == (ids[:2], None)
         assert await page(after=ids[0]) == ([], None)
 
+    @needs("limits")
     async def test_runs_that_go_on_are_found_however_far_back(
         self, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:

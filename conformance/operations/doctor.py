@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+from conformance.capabilities import needs
 from conformance.schedules.plain_sql import Plain
 from conformance.steps import (
     NAMESPACE,
@@ -84,11 +85,14 @@ class Inspections:
             ("gpu", "mail", 1, later(4)),
             ("gpu", "report", 2, later(3)),
         ]
+        await claim(store, 10)
+        assert {each.queue for each in (await work(store, 10)).waiting} == {"gpu"}
+
+    @needs("queues")
+    async def test_rates_of_queues_are_told(self, store: Store) -> None:
         await store.queues.set_rate(NAMESPACE, "gpu", RateLimit(5, 60), "ada", now=later(9))
         await store.queues.set_rate("elsewhere", "gpu", RateLimit(7, 60), "ada", now=later(9))
         assert (await work(store, 10)).rates == {"gpu": RateLimit(5, 60)}
-        await claim(store, 10)
-        assert {each.queue for each in (await work(store, 10)).waiting} == {"gpu"}
 
     async def test_active_schedules_are_told_by_queue_and_task(self, store: Store) -> None:
         await create(store, "one", queue="gpu", at=30)
@@ -164,6 +168,7 @@ class Inspections:
         assert (await work(store, 30)).stuck == [("a", "load", "paused"), ("b", "load", "paused")]
         assert (await work(store, 30, "elsewhere")).stuck == []
 
+    @needs("held", "limits")
     async def test_held_runs_are_counted(self, store: Store) -> None:
         # One that waits for its turn is not held.
         for _ in range(2):
@@ -174,6 +179,7 @@ class Inspections:
         assert (seen.held_runs, seen.held_schedules) == (4, 1)
         assert (await work(store, 300, "elsewhere")).held_runs == 0
 
+    @needs("calendars")
     async def test_schedules_that_were_not_brought_up_to_their_calendar_are_told(self, store: Store) -> None:
         await store.calendars.put(NAMESPACE, "fest", {}, FRIDAY, {}, "cy", now=later(0))
         await create(store, "first", calendars=("fest",))

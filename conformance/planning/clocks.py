@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.capabilities import needs
 from conformance.steps import (
     NAMESPACE,
     a_worker,
@@ -76,6 +77,7 @@ class ClockAlarms:
         await enqueue(store, DAY, delay=HOUR)
         assert [run.id for run in await _claim(store, DAY + 1, 1)] == [at_once]
 
+    @needs("limits")
     async def test_a_run_that_waited_for_another_one_starts(self, store: Store) -> None:
         await store.limits.set(NAMESPACE, "key", 1, "ada", now=later(0))
         first = await enqueue(store, concurrency_key="key")
@@ -101,6 +103,7 @@ class ClockAlarms:
         ready = await enqueue(store, -DAY)
         assert [run.id for run in await _claim(store, -DAY + 10, 10)] == [ready]
 
+    @needs("queues")
     async def test_rates_go_by_the_clock_that_others_may_believe(self, store: Store) -> None:
         await store.queues.set_rate(NAMESPACE, "default", RateLimit(2, 60), "ada", now=later(0))
         for _ in range(5):

@@ -8,6 +8,7 @@ from itertools import cycle
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.steps import (
     NAMESPACE,
     SECOND,
@@ -275,6 +276,7 @@ class ConcurrencyLimits:
         assert await statuses(store, "few") == ["queued"]
         assert (await statuses(store, "many")).count("queued") == 1
 
+    @needs("backfills")
     async def test_a_backfill_waits_for_places_behind_others(self, store: Store) -> None:
         await create(store, overlap="allow", concurrency_key=KEY)
         blocker = await enqueue(store, concurrency_key=KEY)
@@ -291,6 +293,7 @@ class ConcurrencyLimits:
         await limit(store, 9, at=364)
         assert await statuses(store) == ["queued"] * 3 + ["waiting"] + ["succeeded"]
 
+    @needs("backfills")
     async def test_cancelling_a_backfill_lets_others_go(self, store: Store) -> None:
         await create(store, concurrency_key=KEY)
         await change(store, Pause(actor="ada"), 1)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.schedules.plain_sql import Plain
 from conformance.steps import (
     NAME,
@@ -242,6 +243,7 @@ class Dependencies:
         assert (await finish(store, running, 125)).released == 0
         assert (await end_run(store, 130)).released == 1
 
+    @needs("limits")
     async def test_a_satisfied_run_waits_for_its_key(self, store: Store) -> None:
         await create_load(store)
         await create(store, depends_on=WAITING, concurrency_key="warehouse")
@@ -254,14 +256,17 @@ class Dependencies:
         await store.runs.cancel(blocker, "ada", now=later(71))
         assert await statuses(store) == ["queued"]
 
-    async def test_manual_runs_and_backfills_depend_on_nothing(self, store: Store) -> None:
+    async def test_manual_runs_depend_on_nothing(self, store: Store) -> None:
         await create_load(store)
         await create(store, depends_on=WAITING)
         await plan(store, 60)
         await change(store, Trigger(actor="ada"), 61)
         assert await ticks(store) == [(60, "schedule", "waiting"), (None, "manual", "queued")]
         await finish(store, await start(store, 62), 63)
-        await store.leases.rescue(now=later(152))
+
+    @needs("backfills")
+    async def test_backfills_depend_on_nothing(self, store: Store) -> None:
+        await create_load(store)
         await create(store, "other", depends_on=WITHIN, at=152)
         await plan_all(store, 240)
         new = NewBackfill(actor="ada", first=epoch(180), last=epoch(180))

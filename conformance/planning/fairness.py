@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from conformance.capabilities import needs
 from conformance.planning.concurrency import KEY, limit
 from conformance.steps import (
     NAMESPACE,
@@ -79,6 +80,7 @@ class Fairness:
         assert begun == sorted(begun)
         assert Counter(await statuses(store, "many")) == {"succeeded": 30}
 
+    @needs("backfills")
     async def test_so_does_a_backfill(self, store: Store) -> None:
         await create(store, "many", SECOND, overlap="allow")
         await change(store, Pause(actor="ada"), 0.5, name="many")
@@ -92,6 +94,7 @@ class Fairness:
         assert {*await statuses(store, "many")} == {"succeeded"}
         assert sum(origin == "backfill" for _, origin, _ in await ticks(store, "many")) == 100
 
+    @needs("limits")
     async def test_so_do_those_that_are_released_together(self, store: Store) -> None:
         await create(store, "many", overlap="allow", concurrency_key=KEY)
         await create(store, "other")
@@ -183,6 +186,7 @@ class Fairness:
         assert (list(found.runs), found.next_at) == ([], later(13))
         assert len(await serve(store, 13, 1)) == 3
 
+    @needs("limits")
     async def test_ten_schedules_have_equal_shares_of_a_key(self, store: Store) -> None:
         await limit(store, 3)
         names = [f"s{number}" for number in range(10)]

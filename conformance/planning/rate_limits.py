@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.steps import (
     NAMESPACE,
     a_worker,
@@ -232,6 +233,7 @@ class RateLimits:
         begun += await begin(store, 10)
         assert sorted(begun) == ids
 
+    @needs("limits")
     async def test_queues_are_listed(self, store: Store) -> None:
         assert await store.queues.list(NAMESPACE) == []
         assert await rate(store, "2/min") == QueueStatus(MAIL, RateLimit(2, 60), None, 0, 0, 0)

@@ -19,10 +19,10 @@ class Durations:
             runs = {run.schedule: run for run in (await start(store, at), await start(store, at))}
             await finish(store, runs["a"], at + seconds, status)  # type: ignore[arg-type]
             await finish(store, runs["b"], at + 59, "failed")
-        found = await store.schedules.duration_stats(NAMESPACE, ["a", "b", "nobody"])
+        found = await store.statistics.read_durations(NAMESPACE, ["a", "b", "nobody"])
         assert found == {"a": DurationStats(2.0, 3.0, 2)}
-        assert await store.schedules.duration_stats("elsewhere", ["a"]) == {}
-        assert await store.schedules.duration_stats(NAMESPACE, []) == {}
+        assert await store.statistics.read_durations("elsewhere", ["a"]) == {}
+        assert await store.statistics.read_durations(NAMESPACE, []) == {}
 
     async def test_only_the_newest_runs_are_looked_at(self, store: Store) -> None:
         await create(store, "a")
@@ -30,6 +30,6 @@ class Durations:
             at = 60 * (number + 1)
             await plan(store, at)
             await finish(store, await start(store, at), at + 10 + number)
-        found = (await store.schedules.duration_stats(NAMESPACE, ["a"]))["a"]
+        found = (await store.statistics.read_durations(NAMESPACE, ["a"]))["a"]
         assert (found.runs, found.median) == (MAX_MEASURED, 10 + 3 + (MAX_MEASURED - 1) / 2)
         assert MAX_RUNS_READ > MAX_MEASURED

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.steps import enqueue, finish, later, start
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.logs import LogLine, Progress
@@ -32,13 +33,18 @@ class Logs:
         assert list(await store.logs.read(one, after=(1, 3))) == [again]
         assert list(await store.logs.read(other)) == [_line(other, 1)]
         assert not await store.logs.read(987_654_321)
-        # From the end, for pages that show the newest.
+
+    @needs("dashboard")
+    async def test_the_last_lines_are_given_back_in_order(self, store: Store) -> None:
+        run = await enqueue(store)
+        lines = [_line(run, 1), _line(run, 2), _line(run, 3), _line(run, 1, attempt=2)]
+        await store.logs.write(lines, [])
         last = store.dashboard.last_lines
-        assert list(await last(one)) == [*lines, again]
-        assert list(await last(one, limit=2)) == [lines[2], again]
-        assert list(await last(one, before=(2, 1), limit=2)) == lines[1:]
-        assert list(await last(one, before=(1, 2))) == lines[:1]
-        assert not await last(one, before=(1, 1))
+        assert list(await last(run)) == lines
+        assert list(await last(run, limit=2)) == lines[2:]
+        assert list(await last(run, before=(2, 1), limit=2)) == lines[1:3]
+        assert list(await last(run, before=(1, 2))) == lines[:1]
+        assert not await last(run, before=(1, 1))
 
     async def test_what_is_sent_again_is_kept_once(self, store: Store) -> None:
         run = await enqueue(store)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.capabilities import needs
 from conformance.operations.activity import begin, told
 from conformance.planning.backfills import backfill
 from conformance.schedules.plain_sql import Plain
@@ -43,6 +44,7 @@ class RunTriggers:
         assert (run.trigger, run.cron_spec) == ("schedule", None)
         assert run.metadata == RunMetadata("schedule", NAME, later(60))
 
+    @needs("backfills")
     async def test_other_runs_name_their_origin(self, store: Store) -> None:
         await create(store, trigger=HOURLY, at=-7_200, overlap="allow", catch_up="skip")
         await plan(store, -30)
@@ -61,6 +63,7 @@ class RunTriggers:
         alone = await read(store, await enqueue(store, 30))
         assert (alone.trigger, alone.metadata) == ("manual", RunMetadata("manual", None, None))
 
+    @needs("activity")
     async def test_the_activity_feed_tells_it(self, store: Store) -> None:
         mark = await begin(store, -1)
         await create(store, trigger=HOURLY)

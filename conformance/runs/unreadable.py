@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.schedules.plain_sql import Plain, raw
 from conformance.steps import (
     NAME,
@@ -133,6 +134,7 @@ class UnreadableRuns:
         assert [run.payload for run in claimed] == [PAYLOAD, PAYLOAD]
         assert (await claim(other, 13 + RECHECK_SECONDS)).unreadable == ()
 
+    @needs("queues")
     async def test_an_unreadable_run_in_a_queue_with_a_rate_keeps_nobody_busy(
         self, store: Store, other: Store, plain: Plain
     ) -> None:

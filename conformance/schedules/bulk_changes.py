@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.steps import (
     MINUTE,
     NAMESPACE,
@@ -55,7 +56,7 @@ def declare_anew(revision: int | None, trigger: Trigger = MINUTE, **policies: An
 
 async def apply_changes(store: Store, at: float, *commands: tuple[str, Command], **others: Any) -> None:
     """All of these, so many seconds after T0."""
-    await store.schedules.apply_changes(NAMESPACE, ChangeSet(commands=commands, **others), "bo", now=later(at))
+    await store.bulk_changes.apply(NAMESPACE, ChangeSet(commands=commands, **others), "bo", now=later(at))
 
 
 async def actions(store: Store) -> list[tuple[str | None, str, str]]:
@@ -153,6 +154,7 @@ class BulkChanges:
             (declare_anew(None, depends_on=(After("nothing", 60),)), DefinitionError),
         ],
     )
+    @needs("calendars", "limits", "queues")
     async def test_all_or_none(self, store: Store, command: Command, error: type[Exception]) -> None:
         await create(store, "there", app="files")
         calendar = CalendarUpdate("fest", {"weekdays": ["sun"]}, Calendar(weekdays=frozenset({6})), {})
@@ -175,6 +177,7 @@ class BulkChanges:
             await apply_changes(store, 0, ("a", declare()), ("b", declare_anew(1)))
         assert await store.schedules.get(NAMESPACE, "a") is None
 
+    @needs("calendars", "limits", "queues")
     async def test_settings_come_before_the_schedules_that_need_them(self, store: Store) -> None:
         calendar = CalendarUpdate("fest", {"weekdays": ["thu"]}, Calendar(weekdays=frozenset({3})), {})
         await apply_changes(
@@ -287,7 +290,7 @@ class BulkChanges:
     async def test_it_is_told_how_far_it_is(self, store: Store) -> None:
         told: list[int] = []
         changes = ChangeSet(commands=[(f"s{number}", declare()) for number in range(7)])
-        await store.schedules.apply_changes(NAMESPACE, changes, "bo", counted=told.append, now=later(0))
+        await store.bulk_changes.apply(NAMESPACE, changes, "bo", counted=told.append, now=later(0))
         assert told
         assert told == sorted(told)
         assert told[-1] == 7

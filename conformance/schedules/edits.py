@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.schedules.plain_sql import Plain
 from conformance.steps import (
     NAME,
@@ -305,6 +306,7 @@ class Edits:
         assert (cancelled.status, cancelled.finished_at) == ("cancelled", later(140))
         assert cancelled.reason
 
+    @needs("limits")
     async def test_a_revision_that_was_rolled_back_is_forgotten(self, store: Store, plain: Plain) -> None:
         schedule = await create(store, task="old", overlap="allow", concurrency_key="db")
         await plan(store, 60)

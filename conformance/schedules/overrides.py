@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.planning.races import race
 from conformance.steps import (
     NAMESPACE,
@@ -297,6 +298,7 @@ class Overrides:
         found = [(reason, first, last) for reason, first, last, _ in await ranges(store)]
         assert found == [("calendar", 60, 60), ("operator", 180, 180), ("calendar", 240, 240)]
 
+    @needs("limits")
     async def test_keys_of_its_own_payload(self, store: Store) -> None:
         await create(store, payload={"city": "Rome"}, concurrency_key="{city}", overlap="allow")
         await decide(store, 120, payload={"city": "Oslo"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.schedules.plain_sql import Plain
 from conformance.steps import (
     MINUTE,
@@ -118,15 +119,20 @@ class Shadows:
         await plan_all(store, 120)
         with pytest.raises(ConflictError, match=f"tickbird set {NAME} shadow=false"):
             await change(store, Trigger(actor="ada"), 125)
-        with pytest.raises(ConflictError, match="is a shadow"):
-            await store.backfills.create(
-                NAMESPACE, NAME, NewBackfill(actor="ada", first=epoch(60), last=epoch(120)), now=later(125)
-            )
         made = Create(actor="ada", namespace=NAMESPACE, definition=define(MINUTE, shadow=True), first="now")
         with pytest.raises(ConflictError, match="is a shadow"):
             await store.schedules.change(NAMESPACE, "new", made, now=later(125))
         assert await ticks(store) == []
         assert await store.schedules.get(NAMESPACE, "new") is None
+
+    @needs("backfills")
+    async def test_a_shadow_is_not_backfilled(self, store: Store) -> None:
+        await create(store, shadow=True)
+        await plan_all(store, 120)
+        new = NewBackfill(actor="ada", first=epoch(60), last=epoch(120))
+        with pytest.raises(ConflictError, match="is a shadow"):
+            await store.backfills.create(NAMESPACE, NAME, new, now=later(125))
+        assert await ticks(store) == []
 
     async def test_a_skip_of_a_shadow_is_of_the_revision_in_force(self, store: Store) -> None:
         await create(store, shadow=True)
@@ -135,26 +141,6 @@ class Shadows:
         await plan_all(store, 180)
         found = [(skip.revision, skip.count) for skip in await skips_of(store)]
         assert found == [(1, 1), (2, 2)]
-
-    async def test_pings_are_kept_in_order_and_each_once(self, store: Store) -> None:
-        schedule, other = await create(store, shadow=True), await create(store, "other")
-        assert await store.pings.add(schedule.id, now=later(7.25)) == later(7.25)
-        for at in (60, 5, 60):
-            assert await store.pings.add(schedule.id, later(at), now=later(100)) == later(at)
-        await store.pings.add(other.id, later(1), now=later(100))
-        found = await store.pings.list(schedule.id, later(0), later(100))
-        assert list(found) == [later(5), later(7.25), later(60)]
-        assert await store.pings.list(schedule.id, later(6), later(59)) == [later(7.25)]
-        assert await store.pings.list(schedule.id, later(0), later(100), after=later(5), limit=1) == [later(7.25)]
-        # Within the store's own time, where none is given.
-        assert abs((await store.pings.add(other.id) - await store.now()).total_seconds()) < 3_600
-
-    async def test_pings_go_with_what_is_as_old(self, store: Store) -> None:
-        schedule = await create(store, shadow=True)
-        for at in (0, 50, 100):
-            await store.pings.add(schedule.id, later(at), now=later(at))
-        await store.runs.prune(older_than=60, keep=0, now=later(115))
-        assert list(await store.pings.list(schedule.id, later(0), later(200))) == [later(100)]
 
     async def test_who_depends_on_a_shadow_is_told(self, store: Store) -> None:
         await create(store, "load", shadow=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.capabilities import needs
 from conformance.planning.zones import adopt
 from conformance.schedules.overrides import OWN, decide, decided, void
 from conformance.schedules.plain_sql import Plain, raw, seconds
@@ -87,10 +88,17 @@ class VoidOverrides:
         await decide(store, 180, skip=True)
         await change(store, Update(actor="bo", fields={"priority": 3}), 20)
         assert await decided(store) == [120, 180]
-        await change(store, Update(actor="bo", fields={"concurrency_key": "k-{limit}", "payload": {"limit": 1}}), 21)
+        await change(store, Update(actor="bo", fields={"payload": {"limit": 1}}), 21)
         assert await decided(store) == [120, 180]
         await change(store, Update(actor="bo", fields={"target": {"task": "other"}}), 22)
         assert (await decided(store), await void(store)) == ([180], [(120, "edited", "bo")])
+
+    @needs("limits")
+    async def test_a_key_that_can_read_its_payload_leaves_it_alone(self, store: Store) -> None:
+        await create(store, overlap="allow")
+        await decide(store, 120, payload=OWN)
+        await change(store, Update(actor="bo", fields={"concurrency_key": "k-{limit}", "payload": {"limit": 1}}), 21)
+        assert await decided(store) == [120]
 
     async def test_a_move_goes_with_the_payload_that_another_task_cannot_take(self, store: Store) -> None:
         await create(store, overlap="allow")
@@ -100,6 +108,7 @@ class VoidOverrides:
         await plan(store, 60)
         assert await looks_next(store) == 120
 
+    @needs("limits")
     async def test_a_payload_that_the_new_key_cannot_read_is_void(self, store: Store) -> None:
         await create(store, payload={"city": "Rome"})
         await decide(store, 120, payload=OWN)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         StoreUnavailableError,
         TickbirdError,
         TriggerError,
+        UnsupportedError,
     )
     from tickbird.domain.schedules.definition import Backoff
     from tickbird.domain.schedules.dependencies import After, after
@@ -47,6 +48,7 @@ __all__ = [
     "Tickbird",
     "TickbirdError",
     "TriggerError",
+    "UnsupportedError",
     "after",
     "any_of",
     "at",

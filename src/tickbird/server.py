@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from tickbird.client import StoreClient
 from tickbird.domain.errors import ConflictError, InvalidError, StoreError
+from tickbird.store.protocol.capabilities import CAPABILITIES
 from tickbird.store.protocol.store import Store
 from tickbird.stores import must_exist, open_store
 
@@ -72,6 +73,9 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
     from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
     from tickbird.web.app import create_site
 
+    if "tokens" not in store.capabilities:
+        # It would let nobody in.
+        raise CAPABILITIES["tokens"].error()
     site = create_site(lambda namespace: StoreClient(store, namespace))
     listening = _listen(address)
     settings: dict[str, Any] = {

@@ -111,6 +111,7 @@ def test_every_kind_of_error_has_its_exit_code(bare: Cli, monkeypatch: pytest.Mo
         errors.StoreUnavailableError: 5,
         errors.SchemaError: 5,
         errors.AccessError: 5,
+        errors.UnsupportedError: 6,
         errors.NotFinishedError: 1,
         errors.TickbirdError: 1,
     }

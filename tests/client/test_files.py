@@ -23,8 +23,8 @@ class Busy(SqliteStore):
     def __init__(self) -> None:
         super().__init__(":memory:")
         self.quicker = 0
-        self._apply_changes = self.schedules.apply_changes
-        self.schedules.apply_changes = self.apply_changes  # type: ignore[method-assign]
+        self._apply_changes = self.bulk_changes.apply
+        self.bulk_changes.apply = self.apply_changes  # type: ignore[method-assign]
 
     async def apply_changes(
         self,

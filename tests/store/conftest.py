@@ -14,6 +14,7 @@ import pytest
 
 from conformance import Plain
 from lab.servers import PostgresServer
+from tests.core_store import CoreStore
 from tests.rows import delete_rows
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.protocol.store import Store
@@ -160,8 +161,8 @@ async def _open(first: Store, second: Store) -> Pair:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every store in turn; but nothing behind the store's back can reach a database in memory."""
     if "driver" in metafunc.fixturenames:
-        drivers = ["sqlite", "postgres"] if "plain" in metafunc.fixturenames else ["memory", "sqlite", "postgres"]
-        metafunc.parametrize("driver", drivers)
+        usual = ["sqlite", "postgres"] if "plain" in metafunc.fixturenames else ["memory", "sqlite", "postgres"]
+        metafunc.parametrize("driver", getattr(metafunc.cls, "drivers", usual))
 
 
 @pytest.fixture(autouse=True)
@@ -195,6 +196,16 @@ async def sqlite_pair(tmp_path: Path) -> AsyncIterator[Pair]:
     """Two stores on a file."""
     path = str(tmp_path / "tickbird.db")
     first, second = await _open(SqliteStore(path), SqliteStore(path))
+    yield first, second
+    await second.close()
+    await first.close()
+
+
+@pytest.fixture
+async def core_pair(tmp_path: Path) -> AsyncIterator[Pair]:
+    """Two stores without capabilities on a file."""
+    path = str(tmp_path / "tickbird.db")
+    first, second = await _open(CoreStore(path), CoreStore(path))
     yield first, second
     await second.close()
     await first.close()
@@ -238,6 +249,6 @@ def other(pair: Pair) -> Store:
 @pytest.fixture
 def plain(driver: str, request: pytest.FixtureRequest, tmp_path: Path) -> Plain:
     """Writes rows behind the store's back."""
-    if driver == "sqlite":
+    if driver in ("sqlite", "core"):
         return PlainSqlite(str(tmp_path / "tickbird.db"))
     return PlainPostgres(request.getfixturevalue("exercise")[0])

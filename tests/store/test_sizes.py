@@ -78,7 +78,7 @@ VERBS: dict[str, Verb] = {
     "streaks": lambda store: store.dashboard.streaks("third"),
     "late runs": lambda store: store.dashboard.late_runs("third", later(1)),
     "recent": lambda store: store.ledger.recent_outcomes("third", later(-DAY)),
-    "measure": lambda store: store.read_metrics("third", now=later(1)),
+    "measure": lambda store: store.statistics.read_metrics("third", now=later(1)),
     "queues": lambda store: store.queues.list("third", now=later(1)),
     "examine": lambda store: store.inspect("third", now=later(1)),
     "late runs of many": lambda store: store.dashboard.late_runs(NAMESPACE, later(1)),

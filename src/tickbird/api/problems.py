@@ -25,6 +25,7 @@ from tickbird.domain.errors import (
     StoreError,
     TickbirdError,
     TriggerError,
+    UnsupportedError,
 )
 
 log = logging.getLogger("tickbird.api")
@@ -50,6 +51,7 @@ _OF: Final[tuple[tuple[type[TickbirdError], int, str], ...]] = (
     (StaleError, 412, "stale"),
     (CountChangedError, 409, "count-changed"),
     (ConflictError, 409, "conflict"),
+    (UnsupportedError, 501, "unsupported"),
     (NotFinishedError, 504, "not-finished"),
     (ClosedNamespaceError, 403, "closed-namespace"),
     (AccessError, 403, "forbidden"),
@@ -125,7 +127,7 @@ def problem_of(error: TickbirdError) -> Problem:
                 # Where the store is and what it said is for those who look after it.
                 log.warning("the store cannot be used: %s", error)
                 return Problem(status, code, _STORE[code], hint=_HINT, headers={"Retry-After": _COME_BACK})
-            field = error.field if isinstance(error, InvalidError | AccessError) else ""
+            field = error.field if isinstance(error, InvalidError | AccessError | UnsupportedError) else ""
             narrow = _KINDS.get(type(error), "")
             return Problem(status, code, error.message, field=field, hint=error.hint, kind=narrow)
     return Problem(500, "unexpected", error.message, hint=error.hint)

@@ -14,10 +14,17 @@ from typing import Any
 import click
 
 from tickbird.cli.options import GlobalOptions
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StoreError, TickbirdError
+from tickbird.domain.errors import (
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+    StoreError,
+    TickbirdError,
+    UnsupportedError,
+)
 from tickbird.wire.codec import encode
 
-FAILED, INVALID, NOT_FOUND, CONFLICT, STORE, INTERRUPTED = 1, 2, 3, 4, 5, 130
+FAILED, INVALID, NOT_FOUND, CONFLICT, STORE, UNSUPPORTED, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
 CODES = {
     0: "it worked",
     FAILED: "it failed, or something unexpected happened",
@@ -25,11 +32,18 @@ CODES = {
     NOT_FOUND: "no such schedule, run or app",
     CONFLICT: "the state of the thing forbids it, or it changed meanwhile",
     STORE: "the store cannot be used: wrong URL, unreachable, no rights, schema missing, too old or too new",
+    UNSUPPORTED: "the store lacks the capability that this needs",
     INTERRUPTED: "interrupted with Ctrl-C",
 }
 # What programs are told, whatever exit code a command gives the same thing.
-_KINDS = {INVALID: "invalid", NOT_FOUND: "not-found", CONFLICT: "conflict", STORE: "store"}
-_OF = ((InvalidError, INVALID), (NotFoundError, NOT_FOUND), (ConflictError, CONFLICT), (StoreError, STORE))
+_KINDS = {INVALID: "invalid", NOT_FOUND: "not-found", CONFLICT: "conflict", STORE: "store", UNSUPPORTED: "unsupported"}
+_OF = (
+    (InvalidError, INVALID),
+    (NotFoundError, NOT_FOUND),
+    (ConflictError, CONFLICT),
+    (StoreError, STORE),
+    (UnsupportedError, UNSUPPORTED),
+)
 
 
 class Failed(TickbirdError):

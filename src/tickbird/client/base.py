@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 from tickbird.client.payloads import check_by_schema
 from tickbird.domain.access.tokens import Role
+from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import AccessError, ConflictError, InvalidError, NotFoundError
+from tickbird.domain.limits.rate_limits import QueuePosition, RateLimit
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.run import Trigger
@@ -78,6 +80,24 @@ class ClientBase:
         hint = f"did you mean {' or '.join(close)}?" if close else "`tickbird ls` shows those that exist."
         where = "" if self._namespace == "default" else f" in namespace {self._namespace!r}"
         return NotFoundError(f"there is no schedule {name[:200]!r}{where};", hint=hint)
+
+    async def _stored_calendars(self) -> Sequence[CalendarRecord]:
+        """All stored calendars; none if the store cannot have any."""
+        return await self._store.calendars.list(self._namespace) if "calendars" in self._store.capabilities else ()
+
+    async def _limits(self) -> dict[str, int]:
+        """The limits that were set, by concurrency key."""
+        limits = await self._store.limits.list(self._namespace) if "limits" in self._store.capabilities else ()
+        return {limit.key: limit.max_running for limit in limits if limit.is_explicit}
+
+    async def _rates(self) -> dict[str, RateLimit]:
+        """The rates that were set, by queue."""
+        queues = await self._store.queues.list(self._namespace) if "queues" in self._store.capabilities else ()
+        return {queue.name: queue.rate for queue in queues if queue.rate is not None}
+
+    async def _find_position(self, run_id: int) -> QueuePosition | None:
+        """What holds a queued run back in its queue; None if nothing does, or nothing can."""
+        return await self._store.queues.find_position(run_id) if "queues" in self._store.capabilities else None
 
     async def _change(self, name: str, command: Command) -> ChangeResult:
         if not isinstance(command, Trigger):

@@ -111,8 +111,8 @@ class DashboardReads:
         waiting, more_waiting = await readings.late_runs(namespace, before, _LATE_RUNS)
         parked = await readings.schedules(namespace, ScheduleFilter(states=["parked"]), limit=maximum + 1)
         overdue = await readings.overdue(namespace, before, maximum + 1)
-        held = await store.held.list_schedules(namespace)
-        queues = sorted({run.queue for run in waiting})[:_QUEUES]
+        held = await store.held.list_schedules(namespace) if "held" in store.capabilities else ()
+        queues = sorted({run.queue for run in waiting})[:_QUEUES] if "queues" in store.capabilities else ()
         found = [queue for name in queues for queue in await store.queues.list(namespace, queue=name)]
         seen = FindingsInput(
             now=now,

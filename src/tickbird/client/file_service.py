@@ -51,10 +51,14 @@ class FileService(ClientBase):
         from tickbird.files.planner import plan_files
 
         store, namespace = self._store, self._namespace
+        for noun in ("calendars", "limits", "queues"):
+            if getattr(document, noun):
+                # Reading it refuses what the store cannot have.
+                getattr(store, noun)
         definitions = document.schedules.values()
         named = {each.schedule for definition in definitions for each in definition.depends_on}
         stored = await store.schedules.list_of_app(namespace, document.app, [*document.schedules, *named])
-        records = {record.name: record for record in await store.calendars.list(namespace)}
+        records = {record.name: record for record in await self._stored_calendars()}
         stated = {name: record.definition for name, record in records.items()}
         changed = {name: said for name, said in document.calendars.items() if said != stated.get(name)}
         resolved: dict[str, CalendarUpdate] = {}
@@ -75,12 +79,8 @@ class FileService(ClientBase):
                 **{name: each.closed for name, each in resolved.items()},
             },
             naming=await self._naming(list(changed)),
-            limits={each.key: each.max_running for each in await store.limits.list(namespace) if each.is_explicit}
-            if document.limits
-            else {},
-            queues={each.name: each.rate for each in await store.queues.list(namespace) if each.rate is not None}
-            if document.queues
-            else {},
+            limits=await self._limits() if document.limits else {},
+            queues=await self._rates() if document.queues else {},
         )
         document, refused = await self._inherit(document, stored)
         diagnostics += refused
@@ -173,7 +173,7 @@ class FileService(ClientBase):
             schedules=definitions,
             calendars={
                 record.name: dict(record.definition)
-                for record in await self._store.calendars.list(self._namespace)
+                for record in await self._stored_calendars()
                 if record.name in names
             },
         )

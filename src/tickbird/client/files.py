@@ -100,7 +100,7 @@ class Files(ClientBase):
                 return replace(plan, applied=True)
             await self._check_clock()
             try:
-                await self._store.schedules.apply_changes(
+                await self._store.bulk_changes.apply(
                     self._namespace, change_set(read, plan, resolved), actor, counted=count_changes(plan, progress)
                 )
             except (ConflictError, NotFoundError):
@@ -190,18 +190,12 @@ class Files(ClientBase):
         document = await service.document(schedules, app if app is not None and not everything else DEFAULT_APP)
         if everything:
             document = replace(document, state=exported_states(schedules, document))
-        calendars = await self._store.calendars.list(self._namespace) if everything else ()
+        calendars = await self._stored_calendars() if everything else ()
         return replace(
             document,
             calendars={**document.calendars, **{record.name: dict(record.definition) for record in calendars}},
-            limits={
-                each.key: each.max_running
-                for each in await self._store.limits.list(self._namespace)
-                if each.is_explicit
-            },
-            queues={
-                each.name: each.rate for each in await self._store.queues.list(self._namespace) if each.rate is not None
-            },
+            limits=await self._limits(),
+            queues=await self._rates(),
         )
 
     async def operator_notes(self, document: Document) -> dict[str, list[str]]:

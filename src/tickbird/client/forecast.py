@@ -134,7 +134,7 @@ class Forecasts(ClientBase):
         given = policies(options)
         draft = Definition(trigger=trigger, **{"target": _ANY, **await self._unstated(given), **given})
         if draft.calendars:
-            stored = {record.name: record.closed for record in await self._store.calendars.list(self._namespace)}
+            stored = {record.name: record.closed for record in await self._stored_calendars()}
             draft = replace(draft, closed=resolve_calendars(draft.calendars, stored))
         start = to_seconds(await self._store.now() if after is None else after)
         found = await compute(preview, draft, start, count, namespace=self._namespace, name=name)
@@ -244,7 +244,7 @@ class Forecasts(ClientBase):
         found = [each.name for each in schedules if each.definition is not None]
         lengths: dict[str, DurationStats] = {}
         for place in range(0, len(found), _PAGE):
-            lengths |= await self._store.schedules.duration_stats(self._namespace, found[place : place + _PAGE])
+            lengths |= await self._store.statistics.read_durations(self._namespace, found[place : place + _PAGE])
         needed = {each.schedule for one in schedules if one.definition for each in one.definition.depends_on}
         successes = await self._store.schedules.last_successes(self._namespace, needed) if needed else {}
         ground = ForecastInput(
@@ -297,10 +297,8 @@ class Forecasts(ClientBase):
         self, document: Document | Mapping[str, Any] | None
     ) -> tuple[list[Schedule], dict[str, int], dict[str, RateLimit]]:
         """Schedules by name, limits of keys and rates of queues: as stored, or as a document would have them."""
-        store, namespace = self._store, self._namespace
         schedules = {each.name: each for each in await self._noun(FileService).list_schedules()}
-        limits = {each.key: each.max_running for each in await store.limits.list(namespace) if each.is_explicit}
-        rates = {each.name: each.rate for each in await store.queues.list(namespace) if each.rate is not None}
+        limits, rates = await self._limits(), await self._rates()
         if document is not None:
             from tickbird.files.document import read_document
 

@@ -254,7 +254,7 @@ class Runs(ClientBase):
     @_part("queue_position")
     async def queue_position(self, run_id: RunId) -> QueuePosition | None:
         """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
-        return await self._store.queues.find_position((await self.get(run_id)).id)
+        return await self._find_position((await self.get(run_id)).id)
 
     @_part("waiting_for")
     async def waiting_for(self, run_id: RunId, *, tz: Zone = None) -> Sequence[Step]:
@@ -273,7 +273,7 @@ class Runs(ClientBase):
             around = replace(around, successes=successes, shadows=await self._shadows(successes))
         if run.status == "queued":
             running = await store.runs.list(namespace, status="running", limit=_RUNNING)
-            around = replace(around, turn=await store.queues.find_position(run_id), running=running)
+            around = replace(around, turn=await self._find_position(run_id), running=running)
         elif run.concurrency_key is not None:
             limit = next(iter(await store.limits.list(namespace, key=run.concurrency_key)), None)
             around = replace(around, limit=limit, holders=await store.limits.list_runs(namespace, run.concurrency_key))

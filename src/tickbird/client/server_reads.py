@@ -33,6 +33,11 @@ class ServerReads:
         """Where the store is, without a password."""
         return self._store.url
 
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """The names of the capabilities that the store has."""
+        return self._store.capabilities
+
     async def schema_version(self) -> int | None:
         """The number of the newest migration that was applied to it."""
         return await self._store.schema_version()
@@ -55,7 +60,7 @@ class ServerReads:
 
     async def read_metrics(self, namespace: str, *, maximum: int = MAX_COUNTED) -> NamespaceMetrics:
         """How much there is of everything in a namespace, each counted up to `maximum`."""
-        return await self._store.read_metrics(namespace, maximum=maximum)
+        return await self._store.statistics.read_metrics(namespace, maximum=maximum)
 
     async def find_token(self, token_id: str) -> TokenRecord | None:
         """A token by its id; None if there is none."""

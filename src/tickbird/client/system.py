@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +24,7 @@ from tickbird.domain.store_identity import StoreIdentity
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.time.zone_data import ZoneRecord, Zones
+from tickbird.store.protocol.capabilities import missing_capabilities
 from tickbird.wire.operations import operation
 from tickbird.wire.parameters import Meta
 
@@ -35,7 +37,8 @@ class System(ClientBase):
     )
     async def doctor(self) -> Sequence[Finding]:
         """Every check of the store: its result, and the fix if something is wrong; as `tickbird doctor` prints it."""
-        return run_checks(await self._store.inspect(self._namespace))
+        snapshot = await self._store.inspect(self._namespace)
+        return run_checks(replace(snapshot, missing=missing_capabilities(self._store.capabilities)))
 
     @operation(
         "GET",

@@ -122,7 +122,7 @@ class Ticks(ClientBase):
             limit = next(iter(await store.limits.list(namespace, key=key)), None)
             evidence = replace(evidence, limit=limit, holders=await store.limits.list_runs(namespace, key))
         if run.status == "queued":
-            evidence = replace(evidence, turn=await store.queues.find_position(run.id))
+            evidence = replace(evidence, turn=await self._find_position(run.id))
         return replace(
             evidence,
             attempts=await store.runs.list_attempts(run.id) if run.attempt else (),

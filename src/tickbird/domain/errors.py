@@ -12,6 +12,7 @@ TickbirdError
 │   ├── StaleError                it is at another revision than the one named
 │   ├── CountChangedError         so many are concerned as nobody had seen
 │   └── OwnedError                files with schedules that are somebody else's (tickbird.files)
+├── UnsupportedError              the store lacks the capability that this needs
 ├── NotFinishedError (TimeoutError)  a run that was waited for has not come to its end in time
 └── StoreError                    the database, or the server in front of it
     ├── StoreUnavailableError     cannot be reached, or timed out; trying again may help
@@ -74,6 +75,14 @@ class StaleError(ConflictError):
 
 class CountChangedError(ConflictError):
     """Many more or fewer things are concerned than were seen by whoever asked."""
+
+
+class UnsupportedError(TickbirdError):
+    """The store lacks a capability; `field` is its name, or the field of a definition that needs it."""
+
+    def __init__(self, message: str, *, field: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
 
 
 class NotFinishedError(TickbirdError, TimeoutError):

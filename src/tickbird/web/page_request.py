@@ -145,6 +145,10 @@ class PageRequest:
         """May the visitor look at the whole store, whatever the namespace? As the API has it, and whoever is at it."""
         return self.may("admin") and (self.tokenless or self.namespaces is None)
 
+    def has(self, *capabilities: str) -> bool:
+        """Has the store these capabilities?"""
+        return self.client.source.capabilities.issuperset(capabilities)
+
     def may(self, role: Role) -> bool:
         """May the visitor do what needs this role?"""
         return allows(self.caller.role, role)

@@ -80,13 +80,13 @@ def test_ages_and_odd_names() -> None:
 
 async def test_the_store_is_looked_at_every_few_seconds_only(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
-    real = type(api.store).read_metrics
+    real = type(api.store.statistics).read_metrics
 
     async def counted(self: Any, namespace: str, **bounds: Any) -> Any:
         looks.append(namespace)
         return await real(self, namespace, **bounds)
 
-    monkeypatch.setattr(type(api.store), "read_metrics", counted)
+    monkeypatch.setattr(type(api.store.statistics), "read_metrics", counted)
     now = [0.0]
     gauges = MetricsCache(api.client(), lambda: now[0])
     for namespace in ("a", "a", "b", "a"):

@@ -96,7 +96,7 @@ class TestLockOrder:
         free = "SELECT bool_and(pg_try_advisory_xact_lock(1413694530, stripe)) FROM unnest(%s::int[]) AS stripe"
         async with await psycopg.AsyncConnection.connect(database.url) as person:
             await person.execute(statements[held].encode())
-            changing = asyncio.create_task(store.schedules.apply_changes("default", changes, "ada", now=later(2)))
+            changing = asyncio.create_task(store.bulk_changes.apply("default", changes, "ada", now=later(2)))
             await until(database.lock_waits)
             assert await database.one(free, key)
         await changing

@@ -21,6 +21,7 @@ from tickbird.domain.errors import (
     StoreUnavailableError,
     TickbirdError,
     TriggerError,
+    UnsupportedError,
 )
 
 
@@ -63,6 +64,8 @@ def error_of(problem: Mapping[str, Any], *, has_token: bool) -> TickbirdError:
             "the server does not know what this client asks for;",
             hint="use the same version of Tickbird on both sides.",
         )
+    if code == "unsupported":
+        return UnsupportedError(detail, field=problem.get("field") or "", hint=hint)
     if code in _KINDS:
         return _KINDS[code](detail, hint=hint)
     if status in (429, 502, 503, 504):

@@ -15,7 +15,14 @@ from urllib.parse import urlsplit
 
 from tickbird.client.http.problems import NoNamespaceError, error_of
 from tickbird.domain.access.tokens import parse_token
-from tickbird.domain.errors import ClosedNamespaceError, InvalidError, StoreError, StoreUnavailableError, TickbirdError
+from tickbird.domain.errors import (
+    ClosedNamespaceError,
+    InvalidError,
+    StoreError,
+    StoreUnavailableError,
+    TickbirdError,
+    UnsupportedError,
+)
 from tickbird.domain.urls import describe_url, is_server
 from tickbird.version import VERSION
 
@@ -95,6 +102,12 @@ class Transport:
         question = self._placed(question)
         try:
             return await self._request(question)
+        except UnsupportedError as error:
+            if error.field != "http_responses":
+                raise
+            # Refused before anything was done. Without a key, it is not repeated if the answer is lost.
+            unkeyed = {name: value for name, value in (question.headers or {}).items() if name != "Idempotency-Key"}
+            return await self._request(replace(question, headers=unkeyed, repeatable=False))
         except NoNamespaceError as unchosen:
             if not self._may_choose():
                 raise

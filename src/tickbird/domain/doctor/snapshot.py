@@ -214,6 +214,8 @@ class StoreSnapshot:
     now: datetime
     version: str
     schema: SchemaState
+    # Capabilities that the store lacks, and what users lose without each.
+    missing: Mapping[str, str] = field(default_factory=dict)
     copy_reason: str = ""
     zones: ZoneDataStatus | None = None
     workers: Sequence[Worker] = ()

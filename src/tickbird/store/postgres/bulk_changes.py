@@ -15,15 +15,17 @@ from tickbird.domain.planning.plan import NO_FACTS, Facts
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres.calendars import calendar_contents, put_calendar
 from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.database.database import Database, NounStore
 from tickbird.store.postgres.planning.concurrency import set_limit
 from tickbird.store.postgres.planning.facts import lock_facts
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys
 from tickbird.store.postgres.planning.write import write_plans
 from tickbird.store.postgres.queues import set_queue_rate
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
-from tickbird.store.postgres.schedule_changes import change, is_due, reason
-from tickbird.store.shared.planning.revision_cache import RevisionCache
-from tickbird.store.shared.zone_data import PlanningPermission
+from tickbird.store.postgres.schedule_changes import change, is_due, reason, transact
+from tickbird.store.protocol.bulk_changes import BulkChangeStore
+from tickbird.store.shared.planning.revision_cache import RevisionCache, UncommittedRevisions
+from tickbird.store.shared.zone_data import PlanningPermission, PlanningSwitch
 
 # So many are read and written at a time, and it is told how far they are.
 _SET: Final = 500
@@ -31,7 +33,30 @@ _PLAIN: Final = (Create, SyncFromCode, RefreshCalendar, Delete)
 Named = tuple[str, Command]
 
 
-async def apply_changes(
+class PostgresBulkChanges(NounStore, BulkChangeStore):
+    def __init__(self, database: Database, switch: PlanningSwitch) -> None:
+        super().__init__(database)
+        self._switch = switch
+
+    async def apply(
+        self,
+        namespace: str,
+        changes: ChangeSet,
+        actor: str,
+        *,
+        counted: ProgressCallback | None = None,
+        now: datetime | None = None,
+    ) -> None:
+        permission = await self._switch.permission()
+
+        async def work(db: Session) -> None:
+            revisions = UncommittedRevisions(self._db.revisions)
+            await _apply(db, revisions, permission, namespace, changes, actor, now, counted)
+
+        await transact(self._db, namespace, [command for _, command in changes.commands], work)
+
+
+async def _apply(
     db: Session,
     known: RevisionCache,
     may: PlanningPermission,

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
+import psycopg
+from psycopg import errors
 from psycopg.types.json import Json, Jsonb
 
 from tickbird.domain.limits.concurrency import Key
@@ -22,6 +25,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.calendars import calendar_contents
 from tickbird.store.postgres.database.connection import Session
+from tickbird.store.postgres.database.database import Database, Work
 from tickbird.store.postgres.enqueue import finding
 from tickbird.store.postgres.planning.dependencies import dependents, read_needs, read_successes, watch
 from tickbird.store.postgres.planning.revisions import load_revisions
@@ -35,9 +39,24 @@ from tickbird.store.shared.statement_scripts import run_async
 from tickbird.store.shared.stored_definitions import newer_format
 from tickbird.store.shared.zone_data import PlanningPermission
 
+T = TypeVar("T")
 # So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.
 _MAX_TRIES: Final = 20
 _ACTIVE: Final = ("active", "active_statuses", "active_origins", "active_keys", "active_awaits")
+
+
+async def transact(database: Database, namespace: str, commands: Sequence[Command], work: Work[T]) -> T:
+    """Do the work of some commands in one transaction."""
+    # In a transaction of its own: waiting for runs of other schedules while this one is locked could deadlock.
+    if names := {(namespace, name) for command in commands for name in command.dependencies_after(None)}:
+        await database.transact(lambda db: watch(db, names))
+    try:
+        return await database.connections.transact(work)
+    except errors.UniqueViolation:
+        # Another transaction created a schedule of this name at the same moment; now the commands see it.
+        return await database.transact(work)
+    except psycopg.Error as error:
+        raise database.translate(error) from None
 
 
 async def change(

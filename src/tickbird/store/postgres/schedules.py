@@ -4,31 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
-
-import psycopg
-from psycopg import errors
 
 from tickbird.domain.dashboard_rows import ScheduleFilter, ScheduleSummary
-from tickbird.domain.planning.changes import ChangeResult, ChangeSet, ProgressCallback
+from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands.base import Command
-from tickbird.domain.runs.durations import MAX_RUNS_READ, DurationStats, duration_stats
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
-from tickbird.store.postgres import bulk_changes, schedule_changes
+from tickbird.store.postgres import schedule_changes
 from tickbird.store.postgres.dashboard import PostgresDashboard
 from tickbird.store.postgres.database.connection import Session
-from tickbird.store.postgres.database.database import Database, NounStore, Work, autocommit
-from tickbird.store.postgres.planning.dependencies import read_successes, watch
+from tickbird.store.postgres.database.database import Database, NounStore, autocommit
+from tickbird.store.postgres.planning.dependencies import read_successes
 from tickbird.store.postgres.rows import texts, to_schedule, to_schedules
 from tickbird.store.protocol.schedules import ScheduleStore
 from tickbird.store.shared.json_columns import as_object
 from tickbird.store.shared.planning.revision_cache import UncommittedRevisions
 from tickbird.store.shared.zone_data import PlanningSwitch
-
-T = TypeVar("T")
 
 
 class PostgresSchedules(NounStore, ScheduleStore):
@@ -64,45 +57,12 @@ class PostgresSchedules(NounStore, ScheduleStore):
 
     async def change(self, namespace: str, name: str, command: Command, *, now: datetime | None = None) -> ChangeResult:
         permission = await self._switch.permission()
-        await self._watch(namespace, [command])
 
         async def work(db: Session) -> ChangeResult:
             revisions = UncommittedRevisions(self._db.revisions)
             return await schedule_changes.change(db, revisions, permission, namespace, name, command, now)
 
-        return await self._transact(work)
-
-    async def apply_changes(
-        self,
-        namespace: str,
-        changes: ChangeSet,
-        actor: str,
-        *,
-        counted: ProgressCallback | None = None,
-        now: datetime | None = None,
-    ) -> None:
-        permission = await self._switch.permission()
-        await self._watch(namespace, [command for _, command in changes.commands])
-
-        async def work(db: Session) -> None:
-            revisions = UncommittedRevisions(self._db.revisions)
-            await bulk_changes.apply_changes(db, revisions, permission, namespace, changes, actor, now, counted)
-
-        await self._transact(work)
-
-    async def _watch(self, namespace: str, commands: Sequence[Command]) -> None:
-        # In a transaction of its own: waiting for runs of other schedules while this one is locked could deadlock.
-        if names := {(namespace, name) for command in commands for name in command.dependencies_after(None)}:
-            await self._db.transact(lambda db: watch(db, names))
-
-    async def _transact(self, work: Work[T]) -> T:
-        try:
-            return await self._db.connections.transact(work)
-        except errors.UniqueViolation:
-            # Another transaction created a schedule of this name at the same moment; now the commands see it.
-            return await self._db.transact(work)
-        except psycopg.Error as error:
-            raise self._db.translate(error) from None
+        return await schedule_changes.transact(self._db, namespace, [command], work)
 
     async def list_revisions(
         self, schedule_id: int, *, before: int | None = None, made_before: datetime | None = None, limit: int = 100
@@ -111,12 +71,6 @@ class PostgresSchedules(NounStore, ScheduleStore):
         rows = await self._db.fetch_named("list_revisions", schedule_id=schedule_id, **bounds)
         objects = ("definition", "detail")
         return [RevisionRecord(**{**row, **{name: as_object(row[name]) for name in objects}}) for row in rows]
-
-    async def duration_stats(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
-        rows = await self._db.fetch_named(
-            "durations", namespace=namespace, names=sorted(names), looked_at=MAX_RUNS_READ
-        )
-        return {row["name"]: duration_stats(row["seconds"]) for row in rows}
 
     @autocommit
     async def last_successes(self, db: Session, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:

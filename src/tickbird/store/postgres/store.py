@@ -7,10 +7,10 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from functools import partial
 
-from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetrics, measured
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.store.postgres import doctor
 from tickbird.store.postgres.activity import PostgresActivity
+from tickbird.store.postgres.bulk_changes import PostgresBulkChanges
 from tickbird.store.postgres.calendars import PostgresCalendars
 from tickbird.store.postgres.dashboard import PostgresDashboard
 from tickbird.store.postgres.database import notifications, schema
@@ -31,6 +31,7 @@ from tickbird.store.postgres.queues import PostgresQueues
 from tickbird.store.postgres.runs import PostgresRuns
 from tickbird.store.postgres.schedules import PostgresSchedules
 from tickbird.store.postgres.sessions import PostgresSessions
+from tickbird.store.postgres.statistics import PostgresStatistics
 from tickbird.store.postgres.tokens import PostgresTokens
 from tickbird.store.postgres.workers import PostgresWorkers
 from tickbird.store.protocol.store import Store
@@ -58,6 +59,7 @@ class PostgresStore(Store):
         dashboard = PostgresDashboard(database)
         self.activity = PostgresActivity(database)
         self.backfills = PostgresBackfills(database, switch)
+        self.bulk_changes = PostgresBulkChanges(database, switch)
         self.calendars = PostgresCalendars(database)
         self.dashboard = dashboard
         self.held = PostgresHeld(database)
@@ -73,6 +75,7 @@ class PostgresStore(Store):
         self.runs = PostgresRuns(database)
         self.schedules = PostgresSchedules(database, switch, dashboard)
         self.sessions = PostgresSessions(database)
+        self.statistics = PostgresStatistics(database)
         self.tokens = PostgresTokens(database)
         self.workers = PostgresWorkers(database, identity)
         self.zone_data = zone_data
@@ -128,11 +131,3 @@ class PostgresStore(Store):
 
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
         return notifications.listen(self._listening, self._connections.schema)
-
-    async def read_metrics(
-        self, namespace: str, *, maximum: int = MAX_COUNTED, now: datetime | None = None
-    ) -> NamespaceMetrics:
-        bounds = {"namespace": namespace, "now": now, "maximum": maximum, "recently": RECENTLY}
-        rows = await self._database.fetch("measure", **bounds)
-        [at] = [at for kind, _, _, at in rows if kind == "now"]
-        return measured(at, [(kind, label, number, at) for kind, label, number, at in rows if kind != "now"], maximum)

@@ -15,7 +15,10 @@ class RunStore(Protocol):
     async def enqueue(
         self, namespace: str, runs: Sequence[NewRun], actor: str, *, now: datetime | None = None
     ) -> Sequence[int]:
-        """Insert runs that belong to no schedule; for an idempotency key that was used before, the id of its run."""
+        """Insert runs that belong to no schedule; for an idempotency key that was used before, the id of its run.
+
+        A concurrency key is refused if the store lacks limits, see `check_fields`.
+        """
 
     async def get(self, run_id: int) -> RunRecord | None:
         """A run by its id."""

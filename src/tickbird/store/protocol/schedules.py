@@ -7,10 +7,9 @@ from datetime import datetime
 from typing import Protocol
 
 from tickbird.domain.dashboard_rows import ScheduleSummary
-from tickbird.domain.planning.changes import ChangeResult, ChangeSet, ProgressCallback
+from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands.base import Command
-from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
@@ -43,27 +42,14 @@ class ScheduleStore(Protocol):
     async def change(self, namespace: str, name: str, command: Command, *, now: datetime | None = None) -> ChangeResult:
         """Plan what is due under the old revision, then apply the command, with its revision and audit row.
 
-        A trigger whose idempotency key was used before creates no run, and returns the one that exists.
+        A trigger whose idempotency key was used before creates no run, and returns the one that exists. Fields that
+        need a capability which the store lacks are refused, see `check_fields`.
         """
-
-    async def apply_changes(
-        self,
-        namespace: str,
-        changes: ChangeSet,
-        actor: str,
-        *,
-        counted: ProgressCallback | None = None,
-        now: datetime | None = None,
-    ) -> None:
-        """Make all changes in one transaction, each as its own verb would; or none, with the first error."""
 
     async def list_revisions(
         self, schedule_id: int, *, before: int | None = None, made_before: datetime | None = None, limit: int = 100
     ) -> Sequence[RevisionRecord]:
         """Revisions of a schedule, newest first, with numbers below `before`, made before `made_before`."""
-
-    async def duration_stats(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
-        """How long the last successful runs of these schedules took; without schedules that have none."""
 
     async def last_successes(self, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:
         """When these schedules last succeeded, as far as the planner keeps it for those that others depend on."""

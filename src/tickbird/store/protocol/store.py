@@ -1,4 +1,4 @@
-"""What a store must do: a small core, and verbs by noun. Each verb is a complete transaction with a meaning.
+"""What a store does: a core that all have, and capabilities. Each verb is a complete transaction with a meaning.
 
 Every verb that depends on time takes `now`; by default it is the store's own clock, tests pass an instant.
 Verbs raise StoreUnavailableError if the database cannot be reached or does not respond in time; they have then either
@@ -12,11 +12,12 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import Protocol
 
-from tickbird.domain.doctor.metrics import MAX_COUNTED, NamespaceMetrics
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.store.protocol.activity import ActivityStore
 from tickbird.store.protocol.backfills import BackfillStore
+from tickbird.store.protocol.bulk_changes import BulkChangeStore
 from tickbird.store.protocol.calendars import CalendarStore
+from tickbird.store.protocol.capabilities import CAPABILITIES, capability
 from tickbird.store.protocol.concurrency import LimitStore
 from tickbird.store.protocol.dashboard import DashboardStore
 from tickbird.store.protocol.held import HeldStore
@@ -31,6 +32,7 @@ from tickbird.store.protocol.queues import QueueStore
 from tickbird.store.protocol.runs import RunStore
 from tickbird.store.protocol.schedules import ScheduleStore
 from tickbird.store.protocol.sessions import SessionStore
+from tickbird.store.protocol.statistics import StatisticsStore
 from tickbird.store.protocol.tokens import TokenStore
 from tickbird.store.protocol.workers import WorkerStore
 from tickbird.store.protocol.zone_data import ZoneDataStore
@@ -44,26 +46,59 @@ class Store(Protocol):
     # May commands of this process plan what is due before they change a schedule?
     plans: bool
 
-    activity: ActivityStore
-    backfills: BackfillStore
-    calendars: CalendarStore
-    dashboard: DashboardStore
-    held: HeldStore
-    http_responses: HttpResponseStore
     identity: IdentityStore
     leases: LeaseStore
     ledger: LedgerStore
-    limits: LimitStore
     logs: LogStore
-    pings: PingStore
     planning: PlanningStore
-    queues: QueueStore
     runs: RunStore
     schedules: ScheduleStore
-    sessions: SessionStore
-    tokens: TokenStore
     workers: WorkerStore
     zone_data: ZoneDataStore
+
+    # A driver that does not set one of these lacks it, and reading it raises UnsupportedError.
+    activity: ActivityStore = capability(
+        "activity feed", "The activity stream is refused, and pages do not refresh themselves."
+    )
+    backfills: BackfillStore = capability("backfills", "Ticks of the past cannot be run afterwards.")
+    bulk_changes: BulkChangeStore = capability(
+        "bulk changes", "`tickbird apply` is refused; schedules are changed one by one, or in code."
+    )
+    calendars: CalendarStore = capability(
+        "stored calendars",
+        "Schedules name only built-in calendars; `exclude` still works.",
+        fields=("calendars",),
+    )
+    dashboard: DashboardStore = capability(
+        "dashboard queries", "Only the pages Workers, Settings and Doctor are shown, and `--all` is refused."
+    )
+    held: HeldStore = capability(
+        "held runs", "No run waits for an operator after a long outage.", fields=("hold_above",)
+    )
+    http_responses: HttpResponseStore = capability(
+        "stored responses", "Requests with an `Idempotency-Key` are refused, unless they create a run."
+    )
+    limits: LimitStore = capability(
+        "concurrency limits", "Runs of different schedules cannot share slots.", fields=("concurrency_key",)
+    )
+    pings: PingStore = capability("pings", "A shadow is compared with a log of the old scheduler only.")
+    queues: QueueStore = capability(
+        "queue rates", "Queues have no rates, counts or fairness: a burst of one schedule can delay the others."
+    )
+    sessions: SessionStore = capability(
+        "sessions", "Nobody can log in to the dashboard; on localhost `tickbird dev` needs no login."
+    )
+    statistics: StatisticsStore = capability(
+        "statistics", "`/metrics`, `tickbird simulate` and the page Now are refused."
+    )
+    tokens: TokenStore = capability(
+        "tokens", "`tickbird server` lets nobody in; on localhost `tickbird dev` needs no token."
+    )
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        """The names of the capabilities that this store has."""
+        return frozenset(CAPABILITIES.keys() & vars(self).keys())
 
     @property
     def url(self) -> str:
@@ -95,8 +130,3 @@ class Store(Protocol):
 
     async def inspect(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
         """Everything that may need a person; also if the store is not open, or has no schema."""
-
-    async def read_metrics(
-        self, namespace: str, *, maximum: int = MAX_COUNTED, now: datetime | None = None
-    ) -> NamespaceMetrics:
-        """Counts of what is active or ended lately in a namespace, each up to `maximum`."""

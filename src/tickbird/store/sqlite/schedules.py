@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from tickbird.domain.dashboard_rows import ScheduleFilter, ScheduleSummary
-from tickbird.domain.planning.changes import ChangeResult, ChangeSet, ProgressCallback
+from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands.base import Command
-from tickbird.domain.runs.durations import MAX_RUNS_READ, DurationStats, duration_stats
 from tickbird.domain.schedules.dependencies import LastSuccess
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule, State
@@ -17,12 +16,12 @@ from tickbird.domain.time.instants import to_micros
 from tickbird.store.protocol.schedules import ScheduleStore
 from tickbird.store.shared.json_columns import as_list, decode
 from tickbird.store.shared.zone_data import PlanningSwitch
-from tickbird.store.sqlite import bulk_changes, schedule_changes
+from tickbird.store.sqlite import schedule_changes
 from tickbird.store.sqlite.dashboard import SqliteDashboard
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction
 from tickbird.store.sqlite.database.instants import read_clock
-from tickbird.store.sqlite.database.statements import SQL, fetch_named
+from tickbird.store.sqlite.database.statements import fetch_named
 from tickbird.store.sqlite.planning.dependencies import read_successes
 from tickbird.store.sqlite.rows import dump, to_revision, to_schedule
 
@@ -69,23 +68,6 @@ class SqliteSchedules(NounStore, ScheduleStore):
         self._db.signal()
         return changed
 
-    async def apply_changes(
-        self,
-        namespace: str,
-        changes: ChangeSet,
-        actor: str,
-        *,
-        counted: ProgressCallback | None = None,
-        now: datetime | None = None,
-    ) -> None:
-        permission = await self._switch.permission()
-        await self._db.write(
-            lambda db: bulk_changes.apply_changes(
-                db, self._db.revisions, permission, namespace, changes, actor, read_clock(now), counted
-            )
-        )
-        self._db.signal()
-
     @read_transaction
     def list_revisions(
         self,
@@ -98,14 +80,6 @@ class SqliteSchedules(NounStore, ScheduleStore):
     ) -> Sequence[RevisionRecord]:
         bounds = {"schedule_id": schedule_id, "before": before, "made_before": to_micros(made_before), "limit": limit}
         return [to_revision(row) for row in fetch_named(db, "list_revisions", bounds)]
-
-    @read_transaction
-    def duration_stats(self, db: Session, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
-        bounds = {"namespace": namespace, "names": dump(sorted(names)), "looked_at": MAX_RUNS_READ}
-        durations: dict[str, list[float]] = {}
-        for name, micros in db.execute(SQL["durations"], bounds):
-            durations.setdefault(name, []).append(timedelta(microseconds=micros).total_seconds())
-        return {name: duration_stats(seconds) for name, seconds in durations.items()}
 
     @read_transaction
     def last_successes(self, db: Session, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
-from tickbird.domain.doctor.metrics import MAX_COUNTED, RECENTLY, NamespaceMetrics, measured
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 from tickbird.domain.errors import SchemaError
-from tickbird.domain.time.instants import MICROSECOND, from_micros, to_micros
 from tickbird.store.protocol.store import Store
 from tickbird.store.shared.migrations import read_version
 from tickbird.store.shared.zone_data import PlanningSwitch
 from tickbird.store.sqlite import doctor
 from tickbird.store.sqlite.activity import SqliteActivity
+from tickbird.store.sqlite.bulk_changes import SqliteBulkChanges
 from tickbird.store.sqlite.calendars import SqliteCalendars
 from tickbird.store.sqlite.dashboard import SqliteDashboard
 from tickbird.store.sqlite.database import schema
@@ -38,6 +37,7 @@ from tickbird.store.sqlite.queues import SqliteQueues
 from tickbird.store.sqlite.runs import SqliteRuns
 from tickbird.store.sqlite.schedules import SqliteSchedules
 from tickbird.store.sqlite.sessions import SqliteSessions
+from tickbird.store.sqlite.statistics import SqliteStatistics
 from tickbird.store.sqlite.tokens import SqliteTokens
 from tickbird.store.sqlite.workers import SqliteWorkers
 
@@ -62,6 +62,7 @@ class SqliteStore(Store):
         dashboard = SqliteDashboard(database)
         self.activity = SqliteActivity(database)
         self.backfills = SqliteBackfills(database, switch)
+        self.bulk_changes = SqliteBulkChanges(database, switch)
         self.calendars = SqliteCalendars(database)
         self.dashboard = dashboard
         self.held = SqliteHeld(database)
@@ -77,6 +78,7 @@ class SqliteStore(Store):
         self.runs = SqliteRuns(database)
         self.schedules = SqliteSchedules(database, switch, dashboard)
         self.sessions = SqliteSessions(database)
+        self.statistics = SqliteStatistics(database)
         self.tokens = SqliteTokens(database)
         self.workers = SqliteWorkers(database, identity)
         self.zone_data = zone_data
@@ -151,16 +153,3 @@ class SqliteStore(Store):
 
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
         return self._database.wakeups()
-
-    async def read_metrics(
-        self, namespace: str, *, maximum: int = MAX_COUNTED, now: datetime | None = None
-    ) -> NamespaceMetrics:
-        at = read_clock(now)
-        bounds = {
-            "namespace": namespace,
-            "now": to_micros(at),
-            "maximum": maximum,
-            "recently": timedelta(seconds=RECENTLY) // MICROSECOND,
-        }
-        rows = await self._database.fetch("measure", **bounds)
-        return measured(at, [(*row, from_micros(when)) for *row, when in rows], maximum)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from tickbird.client import StoreClient
+from tickbird.client.optional import if_supported
 from tickbird.domain.dashboard_rows import Marked, RunPoint, RunTiming, SkipPoint
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.planning.backfills import BackfillRecord
@@ -84,8 +85,8 @@ async def _read(client: StoreClient, found: Schedule, now: datetime) -> Schedule
         runs=await client.runs.list(schedule=name, limit=_RUNS),
         records=records,
         first=first,
-        held=sum(each.count for each in await client.held.list(name)),
-        backfills=await client.backfills.list(schedule=name, limit=3),
+        held=sum(each.count for each in await if_supported(client.held.list(name), ())),
+        backfills=await if_supported(client.backfills.list(schedule=name, limit=3), ()),
     )
 
 
@@ -168,7 +169,8 @@ def _offers(visit: PageRequest, found: Schedule) -> Sequence[tuple[str, str]]:
             offers.append(("pause", "Pause…"))
         if state == "active" and readable:
             offers += [("reschedule", "Reschedule…"), ("skip", "Skip…")]
-        offers += [("backfill", "Backfill…")] if runs and found.cursor.planned_until is not None else []
+        if runs and found.cursor.planned_until is not None and visit.has("backfills"):
+            offers.append(("backfill", "Backfill…"))
     return offers
 
 

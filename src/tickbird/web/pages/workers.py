@@ -31,8 +31,8 @@ async def _read(visit: PageRequest) -> dict[str, Any]:
         "unreadable": {worker.id: [str(runs) for runs in published(worker.health)] for worker in workers},
         "busy": Counter(run.worker for run in running),
         "capped": len(running) == _RUNNING,
-        "queues": await client.queues.list(),
-        "limits": await client.limits.list(limit=100),
+        "queues": await client.queues.list() if visit.has("queues") else None,
+        "limits": await client.limits.list(limit=100) if visit.has("limits") else None,
     }
 
 

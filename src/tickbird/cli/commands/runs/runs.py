@@ -15,6 +15,7 @@ from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, 
 from tickbird.cli.params import MAX_ID, read_payload, storable_text
 from tickbird.cli.shell_completion import run_ids, schedule_names
 from tickbird.client import Client
+from tickbird.client.optional import if_supported
 from tickbird.domain.explain.explanation import Step
 from tickbird.domain.explain.queue_steps import deferral_reason, in_turn
 from tickbird.domain.explain.unserved_runs import unserved_reason
@@ -138,7 +139,7 @@ async def held_back(client: Client, found: Sequence[RunRecord]) -> Slow:
     """The queues of which a run is shown that waits for their rate."""
     if not any(run.status == "queued" for run in found):
         return {}
-    return {each.name: each for each in await client.queues.list() if each.next_at is not None}
+    return {each.name: each for each in await if_supported(client.queues.list(), ()) if each.next_at is not None}
 
 
 def run_table(

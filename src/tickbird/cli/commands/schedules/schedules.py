@@ -17,6 +17,7 @@ from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Cell, Printer, Text, both, clock, iso, print_result, relative
 from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import tag_names
+from tickbird.client.optional import if_supported
 from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.messages import reason
@@ -140,7 +141,7 @@ def show(settings: GlobalOptions, name: str) -> None:
             ticks = with_notes(schedule, await client.ticks.next(name, _RECENT), await client.system.now())
             runs = await client.runs.list(schedule=name, limit=_RECENT)
             revisions = await client.revisions.list(name, limit=_RECENT)
-            held = sum(each.count for each in await client.held.list(name))
+            held = sum(each.count for each in await if_supported(client.held.list(name), ()))
             slow = await held_back(client, runs)
             return schedule, ticks, runs, revisions, held, slow, await client.workers.list(), await client.system.now()
 

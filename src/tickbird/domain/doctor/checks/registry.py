@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from tickbird.domain.doctor.checks import (
+    capabilities,
     clock,
     identity,
     planning,
@@ -25,6 +26,7 @@ Check = Callable[[StoreSnapshot], Iterator[Finding]]
 # Those that need no schema, and those that say nothing where there is none.
 _OF_STORE: Final[tuple[tuple[str, Check], ...]] = (
     ("schema", schema.schema),
+    ("capabilities", capabilities.capabilities),
     ("rights", postgres.rights),
     ("server", postgres.server),
     ("versions", workers.versions),

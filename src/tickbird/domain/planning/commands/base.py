@@ -57,6 +57,11 @@ class Command:
         """Change a schedule that exists."""
         raise NotImplementedError
 
+    @property
+    def stated_fields(self) -> Mapping[str, Any]:
+        """The fields of the definition that the command states, as JSON."""
+        return {}
+
     def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         """The stored calendars that the schedule has after the command; `apply` needs them in its facts."""
         return ()

@@ -83,6 +83,10 @@ class Create(Command):
             plan = replace(plan, runs=(manual_run(fresh, facts),))
         return new_revision("create", fresh, plan, definition=dict(fresh.definition_json))
 
+    @property
+    def stated_fields(self) -> Mapping[str, Any]:
+        return encode_stated(self.definition)
+
     def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         return self.definition.calendars
 
@@ -121,6 +125,10 @@ class Update(Command):
     def _updated(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         kept = {name: value for name, value in raw.items() if name not in self.unset}
         return {**kept, **{name: value for name, value in self.declared.items() if name in self.unset}, **self.fields}
+
+    @property
+    def stated_fields(self) -> Mapping[str, Any]:
+        return self.fields
 
     def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         return calendar_names(self._updated(schedule.definition_json if schedule else {}))
@@ -173,6 +181,10 @@ class RollBack(Command):
         fields = [name for name in FIELDS if self.definition.get(name) != self.declared.get(name)]
         return {name: self.definition.get(name, default_field(name)) for name in fields}
 
+    @property
+    def stated_fields(self) -> Mapping[str, Any]:
+        return self.definition
+
     def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         return calendar_names(self.definition)
 
@@ -201,6 +213,10 @@ class SyncFromCode(Command):
         # If an override is unset later, the field goes back to this value.
         detail |= {"declared": declared} if schedule.field_overrides else {}
         return _plan_definition("sync", schedule, changed, facts, now, detail)
+
+    @property
+    def stated_fields(self) -> Mapping[str, Any]:
+        return encode_stated(self.definition)
 
     def calendars_after(self, schedule: Schedule | None) -> tuple[str, ...]:
         overrides = schedule.field_overrides if schedule else {}
