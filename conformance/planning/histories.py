@@ -34,8 +34,8 @@ from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.commands.ticks import Reschedule, Skip
 from tickbird.domain.runs.leases import LeaseRef
 from tickbird.domain.runs.run import TICK_ORIGINS, ClaimedRun, RunRecord, Status
-from tickbird.domain.schedules.definition import Overlap
 from tickbird.domain.schedules.dependencies import After
+from tickbird.domain.schedules.fields import Overlap
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
 

@@ -24,7 +24,7 @@ from conformance.steps import (
 )
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.planning.commands.define import Update
-from tickbird.domain.schedules.definition import CatchUp
+from tickbird.domain.schedules.fields import CatchUp
 from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
 

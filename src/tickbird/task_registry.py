@@ -10,9 +10,8 @@ from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Targ
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.targets.byte_sizes import byte_count
 from tickbird.domain.targets.command import check_variables, command
-from tickbird.domain.text import check_name, check_new_name
-from tickbird.domain.time.instants import EPOCH
-from tickbird.domain.triggers.trigger import Trigger, at
+from tickbird.domain.text import check_new_name
+from tickbird.domain.triggers.trigger import Trigger
 from tickbird.targets.protocol import Executable, Isolation
 from tickbird.targets.task import Task
 
@@ -74,10 +73,6 @@ class TaskRegistry:
             if schedule is None and len(own) < len(options):
                 extra = ", ".join(sorted(set(options) - set(own)))
                 raise DefinitionError(f"task {chosen!r}: {extra} belongs to a schedule;", hint="give schedule= too.")
-            # The policies of a task have the same ranges as those of a schedule.
-            # The key may need fields that only a payload has.
-            checked = {**own, "concurrency_key": None}
-            Definition(trigger=at(EPOCH), target=Target(check_name(chosen, "task")), **checked)
             limit = _checked_isolation(chosen, isolation, memory)
             task = Task(self.prepare(function), chosen, self._send, isolation=isolation, memory=limit, **own)
             if chosen in self.tasks:

@@ -138,8 +138,8 @@ async def test_a_file_leaves_settings_to_the_task(client: Client) -> None:
     assert settings_of(change.schedule.definition) == {**DECLARED, "priority": 1}
     [note] = change.notes
     assert note == (
-        'from its task: queue reports, retries 5, backoff {"base": 3, "max": 50}, timeout 600, on_crash fail, '
-        "concurrency_key tenant:{tenant}"
+        "from its task: queue reports, concurrency_key tenant:{tenant}, retries 5, backoff 3s,50s, timeout 10m, "
+        "on_crash fail"
     )
     await client.files.apply(a_file(priority=1), actor="ada")
     assert settings_of((await client.schedules.get("x")).definition) == {**DECLARED, "priority": 1}
@@ -204,3 +204,23 @@ async def test_an_older_worker_publishes_its_queue_alone(store: SqliteStore) -> 
     await store.workers.heartbeat(worker, 600)
     made = await StoreClient(store).schedules.create("x", HOURLY, "report", actor="ada")
     assert settings_of(made.definition) == {**STATED, "queue": "mail"}
+
+
+async def test_priorities_have_names_for_tasks_schedules_and_runs(store: SqliteStore) -> None:
+    await store.workers.heartbeat(describe_worker(an_app(priority="high", concurrency_key=None)), 600)
+    client = StoreClient(store)
+    runs = [
+        await client.runs.enqueue("report", actor="ada"),
+        await client.runs.enqueue("report", actor="ada", priority="low"),
+    ]
+    assert [(await client.runs.get(run)).priority for run in runs] == [500, -500]
+    made = await client.schedules.create("x", HOURLY, "report", actor="ada")
+    assert made.definition_json["priority"] == 500
+    changed = await client.schedules.update("x", actor="ada", priority="critical")
+    assert changed.definition_json["priority"] == 1_000
+    with pytest.raises(InvalidError, match="priority: 'urgent' must be one of low, normal, high, critical") as refusal:
+        await client.runs.enqueue("report", actor="ada", priority="urgent")  # type: ignore[arg-type]
+    assert refusal.value.field == "priority"
+    text = write(await client.files.export(everything=True), "toml")
+    assert 'priority = "critical"' in text
+    assert read_bytes(text.encode(), "x.toml", "toml").schedules["x"].priority == 1_000

@@ -23,7 +23,7 @@ from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.files.diagnostics import Diagnostic, DocumentError
 from tickbird.files.document import Document, read_bytes, read_document, read_files
-from tickbird.files.fields import NAMES, unwritten
+from tickbird.files.fields import NAMES
 from tickbird.files.loader import FORMATS, Format
 from tickbird.files.writer import write
 
@@ -166,11 +166,6 @@ def test_a_command_is_read_with_references_to_its_environment() -> None:
     program = command(["/usr/bin/pg_dump", "-v"], env={"PGPASSWORD": {"env": "DB_PASSWORD"}, "A": "$B"})
     assert backup.target == command_target(program)
     assert sync.target == command_target(command(["/usr/bin/rsync", "-a"]))
-
-
-def test_a_file_has_words_for_every_field_of_a_definition() -> None:
-    """Whoever gives definitions a field gives it to the table of fields too."""
-    assert unwritten() == set()
 
 
 def test_the_three_spellings_say_the_same() -> None:

@@ -8,12 +8,11 @@ from typing import Any
 
 from tickbird.cli.params import read_payload
 from tickbird.cli.time_input import InstantParser
-from tickbird.domain.errors import DefinitionError, InvalidError
-from tickbird.domain.schedules.definition import FIELDS, Backoff
-from tickbird.domain.schedules.dependencies import After, after
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.definition import FIELDS
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.policy_input import check_fields
 from tickbird.domain.targets.command import program_from_json
-from tickbird.domain.time.durations import seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every, read_step
 from tickbird.domain.triggers.rrule.rrule import rrule
@@ -23,12 +22,6 @@ from tickbird.domain.triggers.trigger import Trigger, at, trigger_from_json
 TRIGGERS = ("cron", "every", "rrule", "at")
 SHORT = (*TRIGGERS, "tz", "task", "command")
 SETTABLE = tuple(name for name in FIELDS if name != "target") + SHORT
-_INTEGERS = {"priority", "catch_up_limit", "hold_above", "max_concurrent", "max_runs", "retries"}
-_LENGTHS = {"grace", "start_within", "spread", "timeout"}
-_LISTS = {"tags", "exclude", "calendars"}
-_INSTANTS = {"start_at", "end_at"}
-_FLAGS = {"true": True, "yes": True, "false": False, "no": False}
-_TEXTS = {"description", "queue", "catch_up", "overlap", "on_crash", "roll", "task", "concurrency_key"}
 
 
 def split_fields(given: Sequence[str]) -> dict[str, str]:
@@ -61,64 +54,16 @@ def read_fields(texts: Mapping[str, str], before: Trigger | None, read: InstantP
 
 
 def _value(name: str, text: str, read: InstantParser) -> Any:
-    if name in _INTEGERS:
-        return _integer(name, text)
-    if name in _LENGTHS:
-        return seconds(int(text) if _is_digits(text) else text, name)
-    if name == "depends_on":
-        return [_dependency(part.strip()) for part in text.split(",") if part.strip()]
-    if name in _LISTS:
-        return [part.strip() for part in text.split(",") if part.strip()]
-    if name in _INSTANTS:
-        return read(text, name, ahead=True).at
-    if name in _TEXTS:
-        return text
-    if name == "shadow":
-        return _flag(name, text)
     if name == "payload":
         return read_payload(text)
-    if name == "backoff":
-        return _backoff(text)
+    if name in POLICIES:
+        return POLICIES[name].parse(text, lambda text, field: read(text, field, ahead=True).at)
+    if name == "task":
+        return text
     value = _json(name, text)
     if name == "command":
         return program_from_json(value)
     return trigger_from_json(value) if name == "trigger" else value
-
-
-def _integer(name: str, text: str) -> int:
-    if not _is_digits(text.removeprefix("-")) or len(text) > 12:
-        raise DefinitionError(f"{name}: {text[:60]!r} is not a whole number.", field=name)
-    return int(text)
-
-
-def _flag(name: str, text: str) -> bool:
-    if text.lower() not in _FLAGS:
-        raise DefinitionError(f"{name}: {text[:60]!r} is neither true nor false.", field=name)
-    return _FLAGS[text.lower()]
-
-
-def _is_digits(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 12
-
-
-def _dependency(text: str) -> After:
-    """A schedule, how recently it must have succeeded, and how long to wait for it: load:24h or load:24h:2h."""
-    name, *lengths = text.split(":")
-    if not 1 <= len(lengths) <= 2:
-        raise DefinitionError(
-            f"depends_on: {text[:60]!r} is not of the form SCHEDULE:WITHIN or SCHEDULE:WITHIN:WAIT;",
-            field="depends_on",
-            hint="write, for example, depends_on=load:24h:2h.",
-        )
-    return after(name, *(int(length) if _is_digits(length) else length for length in lengths))
-
-
-def _backoff(text: str) -> Backoff:
-    """The first wait, or the first and the longest: 5s,10m."""
-    lengths = [seconds(int(part) if _is_digits(part) else part, "backoff") for part in text.split(",")]
-    if len(lengths) > 2:
-        raise DefinitionError("backoff: takes one or two lengths,", field="backoff", hint="such as 5s or 5s,10m.")
-    return Backoff(*lengths)
 
 
 def _json(name: str, text: str) -> Any:

@@ -12,12 +12,13 @@ from tickbird.domain.errors import InvalidError, NotFoundError, PayloadError
 from tickbird.domain.limits.concurrency import check_concurrency_key, key_for
 from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.run import NewRun
-from tickbird.domain.schedules.definition import Definition, Target, check_payload
+from tickbird.domain.schedules.definition import Target, check_payload
+from tickbird.domain.schedules.fields import POLICIES, Policies, Priority
 from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
 from tickbird.domain.schedules.task_settings import crash_limit as declared_limit
+from tickbird.domain.text import check_name
 from tickbird.domain.time.durations import Duration, seconds
-from tickbird.domain.time.instants import EPOCH, to_seconds
-from tickbird.domain.triggers.trigger import at as once
+from tickbird.domain.time.instants import to_seconds
 
 log = logging.getLogger("tickbird.client")
 # So many lost workers may be survived, if somebody asks for it.
@@ -33,7 +34,7 @@ def new_run(
     at: datetime | None = None,
     delay: Duration = 0,
     queue: str | None = None,
-    priority: int | None = None,
+    priority: Priority | None = None,
     start_within: Duration | None = None,
     crash_limit: int | None = None,
     idempotency_key: str | None = None,
@@ -43,12 +44,13 @@ def new_run(
     """A run to enqueue, with the settings of its task unless others are given; its payload was checked before."""
     declared = settings or {}
     queue = declared.get("queue", "default") if queue is None else queue
-    priority = declared.get("priority", 0) if priority is None else priority
+    rank: int = POLICIES["priority"].read(declared.get("priority", 0) if priority is None else priority)
     crash_limit = declared_limit(declared) if crash_limit is None else crash_limit
     if isinstance(concurrency_key, FromTask):
         concurrency_key = declared.get("concurrency_key")
+    check_name(task, "task")
     # The same ranges as those of a schedule.
-    Definition(trigger=once(EPOCH), target=Target(task), queue=queue, priority=priority)
+    Policies(queue=queue, priority=rank)
     if at is not None:
         to_seconds(at)
         if delay:
@@ -70,7 +72,7 @@ def new_run(
         Target(task),
         payload,
         queue,
-        priority,
+        rank,
         at,
         seconds(delay, "delay"),
         None if start_within is None else seconds(start_within, "start_within"),

@@ -23,6 +23,7 @@ from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs.run import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.fields import POLICIES, Priority
 from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
 from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration, duration_text, seconds
@@ -44,6 +45,16 @@ _LENGTH: Final = {
     "description": 'Seconds, or a text such as "10m".',
 }
 _LENGTH_OR_NULL: Final = {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}
+# The domain checks it, as it does for a schedule.
+RunPriority = Annotated[
+    Priority | None,
+    Meta(
+        schema={
+            "anyOf": [POLICIES["priority"].kind.schema(), {"type": "null"}],
+            "description": POLICIES["priority"].help_with_default,
+        }
+    ),
+]
 Length = Annotated[Duration, Meta(schema=_LENGTH)]
 
 
@@ -106,7 +117,7 @@ class Runs(ClientBase):
         at: From | None = None,
         delay: Length = 0,
         queue: Annotated[str | None, Meta(description="Default: that of the task.")] = None,
-        priority: Annotated[int | None, Meta(description="Default: that of the task.")] = None,
+        priority: RunPriority = None,
         start_within: Annotated[
             Duration | None, Meta(schema=_LENGTH_OR_NULL, description="Cancelled if it has not started by then.")
         ] = None,

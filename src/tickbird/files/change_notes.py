@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from tickbird.domain.schedules.codec import encode_definition
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.schedule import Schedule
 
 
@@ -28,5 +28,4 @@ def _inherited(definition: Definition) -> str:
     """The settings that it has from its task, in words."""
     encoded = encode_definition(definition)
     names = [name for name in TASK_SETTINGS if name in encoded and name not in definition.stated]
-    values = ((name, encoded[name]) for name in names)
-    return ", ".join(f"{name} {value if isinstance(value, str) else json.dumps(value)}" for name, value in values)
+    return ", ".join(f"{name} {POLICIES[name].text(encoded[name])}" for name in names)

@@ -15,6 +15,7 @@ from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT
 from tickbird.domain.limits.rate_limits import RateLimit, read_rate
 from tickbird.domain.schedules.definition import FIELDS as STORED_FIELDS
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.schedules.schedule import PauseState
 from tickbird.domain.targets.command import FIELDS as PROGRAM
@@ -23,7 +24,7 @@ from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import At
 from tickbird.files.diagnostics import Diagnostic
-from tickbird.files.fields import IGNORED, NAMES, PARTS, POLICIES, TARGETS
+from tickbird.files.fields import IGNORED, NAMES, PARTS, TARGETS
 from tickbird.files.loader import Source
 from tickbird.files.parse.nodes import Node, SourceLocation, kind_of
 from tickbird.files.policy_reader import Policies
@@ -37,7 +38,7 @@ MAX_SCHEDULES: Final = 100_000
 _SETTINGS: Final = frozenset(TASK_SETTINGS)
 _ANY: Final = Definition(trigger=At(datetime(1970, 1, 1, tzinfo=UTC)), target=Target("any"))
 # Under which name a part of the definition stands in a file.
-_FIELD_OF: Final = {"tag": "tags", "calendar": "calendars", "task": "target"}
+_FIELD_OF: Final = {"task": "target"}
 
 
 class DocumentReader(Triggers, Policies):
@@ -227,7 +228,7 @@ class DocumentReader(Triggers, Policies):
         wrong = {name for name, value in read.items() if value is WRONG}
         while True:
             # Of what relies on something that is wrong nothing can be said.
-            wrong |= {name for name in read if name in POLICIES and wrong & {*POLICIES[name].relies}}
+            wrong |= {name for name in read if name in POLICIES and wrong & {*POLICIES[name].relies_on}}
             values = {name: value for name, value in read.items() if name not in wrong}
             values = {"trigger": _ANY.trigger, "target": _ANY.target, **values}
             try:

@@ -5,31 +5,18 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT
-from tickbird.domain.schedules.definition import MAX_CALENDARS, RANGES
-from tickbird.domain.schedules.dependencies import MAX_DEPENDENCIES
+from tickbird.domain.schedules.fields import POLICIES
+from tickbird.domain.schema_parts import NAME as _NAME
+from tickbird.domain.schema_parts import WRITTEN_DURATION as _LENGTH
+from tickbird.domain.schema_parts import WRITTEN_INSTANT as _INSTANT
+from tickbird.domain.schema_parts import Schema
 from tickbird.domain.targets.command import FIELDS as PROGRAM
-from tickbird.domain.text import NAME
 from tickbird.domain.triggers.every import UNITS
 from tickbird.domain.triggers.rrule.rrule import MAX_DATES
 from tickbird.domain.triggers.trigger import MAX_MEMBERS
-from tickbird.files.fields import BESIDE, PARTS, TABLE, TARGETS, TRIGGERS, Field
+from tickbird.files.fields import BESIDE, PARTS, TARGETS, TRIGGERS
 
-Schema = dict[str, Any]
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-_NAME: Final[Schema] = {"type": "string", "pattern": f"^{NAME.pattern}$"}
-_LENGTH: Final[Schema] = {
-    "anyOf": [
-        {"type": "integer", "minimum": 0},
-        {"type": "string", "pattern": "^(?=.)([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?$"},
-    ]
-}
-_INSTANT: Final[Schema] = {
-    "type": "string",
-    "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})?$",
-}
-_DATE: Final[Schema] = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
-_DAY: Final[Schema] = {"anyOf": [{"enum": ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]}, _DATE]}
-_BOUNDS: Final = {name: (minimum, maximum) for name, minimum, maximum in RANGES}
 
 
 def json_schema() -> Schema:
@@ -72,11 +59,6 @@ def _object(properties: Schema, required: list[str] | None = None) -> Schema:
     return made | ({"required": required} if required else {})
 
 
-def _one_or_more(each: Schema, maximum: int | None = None) -> Schema:
-    several: Schema = {"type": "array", "items": each}
-    return {"anyOf": [each, several | ({"maxItems": maximum} if maximum else {})]}
-
-
 def _exactly_one(names: Any) -> list[Schema]:
     return [{"required": [name]} for name in names]
 
@@ -117,37 +99,10 @@ def _schedule() -> Schema:
     }
     targets: Schema = {"task": _NAME, "command": {"$ref": "#/$defs/command"}}
     properties |= {name: {**targets[name], "description": about} for name, about in TARGETS.items()}
-    properties |= {field.name: {**_described(field), "description": field.about} for field in TABLE}
+    properties |= {name: policy.file_schema() for name, policy in POLICIES.items()}
     return _object(properties) | {
         "allOf": [{"oneOf": _exactly_one(TRIGGERS)}, {"oneOf": _exactly_one(TARGETS)}],
     }
-
-
-def _described(field: Field) -> Schema:
-    return {"anyOf": [{"const": False}, _field(field)]} if field.can_be_none else _field(field)
-
-
-def _field(field: Field) -> Schema:
-    if field.kind == "choice":
-        return {"enum": list(field.choices)}
-    if field.kind == "whole":
-        minimum, maximum = _BOUNDS[field.name]
-        return {"type": "integer", "minimum": minimum, "maximum": maximum}
-    if field.kind == "dependencies":
-        one = _object({"after": _NAME, "within": _LENGTH, "wait": _LENGTH}, ["after", "within"])
-        return _one_or_more(one, MAX_DEPENDENCIES)
-    kinds: Schema = {
-        "text": {"type": "string"},
-        "length": _LENGTH,
-        "flag": {"type": "boolean"},
-        "names": _one_or_more(_NAME, MAX_CALENDARS if field.name == "calendars" else None),
-        "days": _one_or_more(_DAY),
-        "instant": _INSTANT,
-        "payload": {"type": ["object", "string"]},
-        "backoff": {"anyOf": [*_LENGTH["anyOf"], _object({"base": _LENGTH, "max": _LENGTH})]},
-    }
-    found: Schema = kinds[field.kind]
-    return found
 
 
 def _state() -> Schema:

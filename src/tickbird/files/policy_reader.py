@@ -6,10 +6,12 @@ import json
 from math import isfinite
 from typing import Any
 
+from tickbird.domain.schedules import kinds
 from tickbird.domain.schedules.definition import Backoff, check_payload
 from tickbird.domain.schedules.dependencies import After, after
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.text import check_name
-from tickbird.files.fields import BACKOFF, DEPENDENCY, POLICIES
+from tickbird.files.fields import BACKOFF, DEPENDENCY
 from tickbird.files.parse.nodes import Node, kind_of
 from tickbird.files.value_reader import WRONG, Values
 
@@ -19,30 +21,39 @@ class Policies(Values):
 
     def policy(self, name: str, node: Node, tz: Any) -> Any:
         """The value of a policy, as far as it can be told without the others."""
-        described = POLICIES[name]
-        kind, value = described.kind, node.value
-        if described.can_be_none and value is False:
+        policy, value = POLICIES[name], node.value
+        if policy.can_state_none and value is False:
             return None
-        if kind == "text":
-            return self.text(node, name)
-        if kind == "choice":
-            if value in described.choices and isinstance(value, str):
-                return value
-            return self.expected_choice(node, name, described.choices)
-        if kind == "whole":
-            is_whole = isinstance(value, int) and not isinstance(value, bool)
-            return value if is_whole else self.expected(node, "a whole number", name)
-        if kind == "flag":
-            return value if isinstance(value, bool) else self.expected(node, "true or false", name)
-        if kind == "instant":
-            return WRONG if tz is WRONG else self.instant(node, name, tz)
-        if kind == "length":
-            return self.length(node, name)
-        if kind == "names":
-            return self.names(node, name)
-        if kind == "days":
-            return self.days(node, name)
-        return {"payload": self.payload, "backoff": self.backoff, "dependencies": self.dependencies}[kind](node, name)
+        match policy.kind:
+            case kinds.Choice() as kind:
+                return value if value in kind.choices else self.expected_choice(node, name, kind.choices)
+            case kinds.Number() as kind:
+                return self.number(node, name, kind)
+            case kinds.Flag():
+                return value if isinstance(value, bool) else self.expected(node, "true or false", name)
+            case kinds.Instant():
+                return WRONG if tz is WRONG else self.instant(node, name, tz)
+            case kinds.Duration():
+                return self.length(node, name)
+            case kinds.Names():
+                return self.names(node, name)
+            case kinds.Days():
+                return self.days(node, name)
+            case kinds.Payload():
+                return self.payload(node, name)
+            case kinds.ExponentialBackoff():
+                return self.backoff(node, name)
+            case kinds.Dependencies():
+                return self.dependencies(node, name)
+        return self.text(node, name)
+
+    def number(self, node: Node, name: str, kind: kinds.Number) -> Any:
+        """A whole number, or the name of one."""
+        if isinstance(node.value, str) and kind.names:
+            named = node.value in kind.names
+            return kind.names[node.value] if named else self.expected_choice(node, name, tuple(kind.names))
+        is_whole = isinstance(node.value, int) and not isinstance(node.value, bool)
+        return node.value if is_whole else self.expected(node, "a whole number", name)
 
     def payload(self, node: Node, name: str) -> Any:
         """An object of JSON values, or a text that holds one."""

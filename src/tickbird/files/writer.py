@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import MISSING, fields
 from typing import Any, Final
 
-from tickbird.domain.calendars.calendar import calendar_to_json
 from tickbird.domain.schedules.codec import encode_field
-from tickbird.domain.schedules.definition import Backoff, Definition
+from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.time.instants import iso
 from tickbird.domain.triggers.every import read_step
 from tickbird.domain.triggers.trigger import Trigger
 from tickbird.files.document import Document
-from tickbird.files.fields import TABLE, Field, Plain, as_length
+from tickbird.files.fields import Plain
 from tickbird.files.loader import Format
 from tickbird.files.schedule_state import ExportedState
 
@@ -32,10 +31,6 @@ _ESCAPED: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _DEEPEST: Final = 20
 _MAX_KEY_LENGTH: Final = 200
 _WIDTH: Final = 100
-_DEFAULTS: Final = {
-    each.name: each.default_factory() if each.default_factory is not MISSING else each.default
-    for each in fields(Definition)
-}
 
 
 def write(document: Document, spelling: Format, *, head: Iterable[str] = (), remarks: Remarks | None = None) -> str:
@@ -78,10 +73,10 @@ def fields_of(definition: Definition, spelling: Format = "json") -> Plain:
     """A definition as a file has it."""
     made = _trigger(definition.trigger)
     made |= encode_field("target", definition.target)
-    for each in TABLE:
-        value = getattr(definition, each.name)
-        if value != _DEFAULTS[each.name] or each.name in definition.stated:
-            made[each.name] = _value(each, value, spelling)
+    for name, policy in POLICIES.items():
+        value = getattr(definition, name)
+        if value != policy.default or name in definition.stated:
+            made[name] = _json(value, spelling) if name == "payload" else policy.to_file(value)
     return made
 
 
@@ -99,31 +94,6 @@ def _step(plain: Plain) -> Plain:
         if not {"months", "years"} & set(units) and max(units.values()) < 10**9 and read_step(text) == units:
             plain["every"] = text
     return plain
-
-
-def _value(field: Field, value: Any, spelling: Format) -> Any:
-    if field.can_be_none and value is None:
-        return False
-    if field.kind == "length":
-        return as_length(value)
-    if field.kind == "days":
-        return calendar_to_json(value)
-    if field.kind == "backoff":
-        assert isinstance(value, Backoff)
-        base, maximum = as_length(value.base), as_length(value.max)
-        return base if value.max == Backoff().max else {"base": base, "max": maximum}
-    if field.kind == "dependencies":
-        return [
-            {
-                "after": each.schedule,
-                "within": as_length(each.within),
-                **({"wait": as_length(each.wait)} if each.wait else {}),
-            }
-            for each in value
-        ]
-    if field.kind == "payload":
-        return _json(value, spelling)
-    return encode_field(field.name, value)
 
 
 def _json(value: Any, spelling: Format) -> Any:

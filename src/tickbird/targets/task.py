@@ -9,8 +9,8 @@ from functools import cached_property, update_wrapper
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from tickbird.domain.errors import DefinitionError, PayloadError
-from tickbird.domain.limits.concurrency import check_concurrency_key
-from tickbird.domain.schedules.definition import TASK_SETTINGS, Backoff, OnCrash, check_payload
+from tickbird.domain.schedules.definition import TASK_SETTINGS, check_payload
+from tickbird.domain.schedules.fields import Policies
 from tickbird.domain.schedules.task_settings import publish_settings
 from tickbird.domain.text import check_name
 from tickbird.targets.protocol import Isolation, Run
@@ -32,28 +32,19 @@ class Task(Generic[P, R]):
         name: str,
         send: Send,
         *,
-        queue: str = "default",
-        priority: int = 0,
-        retries: int = 0,
-        backoff: Backoff | None = None,
-        timeout: int | None = None,
-        on_crash: OnCrash = "retry",
         isolation: Isolation | None = None,
         memory: int | None = None,
-        concurrency_key: str | None = None,
+        **settings: Any,
     ) -> None:
         update_wrapper(self, function)
         self.function = function
         self.name = check_name(name, "task")
-        self.queue = check_name(queue, "queue")
-        self.priority = priority
-        self.retries = retries
-        self.backoff = backoff or Backoff()
-        self.timeout = timeout
-        self.on_crash = on_crash
+        # Checked like those of a schedule; whether the payload has the fields of a key is known with the payload.
+        self.policies = Policies(**settings)
+        self.queue, self.on_crash = self.policies.queue, self.policies.on_crash
+        self.retries, self.backoff, self.timeout = self.policies.retries, self.policies.backoff, self.policies.timeout
         self.isolation = isolation
         self.memory = memory
-        self.concurrency_key = None if concurrency_key is None else check_concurrency_key(concurrency_key)
         self._send = send
         self._parameters = _checked_parameters(function, name)
 
@@ -171,12 +162,12 @@ class Task(Generic[P, R]):
     @property
     def settings(self) -> Mapping[str, Any]:
         """The policies that hold for its schedules and runs unless they state others."""
-        return {name: getattr(self, name) for name in TASK_SETTINGS}
+        return {name: getattr(self.policies, name) for name in TASK_SETTINGS}
 
     def describe(self) -> Mapping[str, Any]:
         """Settings, description and JSON Schema, as workers publish them."""
         schema = self._model.model_json_schema(by_alias=True)
-        return {**publish_settings(self), "description": inspect.getdoc(self.function) or "", "schema": schema}
+        return {**publish_settings(self.policies), "description": inspect.getdoc(self.function) or "", "schema": schema}
 
 
 class Sender:

@@ -12,12 +12,12 @@ from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.forecast.preview import Preview
 from tickbird.domain.schedules.codec import default_field, encode_field
 from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, read_settings
 from tickbird.domain.text import NAME
 from tickbird.domain.triggers.trigger import AnyOf, at
 from tickbird.web.charts import Chart
-from tickbird.web.forms.policy_fields import ALL, show
 from tickbird.web.forms.schedule_draft import Draft
 from tickbird.web.forms.trigger_text import clock_notes
 from tickbird.web.load_diff import load_change
@@ -88,9 +88,9 @@ def _inherited(settings: Mapping[str, Any], stated: Mapping[str, Any]) -> list[t
     """Those that the form does not state, where they are not the default."""
     encoded = {each: encode_field(each, value) for each, value in settings.items() if each not in stated}
     return [
-        (field.label, show(field, encoded[field.name]))
-        for field in ALL
-        if field.name in encoded and encoded[field.name] != default_field(field.name)
+        (policy.label, policy.text(encoded[name]))
+        for name, policy in POLICIES.items()
+        if name in encoded and encoded[name] != default_field(name)
     ]
 
 

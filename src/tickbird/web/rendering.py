@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from tickbird.domain.messages import brief
+from tickbird.domain.schedules.fields import POLICIES, field_text
 from tickbird.domain.time.durations import duration_text
 from tickbird.web.schedule_urls import name_in_path, schedule_path
 from tickbird.web.static_files import asset_path
@@ -40,6 +41,8 @@ def _environment() -> Environment:
         "value": value,
         "unquoted": unquote,
         "lastline": brief,
+        "field_text": lambda encoded, name: field_text(name, encoded),
+        "policy": lambda encoded, name: POLICIES[name].describe(encoded),
     }
     environment.globals |= {"asset": asset_path, "schedule_path": schedule_path, "name_in_path": name_in_path}
     return environment

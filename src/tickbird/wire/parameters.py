@@ -240,6 +240,8 @@ def _read_union(inner: tuple[Any, ...], value: Any, field: str) -> Any:
         return read_value(stated[0], value, field)
     if isinstance(value, dict) and any(get_origin(one) in (dict, Mapping) for one in stated):
         return value
+    if isinstance(value, str) and any(get_origin(one) is Literal for one in stated):
+        return value
     # A length of time is a number or a text; what the others are, only Python callers know.
     plain = [one for one in stated if one in (int, str, float)]
     for one in plain:

@@ -41,6 +41,11 @@ async def end(api: Api, run: ClaimedRun, status: Status = "succeeded", **outcome
     await api.store.leases.finish([Outcome(run.id, run.attempt, status, **outcome)])
 
 
+@pytest.mark.parametrize("priority,stored", [("high", 500), (-7, -7)])
+async def test_a_priority_is_a_name_or_a_number(api: Api, priority: str | int, stored: int) -> None:
+    assert (await send(api, json={"task": "report", "priority": priority}))["run"]["priority"] == stored
+
+
 async def test_a_task_is_run_without_a_schedule(api: Api) -> None:
     body = {"task": "report", "payload": {"n": 2}, "queue": "mail", "priority": 5, "start_within": "10m"}
     made = await send(api, json=body)
@@ -301,6 +306,7 @@ async def test_a_run_of_another_namespace_is_as_none(api: Api) -> None:
         ({"queue": "a b"}, "queue"),
         ({"priority": 10**9}, "priority"),
         ({"start_within": "x"}, "start_within"),
+        ({"priority": "urgent"}, "priority"),
         ({"crash_limit": -1}, "crash_limit"),
         ({"crash_limit": 10**12}, "crash_limit"),
         ({"concurrency_key": "{"}, "concurrency_key"),

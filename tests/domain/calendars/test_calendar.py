@@ -15,7 +15,8 @@ from tickbird.domain.calendars.definition import read_calendar
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.planning.calendar_impact import MAX_LISTED, calendar_impact
 from tickbird.domain.schedules.codec import decode_definition, encode_definition, fingerprint
-from tickbird.domain.schedules.definition import Definition, Roll, Target
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.fields import Roll
 from tickbird.domain.time.instants import DAY, to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from tickbird.domain.calendars.calendar import Calendar, exclude
 from tickbird.domain.errors import DefinitionError
-from tickbird.domain.schedules.definition import Definition, Roll, Target
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.fields import Roll
 from tickbird.domain.schedules.rolled_grid import MAX_DAYS, RolledGrid
 from tickbird.domain.time.instants import DAY, to_datetime, to_seconds
 from tickbird.domain.triggers.cron.cron import cron

@@ -7,7 +7,8 @@ from typing import Any, get_args
 import pytest
 
 from tickbird.domain.schedules.codec import encode_definition
-from tickbird.domain.schedules.definition import Definition, Overlap, Target, command_target
+from tickbird.domain.schedules.definition import Definition, Target, command_target
+from tickbird.domain.schedules.fields import Overlap
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.triggers.cron.cron import cron

@@ -42,7 +42,7 @@ async def test_a_schedule_tells_all_that_is_known_of_it(desk: Desk, served: Serv
     assert await strip.locator("a.pic-mark").count() == 20
     await expect(page.get_by_role("region", name="Next ticks")).to_contain_text("decided by eve: “later”")
     await expect(page.get_by_role("region", name="Newest runs")).to_contain_text("<script>alert(1)</script>")
-    await expect(page.locator(".policies")).to_contain_text("retries")
+    await expect(page.locator(".policies")).to_contain_text("Retries")
     await expect(page.get_by_role("link", name="after", exact=True)).to_be_visible()
     await expect(page.locator("#r2")).to_contain_text("db upgrade <script>")
     await desk.check("schedule")

@@ -12,12 +12,12 @@ from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import FIELDS, Definition, Target
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.trigger import trigger_from_json
-from tickbird.web.forms.policy_fields import ALL
+from tickbird.web.forms.policy_fields import GROUPS
 from tickbird.web.forms.trigger_text import clock_notes, read_trigger, trigger_texts
 
 
 def test_no_field_is_forgotten() -> None:
-    assert {each.name for each in ALL} | {"trigger", "target", "payload"} == {*FIELDS}
+    assert {field.name for _, fields in GROUPS for field in fields} | {"trigger", "target", "payload"} == {*FIELDS}
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ async def test_two_people_at_once(desk: Desk, served: Served) -> None:
     # What was typed stands over what they saved.
     await expect(page.get_by_label("Retries")).to_have_value("7")
     await expect(page.get_by_label("Description")).to_have_value("mine")
-    await expect(page.get_by_label("Time-out")).to_have_value("1m")
+    await expect(page.get_by_label("Timeout")).to_have_value("1m")
     await desk.check("edit-conflict")
     await review(page)
     await page.get_by_role("button", name="Save it").click()
@@ -277,13 +277,13 @@ async def test_a_new_schedule_shows_and_gets_the_settings_of_its_task(desk: Desk
     await page.get_by_label("Cron, every, rrule or at").fill("every 1h")
     await page.get_by_label("Task", exact=True).fill("report")
     told = page.get_by_text("From its task: ")
-    await expect(told).to_contain_text("Queue reports, Concurrency key k, Retries 5, Time-out 10m, Worker lost fail.")
+    await expect(told).to_contain_text("Queue reports, Concurrency key k, Retries 5, Timeout 10m, On crash fail.")
     await page.locator("summary", has_text="When it fails").click()
     await page.get_by_label("Retries").fill("0")
-    await page.get_by_label("Worker lost").select_option("retry")
-    await expect(told).to_contain_text("Queue reports, Concurrency key k, Time-out 10m.")
+    await page.get_by_label("On crash").select_option("retry")
+    await expect(told).to_contain_text("Queue reports, Concurrency key k, Timeout 10m.")
     await page.get_by_role("button", name="Review…").click()
-    await expect(told).to_contain_text("Queue reports, Concurrency key k, Time-out 10m.")
+    await expect(told).to_contain_text("Queue reports, Concurrency key k, Timeout 10m.")
     await page.get_by_role("button", name="Make it").click()
     await expect(page.get_by_text("fresh is made.")).to_be_visible()
     definition = (await served.client.schedules.get("fresh")).definition

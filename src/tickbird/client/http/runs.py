@@ -18,6 +18,7 @@ from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
 from tickbird.domain.runs.run import RunRecord, Status
 from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.fields import POLICIES, Priority
 from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
 from tickbird.domain.schedules.task_settings import crash_limit as crash_limit_of
 from tickbird.domain.time.durations import Duration, seconds
@@ -44,7 +45,7 @@ class HttpRuns(HttpNoun, Runs):
         at: datetime | None = None,
         delay: Duration = 0,
         queue: str | None = None,
-        priority: int | None = None,
+        priority: Priority | None = None,
         start_within: Duration | None = None,
         crash_limit: int | None = None,
         idempotency_key: str | None = None,
@@ -54,7 +55,7 @@ class HttpRuns(HttpNoun, Runs):
         """With the payload validator and the settings of the task, if this process has it."""
         own = self._settings.get(task, {})
         declared: dict[str, Any] = {**own, "crash_limit": crash_limit_of(own)} if own else {}
-        given = {"queue": queue, "priority": priority, "crash_limit": crash_limit}
+        given = {"queue": queue, "priority": POLICIES["priority"].read(priority), "crash_limit": crash_limit}
         settings = declared | {name: value for name, value in given.items() if value is not None}
         if not isinstance(concurrency_key, FromTask):
             settings["concurrency_key"] = concurrency_key

@@ -10,16 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
-from datetime import UTC, datetime
 from typing import Any
 
-from tickbird.domain.calendars.calendar import Calendar, calendar_from_json, calendar_to_json, content_from_json
+from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, content_from_json
 from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
-from tickbird.domain.schedules.definition import FIELDS, TASK_SETTINGS, Backoff, Definition, Target, command_target
-from tickbird.domain.schedules.dependencies import stored_dependencies
+from tickbird.domain.schedules.definition import FIELDS, TASK_SETTINGS, Definition, Target, command_target
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.targets.command import program_from_json
-from tickbird.domain.time.instants import parse_iso
 from tickbird.domain.triggers.trigger import Trigger, trigger_from_json
 
 FORMAT = 3
@@ -30,14 +27,17 @@ _SETTINGS = frozenset(TASK_SETTINGS)
 
 def encode_definition(definition: Definition) -> dict[str, Any]:
     """The JSON object of a definition; equal definitions give equal objects."""
-    encoded: dict[str, Any] = {"v": _version(definition.target.kind == "task", definition.shadow)}
-    for item in fields(definition):
-        if item.name == "stated":
-            continue
-        value = getattr(definition, item.name)
-        default = item.default_factory() if item.default_factory is not MISSING else item.default
-        if (item.default is MISSING and item.default_factory is MISSING) or value != default:
-            encoded[item.name] = _encode_closed(value) if item.name == "closed" else encode_field(item.name, value)
+    encoded: dict[str, Any] = {
+        "v": _version(definition.target.kind == "task", definition.shadow),
+        "trigger": encode_field("trigger", definition.trigger),
+        "target": encode_field("target", definition.target),
+    }
+    for name, policy in POLICIES.items():
+        value = getattr(definition, name)
+        if value is not policy.default and value != policy.default:
+            encoded[name] = policy.encode(value)
+    if definition.closed:
+        encoded["closed"] = _encode_closed(definition.closed)
     return encoded
 
 
@@ -63,27 +63,12 @@ def encode_field(name: str, value: Any) -> Any:
         return value.to_json()
     if isinstance(value, Target):
         return {value.kind: value.name if value.program is None else value.program.to_json()}
-    if isinstance(value, Calendar):
-        return calendar_to_json(value)
-    if isinstance(value, Backoff):
-        return {"base": value.base, "max": value.max}
-    if isinstance(value, datetime):
-        if value.tzinfo is None:
-            raise DefinitionError(f"{name}: {value.isoformat()} has no time zone.", field=name)
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    if name == "depends_on":
-        return [each.to_json() for each in value]
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, tuple) else value
+    return POLICIES[name].encode(value)
 
 
 def default_field(name: str) -> Any:
     """What a field is where a definition does not state it, as JSON; None where every definition states it."""
-    [item] = (item for item in fields(Definition) if item.name == name)
-    if item.default_factory is not MISSING:
-        return encode_field(name, item.default_factory())
-    return None if item.default is MISSING else encode_field(name, item.default)
+    return POLICIES[name].encode(POLICIES[name].default) if name in POLICIES else None
 
 
 def _encode_closed(closed: Mapping[str, Calendar]) -> dict[str, list[str]]:
@@ -120,27 +105,11 @@ def decode_field(name: str, value: Any) -> Any:
         return _trigger(value)
     if name == "target":
         return _target(value)
-    if name == "exclude":
-        return calendar_from_json(value)
-    if name == "backoff":
-        if not isinstance(value, Mapping) or not all(
-            isinstance(n, int) and not isinstance(n, bool) and 0 <= n <= 10**9 for n in value.values()
-        ):
-            raise DefinitionError("backoff: must be an object of whole seconds, base and max.", field="backoff")
-        return Backoff(**value)
-    if name in ("start_at", "end_at") and value is not None:
-        return parse_iso(value, name)
-    if name in ("tags", "calendars"):
-        if not isinstance(value, list):
-            raise DefinitionError(f"{name}: must be a list.", field=name)
-        return tuple(value)
-    if name == "depends_on":
-        return stored_dependencies(value)
     if name == "closed":
         if not isinstance(value, Mapping):
             raise DefinitionError("closed: must be an object of calendars.", field="closed")
         return {str(calendar): content_from_json(days) for calendar, days in value.items()}
-    return value
+    return POLICIES[name].decode(value)
 
 
 def is_supported_format(version: object) -> bool:

@@ -8,6 +8,7 @@ from math import ceil
 from typing import Any, TypeGuard
 
 from tickbird.domain.errors import ConflictError, DefinitionError
+from tickbird.domain.text import check_name
 from tickbird.domain.time.durations import MAX_DURATION, Duration, duration_text, seconds
 
 MAX_DEPENDENCIES = 20
@@ -80,6 +81,16 @@ def stored_dependencies(value: Any) -> tuple[After, ...]:
             raise _refused('must hold objects such as {"after": "load", "within": 86400, "wait": 7200};')
         found.append(After(each["after"], each["within"], each.get("wait", 0)))
     return tuple(found)
+
+
+def check_depends_on(value: object) -> None:
+    """Refuse what no definition can have; whether a wait fits the other policies is looked at with them."""
+    if not isinstance(value, tuple) or len(value) > MAX_DEPENDENCIES:
+        reason = f"must be a list of at most {MAX_DEPENDENCIES}"
+        raise DefinitionError(f"depends_on: {str(value)[:60]!r} {reason}.", field="depends_on", reason=reason)
+    names = [check_name(dependency.schedule, "depends_on") for dependency in value]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise DefinitionError(f"depends_on: names {twice!r} twice;", field="depends_on", hint="keep the stricter one.")
 
 
 def needed_by(raw: Mapping[str, Any]) -> tuple[str, ...]:

@@ -9,11 +9,10 @@ from enum import Enum
 from typing import Any, Final, Protocol
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.limits.concurrency import check_concurrency_key
 from tickbird.domain.schedules.codec import decode_field, encode_field
-from tickbird.domain.schedules.definition import CRASH_LIMIT, TASK_SETTINGS, Definition, Target
+from tickbird.domain.schedules.definition import CRASH_LIMIT, TASK_SETTINGS, Definition
+from tickbird.domain.schedules.fields import POLICIES, Policies
 from tickbird.domain.time.instants import EPOCH
-from tickbird.domain.triggers.trigger import at
 
 
 class FromTask(Enum):
@@ -34,9 +33,9 @@ class Publisher(Protocol):
     def started_at(self) -> datetime | None: ...
 
 
-def publish_settings(task: object) -> dict[str, Any]:
+def publish_settings(policies: Policies) -> dict[str, Any]:
     """The settings of a task as JSON."""
-    return {name: encode_field(name, getattr(task, name)) for name in TASK_SETTINGS}
+    return {name: encode_field(name, getattr(policies, name)) for name in TASK_SETTINGS}
 
 
 def find_published(workers: Iterable[Publisher], task: str) -> Mapping[str, Any] | None:
@@ -54,10 +53,7 @@ def read_settings(published: Mapping[str, Any]) -> dict[str, Any]:
 def _read(name: str, value: Any) -> list[Any]:
     try:
         setting = decode_field(name, value)
-        if name == "concurrency_key":
-            # Its fields are those of a payload, which is not known here.
-            return [None if setting is None else check_concurrency_key(setting)]
-        Definition(trigger=at(EPOCH), target=Target("any"), **{name: setting})
+        POLICIES[name].check(setting)
     except (InvalidError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
         return []
     return [setting]

@@ -59,6 +59,15 @@ def duration_text(total: float) -> str:
     return " ".join(parts[:2])
 
 
+def duration_input(total: int) -> str | int:
+    """Seconds as people write them: 5400 is 1h30m."""
+    text, rest = "", total
+    for unit, size in _UNITS.items():
+        number, rest = divmod(rest, size)
+        text += f"{number}{unit}" if number else ""
+    return text or 0
+
+
 def relative(at: datetime, now: datetime) -> str:
     """How far off an instant is: "in 4 h 12 min", "3 d ago"."""
     away = (at - now).total_seconds()

@@ -18,8 +18,8 @@ from tickbird.web.forms.trigger_text import read_trigger, trigger_texts
 from tickbird.web.page_request import PageRequest
 
 # Where a form shows what is wrong with something that errors know by another name.
-_SHOWN_AT: Final = {"target": "task", "tag": "tags", "calendar": "calendars", "schedule": "name", "command": "command"}
-_INPUTS: Final = ("name", "when", "tz", "task", "command", "payload", *(each.name for each in policy_fields.ALL))
+_SHOWN_AT: Final = {"target": "task", "schedule": "name", "command": "command"}
+_INPUTS: Final = ("name", "when", "tz", "task", "command", "payload", *(field.name for field in policy_fields.INPUTS))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -113,9 +113,9 @@ def _understand(visit: PageRequest, draft: Draft, before: Mapping[str, str]) -> 
     if shown["when"] != before["when"] or shown["tz"] != before["tz"] or "trigger" not in draft.base:
         _take(draft, "trigger", lambda: read_trigger(shown["when"], _zone(shown)))
     _target(visit, draft, before)
-    for each in policy_fields.ALL:
-        if shown[each.name] != before[each.name]:
-            _take(draft, each.name, partial(policy_fields.read, each, shown[each.name], _zone(shown)))
+    for policy in policy_fields.INPUTS:
+        if shown[policy.name] != before[policy.name]:
+            _take(draft, policy.name, partial(policy.read, shown[policy.name], _zone(shown)))
 
 
 def _zone(shown: Mapping[str, str]) -> str:

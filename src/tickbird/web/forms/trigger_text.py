@@ -12,7 +12,6 @@ from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every, read_step
 from tickbird.domain.triggers.rrule.rrule import rrule
 from tickbird.domain.triggers.trigger import AnyOf, Trigger, at, trigger_from_json
-from tickbird.files.fields import as_length
 from tickbird.web.forms.instants import read_instant
 
 _UNITS: Final = {"weeks": 604_800, "days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
@@ -109,7 +108,7 @@ def _short(encoded: Any) -> str | None:
     if isinstance(units, Mapping) and "anchor" not in encoded and units.keys() <= _UNITS.keys():
         if all(isinstance(number, int) for number in units.values()):
             letters = "".join(f"{units[unit]}{unit[0]}" for unit in _UNITS if unit in units)
-            return f"every {letters or as_length(0)}"
+            return f"every {letters or 0}"
         return None
     if isinstance(members := encoded.get("any_of"), list):
         lines = [_short(each) for each in members]

@@ -17,6 +17,7 @@ from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, S
 from tickbird.domain.schedules.codec import default_field
 from tickbird.domain.schedules.definition import FIELDS
 from tickbird.domain.schedules.diff import FieldDiff, differences
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_new_name
@@ -90,17 +91,10 @@ class Sheet:
             if name == "target":
                 kind, what = next(iter(value.items()))
                 said.append(f"{kind}={what if isinstance(what, str) else json.dumps(what)}")
-            elif isinstance(value, list) and all(isinstance(each, str) for each in value):
-                said.append(f"{name}={','.join(value)}")
-            elif name == "depends_on":
-                parts = (
-                    f"{one['after']}:{one['within']}s" + (f":{one['wait']}s" if "wait" in one else "") for one in value
-                )
-                said.append(f"{name}={','.join(parts)}")
-            elif value is None:
-                continue
-            else:
-                said.append(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
+            elif name in POLICIES and value is not None:
+                said.append(f"{name}={POLICIES[name].text(value)}")
+            elif value is not None:
+                said.append(f"{name}={json.dumps(value)}")
         cleared = [name for name in self.draft.touched if encoded[name] is None]
         options = [part for name in (*self.unset, *cleared) for part in ("--unset", name)]
         where = [] if self.visit.namespace == "default" else ["--namespace", self.visit.namespace]

@@ -139,6 +139,13 @@ def test_the_task_is_set_with_a_warning_where_no_worker_knows_it_and_unset(shop:
     assert "set it or unset it" in shop.refused(2, "set", "digest", "task=nope", "--unset", "task")
 
 
+def test_a_priority_has_a_name(shop: Cli) -> None:
+    assert shop.ok("set", "digest", "priority=high").out.splitlines()[-1].split() == ["priority", "(default)", "high"]
+    assert shown(shop, "digest")["definition"]["priority"] == 500
+    assert "high (500)" in shop.ok("show", "digest").out
+    assert "start runs with a higher priority first" in " ".join(shop.ok("set", "--help").out.lower().split())
+
+
 def test_unset_finds_what_newer_code_declares_under_an_override(shop: Cli) -> None:
     shop.ok("set", "digest", "retries=9")
     text = (shop.folder / "shop.py").read_text()
@@ -165,6 +172,7 @@ def test_unset_of_what_a_person_defined_is_the_default(cli: Cli) -> None:
         (("retrys=3",), "'retrys' is not an option of a schedule; did you mean retries?"),
         (("retries=many",), "retries: 'many' is not a whole number."),
         (("retries=1.5",), "retries: '1.5' is not a whole number."),
+        (("priority=urgent",), "priority: 'urgent' is neither a whole number nor one of low, normal, high, critical."),
         (("retries=-1",), "retries: '-1' must be a whole number from 0 to 1000."),
         (("retries=1", "retries=2"), "retries: is given twice."),
         (("retries=1", "--unset", "retries"), "retries: set it or unset it, not both."),
@@ -173,7 +181,7 @@ def test_unset_of_what_a_person_defined_is_the_default(cli: Cli) -> None:
         (("timeout=0",), "timeout: "),
         (("overlap=maybe",), "overlap: 'maybe' is not one of skip, queue, replace, allow."),
         (("exclude=someday",), "exclude: 'someday' is neither a weekday nor a date"),
-        (("tags=a b",), "tag: 'a b' is not a usable name"),
+        (("tags=a b",), "tags: 'a b' is not a usable name"),
         (("payload=[1]",), "payload: must be a JSON object"),
         (("payload={",), "payload: is not JSON"),
         (("cron=61 * * * *",), "minute"),

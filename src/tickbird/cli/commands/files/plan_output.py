@@ -12,6 +12,7 @@ from tickbird.cli.options import GlobalOptions
 from tickbird.cli.output import Cell, Printer, clock, print_result, warn
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.messages import count
+from tickbird.domain.schedules.fields import field_text
 from tickbird.domain.schedules.schedule import PauseState
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime
@@ -166,7 +167,7 @@ def _describe(name: str, value: Any) -> str:
     if name == "trigger":
         with suppress(InvalidError):
             return trigger_from_json(value).describe()
-    return _value(value)
+    return "default" if value is None else field_text(name, value)
 
 
 def _value(value: Any) -> str:

@@ -23,6 +23,7 @@ from tickbird.domain.limits.rate_limits import QueuePosition, QueueStatus
 from tickbird.domain.messages import brief
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import AttemptRecord, RunRecord, Status
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
 from tickbird.wire.codec import encode
@@ -272,7 +273,7 @@ def _facts(run: RunRecord, now: datetime, tz: str) -> Sequence[tuple[str, str]]:
         ("lease until", both(run.lease_until, now, tz) if run.status == "running" else ""),
         ("worker", run.worker or ""),
         ("queue", run.queue),
-        ("priority", str(run.priority) if run.priority else ""),
+        ("priority", POLICIES["priority"].describe(run.priority) if run.priority else ""),
         ("concurrency key", run.concurrency_key or ""),
         ("reason", run.reason or ""),
         ("asked to stop", f"by {run.cancel_requested_by}" if run.cancel_requested_at else ""),

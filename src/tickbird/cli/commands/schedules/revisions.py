@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
@@ -17,6 +16,7 @@ from tickbird.cli.shell_completion import revision_numbers
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.planning.commands.define import override_notice
 from tickbird.domain.schedules.diff import FieldDiff, differences
+from tickbird.domain.schedules.fields import field_text
 from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.workers import executes
@@ -61,13 +61,13 @@ def _rows(entry: HistoryEntry, now: datetime, tz: str) -> Iterator[Sequence[Text
 
 def change_text(each: FieldDiff) -> tuple[str, str]:
     """A field before and after, for people."""
-    before = "(default)" if each.how == "added" else _text(each.before)
-    after = "(default)" if each.how == "removed" else _text(each.after)
+    before = "(default)" if each.how == "added" else _text(each.field, each.before)
+    after = "(default)" if each.how == "removed" else _text(each.field, each.after)
     return before, after
 
 
-def _text(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _text(field: str, value: Any) -> str:
+    text = field_text(field, value)
     return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"
 
 

@@ -22,15 +22,14 @@ from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.messages import reason
 from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_notes
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.schedule import Schedule, State
-from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime
 from tickbird.wire.codec import encode
 
 _PAGE = 500
 _RECENT = 5
 _STATE_STYLES = {"active": "green", "paused": "yellow", "parked": "red", "ended": "dim", "deleted": "dim"}
-_SECONDS = {"grace", "start_within", "spread", "timeout"}
 # Shown by `show` on lines of their own, not among the policies.
 _OWN_LINES = {"v", "closed", "trigger", "target", "payload", "description", "tags"}
 
@@ -224,9 +223,6 @@ def _policies(schedule: Schedule) -> Sequence[tuple[str, Text]]:
         override = name in schedule.field_overrides
         if name in _OWN_LINES and not override:
             continue
-        is_length = name in _SECONDS and isinstance(value, int)
-        text = duration_text(value) if is_length else json.dumps(value, ensure_ascii=False).strip('"')
-        if name == "depends_on" and schedule.definition is not None:
-            text = "; ".join(map(str, schedule.definition.depends_on))
+        text = POLICIES[name].describe(value) if name in POLICIES else json.dumps(value, ensure_ascii=False)
         shown.append((name, f"{text} (set by an operator over the code)" if override else text))
     return shown

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from tickbird.cli.connection import connect, run_async
 from tickbird.cli.field_values import SETTABLE, read_fields, split_fields
@@ -13,14 +14,32 @@ from tickbird.cli.output import Printer, print_result, warn
 from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.time_input import reader
 from tickbird.domain.explain.unserved_runs import unserved_reason
+from tickbird.domain.schedules.fields import POLICIES, field_text
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.workers import executes
 from tickbird.wire.codec import encode
 
 
-@click.command("set", cls=Command)
+class _SetCommand(Command):
+    """Lists the policies that can be set, next to its options."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Policies"):
+            formatter.write_dl([(name, policy.help_with_default) for name, policy in POLICIES.items()])
+        super().format_options(ctx, formatter)
+
+
+def _complete_field(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [
+        CompletionItem(f"{name}=", help=POLICIES[name].help if name in POLICIES else None)
+        for name in SETTABLE
+        if name.startswith(incomplete)
+    ]
+
+
+@click.command("set", cls=_SetCommand)
 @name_argument
-@click.argument("fields", metavar="[FIELD=VALUE]...", nargs=-1, shell_complete=lambda *_: [f"{n}=" for n in SETTABLE])
+@click.argument("fields", metavar="[FIELD=VALUE]...", nargs=-1, shell_complete=_complete_field)
 @click.option(
     "--unset", type=storable_text, multiple=True, metavar="FIELD", help="Back to the code's value, or the default."
 )
@@ -83,9 +102,6 @@ def set_(
 
 
 def _shown(raw: Any, field: str) -> str:
-    import json
-
     if field not in raw:
         return "(default)"
-    value = raw[field]
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return field_text(field, raw[field])

@@ -1,0 +1,102 @@
+"""What a kind of policy field knows about its values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, ClassVar, NoReturn
+
+from tickbird.domain.errors import DefinitionError
+from tickbird.domain.schema_parts import Schema
+from tickbird.domain.time.durations import seconds
+
+# Reads what a person types for an instant, on some clock; the second argument is the field.
+InstantReader = Callable[[str, str], datetime]
+
+
+class Kind:
+    """What a policy field holds. A definition has its value, JSON the encoded value, forms and commands its text."""
+
+    title: ClassVar[str]
+
+    @property
+    def hint(self) -> str:
+        """How it is typed, in forms and on the command line."""
+        return ""
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise a DefinitionError unless a definition may have this value."""
+
+    def read(self, name: str, value: Any) -> Any:
+        """The value of what people write in code or JSON; `check` refuses what is left as it is."""
+        return value
+
+    def encode(self, name: str, value: Any) -> Any:
+        return value
+
+    def decode(self, name: str, encoded: Any) -> Any:
+        return encoded
+
+    def parse(self, name: str, text: str, instant: InstantReader) -> Any:
+        """The value of a text that a person typed."""
+        return text
+
+    def text(self, encoded: Any) -> str | None:
+        """What a person types for a stored value; None if it is not of this kind, which plain SQL can store."""
+        return encoded if isinstance(encoded, str) else None
+
+    def describe(self, encoded: Any) -> str | None:
+        """A stored value for people; None as with `text`."""
+        return self.text(encoded)
+
+    def schema(self) -> Schema:
+        """The JSON Schema of what programs send."""
+        raise NotImplementedError
+
+    def to_file(self, value: Any) -> Any:
+        """The value as people write it in a file, in types that JSON has."""
+        return self.encode("", value)
+
+    def file_schema(self) -> Schema:
+        """The JSON Schema of what people write in a file."""
+        return self.schema()
+
+    @property
+    def range(self) -> str:
+        """The values that are possible, for a table in the docs."""
+        return self.title
+
+
+def refuse(name: str, value: Any, reason: str, hint: str = "") -> NoReturn:
+    raise DefinitionError(f"{name}: {str(value)[:60]!r} {reason}.", field=name, reason=reason, hint=hint)
+
+
+def json_text(encoded: Any) -> str:
+    """A stored value that is not of its kind, on one line."""
+    return json.dumps(encoded, ensure_ascii=False, sort_keys=True, default=_plain)
+
+
+def _plain(value: object) -> object:
+    # Payloads are mappings that are not always dicts.
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
+def is_seconds(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 12
+
+
+def parse_duration(text: str, name: str) -> int:
+    compact = "".join(text.split())
+    return seconds(int(compact) if is_number(compact) else compact, name)
+
+
+def read_json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DefinitionError(f"{name}: is not JSON ({str(error)[:200]}).", field=name) from None
