@@ -90,6 +90,8 @@ def test_each_of_several_triggers_is_looked_at_on_its_own_clock() -> None:
         ("0 9 30 2,3 *", "there is no 30th of February: no tick then"),
         ("0 9 15,31 4 *", "there is no 31st of April: no tick then"),
         ("0 9 31W 6,7 *", "there is no 31st of June: no tick then"),
+        ("0 9 L-30 3-5 *", "there is no day L-30 of April: no tick then"),
+        ("0 9 L-28W 2 *", "there is a day L-28 of February in leap years only"),
         ("0 9 * * 5#5", "most months have only four Fridays: no tick in those without a fifth"),
     ],
 )
@@ -97,7 +99,9 @@ def test_dates_that_do_not_come_every_month(expr: str, text: str) -> None:
     assert ("missing-dates", text) in told(define(expr, "UTC"))
 
 
-@pytest.mark.parametrize("expr", ["0 9 1-31 * *", "0 9 */2 * *", "0 9 28 * *", "0 9 L * *", "@monthly", "0 9 31 1,3 *"])
+@pytest.mark.parametrize(
+    "expr", ["0 9 1-31 * *", "0 9 */2 * *", "0 9 28 * *", "0 9 L-27 * *", "@monthly", "0 9 31 1,3 *"]
+)
 def test_dates_that_come_are_not_told_of(expr: str) -> None:
     assert told(define(expr, "UTC")) == []
 

@@ -131,13 +131,11 @@ def _dates(trigger: Trigger) -> Iterator[DefinitionWarning]:
         months = [month for month in range(1, 13) if fields.months >> month & 1]
         named = sorted({int(item.rstrip("Ww")) for item in day.split(",") if item.rstrip("Ww").isdigit()})
         for number in named:
-            without = [month for month in months if number > _LENGTHS.get(month, 31)]
-            if without:
-                yield DefinitionWarning(
-                    "missing-dates", f"there is no {_nth(number)} of {_listed(without)}: no tick then"
-                )
-            elif number == 29 and 2 in months:
-                yield DefinitionWarning("missing-dates", "there is a 29th of February in leap years only")
+            yield from _missing_day(number, _nth(number), months)
+        before_last = fields.days.before_last | fields.days.nearest_before_last
+        for number in range(29, 32):
+            if before_last >> (number - 1) & 1:
+                yield from _missing_day(number, f"day L-{number - 1}", months)
         yield from _fifth_weekdays(fields.days)
     elif isinstance(trigger, Every) and {unit for unit, _ in trigger.units} <= {"months", "years"}:
         day_of_month = trigger.anchor.day if trigger.anchor else 1
@@ -145,6 +143,15 @@ def _dates(trigger: Trigger) -> Iterator[DefinitionWarning]:
             yield DefinitionWarning(
                 "last-day", f"in months without a {_nth(day_of_month)} it ticks on their last day, and then goes back"
             )
+
+
+def _missing_day(length: int, name: str, months: Sequence[int]) -> Iterator[DefinitionWarning]:
+    """Warn of months that are shorter than `length` days."""
+    without = [month for month in months if length > _LENGTHS.get(month, 31)]
+    if without:
+        yield DefinitionWarning("missing-dates", f"there is no {name} of {_listed(without)}: no tick then")
+    elif length == 29 and 2 in months:
+        yield DefinitionWarning("missing-dates", f"there is a {name} of February in leap years only")
 
 
 def _fifth_weekdays(rule: DayRule) -> Iterator[DefinitionWarning]:

@@ -39,6 +39,11 @@ def day_matches(when: date, day: str, weekday: str) -> bool:
             return last
         if item == "LW":
             return nearest(last_date.day)
+        if item.startswith("L-"):
+            target = last_date - timedelta(days=int(item[2:].removesuffix("W")))
+            if target.month != when.month:
+                return False
+            return nearest(target.day) if item.endswith("W") else when == target
         if item.endswith("W"):
             return nearest(int(item[:-1]))
         return item == "?" or plain(item, when.day, 1, 31)
@@ -46,6 +51,8 @@ def day_matches(when: date, day: str, weekday: str) -> bool:
     def in_week(item: str) -> bool:
         if "#" in item:
             name, rank = item.split("#")
+            if rank == "L":
+                return int(name) % 7 == number and (when + timedelta(days=7)).month != when.month
             return int(name) % 7 == number and (when.day - 1) // 7 + 1 == int(rank)
         if item.endswith("L"):
             return int(item[:-1]) % 7 == number and (when + timedelta(days=7)).month != when.month
@@ -62,6 +69,9 @@ def day_matches(when: date, day: str, weekday: str) -> bool:
 @given(DAYS, WEEKDAYS, FIELD, st.dates(date(1900, 1, 1), date(2100, 1, 1)))
 @example("31W", "?", "*", date(2026, 1, 25))
 @example("*", "5L", "2-5", date(2026, 2, 25))
+@example("L-3W", "*", "*", date(2026, 1, 25))
+@example("L-30W", "?", "1", date(2022, 12, 25))
+@example("L-28", "*", "2-5", date(2024, 1, 25))
 def test_days_against_the_calendar(day: str, weekday: str, month: str, start: date) -> None:
     months = {"*": range(1, 13), "*/3": (1, 4, 7, 10), "1": (1,), "2-5": (2, 3, 4, 5), "1,4": (1, 4), "*/40": (1,)}
     allowed = months.get(month, (3, 5, 7, 9, 11))

@@ -30,6 +30,17 @@ from tickbird.domain.triggers.cron.parser import parse
         ("0 0 1 1 *", "UTC", "At 00:00, on day 1 of the month, only in January"),
         ("0 0 L * *", "UTC", "At 00:00, on the last day of the month"),
         ("0 0 * * 5#3", "UTC", "At 00:00, on the third Friday of the month"),
+        ("0 0 * * FRI#L", "UTC", "At 00:00, on the last Friday of the month"),
+        ("0 0 * * 5#1,5#l", "UTC", "At 00:00, on the first Friday of the month and on the last Friday of the month"),
+        ("0 0 L-3 * *", "UTC", "At 00:00, 3 days before the last day of the month"),
+        ("0 0 L-1 * *", "UTC", "At 00:00, 1 day before the last day of the month"),
+        ("0 0 LW * *", "UTC", "At 00:00, on the last weekday of the month"),
+        ("0 0 l-3w * *", "UTC", "At 00:00, on the weekday nearest 3 days before the last day of the month"),
+        (
+            "0 0 L-5,L * 1",
+            "UTC",
+            "At 00:00, on the last day of the month or 5 days before the last day of the month, or on Monday",
+        ),
         # Steps that do not divide what they step through.
         ("*/90 * * * *", "UTC", "Every hour"),
         ("*/45 * * * *", "UTC", "At 0 and 45 minutes past the hour"),

@@ -115,12 +115,11 @@ def _matching(rule: DayRule, length: int, first: int) -> int:
     """The days, the 1st as bit 0, that match in a month of this length whose 1st is this weekday, Sunday being 0."""
     month = (1 << length) - 1
     day = rule.days >> 1 & month
-    if rule.last:
-        day |= 1 << length - 1
-    if rule.last_workday:
-        day |= 1 << _workday(length, length, first) - 1
-    for n in range(1, length + 1) if rule.nearest else ():
-        if rule.nearest >> n & 1:
+    for n in range(1, length + 1):
+        offset = length - n
+        if rule.before_last >> offset & 1:
+            day |= 1 << n - 1
+        if (rule.nearest >> n | rule.nearest_before_last >> offset) & 1:
             day |= 1 << _workday(n, length, first) - 1
     weekday = 0
     for w in range(7):

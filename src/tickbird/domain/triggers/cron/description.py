@@ -33,7 +33,7 @@ def _describe_days(rule: DayRule, day_text: str) -> str:
     every_day, every_weekday = rule.days == _EVERY_DAY, rule.weekdays == _EVERY_WEEKDAY
     if (every_day and every_weekday) or (not rule.both and (every_day or every_weekday)):
         return ""
-    days = [] if every_day else [_day_part(f"{item} * *") for item in _day_items(rule, day_text)]
+    days = [] if every_day else list(_day_parts(rule, day_text))
     weekdays = [] if every_weekday else [_day_part(f"* * {item}") for item in _weekday_items(rule)]
     if not weekdays:
         return f", {' and '.join(days)}"
@@ -45,16 +45,21 @@ def _describe_days(rule: DayRule, day_text: str) -> str:
     return f", {' or '.join(days)}, {'but only' if rule.both else 'or'} on {' or on '.join(named)}"
 
 
-def _day_items(rule: DayRule, text: str) -> Iterator[str]:
+def _day_parts(rule: DayRule, text: str) -> Iterator[str]:
     """Each as a field of its own: the library knows no lists of most of them."""
     if rule.days:
-        yield _field(rule.days, 1, 31, text)
+        yield _day_part(f"{_field(rule.days, 1, 31, text)} * *")
     for n in _numbers(rule.nearest, 1, 31):
-        yield f"{n}W"
-    if rule.last:
-        yield "L"
-    if rule.last_workday:
-        yield "LW"
+        yield _day_part(f"{n}W * *")
+    for n in _numbers(rule.before_last, 0, 31):
+        yield _before_last(n) if n else _day_part("L * *")
+    for n in _numbers(rule.nearest_before_last, 0, 31):
+        yield f"on the weekday nearest {_before_last(n)}" if n else _day_part("LW * *")
+
+
+def _before_last(days: int) -> str:
+    # The library writes "1 days", and knows no weekday nearest to such a day.
+    return f"{days} day{'s'[: days > 1]} before the last day of the month"
 
 
 def _weekday_items(rule: DayRule) -> Iterator[str]:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 from tickbird.domain.errors import TriggerError
 
 MAX_LENGTH = 1_000
+MAX_BEFORE_LAST = 30
+_LAST_DAY_HINT = "The last day is L, three days before it L-3, and the weekday nearest to that L-3W."
 
 MACROS = {
     "@hourly": "0 * * * *",
@@ -47,11 +49,11 @@ class DayRule(NamedTuple):
 
     days: int
     nearest: int  # 15W
-    last: bool  # L
-    last_workday: bool  # LW
+    before_last: int  # L is bit 0, L-3 bit 3
+    nearest_before_last: int  # LW is bit 0, L-3W bit 3
     weekdays: int
     nth: int  # 5#3: bit 7 * (nth - 1) + weekday
-    last_weekdays: int  # 5L
+    last_weekdays: int  # 5L, 5#L
     both: bool  # one of the two fields starts with a star, so a day must satisfy both
 
 
@@ -130,19 +132,34 @@ def _plain(field: _Field, text: str) -> int:
     return mask
 
 
-def _days(field: _Field, text: str) -> tuple[int, int, bool, bool]:
-    mask = nearest = 0
-    last = last_workday = False
+def _days(field: _Field, text: str) -> tuple[int, int, int, int]:
+    mask = nearest = before_last = nearest_before_last = 0
     for item in _star(text).split(","):
-        if item == "L":
-            last = True
-        elif item == "LW":
-            last_workday = True
+        if item.startswith("L"):
+            offset = 1 << _days_before_last(item)
+            if item.endswith("W"):
+                nearest_before_last |= offset
+            else:
+                before_last |= offset
         elif item.endswith("W"):
             nearest |= 1 << _number(field, item[:-1])
         else:
             mask |= _range(field, item)
-    return mask, nearest, last, last_workday
+    return mask, nearest, before_last, nearest_before_last
+
+
+def _days_before_last(item: str) -> int:
+    """The offset in `L`, `LW`, `L-3` or `L-3W`."""
+    offset = item.removesuffix("W")[1:]
+    if not offset:
+        return 0
+    sign, digits = offset[0], offset[1:]
+    if sign != "-" or not digits.isdigit():
+        raise _Refused(f"{item[:40]!r} is not understood", _LAST_DAY_HINT)
+    digits = digits.lstrip("0")
+    if not digits or len(digits) > 2 or int(digits) > MAX_BEFORE_LAST:
+        raise _Refused(f"{item[:40]!r} needs a number from 1 to {MAX_BEFORE_LAST} after L-", _LAST_DAY_HINT)
+    return int(digits)
 
 
 def _weekdays(field: _Field, text: str) -> tuple[int, int, int]:
@@ -150,11 +167,14 @@ def _weekdays(field: _Field, text: str) -> tuple[int, int, int]:
     for item in _star(text).split(","):
         day, hash_sign, rank = item.partition("#")
         if hash_sign:
+            if rank == "L":
+                last |= 1 << _number(field, day) % 7
+                continue
             if rank not in ("1", "2", "3", "4", "5"):
-                raise _Refused(f"{item[:40]!r} needs a number from 1 to 5 after #")
+                raise _Refused(f"{item[:40]!r} needs a number from 1 to 5 or L after #", "The last Friday is 5#L.")
             nth |= 1 << (7 * (int(rank) - 1) + _number(field, day) % 7)
         elif item == "L":
-            raise _Refused("L needs a weekday here", "The last Friday of the month is 5L.")
+            raise _Refused("L needs a weekday here", "The last Friday of the month is 5L or 5#L.")
         elif item.endswith("L"):
             last |= 1 << _number(field, item[:-1]) % 7
         else:
