@@ -30,6 +30,7 @@ from conformance.operations.tokens import Tokens
 from conformance.operations.workers import Workers
 from conformance.planning.clocks import ClockAlarms
 from conformance.planning.concurrency import ConcurrencyLimits
+from conformance.planning.custom_triggers import CustomTriggers
 from conformance.planning.dependencies import Dependencies
 from conformance.planning.histories import Histories
 from conformance.planning.ledger import Ledger
@@ -103,6 +104,7 @@ class CoreConformance(
     Incarnations,
     Logs,
     Overlap,
+    CustomTriggers,
     Dependencies,
     Refusals,
     Rescue,

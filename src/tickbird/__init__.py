@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tickbird.domain.schedules.dependencies import After, after
     from tickbird.domain.targets.command import command
     from tickbird.domain.triggers.cron.cron import cron
+    from tickbird.domain.triggers.custom import custom_trigger
     from tickbird.domain.triggers.every import every
     from tickbird.domain.triggers.rrule.rrule import rrule
     from tickbird.domain.triggers.trigger import any_of, at
@@ -54,6 +55,7 @@ __all__ = [
     "at",
     "command",
     "cron",
+    "custom_trigger",
     "every",
     "exclude",
     "rrule",
@@ -68,6 +70,7 @@ _HOMES = {
     "tickbird.domain.schedules.dependencies": ("After", "after"),
     "tickbird.domain.targets.command": ("command",),
     "tickbird.domain.triggers.cron.cron": ("cron",),
+    "tickbird.domain.triggers.custom": ("custom_trigger",),
     "tickbird.domain.triggers.every": ("every",),
     "tickbird.domain.triggers.rrule.rrule": ("rrule",),
     "tickbird.domain.triggers.trigger": ("any_of", "at"),

@@ -121,7 +121,7 @@ def test_every_kind_of_error_has_its_exit_code(bare: Cli, monkeypatch: pytest.Mo
         def fail(*_: object, kind: type[errors.TickbirdError] = kind) -> None:
             raise kind("it went wrong;", hint="do this.")
 
-        monkeypatch.setattr("tickbird.cli.commands.schedules.ticks.parse_cron", fail)
+        monkeypatch.setattr("tickbird.domain.triggers.cron.cron.Cron.__init__", fail)
         assert bare.refused(code, "preview", "--cron", "* * * * *") == "it went wrong; do this."
 
 
@@ -129,7 +129,7 @@ def test_an_unexpected_error_is_one_sentence_too(bare: Cli, monkeypatch: pytest.
     def fail(*_: object) -> None:
         raise KeyError("odd\x1b[2J")
 
-    monkeypatch.setattr("tickbird.cli.commands.schedules.ticks.parse_cron", fail)
+    monkeypatch.setattr("tickbird.domain.triggers.cron.cron.Cron.__init__", fail)
     words = bare.refused(1, "preview", "--cron", "* * * * *")
     assert words == "unexpected KeyError: 'odd\\x1b[2J'; run it again with --debug for the details."
 
@@ -138,7 +138,7 @@ def test_the_end_of_a_connection_is_no_interrupt(bare: Cli, monkeypatch: pytest.
     def fail(*_: object) -> None:
         raise EOFError("closed")
 
-    monkeypatch.setattr("tickbird.cli.commands.schedules.ticks.parse_cron", fail)
+    monkeypatch.setattr("tickbird.domain.triggers.cron.cron.Cron.__init__", fail)
     said = bare("preview", "--cron", "* * * * *")
     assert (said.code, said.out) == (1, "")
     assert "unexpected EOFError: closed" in said.err

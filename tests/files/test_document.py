@@ -248,7 +248,7 @@ ONE = '[schedules.a]\ntask = "x"\n'
     [
         ("schedules = 3", "1:13: schedules: expected an object of schedules by name, not a whole number."),
         ("[schedules]\na = 3", "2:5: schedule a: schedule: expected an object with a trigger and a target"),
-        (ONE, "1:12: schedule a: trigger: needs exactly one of cron, every, rrule, at, any_of; it has none."),
+        (ONE, "1:12: schedule a: trigger: needs exactly one of cron, every, rrule, at, custom, any_of; it has none."),
         (f"{ONE}cron = 5", "3:8: schedule a: cron: expected a text, not a whole number; put it in quotes."),
         (f"{ONE}every = true", "every: expected a text"),
         (f"{ONE}every = 'often'", "every: 'often' is not an interval"),

@@ -32,6 +32,16 @@ from tickbird.domain.workers import Worker
 from tickbird.store.protocol.store import Store
 
 FOLDER = Path(__file__).parent
+CALENDAR = """BEGIN:VCALENDAR
+BEGIN:VEVENT
+UID:1
+SUMMARY:Close the month
+DTSTART;TZID=Europe/Rome:20260130T023000
+RRULE:FREQ=DAILY
+EXDATE;TZID=Europe/Rome:20260131T023000
+END:VEVENT
+END:VCALENDAR
+"""
 FILE = """
 app = "shop"
 
@@ -133,6 +143,7 @@ shadow ping etl
 shadow report --pings
 import crontab crontab
 import kubernetes job.yaml
+import ical calendar.ics
 completion bash
 doctor
 rm etl -y
@@ -209,6 +220,7 @@ def shop(folder: Path) -> Cli:
         "shop.toml": FILE,
         "wrong.toml": FILE.replace("retries", "retires"),
         "crontab": CRONTAB,
+        "calendar.ics": CALENDAR,
         "job.yaml": CRONJOB,
     }.items():
         (folder / name).write_text(text)

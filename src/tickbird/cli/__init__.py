@@ -34,7 +34,10 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "ls": ("schedules.schedules", "List schedules: state, last run and next run."),
         "show": ("schedules.schedules", "Show one schedule: definition, state, runs, ticks, revisions."),
         "why": ("schedules.ticks", "Explain why a tick ran, did not run, or will not."),
-        "preview": ("schedules.ticks", "Show the next ticks of a schedule, a cron expression or an iCalendar rule."),
+        "preview": (
+            "schedules.ticks",
+            "Show the next ticks of a schedule, or of a trigger that is given as an option.",
+        ),
         "simulate": (
             "schedules.simulate",
             "Show what the next days bring, and what would be if: an outage, fewer workers.",

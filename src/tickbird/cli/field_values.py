@@ -13,13 +13,10 @@ from tickbird.domain.schedules.definition import FIELDS
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.policy_input import check_fields
 from tickbird.domain.targets.command import program_from_json
-from tickbird.domain.triggers.cron.cron import cron
-from tickbird.domain.triggers.every import Every, read_step
-from tickbird.domain.triggers.rrule.rrule import rrule
-from tickbird.domain.triggers.trigger import Trigger, at, trigger_from_json
+from tickbird.domain.triggers.trigger import FORMS, Trigger, trigger_from_json
 
 # What a person may write instead of the trigger's JSON; `task` and `command` are short for the target.
-TRIGGERS = ("cron", "every", "rrule", "at")
+TRIGGERS = tuple(FORMS)
 SHORT = (*TRIGGERS, "tz", "task", "command")
 SETTABLE = tuple(name for name in FIELDS if name != "target") + SHORT
 
@@ -75,17 +72,13 @@ def _json(name: str, text: str) -> Any:
 
 def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | None, read: InstantParser) -> Trigger:
     tz = texts.get("tz", before.tz if before else "UTC")
-    if "cron" in texts:
-        return cron(texts["cron"], tz)
-    if "every" in texts:
-        return Every(read_step(texts["every"]), None, tz)
-    if "rrule" in texts:
-        return rrule(texts["rrule"], tz=tz)
-    if "at" in texts and "tz" not in texts:
-        return at(read(texts["at"], "at", ahead=True).at)
+    form = next((form for form in FORMS.values() if form.name in texts), None)
+    if form is not None and (form.has_zone or "tz" not in texts):
+        document = form.parse_text(texts[form.name], lambda text: read(text, form.name, ahead=True).at)
+        return form.read(document, tz)
     # Only the zone: the same trigger on another clock.
     same = given or before
-    document = {} if same is None or "at" in texts else same.to_json()
-    if not {"cron", "every", "rrule"} & set(document):
+    stored = {} if same is None or form is not None else same.to_json()
+    if not any(name in stored and known.has_zone for name, known in FORMS.items()):
         raise InvalidError("tz: this trigger has no zone of its own;", field="tz", hint="set cron=EXPR with tz=ZONE.")
-    return trigger_from_json({**document, "tz": tz})
+    return trigger_from_json({**stored, "tz": tz})

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from tickbird.domain.planning.plan_result import UnknownSchedule
 from tickbird.domain.workers import HeartbeatResult, Worker
 from tickbird.engine.clock import ACCEPT_AFTER, Clock, ClockGuard
 from tickbird.engine.code_sync import Declarations, sync
@@ -66,6 +67,8 @@ class Maintenance:
         self._reported: HeartbeatResult | None = None
         # When definitions were last synced; None: they must be.
         self._synced_at: datetime | None = None
+        # Schedules that it leaves to other workers, once logged.
+        self._left_alone: set[UnknownSchedule] = set()
 
     async def begin(self) -> None:
         """Publish this worker, then sync its code-defined schedules, unless the store is a copy."""
@@ -119,6 +122,14 @@ class Maintenance:
             # A schedule may now be due before the planner's next wake-up.
             self._on_schedules()
         self._synced_at = reported.now
+        await self._log_left_alone()
+
+    async def _log_left_alone(self) -> None:
+        """Log schedules that this worker does not plan, each once."""
+        for schedule in await self._store.planning.left_alone():
+            if schedule not in self._left_alone:
+                log.warning("schedule %s is left to other workers: %s", schedule.name, schedule.reason)
+                self._left_alone.add(schedule)
 
     async def rescue(self) -> float | None:
         """Rescue the runs of lost workers; called again when the next lease ends, at the latest after two leases.

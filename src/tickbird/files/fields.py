@@ -6,20 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from tickbird.domain.schedules.fields import POLICIES
+from tickbird.domain.triggers.trigger import ANY_OF, FORMS
 
 TRIGGERS = {
-    "cron": "A cron expression, five fields or six with seconds first, such as 0 3 * * *.",
-    "every": "A step such as 10m, 1h30m or 1d; or an object such as { months = 1 }.",
-    "rrule": "A recurrence rule of iCalendar, such as FREQ=MONTHLY;BYDAY=-1FR.",
-    "at": "One instant, such as 2026-12-24T18:00:00Z; without an offset, on the clock of tz.",
-    "any_of": "Several triggers, of which any may tick: a list of objects.",
+    **{form.name: form.about for form in FORMS.values()},
+    ANY_OF: "Several triggers, of which any may tick: a list of objects.",
 }
 BESIDE = {
     "tz": "The zone whose clock the trigger goes by, such as Europe/Rome; else UTC.",
-    "anchor": "Where the steps of `every` are counted from; else 1970-01-01T00:00.",
-    "dtstart": "The first possible tick of `rrule`, on the clock of tz; else 1970-01-01T00:00.",
-    "exdate": "Ticks of `rrule` to leave out: a list of dates with times.",
-    "rdate": "Ticks that `rrule` has besides: a list of dates with times.",
+    **{option.name: option.about for form in FORMS.values() for option in form.options},
 }
 # Exactly one of these: what a run does.
 TARGETS = {

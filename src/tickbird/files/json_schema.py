@@ -13,7 +13,7 @@ from tickbird.domain.schema_parts import Schema
 from tickbird.domain.targets.command import FIELDS as PROGRAM
 from tickbird.domain.triggers.every import UNITS
 from tickbird.domain.triggers.rrule.rrule import MAX_DATES
-from tickbird.domain.triggers.trigger import MAX_MEMBERS
+from tickbird.domain.triggers.trigger import FORMS, MAX_MEMBERS
 from tickbird.files.fields import BESIDE, PARTS, TARGETS, TRIGGERS
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -64,28 +64,27 @@ def _exactly_one(names: Any) -> list[Schema]:
 
 
 def _triggers() -> Schema:
-    every: Schema = {
+    step: Schema = {
         "anyOf": [
             {"type": "integer", "minimum": 1},
             {"type": "string", "pattern": _LENGTH["anyOf"][1]["pattern"]},
             _object({unit: {"type": "integer", "minimum": 1} for unit in UNITS}) | {"minProperties": 1},
         ]
     }
-    kinds: Schema = {"cron": {"type": "string"}, "every": every, "rrule": {"type": "string"}, "at": _INSTANT}
-    made = {name: {**kinds[name], "description": about} for name, about in TRIGGERS.items() if name in kinds}
+    values: Schema = {"text": {"type": "string"}, "step": step, "instant": _INSTANT}
     dates: Schema = {"type": "array", "items": _INSTANT, "maxItems": MAX_DATES}
-    beside: Schema = {
-        "tz": {"type": "string"},
-        "anchor": _INSTANT,
-        "dtstart": _INSTANT,
-        "exdate": dates,
-        "rdate": dates,
+    options: Schema = {"moment": _INSTANT, "moments": dates, "object": {"type": "object"}}
+    made = {form.name: {**values[form.kind], "description": form.about} for form in FORMS.values()}
+    made["tz"] = {"type": "string", "description": BESIDE["tz"]}
+    return made | {
+        option.name: {**options[option.kind], "description": option.about}
+        for form in FORMS.values()
+        for option in form.options
     }
-    return made | {name: {**beside[name], "description": about} for name, about in BESIDE.items()}
 
 
 def _member() -> Schema:
-    return _object(_triggers()) | {"oneOf": _exactly_one(name for name in TRIGGERS if name != "any_of")}
+    return _object(_triggers()) | {"oneOf": _exactly_one(FORMS)}
 
 
 def _schedule() -> Schema:

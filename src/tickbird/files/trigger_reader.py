@@ -6,16 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from tickbird.domain.time.zones import zone
-from tickbird.domain.triggers.cron.cron import cron
-from tickbird.domain.triggers.every import Every, read_step
-from tickbird.domain.triggers.rrule.rrule import RRule
-from tickbird.domain.triggers.trigger import MAX_MEMBERS, AnyOf, at
+from tickbird.domain.triggers.every import read_step
+from tickbird.domain.triggers.form import FormOption, TriggerForm
+from tickbird.domain.triggers.trigger import FORMS, MAX_MEMBERS, AnyOf
 from tickbird.files.fields import MEMBER, TRIGGERS
 from tickbird.files.parse.nodes import Node
 from tickbird.files.value_reader import WRONG, Values
 
-# What belongs to one kind of trigger only.
-_OWNERS = {"anchor": "every", "dtstart": "rrule", "exdate": "rrule", "rdate": "rrule"}
+# The form that a field beside triggers belongs to.
+_OWNERS = {option.name: form.name for form in FORMS.values() for option in form.options}
 
 
 class Triggers(Values):
@@ -48,49 +47,42 @@ class Triggers(Values):
         return self._trigger(kind, value, fields, tz, depth)
 
     def _trigger(self, kind: str, node: Node, fields: Mapping[str, Node], tz: str | None, depth: int) -> Any:
-        if kind == "cron":
-            text = self.text(node, "cron")
-            return text if text is WRONG else self.checked(node, lambda: cron(text, tz or "UTC"))
-        if kind == "every":
-            return self.every(node, fields.get("anchor"), tz or "UTC")
-        if kind == "rrule":
-            return self.rrule(node, fields, tz or "UTC")
-        if kind == "at":
-            instant = self.instant(node, "at", tz)
-            return instant if instant is WRONG else self.checked(node, lambda: at(instant))
-        return self.any_of(node, tz, depth)
+        form = FORMS.get(kind)
+        if form is None:
+            return self.any_of(node, tz, depth)
+        document = {kind: self._value(form, node, tz)}
+        for option in form.options:
+            if option.name in fields:
+                document[option.name] = self._option(option, fields[option.name])
+        if any(value is WRONG for value in document.values()):
+            return WRONG
+        return self.checked(node, lambda: form.read(document, tz or "UTC"))
 
-    def every(self, node: Node, anchor: Node | None, tz: str) -> Any:
-        """Steps, as a text, in seconds, or by unit."""
-        start: Any = None
-        if anchor is not None:
-            start = self.moment(anchor, "anchor")
-        value, units = node.value, node.plain
+    def _value(self, form: TriggerForm, node: Node, tz: str | None) -> Any:
+        if form.kind == "instant":
+            return self.instant(node, form.name, tz)
+        return self.text(node, form.name) if form.kind == "text" else self.step(node, form.name)
+
+    def _option(self, option: FormOption, node: Node) -> Any:
+        if option.kind == "moment":
+            return self.moment(node, option.name)
+        if option.kind == "object":
+            return node.plain if isinstance(node.value, dict) else self.expected(node, "an object", option.name)
+        if not isinstance(node.value, list):
+            return self.expected(node, "a list of dates with times", option.name)
+        dates = [self.moment(item, option.name) for item in node.value]
+        return WRONG if any(date is WRONG for date in dates) else dates
+
+    def step(self, node: Node, name: str) -> Any:
+        """The units of a step that is written as a text, in seconds, or by unit."""
+        value = node.value
         if isinstance(value, str):
-            units = self.checked(node, lambda: read_step(value))
-        elif isinstance(value, int) and not isinstance(value, bool):
-            units = {"seconds": value}
-        elif not isinstance(value, dict):
-            return self.expected(node, 'a text such as "10m", seconds, or an object such as { months = 1 }', "every")
-        if units is WRONG or start is WRONG:
-            return WRONG
-        return self.checked(node, lambda: Every(units, start, tz))
-
-    def rrule(self, node: Node, fields: Mapping[str, Node], tz: str) -> Any:
-        """A recurrence rule with its start, and the dates that it leaves out or adds."""
-        rule = self.text(node, "rrule")
-        start = self.moment(fields["dtstart"], "dtstart") if "dtstart" in fields else None
-        dates: dict[str, Any] = {"exdate": [], "rdate": []}
-        for name in dates:
-            if (listed := fields.get(name)) is None:
-                continue
-            if not isinstance(listed.value, list):
-                dates[name] = [self.expected(listed, "a list of dates with times", name)]
-            else:
-                dates[name] = [self.moment(item, name) for item in listed.value]
-        if any(value is WRONG for value in (rule, start, *dates["exdate"], *dates["rdate"])):
-            return WRONG
-        return self.checked(node, lambda: RRule(rule, start, tz, dates["exdate"], dates["rdate"]))
+            return self.checked(node, lambda: read_step(value))
+        if isinstance(value, int) and not isinstance(value, bool):
+            return {"seconds": value}
+        if not isinstance(value, dict):
+            return self.expected(node, 'a text such as "10m", seconds, or an object such as { months = 1 }', name)
+        return node.plain
 
     def any_of(self, node: Node, tz: str | None, depth: int) -> Any:
         """Several triggers; those without a zone take that of the schedule."""

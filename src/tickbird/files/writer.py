@@ -11,8 +11,7 @@ from tickbird.domain.schedules.codec import encode_field
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.time.instants import iso
-from tickbird.domain.triggers.every import read_step
-from tickbird.domain.triggers.trigger import Trigger
+from tickbird.domain.triggers.trigger import ANY_OF, FORMS, Trigger
 from tickbird.files.document import Document
 from tickbird.files.fields import Plain
 from tickbird.files.loader import Format
@@ -82,18 +81,14 @@ def fields_of(definition: Definition, spelling: Format = "json") -> Plain:
 
 def _trigger(trigger: Trigger) -> Plain:
     plain = dict(trigger.to_json())
-    if isinstance(members := plain.get("any_of"), list):
-        return {"any_of": [_step(dict(member)) for member in members]}
-    return _step(plain)
+    if isinstance(members := plain.get(ANY_OF), list):
+        return {ANY_OF: [_as_written(dict(member)) for member in members]}
+    return _as_written(plain)
 
 
-def _step(plain: Plain) -> Plain:
-    """Steps as people write them, where that says the same."""
-    if (units := plain.get("every")) is not None:
-        text = "".join(f"{amount}{unit[0]}" for unit, amount in units.items())
-        if not {"months", "years"} & set(units) and max(units.values()) < 10**9 and read_step(text) == units:
-            plain["every"] = text
-    return plain
+def _as_written(plain: Plain) -> Plain:
+    """Values as people write them, where that says the same."""
+    return {name: FORMS[name].write_value(value) if name in FORMS else value for name, value in plain.items()}
 
 
 def _json(value: Any, spelling: Format) -> Any:

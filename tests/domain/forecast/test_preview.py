@@ -18,6 +18,7 @@ from tickbird.domain.schedules.warnings import MAX_COUNT, definition_warnings
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
+from tickbird.domain.triggers.rrule.rrule import rrule
 from tickbird.domain.triggers.trigger import Trigger, any_of, at
 
 NOW = datetime(2026, 11, 16, 7, 20, tzinfo=UTC)
@@ -104,6 +105,44 @@ def test_dates_that_do_not_come_every_month(expr: str, text: str) -> None:
 )
 def test_dates_that_come_are_not_told_of(expr: str) -> None:
     assert told(define(expr, "UTC")) == []
+
+
+@pytest.mark.parametrize(
+    "rule, start, text",
+    [
+        (
+            "FREQ=MONTHLY;BYMONTHDAY=31",
+            "2026-12-01T09:00:00",
+            "there is no 31st of February, April, June, September or November: no tick then",
+        ),
+        ("FREQ=MONTHLY;INTERVAL=3", "2026-01-31T09:00:00", "there is no 31st of April: no tick then"),
+        ("FREQ=YEARLY;BYMONTH=2,3;BYMONTHDAY=-30", "2026-01-01T09:00:00", "there is no 30th to last day of February"),
+        ("FREQ=YEARLY", "2024-02-29T09:00:00", "there is a 29th of February in leap years only"),
+        ("FREQ=DAILY;BYMONTHDAY=30", "2026-01-01T09:00:00", "there is no 30th of February: no tick then"),
+        ("FREQ=MONTHLY;BYDAY=5FR", "2026-01-01T09:00:00", "most months have only four Fridays"),
+        ("FREQ=YEARLY;BYYEARDAY=-366", "2026-01-01T09:00:00", "there is a 366th day in leap years only"),
+        ("FREQ=YEARLY;BYWEEKNO=53;BYDAY=MO", "2026-01-01T09:00:00", "most years have only 52 weeks"),
+    ],
+)
+def test_dates_of_a_rule_that_do_not_always_come(rule: str, start: str, text: str) -> None:
+    [found] = [found for code, found in told(define(rrule(rule, dtstart=start))) if code == "missing-dates"]
+    assert found.startswith(text)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "FREQ=MONTHLY;BYMONTHDAY=28,29,30,31;BYSETPOS=-1",
+        "FREQ=MONTHLY;BYMONTHDAY=-1",
+        "FREQ=MONTHLY;BYMONTH=1,3;BYMONTHDAY=31",
+        "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=31",
+        "FREQ=DAILY;BYMONTHDAY=27,28,29,30,31",
+        "FREQ=DAILY",
+        "FREQ=MONTHLY;BYDAY=-1FR",
+    ],
+)
+def test_rules_whose_dates_always_come(rule: str) -> None:
+    assert told(define(rrule(rule, dtstart="2026-12-31T09:00:00"))) == []
 
 
 def test_what_is_far_off_or_never() -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.messages import count, reason
-from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.schedules.codec import left_alone_reason
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
@@ -21,9 +21,8 @@ def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime, held:
         return found
     if definition is None:
         # Whatever else cannot be read is parked as soon as it is planned.
-        version = schedule.definition_json.get("v")
-        newer = isinstance(version, int) and version > FORMAT
-        return [*found, "needs a newer version of tickbird; left alone" if newer else "cannot be read"]
+        left_alone = left_alone_reason(schedule.definition_json)
+        return [*found, f"left alone: {left_alone}" if left_alone else "cannot be read"]
     # A shadow runs nothing that anybody would have to serve.
     if not definition.shadow and (unserved := unserved_reason(definition.queue, definition.target.name, workers)):
         found.append(unserved)

@@ -52,6 +52,8 @@ class Parked:
 
     name: str
     error: str
+    # Why this process leaves it to others; empty if it does not.
+    left_alone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class Workload:
     """Schedules and runs of one namespace; what is due and whose lease is over in all of them."""
 
     parked: Sequence[Parked] = ()
-    # Active schedules that cannot be planned, with the error; without one, those in a newer format.
+    # Active schedules that cannot be planned, or are left alone.
     refused: Sequence[Parked] = ()
     # Cursors without a schedule, by its id; of all namespaces, since only the schedule has one.
     orphans: Sequence[int] = ()

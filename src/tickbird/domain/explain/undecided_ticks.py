@@ -14,7 +14,7 @@ from tickbird.domain.planning.plan import ActiveRun, Facts, apply_plan
 from tickbird.domain.planning.planner import plan
 from tickbird.domain.planning.skip_ranges import end_pause
 from tickbird.domain.runs.run import TICK_ORIGINS
-from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.schedules.codec import left_alone_reason
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.rolled_grid import RolledGrid
@@ -86,9 +86,7 @@ class UndecidedTickExplainer(Explainer):
         return self._explanation("no such schedule then", text)
 
     def _unreadable(self, open_: bool) -> Explanation:
-        version = self.schedule.definition_json.get("v")
-        if open_ and isinstance(version, int) and version > FORMAT:
-            text = f"its definition has format {version}, newer than this version of tickbird reads ({FORMAT})"
+        if open_ and (text := left_alone_reason(self.schedule.definition_json)):
             self._step(None, "state", f"{capital(text)}.")
             return self._explanation("undecided", f"Not known here: {text}.")
         if open_:

@@ -19,6 +19,15 @@ class RefusedPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class UnknownSchedule:
+    """An active schedule that this process leaves to others, and why."""
+
+    namespace: str
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlanResult:
     """What was planned, and when the next schedule is due."""
 

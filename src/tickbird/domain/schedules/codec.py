@@ -1,8 +1,8 @@
 """Definitions as versioned JSON: what the store keeps and what a person may edit by SQL.
 
 Version 1 is an object with `v`, `trigger`, `target` and only those policies that differ from their defaults. What has
-another target than a task is version 2, and a shadow is version 3, so that code which does not know of them leaves them
-alone and runs nothing by mistake.
+another target than a task is version 2, a shadow is version 3, and forms of triggers state the first version that has
+them, so that code which does not know of them leaves them alone and runs nothing by mistake.
 """
 
 from __future__ import annotations
@@ -17,19 +17,30 @@ from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
 from tickbird.domain.schedules.definition import FIELDS, TASK_SETTINGS, Definition, Target, command_target
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.targets.command import program_from_json
-from tickbird.domain.triggers.trigger import Trigger, trigger_from_json
+from tickbird.domain.triggers.trigger import (
+    FORM_NAMES,
+    FORMS,
+    Trigger,
+    custom_names,
+    first_format,
+    trigger_from_json,
+    unregistered_customs,
+)
 
-FORMAT = 3
 _TASKS, _COMMANDS, _SHADOWS = 1, 2, 3
+FORMAT = max(_SHADOWS, *(form.format for form in FORMS.values()))
+# From this one on, a definition may have triggers that only some processes know.
+CUSTOM_TRIGGERS = FORMS["custom"].format
 _STORED = frozenset(("v", "closed", *FIELDS))
 _SETTINGS = frozenset(TASK_SETTINGS)
 
 
 def encode_definition(definition: Definition) -> dict[str, Any]:
     """The JSON object of a definition; equal definitions give equal objects."""
+    trigger = encode_field("trigger", definition.trigger)
     encoded: dict[str, Any] = {
-        "v": _version(definition.target.kind == "task", definition.shadow),
-        "trigger": encode_field("trigger", definition.trigger),
+        "v": _version(definition.target.kind == "task", definition.shadow, trigger),
+        "trigger": trigger,
         "target": encode_field("target", definition.target),
     }
     for name, policy in POLICIES.items():
@@ -57,9 +68,7 @@ def encode_field(name: str, value: Any) -> Any:
         )
     if name == "trigger":
         if not hasattr(value, "to_json"):
-            raise DefinitionError(
-                "trigger: use cron(...), every(...), rrule(...), at(...) or any_of(...).", field="trigger"
-            )
+            raise DefinitionError(f"trigger: use {'(...), '.join(FORM_NAMES)}(...).", field="trigger")
         return value.to_json()
     if isinstance(value, Target):
         return {value.kind: value.name if value.program is None else value.program.to_json()}
@@ -90,6 +99,9 @@ def decode_definition(encoded: Any) -> Definition:
     for name in ("trigger", "target"):
         if name not in encoded:
             raise DefinitionError(f"{name}: is missing.", field=name)
+    if isinstance(version, int) and version < CUSTOM_TRIGGERS and custom_names(encoded["trigger"]):
+        # Else a planner that does not know the trigger would not leave the schedule to others.
+        raise DefinitionError(f"v: a custom trigger needs format {CUSTOM_TRIGGERS}.", field="v")
     try:
         given = {name: decode_field(name, encoded[name]) for name in encoded if name != "v"}
         return Definition(**given, stated=_SETTINGS.intersection(given))
@@ -117,21 +129,31 @@ def is_supported_format(version: object) -> bool:
     return isinstance(version, int) and not isinstance(version, bool) and _TASKS <= version <= FORMAT
 
 
+def left_alone_reason(encoded: Mapping[str, Any]) -> str:
+    """Why this process neither plans nor changes a schedule with this definition; empty if it does. Others may."""
+    version = encoded.get("v")
+    if not isinstance(version, int) or version < CUSTOM_TRIGGERS:
+        return ""
+    if version > FORMAT:
+        return f"its definition has format {version}, newer than this version of tickbird reads ({FORMAT})"
+    if unknown := unregistered_customs(encoded.get("trigger")):
+        return f"custom trigger {unknown[0][:60]!r} is not known here"
+    return ""
+
+
 def in_its_format(encoded: Mapping[str, Any]) -> dict[str, Any]:
     """A definition's JSON after one field or another was changed, with the version that it asks for."""
     target, version = encoded.get("target"), encoded.get("v")
     if is_supported_format(version) and isinstance(target, Mapping):
-        version = _version("task" in target, bool(encoded.get("shadow")))
+        version = _version("task" in target, bool(encoded.get("shadow")), encoded.get("trigger"))
     # Not even by its name, where it is none: code that does not know of shadows could not read that.
     told = {name: value for name, value in encoded.items() if name != "shadow" or value is not False}
     return {**told, "v": version}
 
 
-def _version(is_task: bool, shadow: bool) -> int:
+def _version(is_task: bool, shadow: bool, trigger: Any) -> int:
     """The oldest format that says all of it."""
-    if shadow:
-        return _SHADOWS
-    return _TASKS if is_task else _COMMANDS
+    return max(_TASKS if is_task else _COMMANDS, _SHADOWS if shadow else _TASKS, first_format(trigger))
 
 
 def _target(value: Any) -> Target:

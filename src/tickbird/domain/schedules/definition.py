@@ -123,7 +123,7 @@ class Definition(Policies):
     @cached_property
     def has_fast_path(self) -> bool:
         """Can a tick on time become a run without `plan`, because no policy depends on the day or on other rows?"""
-        unlimited = self.max_runs is None and self.concurrency_key is None
+        unlimited = self.max_runs is None and self.concurrency_key is None and self.trigger.max_steps is None
         return unlimited and not (self.exclude or self.calendars or self.depends_on or self.shadow)
 
     def key(self, payload: Mapping[str, Any] | None = None) -> str | None:

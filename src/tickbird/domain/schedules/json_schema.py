@@ -9,17 +9,13 @@ from typing import Final
 
 from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.schedules.fields import POLICIES
-from tickbird.domain.schema_parts import INSTANT, Schema
 from tickbird.domain.schema_parts import NAME as NAME
+from tickbird.domain.schema_parts import Schema
 from tickbird.domain.schema_parts import number_schema as _number
 from tickbird.domain.schema_parts import object_schema as _object
 from tickbird.domain.schema_parts import text_schema as _text
 from tickbird.domain.targets.command import MAX_ARGUMENTS, MAX_TEXT_LENGTH
-from tickbird.domain.triggers.cron.parser import MAX_LENGTH
-from tickbird.domain.triggers.every import MAX_UNITS
-from tickbird.domain.triggers.rrule.parser import MAX_LENGTH as MAX_RULE_LENGTH
-from tickbird.domain.triggers.rrule.rrule import MAX_DATES
-from tickbird.domain.triggers.trigger import MAX_MEMBERS
+from tickbird.domain.triggers.trigger import ANY_OF, FORMS, MAX_MEMBERS
 
 VARIABLE: Final[Schema] = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]{0,199}$"}
 ZONE: Final[Schema] = {
@@ -58,25 +54,14 @@ def field_schemas() -> dict[str, Schema]:
 
 
 def trigger_schema() -> Schema:
-    """A trigger: cron, every, rrule, at, or any of several."""
-    units = {unit: _number(1, maximum) for unit, maximum in MAX_UNITS.items()}
-    text = {"format": "cron", "examples": ["0 9 * * 1-5", "*/15 * * * *", "@daily"], **_text(MAX_LENGTH, 1)}
-    every = {"type": "object", "properties": units, "minProperties": 1, "additionalProperties": False}
-    anchor = {"type": "string", "description": "An instant of the grid, on the zone's wall clock or with an offset."}
-    rule = {"description": "RFC 5545.", "examples": ["FREQ=MONTHLY;BYDAY=-1FR"], **_text(MAX_RULE_LENGTH, 1)}
-    start = {"type": "string", "description": "The first possible tick, on the zone's wall clock or with an offset."}
-    dates = {
-        name: {"type": "array", "items": {"type": "string"}, "maxItems": MAX_DATES, "description": about}
-        for name, about in (("exdate", "Ticks to leave out."), ("rdate", "Ticks to add."))
-    }
-    plain = [
-        _object({"cron": text, "tz": ZONE}, "Cron: five fields, or six with seconds first.", needed=("cron",)),
-        _object({"every": every, "anchor": anchor, "tz": ZONE}, "Equal steps.", needed=("every",)),
-        _object({"rrule": rule, "dtstart": start, "tz": ZONE, **dates}, "An iCalendar rule.", needed=("rrule",)),
-        _object({"at": INSTANT}, "A single instant."),
-    ]
+    """A trigger in one of its forms, or any of several."""
+    plain = []
+    for form in FORMS.values():
+        fields = {form.name: form.schema}
+        fields |= {option.name: {**option.schema, "description": option.about} for option in form.options}
+        plain.append(_object(fields | ({"tz": ZONE} if form.has_zone else {}), form.summary, needed=(form.name,)))
     several = {"type": "array", "items": {"anyOf": plain}, "minItems": 1, "maxItems": MAX_MEMBERS}
-    return {"anyOf": [*plain, _object({"any_of": several}, "The ticks of several, each instant once.")]}
+    return {"anyOf": [*plain, _object({ANY_OF: several}, "The ticks of several, each instant once.")]}
 
 
 def target_schema() -> Schema:

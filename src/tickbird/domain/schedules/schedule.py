@@ -8,10 +8,13 @@ from datetime import datetime
 from typing import Any, Literal
 
 from tickbird.domain.errors import ConflictError, StaleError
+from tickbird.domain.schedules.codec import definition_text, left_alone_reason
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.schedules.tick_overrides import TickOverride
 from tickbird.domain.time.instants import to_datetime
+from tickbird.domain.triggers.custom import INSTALL
+from tickbird.domain.triggers.trigger import unregistered_customs
 
 State = Literal["active", "paused", "parked", "ended", "deleted"]
 # What a list shows unless asked otherwise.
@@ -148,8 +151,20 @@ class SqlEdit:
     edited_at: int
 
 
+def trigger_description(schedule: Schedule) -> str:
+    """The trigger in words; as JSON if this process leaves the schedule to others."""
+    if schedule.definition is not None:
+        return schedule.definition.trigger.describe()
+    reason = left_alone_reason(schedule.definition_json)
+    encoded = schedule.definition_json.get("trigger")
+    return f"{definition_text(encoded)}: {reason}" if reason and isinstance(encoded, Mapping) else "cannot be read"
+
+
 def unreadable(schedule: Schedule) -> ConflictError:
     """Why nothing can be told of the ticks of a schedule whose definition cannot be read."""
+    if unregistered_customs(schedule.definition_json.get("trigger")):
+        reason = left_alone_reason(schedule.definition_json)
+        return ConflictError(f"schedule {schedule.name!r}: {reason}.", hint=INSTALL)
     why = f" ({schedule.error.rstrip('.')})" if schedule.error else ""
     return ConflictError(
         f"schedule {schedule.name!r}: its definition cannot be read{why}.",

@@ -13,10 +13,6 @@ from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import DAY, LAST_SECOND, iso, to_datetime, to_seconds, wall_datetime
 from tickbird.domain.time.zones import Span, zone
-from tickbird.domain.triggers.cron.cron import Cron
-from tickbird.domain.triggers.cron.parser import MACROS, DayRule, parse
-from tickbird.domain.triggers.dst_notes import on_wall_clock
-from tickbird.domain.triggers.every import Every
 from tickbird.domain.triggers.trigger import AnyOf, Trigger
 
 Code = Literal[
@@ -40,22 +36,6 @@ _OFTEN = 1_440
 # So many closed ticks in a row are looked through for one that runs.
 _MAX_CLOSED = 400
 _HOUR = 3_600
-_LENGTHS = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-_WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +60,7 @@ def members(trigger: Trigger) -> Sequence[Trigger]:
 def _warnings(definition: Definition, after: int) -> Iterator[DefinitionWarning]:
     yield from _first(definition, after)
     for member in members(definition.trigger):
-        yield from _dates(member)
+        yield from (DefinitionWarning(code, text) for code, text in member.date_warnings())
     often = definition.trigger.max_per_day
     if often > _OFTEN:
         each = duration_text(max(1, DAY // often))
@@ -121,61 +101,11 @@ def _first(definition: Definition, after: int) -> Iterator[DefinitionWarning]:
         yield DefinitionWarning("closed", "all of its ticks fall on closed days")
 
 
-# Dates that do not come each month
-
-
-def _dates(trigger: Trigger) -> Iterator[DefinitionWarning]:
-    if isinstance(trigger, Cron):
-        fields = parse(trigger.expr)
-        day = MACROS.get(trigger.expr.lower(), trigger.expr).split(" ")[-3]
-        months = [month for month in range(1, 13) if fields.months >> month & 1]
-        named = sorted({int(item.rstrip("Ww")) for item in day.split(",") if item.rstrip("Ww").isdigit()})
-        for number in named:
-            yield from _missing_day(number, _nth(number), months)
-        before_last = fields.days.before_last | fields.days.nearest_before_last
-        for number in range(29, 32):
-            if before_last >> (number - 1) & 1:
-                yield from _missing_day(number, f"day L-{number - 1}", months)
-        yield from _fifth_weekdays(fields.days)
-    elif isinstance(trigger, Every) and {unit for unit, _ in trigger.units} <= {"months", "years"}:
-        day_of_month = trigger.anchor.day if trigger.anchor else 1
-        if day_of_month > 28:
-            yield DefinitionWarning(
-                "last-day", f"in months without a {_nth(day_of_month)} it ticks on their last day, and then goes back"
-            )
-
-
-def _missing_day(length: int, name: str, months: Sequence[int]) -> Iterator[DefinitionWarning]:
-    """Warn of months that are shorter than `length` days."""
-    without = [month for month in months if length > _LENGTHS.get(month, 31)]
-    if without:
-        yield DefinitionWarning("missing-dates", f"there is no {name} of {_listed(without)}: no tick then")
-    elif length == 29 and 2 in months:
-        yield DefinitionWarning("missing-dates", f"there is a {name} of February in leap years only")
-
-
-def _fifth_weekdays(rule: DayRule) -> Iterator[DefinitionWarning]:
-    fifth = [name for number, name in enumerate(_WEEKDAYS) if rule.nth >> (28 + number) & 1]
-    for name in fifth:
-        yield DefinitionWarning(
-            "missing-dates", f"most months have only four {name}s: no tick in those without a fifth"
-        )
-
-
-def _nth(number: int) -> str:
-    return f"{number}{'st' if number == 31 else 'th'}"
-
-
-def _listed(months: Sequence[int]) -> str:
-    names = [_MONTHS[month - 1] for month in months]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-
-
 # Days on which the clock changes
 
 
 def _clock_changes(trigger: Trigger, first: int, last: int) -> Iterator[DefinitionWarning]:
-    wall = on_wall_clock(trigger)
+    wall = trigger.on_wall_clock()
     if wall is None:
         # What counts elapsed time is moved by no clock.
         return

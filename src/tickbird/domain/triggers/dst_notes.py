@@ -10,9 +10,8 @@ from tickbird.domain.time.instants import DAY, to_datetime, to_seconds, wall_dat
 from tickbird.domain.time.zone_data import clock_text as clock
 from tickbird.domain.time.zone_data import zone_info
 from tickbird.domain.time.zones import Span, zone
-from tickbird.domain.triggers.trigger import Trigger, trigger_from_json
+from tickbird.domain.triggers.base import Trigger
 
-_ELAPSED = {"hours", "minutes", "seconds"}
 _FAR = 400 * DAY
 
 
@@ -33,7 +32,7 @@ def _changed(trigger: Trigger, before: Span, span: Span, tick: int) -> Iterator[
     leap = span.offset - before.offset
     way = "forward" if leap > 0 else "back"
     yield f"clocks go {way} {duration_text(abs(leap))} at {clock(to_datetime(span.start), trigger.tz)}"
-    wall = on_wall_clock(trigger)
+    wall = trigger.on_wall_clock()
     begin, end = span.start + before.offset, span.start + span.offset
     if leap < 0 or wall is None:
         return
@@ -58,15 +57,6 @@ def _repeated(trigger: Trigger, tick: int) -> Iterator[str]:
         which = "second" if at.fold else "first"
         other = "" if trigger.contains(twin) else ", the other does not tick"
         yield f"{at:%H:%M} comes twice that day: this is the {which}{other}"
-
-
-def on_wall_clock(trigger: Trigger) -> Trigger | None:
-    """The same definition on a clock that never changes; None for elapsed time, which no clock moves."""
-    encoded = trigger.to_json()
-    units = encoded.get("every")
-    if "cron" in encoded or "rrule" in encoded or (isinstance(units, dict) and not units.keys() <= _ELAPSED):
-        return trigger_from_json({key: value for key, value in encoded.items() if key != "tz"})
-    return None
 
 
 def _time(wall: int) -> str:

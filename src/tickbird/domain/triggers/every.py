@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import calendar
 import re
+from collections.abc import Iterator, Mapping
 from datetime import MAXYEAR, date, datetime
 from functools import lru_cache
+from typing import Any
 
 from tickbird.domain.errors import TriggerError
 from tickbird.domain.time.instants import (
     DAY,
     FIRST_SECOND,
     LAST_SECOND,
+    parse_iso,
     to_datetime,
     to_seconds,
     wall_datetime,
     wall_seconds,
 )
 from tickbird.domain.time.zones import zone
-from tickbird.domain.triggers.base import BaseTrigger
+from tickbird.domain.triggers.base import BaseTrigger, DateWarning
+from tickbird.domain.triggers.form import Document, FormOption, TriggerForm
 
 _ELAPSED = {"hours": 3600, "minutes": 60, "seconds": 1}
 _DAYS = {"weeks": 7, "days": 1}
@@ -68,6 +72,14 @@ def read_step(text: str) -> dict[str, int]:
             f"every: {text[:60]!r} is not an interval;", field="every", hint='write "10m", "1h30m" or "1d".'
         )
     return {unit: int(number) for unit, number in zip(_WRITTEN, found.groups(), strict=True) if number}
+
+
+def step_text(units: Any) -> str | None:
+    """A step as people write it; None if no text says the same."""
+    if not isinstance(units, Mapping) or not units or not units.keys() <= set(_WRITTEN):
+        return None
+    text = "".join(f"{units[unit]}{unit[0]}" for unit in _WRITTEN if unit in units)
+    return text if _STEP.fullmatch(text) and read_step(text) == units else None
 
 
 class Every(BaseTrigger):
@@ -178,6 +190,17 @@ class Every(BaseTrigger):
     def max_per_day(self) -> int:
         """How many ticks a day can have."""
         return -(-DAY // self._step) if self._kind is _ELAPSED else 1
+
+    def on_wall_clock(self) -> Every | None:
+        """The same steps in UTC; None for elapsed time, which no clock moves."""
+        return None if self._kind is _ELAPSED else Every(dict(self.units), self.anchor)
+
+    def date_warnings(self) -> Iterator[DateWarning]:
+        """Months without the anchor's day."""
+        day = self.anchor.day if self.anchor else 1
+        if self._kind is _MONTHS and day > 28:
+            nth = f"{day}{'st' if day == 31 else 'th'}"
+            yield "last-day", f"in months without a {nth} it ticks on their last day, and then goes back"
 
     def describe(self) -> str:
         """The interval in words."""
@@ -310,3 +333,43 @@ def _check_amount(unit: str, amount: object) -> None:
 
 def _refuse(field: str, reason: str, hint: str = "") -> TriggerError:
     return TriggerError(f"{field}: {reason}.", field=field, reason=reason, hint=hint)
+
+
+def _read(document: Document, tz: str) -> Every:
+    units, anchor = document["every"], document.get("anchor")
+    if not isinstance(units, dict) or not all(isinstance(unit, str) for unit in units):
+        raise _refuse("every", 'expected an object such as {"minutes": 5}')
+    if "anchor" in document and not isinstance(anchor, datetime):
+        anchor = parse_iso(anchor, "anchor")
+    return Every(units, anchor, tz)
+
+
+FORM = TriggerForm(
+    name="every",
+    noun="interval",
+    metavar="STEP",
+    summary="Equal steps.",
+    about="A step such as 10m, 1h30m or 1d; or an object such as { months = 1 }.",
+    example="every 15m",
+    kind="step",
+    schema={
+        "type": "object",
+        "properties": {
+            unit: {"type": "integer", "minimum": 1, "maximum": maximum} for unit, maximum in MAX_UNITS.items()
+        },
+        "minProperties": 1,
+        "additionalProperties": False,
+    },
+    options=(
+        FormOption(
+            "anchor",
+            "moment",
+            "Where the steps of `every` are counted from; else 1970-01-01T00:00.",
+            {"type": "string"},
+        ),
+    ),
+    read=_read,
+    parse_text=lambda text, _: {"every": read_step("".join(text.split()))},
+    write_text=lambda document: None if "anchor" in document else step_text(document["every"]),
+    write_value=lambda units: step_text(units) or units,
+)

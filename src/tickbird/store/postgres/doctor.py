@@ -31,7 +31,7 @@ from tickbird.domain.doctor.snapshot import (
 )
 from tickbird.domain.errors import SchemaError
 from tickbird.domain.limits.rate_limits import RateLimit
-from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.schedules.codec import left_alone_reason
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.postgres.database.connection import Connection, Connections, Session
 from tickbird.store.postgres.database.errors import translate
@@ -41,6 +41,7 @@ from tickbird.store.postgres.rows import texts
 from tickbird.store.postgres.workers import to_worker
 from tickbird.store.shared.identity import compare, same_database
 from tickbird.store.shared.migrations import check_schema_generation, read_version, unusable_schema
+from tickbird.store.shared.stored_definitions import readable_bounds
 from tickbird.version import VERSION
 
 T = TypeVar("T")
@@ -124,7 +125,7 @@ async def examine(
             zones=await _zones(looker) if known else None,
             workers=[to_worker(row) for row in workers],
             planners=planners[0][0] if planners else 0,
-            work=await _work(looker, {**bounds, "limit": MAX_COUNT, "format": FORMAT}) if known else None,
+            work=await _work(looker, {**bounds, "limit": MAX_COUNT, **readable_bounds()}) if known else None,
             server=server,
             unseen=looker.unseen,
             asked_at=asked_at,
@@ -217,7 +218,10 @@ async def _work(looker: _Looker, bounds: dict[str, Any]) -> Workload:
     rates = await rows("queues", "stored_rates", queue=None)
     return Workload(
         parked=[Parked(*row) for row in await rows("parked", "examine_parked")],
-        refused=[Parked(*row) for row in await rows("parked", "examine_refused")],
+        refused=[
+            Parked(name, error, left_alone_reason(part))
+            for name, error, part in await rows("parked", "examine_refused")
+        ],
         orphans=[schedule_id for (schedule_id,) in await rows("cursors", "examine_orphans")],
         waiting=[WaitingRuns(*row) for row in await rows("queues", "examine_waiting")],
         rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rates},

@@ -132,11 +132,25 @@ WHERE c.state = 'parked' AND s.namespace = %(namespace)s
 ORDER BY s.name
 LIMIT %(limit)s;
 
+-- fragment: readable
+-- This process knows the format, and every custom trigger of the definition.
+(
+    format <= %(format)s AND (
+        format < %(custom)s OR (
+            SELECT (
+                jsonb_path_query_array(d.definition, '$.trigger.custom')
+                || jsonb_path_query_array(d.definition, '$.trigger.any_of[*].custom')
+            ) <@ %(triggers)s::jsonb
+            FROM tickbird.schedules AS d WHERE d.id = schedule_id
+        )
+    )
+)
+
 -- name: examine_refused
-SELECT s.name, CASE WHEN c.format <= %(format)s THEN coalesce(s.error, 'no error was recorded') ELSE '' END
+SELECT s.name, coalesce(s.error, 'no error was recorded'), jsonb_build_object('v', s.definition -> 'v', 'trigger', s.definition -> 'trigger')
 FROM tickbird.cursors AS c
 JOIN tickbird.schedules AS s ON s.id = c.schedule_id
-WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR c.format > %(format)s) AND s.namespace = %(namespace)s
+WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR NOT {readable}) AND s.namespace = %(namespace)s
 ORDER BY s.name
 LIMIT %(limit)s;
 
@@ -165,7 +179,7 @@ SELECT schedule_id FROM tickbird.cursors WHERE NOT {has_schedule} ORDER BY sched
 WITH due AS MATERIALIZED (
     SELECT next_run_at FROM tickbird.cursors
     WHERE next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND state IN ('active', 'paused')
-        AND refused_at IS NULL AND format <= %(format)s AND {has_schedule}
+        AND refused_at IS NULL AND {readable} AND {has_schedule}
     ORDER BY next_run_at
     LIMIT %(limit)s
 )
@@ -176,7 +190,7 @@ SELECT
         SELECT count(*)::integer
         FROM (
             SELECT FROM tickbird.cursors
-            WHERE next_run_at IS NULL AND state = 'active' AND refused_at IS NULL AND format <= %(format)s
+            WHERE next_run_at IS NULL AND state = 'active' AND refused_at IS NULL AND {readable}
                 AND {has_schedule}
             LIMIT %(limit)s
         ) AS fresh

@@ -19,7 +19,7 @@ from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.plan import ActiveRun, Facts, RetriedRun
 from tickbird.domain.runs.idempotency import match_trigger
-from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, left_alone_reason
 from tickbird.domain.schedules.definition import check_payload
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.postgres.audit import write_audit
@@ -32,11 +32,12 @@ from tickbird.store.postgres.planning.revisions import load_revisions
 from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys, release
 from tickbird.store.postgres.planning.write import defer_runs, write_plans
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
+from tickbird.store.shared.json_columns import as_object
 from tickbird.store.shared.planning.decide import decide, depended_on, held_keys
 from tickbird.store.shared.planning.due import DueSchedule, edited_by_sql
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_async
-from tickbird.store.shared.stored_definitions import newer_format
+from tickbird.store.shared.stored_definitions import left_alone
 from tickbird.store.shared.zone_data import PlanningPermission
 
 T = TypeVar("T")
@@ -82,8 +83,8 @@ async def change(
     if found and may.plan(found[0][1]):
         held = await settle(db, known, held)
     now, schedule = held.now, held.schedule
-    if schedule is not None and held.row["format"] > FORMAT:
-        raise newer_format(name)
+    if schedule is not None and left_alone_reason(schedule.definition_json):
+        raise left_alone(name, schedule.definition_json)
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None:
         keyed = await run_async(finding(namespace, key), db.fetch_step)
@@ -221,7 +222,9 @@ async def settle(db: Session, known: RevisionCache, held: LockedSchedule) -> Loc
 
 def is_due(detail: dict[str, Any], now: datetime) -> bool:
     """Must the planner look at this row of schedule_details?"""
-    if detail["id"] is None or detail["format"] > FORMAT:
+    if detail["id"] is None:
+        return False
+    if detail["format"] >= CUSTOM_TRIGGERS and left_alone_reason(as_object(detail["definition"])):
         return False
     if detail["prior_revision"] is not None:
         return True

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
-from tickbird.domain.planning.plan_result import PlanResult
+from tickbird.domain.planning.plan_result import PlanResult, UnknownSchedule
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.workers import HandOff
 
@@ -26,3 +27,6 @@ class PlanningStore(Protocol):
         With `hand_off`, runs of ticks that are on time may be leased to the worker that plans, instead of queued. If
         the store's clock is outside of `expected`, nothing is planned.
         """
+
+    async def left_alone(self, limit: int = 20) -> Sequence[UnknownSchedule]:
+        """Up to `limit` active schedules, of all namespaces, that this process leaves to others."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from tickbird.domain.errors import ConflictError
-from tickbird.domain.schedules.codec import decode_definition
+from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, FORMAT, decode_definition
 from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.triggers.custom import INSTALL, registered_customs
+from tickbird.domain.triggers.trigger import unregistered_customs
 from tickbird.store.shared.json_columns import Undecodable, decode, error_text
 
 # Of no row: the process cannot open a file, or has no memory left.
@@ -36,8 +40,16 @@ def decoded_definition(value: Any, *, to_plan: bool = False) -> tuple[Definition
         return None, error_text(error)
 
 
-def newer_format(name: str) -> ConflictError:
-    """A schedule in a format that this code does not know: it may neither be planned nor changed."""
+def readable_bounds() -> dict[str, Any]:
+    """The parameters of the SQL condition that this process can read a definition."""
+    return {"format": FORMAT, "custom": CUSTOM_TRIGGERS, "triggers": json.dumps(registered_customs())}
+
+
+def left_alone(name: str, definition: Mapping[str, Any]) -> ConflictError:
+    """A schedule that this process does not understand: it may neither be planned nor changed."""
+    if unknown := unregistered_customs(definition.get("trigger")):
+        text = f"schedule {name!r} is left alone: custom trigger {unknown[0][:60]!r} is not known here."
+        return ConflictError(text, hint=INSTALL)
     return ConflictError(
         f"schedule {name!r} was written by a newer tickbird, and this one cannot read it;", hint="upgrade tickbird."
     )

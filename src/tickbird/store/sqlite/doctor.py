@@ -26,10 +26,12 @@ from tickbird.domain.doctor.snapshot import (
 )
 from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
 from tickbird.domain.limits.rate_limits import RateLimit
-from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.schedules.codec import left_alone_reason
 from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import zone_source
+from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.shared.migrations import check_schema_generation, read_version, unusable_schema
+from tickbird.store.shared.stored_definitions import readable_bounds
 from tickbird.store.sqlite.database.connection import explain
 from tickbird.store.sqlite.database.identity import read_database, read_identity
 from tickbird.store.sqlite.database.schema import MIGRATIONS, meta_of
@@ -62,7 +64,7 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: datetime) ->
     seen = replace(seen, schema=_schema(db))
     if not seen.schema.is_usable:
         return seen
-    bounds = {"namespace": namespace, "now": to_micros(now), "limit": MAX_COUNT, "format": FORMAT}
+    bounds = {"namespace": namespace, "now": to_micros(now), "limit": MAX_COUNT, **readable_bounds()}
 
     def inspect() -> StoreSnapshot:
         stored = read_records(db, 1)
@@ -118,7 +120,10 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
             failing.append(FailingSchedule(name, failures, newest[0][1]))
     return Workload(
         parked=[Parked(*row) for row in rows("examine_parked")],
-        refused=[Parked(*row) for row in rows("examine_refused")],
+        refused=[
+            Parked(name, error, left_alone_reason(as_object(decode(part))))
+            for name, error, part in rows("examine_refused")
+        ],
         orphans=[schedule_id for (schedule_id,) in rows("examine_orphans")],
         waiting=[WaitingRuns(queue, task, count, from_micros(since)) for queue, task, count, since in waiting],
         rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rows("stored_rates", queue=None)},

@@ -11,11 +11,29 @@ WHERE c.state = 'parked' AND s.namespace = :namespace
 ORDER BY s.name
 LIMIT :limit;
 
+-- fragment: readable
+-- This process knows the format, and every custom trigger of the definition.
+(
+    format <= :format AND (
+        format < :custom OR NOT EXISTS (
+            SELECT 1 FROM schedules AS d
+            WHERE d.id = schedule_id AND (
+                json_extract(d.definition, '$.trigger.custom') NOT IN (SELECT value FROM json_each(:triggers))
+                OR EXISTS (
+                    SELECT 1 FROM json_each(d.definition, '$.trigger.any_of') AS m
+                    WHERE iif(m.type = 'object', json_extract(m.value, '$.custom'), NULL)
+                        NOT IN (SELECT value FROM json_each(:triggers))
+                )
+            )
+        )
+    )
+)
+
 -- name: examine_refused
-SELECT s.name, iif(c.format <= :format, coalesce(s.error, 'no error was recorded'), '')
+SELECT s.name, coalesce(s.error, 'no error was recorded'), json_object('v', json_extract(s.definition, '$.v'), 'trigger', json_extract(s.definition, '$.trigger'))
 FROM cursors AS c
 JOIN schedules AS s ON s.id = c.schedule_id
-WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR c.format > :format) AND s.namespace = :namespace
+WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR NOT {readable}) AND s.namespace = :namespace
 ORDER BY s.name
 LIMIT :limit;
 
@@ -42,7 +60,7 @@ EXISTS (SELECT 1 FROM schedules AS s WHERE s.id = schedule_id)
 SELECT count(*), min(next_run_at)
 FROM (
     SELECT next_run_at FROM cursors
-    WHERE next_run_at <= :now AND state IN ('active', 'paused') AND refused_at IS NULL AND format <= :format
+    WHERE next_run_at <= :now AND state IN ('active', 'paused') AND refused_at IS NULL AND {readable}
         AND {has_schedule}
     ORDER BY next_run_at
     LIMIT :limit
@@ -52,7 +70,7 @@ FROM (
 SELECT count(*)
 FROM (
     SELECT 1 FROM cursors
-    WHERE next_run_at IS NULL AND state = 'active' AND refused_at IS NULL AND format <= :format AND {has_schedule}
+    WHERE next_run_at IS NULL AND state = 'active' AND refused_at IS NULL AND {readable} AND {has_schedule}
     LIMIT :limit
 );
 

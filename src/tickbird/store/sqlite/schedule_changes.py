@@ -17,10 +17,11 @@ from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import definition_text
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_micros
+from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.shared.planning.decide import held_keys
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_sync
-from tickbird.store.shared.stored_definitions import newer_format
+from tickbird.store.shared.stored_definitions import left_alone
 from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.calendars import calendar_contents
@@ -30,7 +31,7 @@ from tickbird.store.sqlite.planning.dependencies import dependents, read_needs, 
 from tickbird.store.sqlite.planning.planning import plan_schedules, read_facts
 from tickbird.store.sqlite.planning.revisions import read_revision
 from tickbird.store.sqlite.planning.write import write_plans
-from tickbird.store.sqlite.rows import dump, is_due, is_newer, last_skip_id, to_schedule
+from tickbird.store.sqlite.rows import dump, is_due, is_left_alone, last_skip_id, to_schedule
 from tickbird.store.sqlite.runs import fetch, get_run
 
 # Plans of a thousand runs each: more than that is for the planner to catch up with first.
@@ -121,8 +122,8 @@ def up_to_date(
         row = _read(db, namespace, name)
         if row is None:
             return None
-        if is_newer(row):
-            raise newer_format(name)
+        if is_left_alone(row):
+            raise left_alone(name, as_object(decode(row["definition"])))
         # A cursor by other zone rules than ours is for the planners who have them.
         if not is_due(row, now) or not _may_plan(db, may, row["id"]):
             return row

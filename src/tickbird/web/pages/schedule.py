@@ -20,7 +20,7 @@ from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.diff import revision_origin
 from tickbird.domain.schedules.revision import RevisionRecord
-from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.schedule import Schedule, trigger_description
 from tickbird.domain.time.instants import to_datetime, utc_text
 from tickbird.domain.workers import Worker
 from tickbird.web.actions import backfill, delete, pause, roll_back, ticks, trigger
@@ -129,6 +129,7 @@ def _context(visit: PageRequest, found: Schedule, seen: SchedulePageData) -> dic
         "facts": sorted(facts_of(found, declared), key=lambda fact: fact.is_default),
         "overridden": dict(overridden(found, declared)),
         "trigger_text": _trigger_text(definition),
+        "trigger_description": trigger_description(found),
         "backfills": seen.backfills,
         "utc_text": utc_text,
         "offers": _offers(visit, found),

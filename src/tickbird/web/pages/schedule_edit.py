@@ -22,6 +22,7 @@ from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_new_name
 from tickbird.domain.time.instants import to_seconds
+from tickbird.domain.triggers.trigger import FORMS
 from tickbird.files.tick_diff import TickBudget, TickChanges, compare
 from tickbird.web.display_clock import find_zone
 from tickbird.web.forms.idempotency import IdempotentForm, form_token
@@ -283,6 +284,7 @@ async def _show(
         draft=sheet.draft,
         outlook=seen or await outlook(visit, sheet.draft, sheet.name, sheet.schedule),
         groups=GROUPS,
+        forms=list(FORMS.values()),
         zones=_zones(),
         tasks=sorted({task for worker in workers for task in worker.tasks})[:1_000],
         suggested=[*_SUGGESTED, ("once, tomorrow at 9", f"at {_tomorrow(visit, sheet.own_zone)}")],

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from tickbird.domain.dashboard_rows import CappedCount, Marked, ScheduleFilter, ScheduleSummary
 from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.planning.upcoming import next_skipped
-from tickbird.domain.schedules.schedule import LISTED_STATES
+from tickbird.domain.schedules.schedule import LISTED_STATES, trigger_description
 from tickbird.domain.time.instants import to_datetime
 from tickbird.web.charts import Chart, outcomes
 from tickbird.web.filters import FIELDS, is_spelled, query_of, requested_filter
@@ -42,8 +42,7 @@ class Line:
     @property
     def what(self) -> str:
         """Its trigger in words."""
-        definition = self.row.schedule.definition
-        return "cannot be read" if definition is None else definition.trigger.describe()
+        return trigger_description(self.row.schedule)
 
     @property
     def tags(self) -> Sequence[str]:

@@ -104,13 +104,13 @@ def test_preview_shows_when_a_spread_or_moved_tick_is_due(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "args,words",
     [
-        ((), "give the name of a schedule, --cron or --rrule"),
-        (("digest", "--cron", "* * * * *"), "one of the three"),
-        (("digest", "--after", "now"), "--after goes with --cron"),
+        ((), "give one of these: the name of a schedule, --cron, --every, --rrule, --at"),
+        (("digest", "--cron", "* * * * *"), "give one of these"),
+        (("digest", "--after", "now"), "--after goes with a trigger"),
         (("--cron", "0 3 * * *", "--after", "2026-01-01"), """'2026-01-01' has no zone; write "2026-01-01 Europe"""),
         (("--cron", "61 * * * *"), "minute"),
         (("--rrule", "FREQ=SOMETIMES"), "FREQ"),
-        (("--rrule", "FREQ=DAILY", "--cron", "* * * * *"), "one of the three"),
+        (("--rrule", "FREQ=DAILY", "--cron", "* * * * *"), "give one of these"),
         (("--cron", "* * * * *", "--dtstart", "2026-01-30T09:00:00"), "--dtstart goes with --rrule"),
         (("--rrule", "FREQ=DAILY", "--dtstart", "tomorrow"), "dtstart"),
         (("--cron", ""), "cron"),

@@ -89,6 +89,29 @@ def kubernetes(settings: GlobalOptions, /, file: str, **shared: Any) -> None:
     _finish(settings, "kubernetes", lambda _: read_cronjobs(_text(file), file, tz=settings.tz or "UTC"), **shared)
 
 
+@import_.command(cls=Command)
+@click.argument("file", metavar="FILE", shell_complete=file_names)
+@click.option("--task", metavar="NAME", help="The task that all of them start (default: one of the event's name).")
+@click.option("--zone", "zones", metavar="NAME=ZONE", multiple=True, help="The IANA zone of a zone in the calendar.")
+@_shared
+@click.pass_obj
+def ical(settings: GlobalOptions, /, file: str, task: str | None, zones: tuple[str, ...], **shared: Any) -> None:
+    """Events of a calendar, iCalendar (.ics); `-` is standard input.
+
+    --tz is the zone of times without one, else UTC. Rules, EXDATE, RDATE, and occurrences that were moved or cancelled
+    are carried over; events that are over are left out.
+    """
+    from tickbird.importers.ical import read_calendar, read_zone_names
+
+    named = read_zone_names(zones)
+
+    def read(horizon: Horizon) -> Imported:
+        tz = settings.tz or "UTC"
+        return read_calendar(_text(file), file, tz=tz, task=task, zones=named, after=horizon.after)
+
+    _finish(settings, "ical", read, **shared)
+
+
 @import_.command("celery-beat", cls=Command)
 @click.argument("file", metavar="FILE", shell_complete=file_names)
 @click.option("--trust-code", is_flag=True, help="Execute the file, in a process of its own, for what it computes.")

@@ -23,7 +23,7 @@ from tickbird.domain.doctor.schedule_warnings import problems
 from tickbird.domain.messages import reason
 from tickbird.domain.planning.upcoming import next_skipped, overrides_of, with_notes
 from tickbird.domain.schedules.fields import POLICIES
-from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.schedules.schedule import Schedule, State, trigger_description
 from tickbird.domain.time.instants import to_datetime
 from tickbird.wire.codec import encode
 
@@ -41,7 +41,7 @@ def zone_of(schedule: Schedule, settings: GlobalOptions) -> str:
 
 def what(schedule: Schedule) -> str:
     """The trigger in words."""
-    return "cannot be read" if schedule.definition is None else schedule.definition.trigger.describe()
+    return trigger_description(schedule)
 
 
 def state_text(schedule: Schedule, tz: str) -> Cell:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from shlex import quote
@@ -22,13 +22,11 @@ from tickbird.domain.forecast.preview import preview as preview_of
 from tickbird.domain.messages import folded
 from tickbird.domain.planning.upcoming import NotedTicks, UpcomingTick, with_notes
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.schedule import Schedule, trigger_description
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.schedules.warnings import DefinitionWarning, definition_warnings
 from tickbird.domain.time.instants import to_datetime, to_seconds
-from tickbird.domain.triggers.cron.cron import cron as parse_cron
-from tickbird.domain.triggers.rrule.rrule import rrule
-from tickbird.domain.triggers.trigger import Trigger
+from tickbird.domain.triggers.trigger import FORMS, Trigger
 from tickbird.wire.codec import encode
 
 _SYMBOLS = {True: Cell("✓", "green"), False: Cell("✗", "red"), None: Cell("·", "dim")}
@@ -86,46 +84,55 @@ def override_table(screen: Printer, overrides: Sequence[OverrideRecord], tz: str
     screen.table(("TICK", "DECIDED", "BY", "WHEN", "NOTE"), rows)
 
 
+_MOMENTS = {option.name: form.name for form in FORMS.values() for option in form.options if option.kind == "moment"}
+
+
+def _trigger_options(command: Callable[..., None]) -> Callable[..., None]:
+    """An option for each form of trigger, and for what may be given beside it."""
+    for form in reversed(list(FORMS.values())):
+        for option in form.options:
+            if option.kind == "moment":
+                command = click.option(f"--{option.name}", metavar="DATETIME", help=option.about)(command)
+        text = f"Of this {form.noun} instead of a schedule; needs no store."
+        command = click.option(f"--{form.name}", metavar=form.metavar, help=text)(command)
+    return command
+
+
 @click.command(cls=Command)
 @optional_name_argument
 @click.option("-c", "--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many ticks.")
-@click.option("--cron", "expr", metavar="EXPR", help="Of this cron expression instead of a schedule; needs no store.")
-@click.option("--rrule", "rule", metavar="RULE", help="Of this iCalendar rule instead of a schedule; needs no store.")
-@click.option("--dtstart", metavar="DATETIME", help="The start of --rrule (default: 1970-01-01T00:00:00).")
+@_trigger_options
 @click.option(
     "--after",
     type=storable_text,
     metavar="INSTANT",
-    help="The ticks of --cron or --rrule after this instant (default: now).",
+    help="The ticks of such a trigger after this instant (default: now).",
 )
 @click.pass_obj
-def preview(
-    settings: GlobalOptions,
-    name: str | None,
-    count: int,
-    expr: str | None,
-    rule: str | None,
-    dtstart: str | None,
-    after: str | None,
-) -> None:
-    """Show the next ticks of a schedule, a cron expression or an iCalendar rule.
+def preview(settings: GlobalOptions, /, name: str | None, count: int, after: str | None, **texts: str | None) -> None:
+    """Show the next ticks of a schedule, or of a trigger that is given as an option.
 
-    The zone of --cron and --rrule is --tz (default: UTC).
+    The zone of a trigger is --tz (default: UTC).
     """
     context = click.get_current_context()
-    if sum(given is not None for given in (name, expr, rule)) != 1:
-        raise click.UsageError("give the name of a schedule, --cron or --rrule: one of the three.", context)
-    if dtstart is not None and rule is None:
-        raise click.UsageError("--dtstart goes with --rrule.", context)
-    tz = settings.tz or "UTC"
+    given = {key: text for key, text in texts.items() if text is not None}
+    forms = [form for form in FORMS.values() if form.name in given]
+    if (name is not None) + len(forms) != 1:
+        options = ", ".join(f"--{form}" for form in FORMS)
+        raise click.UsageError(f"give one of these: the name of a schedule, {options}.", context)
+    for option, owner in _MOMENTS.items():
+        if option in given and owner not in given:
+            raise click.UsageError(f"--{option} goes with --{owner}.", context)
     if name is not None:
         if after is not None:
-            raise click.UsageError("--after goes with --cron and --rrule.", context)
+            raise click.UsageError("--after goes with a trigger, not with a schedule.", context)
         _preview_schedule(settings, name, count)
-    elif rule is not None:
-        _preview_trigger(settings, "rrule", rule, rrule(rule, dtstart=dtstart, tz=tz), after, count)
-    elif expr is not None:
-        _preview_trigger(settings, "cron", expr, parse_cron(expr, tz), after, count)
+        return
+    [form] = forms
+    parse_instant = InstantParser(datetime.now(UTC), settings.tz)
+    document = form.parse_text(given.pop(form.name), lambda text: parse_instant(text, form.name).at)
+    trigger = form.read({**document, **given}, settings.tz or "UTC")
+    _preview_trigger(settings, form.name, texts[form.name] or "", trigger, after, count)
 
 
 def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
@@ -150,7 +157,7 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
     )
 
     def show_ticks(screen: Printer) -> None:
-        screen.line(Cell(f"{name} · {trigger.describe() if trigger else 'cannot be read'}", "bold"))
+        screen.line(Cell(f"{name} · {trigger_description(schedule)}", "bold"))
         if schedule.state != "active":
             screen.line(f"The schedule is {schedule.state}; `tickbird show {name}` tells more.")
         tick_table(screen, ticks, settings.tz or (trigger.tz if trigger else "UTC"), now)

@@ -31,13 +31,14 @@ def parked(condition: StoreSnapshot) -> Iterator[Finding]:
 def _refused(work: Workload) -> Iterator[Finding]:
     """Active schedules that cannot be planned for a cause outside of their rows."""
     for schedule in work.refused[:MAX_NAMES]:
-        if schedule.error:
+        if not schedule.left_alone:
             text = f"{schedule.name} cannot be planned, and is tried again: {shorten(reason(schedule.error))}."
             fix = "Remove the cause, such as a trigger, a constraint or missing rights."
             yield problem("parked", text, fix, schedule=schedule.name)
         else:
-            text = f"{schedule.name} is in a newer format than this version of tickbird reads, and is left alone."
-            yield warning("parked", text, "pip install --upgrade tickbird", schedule=schedule.name)
+            text = f"{schedule.name} is left alone: {schedule.left_alone}."
+            fix = "pip install --upgrade tickbird   # and the packages that have custom triggers"
+            yield warning("parked", text, fix, schedule=schedule.name)
     if (more := len(work.refused) - MAX_NAMES) > 0:
         text = sentence(f"{capped_count(more, 'other')} are not planned either.")
         yield problem("parked", text, "tickbird ls", more=more)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from tickbird.domain.time.instants import DAY, FIRST_SECOND, LAST_SECOND
 from tickbird.domain.time.zones import MAX_SHIFT, Span, zone
-from tickbird.domain.triggers.base import BaseTrigger
+from tickbird.domain.triggers.base import BaseTrigger, DateWarning
 from tickbird.domain.triggers.cron.days import Days
 from tickbird.domain.triggers.cron.description import describe
-from tickbird.domain.triggers.cron.parser import DayRule, Fields, normal_text, parse, refusal
+from tickbird.domain.triggers.cron.missing_dates import missing_dates
+from tickbird.domain.triggers.cron.parser import MAX_LENGTH, DayRule, Fields, normal_text, parse, refusal
 from tickbird.domain.triggers.every import Every, every
+from tickbird.domain.triggers.form import TriggerForm
 
 _CACHE_LIMIT = 10_000
 
@@ -195,6 +198,14 @@ class Cron(BaseTrigger):
         """How many ticks a day can have."""
         return self._per_day
 
+    def on_wall_clock(self) -> Cron:
+        """The same expression in UTC."""
+        return self if self.tz == "UTC" else Cron(self.expr)
+
+    def date_warnings(self) -> Iterator[DateWarning]:
+        """Days that some months do not have."""
+        return missing_dates(self.expr)
+
     def describe(self) -> str:
         """The expression in words."""
         text = describe(self.expr)
@@ -374,3 +385,25 @@ def _interval(text: str, tz: str) -> Every:
     if not amounts:
         raise refusal(text, "expression", "an interval of 0 never moves on")
     return every(**amounts, tz=tz)  # type: ignore[arg-type]
+
+
+FORM = TriggerForm(
+    name="cron",
+    noun="cron expression",
+    metavar="EXPR",
+    summary="Cron: five fields, or six with seconds first.",
+    about="A cron expression, five fields or six with seconds first, such as 0 3 * * *.",
+    example="0 9 * * mon-fri",
+    kind="text",
+    schema={
+        "type": "string",
+        "format": "cron",
+        "examples": ["0 9 * * 1-5", "*/15 * * * *", "@daily"],
+        "minLength": 1,
+        "maxLength": MAX_LENGTH,
+    },
+    read=lambda document, tz: cron(document["cron"], tz),
+    parse_text=lambda text, _: {"cron": text},
+    write_text=lambda document: document["cron"] if isinstance(document["cron"], str) else None,
+    caches=(_crons,),
+)

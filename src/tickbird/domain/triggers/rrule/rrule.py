@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from tickbird.domain.time.instants import (
     DAY,
@@ -17,9 +17,11 @@ from tickbird.domain.time.instants import (
     wall_seconds,
 )
 from tickbird.domain.time.zones import MAX_SHIFT, Zone, zone
-from tickbird.domain.triggers.base import BaseTrigger
+from tickbird.domain.triggers.base import BaseTrigger, DateWarning
+from tickbird.domain.triggers.form import Document, FormOption, TriggerForm
 from tickbird.domain.triggers.rrule.description import describe
-from tickbird.domain.triggers.rrule.parser import normalize, parse, read_until, refuse
+from tickbird.domain.triggers.rrule.missing_dates import missing_dates
+from tickbird.domain.triggers.rrule.parser import MAX_LENGTH, normalize, parse, read_until, refuse
 from tickbird.domain.triggers.rrule.walls import RuleWalls
 
 MAX_DATES: Final = 1_000
@@ -129,6 +131,17 @@ class RRule(BaseTrigger):
         """How many ticks a day can have."""
         return self._walls.max_per_day + len(self._added)
 
+    def on_wall_clock(self) -> RRule:
+        """The same rule in UTC."""
+        if self.tz == "UTC":
+            return self
+        _, (rule, dtstart, _, exdate, rdate) = self.__reduce__()
+        return RRule(rule, dtstart, "UTC", exdate, rdate)
+
+    def date_warnings(self) -> Iterator[DateWarning]:
+        """Days that some months or years do not have."""
+        return missing_dates(parse(self.rule), self.dtstart)
+
     @property
     def dtstart(self) -> datetime:
         """The start on the zone's wall clock."""
@@ -165,7 +178,7 @@ class RRule(BaseTrigger):
     def __hash__(self) -> int:
         return hash((RRule, self._key))
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self) -> tuple[type[RRule], tuple[Any, ...]]:
         dates = ([wall_datetime(at) for at in self.exdates], [wall_datetime(at) for at in self.rdates])
         # A weekly rule may start on the default explicitly; both are equal.
         return RRule, (self.rule, self.dtstart, self.tz, *dates)
@@ -229,3 +242,54 @@ def _read_wall(at: datetime | str, in_zone: Zone, field: str) -> int:
     if not FIRST_SECOND <= wall <= LAST_SECOND:
         raise refuse(field, "lies outside the years 1 to 9999")
     return wall
+
+
+def _read(document: Document, tz: str) -> RRule:
+    exdate, rdate = (_read_dates(document.get(name, []), name) for name in ("exdate", "rdate"))
+    return RRule(document["rrule"], document.get("dtstart"), tz, exdate, rdate)
+
+
+def _read_dates(value: object, field: str) -> list[datetime | str]:
+    if not isinstance(value, list) or not all(isinstance(item, datetime | str) for item in value):
+        raise refuse(field, 'expected a list of dates such as "2026-12-24T18:00:00"')
+    return value
+
+
+def _write_text(document: Document) -> str | None:
+    return document["rrule"] if document.keys() <= {"rrule", "tz"} and isinstance(document["rrule"], str) else None
+
+
+_DATES: Final = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_DATES}
+
+FORM = TriggerForm(
+    name="rrule",
+    noun="iCalendar rule",
+    metavar="RULE",
+    summary="An iCalendar rule.",
+    about="A recurrence rule of iCalendar, such as FREQ=MONTHLY;BYDAY=-1FR.",
+    example="rrule FREQ=MONTHLY;BYDAY=-1FR",
+    kind="text",
+    schema={
+        "type": "string",
+        "description": "RFC 5545.",
+        "examples": ["FREQ=MONTHLY;BYDAY=-1FR"],
+        "minLength": 1,
+        "maxLength": MAX_LENGTH,
+    },
+    options=(
+        FormOption(
+            "dtstart",
+            "moment",
+            "The first possible tick of `rrule`, on the clock of tz; else 1970-01-01T00:00.",
+            {"type": "string"},
+        ),
+        FormOption("exdate", "moments", "Ticks of `rrule` to leave out: a list of dates with times.", _DATES),
+        FormOption("rdate", "moments", "Ticks that `rrule` has besides: a list of dates with times.", _DATES),
+    ),
+    read=_read,
+    parse_text=lambda text, _: {"rrule": text},
+    write_text=_write_text,
+    prefixes=("RRULE:", "FREQ="),
+    # UNTIL may be in UTC.
+    caches=(_rules,),
+)

@@ -11,8 +11,8 @@ from typing import Any, Final
 import psycopg
 
 from tickbird.domain.errors import StoreError
-from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan, earliest
-from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan, UnknownSchedule, earliest
+from tickbird.domain.schedules.codec import left_alone_reason
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
@@ -27,6 +27,7 @@ from tickbird.store.protocol.planning import PlanningStore
 from tickbird.store.shared.planning.backoff import PlanBackoff
 from tickbird.store.shared.planning.next_due import NextDue
 from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.shared.stored_definitions import readable_bounds
 
 # A schedule that is due may be locked by another planner, which may never commit.
 _RECHECK_AFTER: Final = timedelta(seconds=1)
@@ -70,7 +71,7 @@ class Step:
         return planned
 
     def _bounds(self) -> dict[str, Any]:
-        return {"now": self.now, "format": FORMAT, "zones": self.zones.generation}
+        return {"now": self.now, "zones": self.zones.generation, **readable_bounds()}
 
     def _is_expected(self, now: datetime) -> bool:
         return self.expected is None or self.expected[0] <= now <= self.expected[1]
@@ -215,3 +216,7 @@ class PostgresPlanning(NounStore, PlanningStore):
         zones = await self._zone_data.cached()
         step = Step(self._db.connections, self._db.revisions, self._backoff, self._next_due, zones, expected, now)
         return await step.plan(limit, hand_off, self._db.notifier.notify)
+
+    async def left_alone(self, limit: int = 20) -> Sequence[UnknownSchedule]:
+        rows = await self._db.fetch("left_alone", limit=limit, **readable_bounds())
+        return [UnknownSchedule(namespace, name, left_alone_reason(part)) for namespace, name, part in rows]

@@ -5,9 +5,23 @@
 -- fragment: now
 coalesce(%(now)s::timestamptz, statement_timestamp())
 
+-- fragment: readable
+-- This process knows the format, and every custom trigger of the definition.
+(
+    format <= %(format)s AND (
+        format < %(custom)s OR (
+            SELECT (
+                jsonb_path_query_array(d.definition, '$.trigger.custom')
+                || jsonb_path_query_array(d.definition, '$.trigger.any_of[*].custom')
+            ) <@ %(triggers)s::jsonb
+            FROM tickbird.schedules AS d WHERE d.id = schedule_id
+        )
+    )
+)
+
 -- fragment: plannable
--- By this process: it knows the format, has the zone rules, and the database does not refuse the schedule.
-format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
+-- By this process: it can read the schedule, has the zone rules, and the database does not refuse the schedule.
+{readable} AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
 AND schedule_id <> ALL(%(refused)s::bigint[])
 
 -- fragment: due_cursor
@@ -101,7 +115,7 @@ clock AS MATERIALIZED (
 WITH taken AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
     WHERE schedule_id = ANY(%(ids)s::bigint[])
-        AND format <= %(format)s AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
+        AND {readable} AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
         AND (
             next_run_at <= {now}
             OR next_run_at IS NULL AND state = 'active'
@@ -117,6 +131,14 @@ clock AS MATERIALIZED (
     SELECT {now} AS now, NULL::timestamptz AS next_at, count(*) < cardinality(%(ids)s::bigint[]) AS others_due FROM locked
 )
 {locked_cursors};
+
+-- name: left_alone
+SELECT s.namespace, s.name, jsonb_build_object('v', s.definition -> 'v', 'trigger', s.definition -> 'trigger')
+FROM tickbird.cursors AS c
+JOIN tickbird.schedules AS s ON s.id = c.schedule_id
+WHERE c.state = 'active' AND format >= %(custom)s AND NOT {readable}
+ORDER BY s.namespace, s.name
+LIMIT %(limit)s;
 
 -- name: limit_search
 -- During the search for a refused schedule, one that is slow must not delay all others.

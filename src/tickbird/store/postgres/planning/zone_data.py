@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRecord, Zones, zone_source
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import Database, NounStore, autocommit, transaction
@@ -14,6 +13,7 @@ from tickbird.store.postgres.planning.write import write_plans
 from tickbird.store.postgres.planning.zone_cursors import audit, stamp
 from tickbird.store.protocol.zone_data import ZoneDataStore
 from tickbird.store.shared.planning.decide import recompute_for_zone_data
+from tickbird.store.shared.stored_definitions import readable_bounds
 from tickbird.store.shared.zone_data import MAX_RECORDS, UNKNOWN, is_adopted
 
 
@@ -57,7 +57,7 @@ class PostgresZoneData(NounStore, ZoneDataStore):
         self, db: Session, zones: Zones, after: int, limit: int, now: datetime | None
     ) -> ZoneRecomputeResult:
         locked = await db.fetch(
-            "lock_other_zones", after=after, zones=zones.generation, format=FORMAT, limit=limit, now=now
+            "lock_other_zones", after=after, zones=zones.generation, limit=limit, now=now, **readable_bounds()
         )
         if not locked:
             await db.execute("end_recompute", zones=zones.generation, now=now)

@@ -1,5 +1,19 @@
 -- Zone rules: which the store goes by, and cursors that were computed by older ones.
 
+-- fragment: readable
+-- This process knows the format, and every custom trigger of the definition.
+(
+    format <= %(format)s AND (
+        format < %(custom)s OR (
+            SELECT (
+                jsonb_path_query_array(d.definition, '$.trigger.custom')
+                || jsonb_path_query_array(d.definition, '$.trigger.any_of[*].custom')
+            ) <@ %(triggers)s::jsonb
+            FROM tickbird.schedules AS d WHERE d.id = schedule_id
+        )
+    )
+)
+
 -- name: list_zone_data
 SELECT generation, version, digest, adopted_at, adopted_by, recomputed_at
 FROM tickbird.zone_data
@@ -18,7 +32,7 @@ ON CONFLICT (generation) DO NOTHING;
 -- In the order of ids, and waiting for each: a planner that holds one never waits for another.
 SELECT schedule_id, coalesce(%(now)s::timestamptz, statement_timestamp())
 FROM tickbird.cursors
-WHERE schedule_id > %(after)s AND zone_generation < %(zones)s AND format <= %(format)s
+WHERE schedule_id > %(after)s AND zone_generation < %(zones)s AND {readable}
 ORDER BY schedule_id
 LIMIT %(limit)s
 FOR UPDATE;

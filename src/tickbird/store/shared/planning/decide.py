@@ -15,6 +15,7 @@ from tickbird.domain.planning.zone_changes import apply_zone_change
 from tickbird.domain.schedules.schedule import Schedule, SqlEdit
 from tickbird.domain.time.instants import to_datetime
 from tickbird.domain.time.zone_data import MovedSchedule
+from tickbird.domain.triggers.custom import limited_calls
 from tickbird.store.shared.json_columns import error_text
 from tickbird.store.shared.planning.due import DueSchedule
 from tickbird.store.shared.stored_definitions import PROCESS_ERRORS
@@ -41,12 +42,13 @@ def decide(due: DueSchedule, facts: Facts, now: float, zones: int = -1) -> Sched
         return ScheduleDecision(schedule, parked, None, last_skip_id, edited=is_edited)
     moved = None
     try:
-        if edited is None and due.has_old_zone_data(zones):
-            followed = apply_zone_change(schedule)
-            moved = _moved(schedule, followed)
-            decided = join_plans(followed, plan(apply_plan(schedule, followed), facts, now))
-        else:
-            decided = plan(schedule, facts, now, edited)
+        with limited_calls():
+            if edited is None and due.has_old_zone_data(zones):
+                followed = apply_zone_change(schedule)
+                moved = _moved(schedule, followed)
+                decided = join_plans(followed, plan(apply_plan(schedule, followed), facts, now))
+            else:
+                decided = plan(schedule, facts, now, edited)
     except PROCESS_ERRORS:
         raise
     except Exception as error:  # noqa: BLE001 - see above

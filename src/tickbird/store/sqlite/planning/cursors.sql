@@ -1,9 +1,27 @@
 -- Cursors: what planning reads, locks and writes. Whole seconds come and go as seconds.
 -- `{name}` stands for the text below `-- fragment: name`.
 
+-- fragment: readable
+-- This process knows the format, and every custom trigger of the definition.
+(
+    format <= :format AND (
+        format < :custom OR NOT EXISTS (
+            SELECT 1 FROM schedules AS d
+            WHERE d.id = schedule_id AND (
+                json_extract(d.definition, '$.trigger.custom') NOT IN (SELECT value FROM json_each(:triggers))
+                OR EXISTS (
+                    SELECT 1 FROM json_each(d.definition, '$.trigger.any_of') AS m
+                    WHERE iif(m.type = 'object', json_extract(m.value, '$.custom'), NULL)
+                        NOT IN (SELECT value FROM json_each(:triggers))
+                )
+            )
+        )
+    )
+)
+
 -- fragment: plannable
--- By this process: it knows the format, has the zone rules, and the database does not refuse the schedule.
-format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
+-- By this process: it can read the schedule, has the zone rules, and the database does not refuse the schedule.
+{readable} AND (zone_generation IS NULL OR zone_generation <= :zones)
 AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
 
 -- fragment: due_cursor
@@ -56,9 +74,17 @@ ORDER BY schedule_id;
 -- name: still_due
 -- Those of these cursors that no other process has planned meanwhile.
 SELECT {due_cursor} FROM cursors
-WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND format <= :format AND (zone_generation IS NULL OR zone_generation <= :zones)
+WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND {readable} AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND iif(next_run_at IS NULL, state = 'active', next_run_at <= :now)
 ORDER BY schedule_id;
+
+-- name: left_alone
+SELECT s.namespace, s.name, json_object('v', json_extract(s.definition, '$.v'), 'trigger', json_extract(s.definition, '$.trigger'))
+FROM cursors AS c
+JOIN schedules AS s ON s.id = c.schedule_id
+WHERE c.state = 'active' AND format >= :custom AND NOT {readable}
+ORDER BY s.namespace, s.name
+LIMIT :limit;
 
 -- name: lines_of
 SELECT schedule_id, deferred_until_minute FROM cursors WHERE schedule_id IN (SELECT value FROM json_each(:ids));

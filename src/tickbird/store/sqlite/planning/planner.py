@@ -9,16 +9,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan
-from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.planning.plan_result import PlanResult, RefusedPlan, UnknownSchedule
+from tickbird.domain.schedules.codec import left_alone_reason
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import Zones
 from tickbird.domain.workers import HandOff
 from tickbird.store.protocol.planning import PlanningStore
-from tickbird.store.shared.json_columns import error_text
+from tickbird.store.shared.json_columns import as_object, decode, error_text
 from tickbird.store.shared.planning.backoff import PlanBackoff
 from tickbird.store.shared.planning.revision_cache import RevisionCache
+from tickbird.store.shared.stored_definitions import readable_bounds
 from tickbird.store.shared.unstorable_values import VALUE_ERRORS
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore
@@ -75,7 +76,8 @@ class Step:
 
     def _bounds(self) -> dict[str, Any]:
         refused = dump(list(self.backoff.ids))
-        return {"now": to_micros(self.now), "format": FORMAT, "zones": self.zones.generation, "refused": refused}
+        known = {"zones": self.zones.generation, **readable_bounds()}
+        return {"now": to_micros(self.now), "refused": refused, **known}
 
     def _peek(self) -> PlanResult:
         """When the next schedule is due, and whether any is by now."""
@@ -201,6 +203,13 @@ class SqlitePlanning(NounStore, PlanningStore):
         if planned.runs > len(planned.leased):
             self._db.signal()
         return planned
+
+    async def left_alone(self, limit: int = 20) -> Sequence[UnknownSchedule]:
+        rows = await self._db.fetch("left_alone", limit=limit, **readable_bounds())
+        return [
+            UnknownSchedule(namespace, name, left_alone_reason(as_object(decode(part))))
+            for namespace, name, part in rows
+        ]
 
     def _plan(
         self,

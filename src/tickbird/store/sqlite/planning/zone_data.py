@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import ZoneData, ZoneRecomputeResult, ZoneRecord, Zones, zone_source
 from tickbird.store.protocol.zone_data import ZoneDataStore
 from tickbird.store.shared.planning.decide import recompute_for_zone_data
+from tickbird.store.shared.stored_definitions import readable_bounds
 from tickbird.store.shared.zone_data import MAX_RECORDS, UNKNOWN, is_adopted
 from tickbird.store.sqlite.database.connection import Session
 from tickbird.store.sqlite.database.database import Database, NounStore, read_transaction, write_transaction
@@ -64,7 +64,7 @@ class SqliteZoneData(NounStore, ZoneDataStore):
         self, db: Session, zones: Zones, after: int, limit: int, now: datetime | None
     ) -> ZoneRecomputeResult:
         at = read_clock(now)
-        bounds = {"after": after, "zones": zones.generation, "format": FORMAT, "limit": limit, "now": to_micros(at)}
+        bounds = {"after": after, "zones": zones.generation, "limit": limit, "now": to_micros(at), **readable_bounds()}
         ids = [schedule_id for (schedule_id,) in db.execute(SQL["other_zones"], bounds)]
         if not ids:
             db.execute(SQL["end_recompute"], bounds)

@@ -1,5 +1,23 @@
 -- Zone rules: which the store goes by, and cursors that were computed by older ones.
 
+-- fragment: readable
+-- This process knows the format, and every custom trigger of the definition.
+(
+    format <= :format AND (
+        format < :custom OR NOT EXISTS (
+            SELECT 1 FROM schedules AS d
+            WHERE d.id = schedule_id AND (
+                json_extract(d.definition, '$.trigger.custom') NOT IN (SELECT value FROM json_each(:triggers))
+                OR EXISTS (
+                    SELECT 1 FROM json_each(d.definition, '$.trigger.any_of') AS m
+                    WHERE iif(m.type = 'object', json_extract(m.value, '$.custom'), NULL)
+                        NOT IN (SELECT value FROM json_each(:triggers))
+                )
+            )
+        )
+    )
+)
+
 -- name: list_zone_data
 SELECT generation, version, digest, adopted_at, adopted_by, recomputed_at
 FROM zone_data
@@ -16,7 +34,7 @@ VALUES (:generation, :version, :digest, :now, :actor);
 -- name: other_zones
 SELECT schedule_id
 FROM cursors
-WHERE schedule_id > :after AND zone_generation < :zones AND format <= :format
+WHERE schedule_id > :after AND zone_generation < :zones AND {readable}
 ORDER BY schedule_id
 LIMIT :limit;
 

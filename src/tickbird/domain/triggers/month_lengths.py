@@ -1,0 +1,34 @@
+"""Warnings of months that are too short for a day."""
+
+from __future__ import annotations
+
+from calendar import month_name
+from collections.abc import Iterator, Sequence
+
+from tickbird.domain.triggers.base import DateWarning
+
+_LENGTHS = {2: 29, 4: 30, 6: 30, 9: 30, 11: 30}
+
+
+def missing_day(length: int, name: str, months: Sequence[int]) -> Iterator[DateWarning]:
+    """Warn of those months that have fewer days than `length`."""
+    without = [month for month in months if length > _LENGTHS.get(month, 31)]
+    if without:
+        yield "missing-dates", f"there is no {name} of {_listed(without)}: no tick then"
+    elif length == 29 and 2 in months:
+        yield "missing-dates", f"there is a {name} of February in leap years only"
+
+
+def fifth_weekday(name: str) -> DateWarning:
+    """Warn of months without a fifth weekday of this name."""
+    return "missing-dates", f"most months have only four {name}s: no tick in those without a fifth"
+
+
+def nth(number: int) -> str:
+    """31st, 30th: of the days that some months do not have."""
+    return f"{number}{'st' if number == 31 else 'th'}"
+
+
+def _listed(months: Sequence[int]) -> str:
+    names = [month_name[month] for month in months]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

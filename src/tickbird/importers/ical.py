@@ -1,0 +1,331 @@
+"""Events of a calendar: iCalendar, RFC 5545. Each event becomes a schedule that ticks at its start."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from tickbird.domain.errors import InvalidError, TriggerError
+from tickbird.domain.time.instants import to_datetime, to_seconds, wall_datetime, wall_seconds
+from tickbird.domain.time.zone_data import zone_info
+from tickbird.domain.time.zones import zone
+from tickbird.domain.triggers.rrule.rrule import rrule
+from tickbird.domain.triggers.trigger import Trigger, at
+from tickbird.importers.entries import Fires, Imported, ImportedSchedule, name_of, short
+
+MAX_EVENTS: Final = 10_000
+_DATE: Final = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?", re.ASCII)
+_LINE: Final = re.compile(r"([A-Za-z0-9-]+)((?:;[A-Za-z0-9-]+=(?:\"[^\"]*\"|[^\";:])*)*):(.*)")
+_LINE_END: Final = re.compile(r"\r\n|\n|\r")
+_PARAM: Final = re.compile(r";([A-Za-z0-9-]+)=(\"[^\"]*\"|[^;]*)")
+_ESCAPE: Final = re.compile(r"\\(.)")
+# A rule with only its start, to which RDATE adds.
+_SINGLE: Final = "FREQ=YEARLY;COUNT=1"
+_NOTES: Final = (
+    "A schedule ticks when its event begins; how long the event takes, who is invited and alarms are not carried over.",
+)
+
+
+@dataclass(slots=True)
+class _Property:
+    params: Mapping[str, str]
+    value: str
+
+
+@dataclass(slots=True)
+class _Component:
+    kind: str
+    line: int
+    properties: dict[str, list[_Property]] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """The first value of a property, without its escapes."""
+        values = self.properties.get(name, [])
+        return _ESCAPE.sub(lambda found: "\n" if found[1] in "nN" else found[1], values[0].value) if values else ""
+
+
+@dataclass(slots=True)
+class _Event:
+    """An event whose dates are wall-clock times in its zone."""
+
+    component: _Component
+    origin: str
+    tz: str
+    start: datetime
+    all_day: bool
+    rule: str | None
+    exdate: set[datetime]
+    rdate: set[datetime]
+    notes: list[str]
+
+    @property
+    def trigger(self) -> Trigger:
+        if self.rule is None and not self.rdate and not self.exdate:
+            return at(to_datetime(zone(self.tz).to_epoch(wall_seconds(self.start))))
+        return rrule(self.rule or _SINGLE, dtstart=self.start, tz=self.tz, exdate=self.exdate, rdate=self.rdate)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        if self.rule is None and not self.rdate and not self.exdate:
+            return {"at": self.start.isoformat(), "tz": self.tz}
+        made: dict[str, Any] = {"rrule": self.rule or _SINGLE, "dtstart": self.start.isoformat(), "tz": self.tz}
+        for name, dates in (("exdate", self.exdate), ("rdate", self.rdate)):
+            if dates:
+                made[name] = [date.isoformat() for date in sorted(dates)]
+        return made
+
+
+class _Zones:
+    """The IANA zones of a calendar's zones."""
+
+    def __init__(self, own: Mapping[str, str], tz: str) -> None:
+        self._own = dict(own)
+        self.default = tz
+
+    def learn(self, component: _Component) -> None:
+        """Take the IANA name that a VTIMEZONE states beside its own."""
+        if location := component.text("X-LIC-LOCATION"):
+            self._own.setdefault(component.text("TZID"), location)
+
+    def find(self, tzid: str) -> str:
+        """The IANA name of a TZID; a ValueError that says how to name it."""
+        parts = tzid.split("/")
+        suffixes = ("/".join(parts[place:]) for place in range(len(parts)))
+        for name in (self._own.get(tzid, tzid), *suffixes):
+            try:
+                return zone(name).name
+            except TriggerError:
+                continue
+        raise ValueError(f"its zone {tzid[:60]!r} is no IANA zone; name one with --zone '{tzid[:60]}=Europe/Rome'")
+
+
+def read_calendar(
+    text: str,
+    source: str,
+    *,
+    tz: str = "UTC",
+    task: str | None = None,
+    zones: Mapping[str, str] | None = None,
+    after: int = 0,
+) -> Imported:
+    """All events of a calendar; times without a zone are in `tz`, and events without a tick after `after` are over."""
+    found = Imported("iCalendar", source, notes=list(_NOTES))
+    found.notes.append(f"Times without a zone are those of {tz}; --tz names another.")
+    known = _Zones(zones or {}, tz)
+    components = list(_components(_unfolded(text), found))
+    for component in components:
+        if component.kind == "VTIMEZONE":
+            known.learn(component)
+    events: dict[str, _Event] = {}
+    changed: list[_Component] = []
+    for component in components:
+        if component.kind != "VEVENT":
+            if component.kind not in ("VTIMEZONE", "VCALENDAR"):
+                found.leave(_origin(component), f"a {component.kind} is no event", component.line)
+        elif "RECURRENCE-ID" in component.properties:
+            changed.append(component)
+        else:
+            try:
+                event = _event(component, known)
+            except (ValueError, InvalidError) as error:
+                found.leave(_origin(component), str(error).rstrip("."), component.line)
+                continue
+            uid = component.text("UID")
+            events[uid if uid and uid not in events else f"line {component.line}"] = event
+    for component in changed:
+        try:
+            _change_tick(component, events.get(component.text("UID")), known)
+        except (ValueError, InvalidError) as error:
+            found.leave(_origin(component), str(error).rstrip("."), component.line)
+    for event in events.values():
+        _add(found, event, task, after)
+    return found
+
+
+def _add(found: Imported, event: _Event, task: str | None, after: int) -> None:
+    component = event.component
+    try:
+        trigger = event.trigger
+    except InvalidError as error:
+        found.leave(event.origin, str(error).rstrip("."), component.line)
+        return
+    if trigger.next_tick(after) is None:
+        found.leave(event.origin, "it is over", component.line)
+        return
+    summary = component.text("SUMMARY") or component.text("UID") or "event"
+    fields = {**event.fields, "task": task or name_of(summary), "description": summary}
+    entry = ImportedSchedule(summary, fields, event.origin, component.line, event.notes)
+    entry.fires = _fires(trigger)
+    if component.text("STATUS").upper() == "CANCELLED":
+        entry.off = "it is cancelled"
+    found.add(entry)
+
+
+def _event(component: _Component, zones: _Zones) -> _Event:
+    if len(component.properties.get("DTSTART", [])) != 1:
+        raise ValueError("it has no DTSTART")
+    notes: list[str] = []
+    [dtstart] = component.properties["DTSTART"]
+    tz, start, all_day = _moment(dtstart, dtstart.value, zones)
+    if all_day:
+        notes.append("It is an event of whole days: it ticks at 00:00.")
+    rules = [rule.value for rule in component.properties.get("RRULE", [])]
+    if len(rules) > 1 or "EXRULE" in component.properties:
+        raise ValueError("it has several rules, or an EXRULE; make a schedule of each rule")
+    event = _Event(component, _origin(component), tz, start, all_day, rules[0] if rules else None, set(), set(), notes)
+    event.exdate |= set(_dates(component, "EXDATE", event, zones))
+    event.rdate |= set(_dates(component, "RDATE", event, zones))
+    if event.rule is not None and not _is_in_rule(event):
+        event.rdate.add(start)
+        notes.append("Its start is no date of its rule: added as rdate, since calendars show it.")
+    return event
+
+
+def _is_in_rule(event: _Event) -> bool:
+    assert event.rule is not None
+    trigger = rrule(event.rule, dtstart=event.start, tz=event.tz)
+    return trigger.contains(zone(event.tz).to_epoch(wall_seconds(event.start)))
+
+
+def _dates(component: _Component, name: str, event: _Event, zones: _Zones) -> Iterator[datetime]:
+    for listed in component.properties.get(name, []):
+        for text in filter(None, listed.value.split(",")):
+            # Of a period only its start matters.
+            yield _in_event(listed, text.partition("/")[0], event, zones)
+
+
+def _in_event(stated: _Property, text: str, event: _Event, zones: _Zones) -> datetime:
+    """A date on the clock of an event; one without a time has the event's."""
+    tz, moment, is_date = _moment(stated, text, zones)
+    if is_date:
+        return moment.replace(hour=event.start.hour, minute=event.start.minute, second=event.start.second)
+    return wall_datetime(zone(event.tz).to_wall(zone(tz).to_epoch(wall_seconds(moment)))) if tz != event.tz else moment
+
+
+def _change_tick(component: _Component, event: _Event | None, zones: _Zones) -> None:
+    """Carry over what a calendar says of one occurrence: that it is cancelled, or moved."""
+    [stated] = component.properties["RECURRENCE-ID"][:1]
+    if event is None:
+        raise ValueError("it changes an occurrence of an event that is not in the calendar")
+    if "RANGE" in stated.params:
+        raise ValueError("it changes all later occurrences; end the rule with UNTIL, and make another schedule")
+    before = _in_event(stated, stated.value, event, zones)
+    if component.text("STATUS").upper() == "CANCELLED":
+        event.exdate.add(before)
+        event.notes.append(f"The occurrence of {before} is cancelled (line {component.line}).")
+        return
+    starts = component.properties.get("DTSTART", [])
+    if len(starts) != 1:
+        raise ValueError("it has no DTSTART")
+    after = _in_event(starts[0], starts[0].value, event, zones)
+    if after != before:
+        event.exdate.add(before)
+        event.rdate.add(after)
+        event.notes.append(f"The occurrence of {before} is moved to {after} (line {component.line}).")
+    else:
+        text = f"The occurrence of {before} is described otherwise (line {component.line}): not carried over."
+        event.notes.append(text)
+
+
+def _moment(stated: _Property, text: str, zones: _Zones) -> tuple[str, datetime, bool]:
+    """The zone, the wall-clock time in it, and whether it is a date without a time."""
+    match = _DATE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text[:40]!r} is no date of iCalendar, such as 20260131T090000")
+    year, month, day, hour, minute, second, utc = match.groups()
+    is_date = hour is None
+    try:
+        # Leap seconds do not exist here.
+        clock = (0, 0, 0) if is_date else (int(hour), int(minute), min(int(second), 59))
+        moment = datetime(int(year), int(month), int(day), *clock)  # noqa: DTZ001 - on a wall clock
+    except ValueError:
+        raise ValueError(f"there is no {text[:40]!r} in the calendar") from None
+    if utc:
+        return "UTC", moment, is_date
+    tzid = stated.params.get("TZID")
+    return zones.default if tzid is None or is_date else zones.find(tzid), moment, is_date
+
+
+def _fires(trigger: Trigger) -> Fires | None:
+    """When a calendar program has it: a time in a gap is later by the length of the gap, as RFC 5545 has it."""
+    wall, local = trigger.on_wall_clock(), zone_info(trigger.tz)
+    if wall is None:
+        return None
+
+    def fires(after: int, until: int) -> Iterable[int]:
+        instants = set()
+        tick = wall.next_tick(after - 2 * 86_400)
+        while tick is not None and tick <= until + 2 * 86_400:
+            instants.add(to_seconds(wall_datetime(tick).replace(tzinfo=local)))
+            tick = wall.next_tick(tick)
+        return sorted(instant for instant in instants if after < instant <= until)
+
+    return fires
+
+
+def _origin(component: _Component) -> str:
+    named = component.text("SUMMARY") or component.text("UID") or "without a name"
+    return short(f"{component.kind} {named}")
+
+
+def _unfolded(text: str) -> Iterator[tuple[int, str]]:
+    """The content lines with their numbers; a line that begins with a space or a tab continues the one before."""
+    current: tuple[int, str] | None = None
+    for number, line in enumerate(_LINE_END.split(text), 1):
+        if line[:1] in (" ", "\t") and current is not None:
+            current = current[0], current[1] + line[1:]
+            continue
+        if current is not None:
+            yield current
+        current = (number, line) if line.strip() else None
+    if current is not None:
+        yield current
+
+
+def _components(lines: Iterable[tuple[int, str]], found: Imported) -> Iterator[_Component]:
+    """The components within calendars, without those within other components, such as alarms."""
+    stack: list[_Component] = []
+    number_of_events = 0
+    is_calendar = False
+    for number, line in lines:
+        match = _LINE.fullmatch(line)
+        if match is None:
+            found.leave(short(line), "this is no line of iCalendar", number)
+            continue
+        name, params, value = match[1].upper(), match[2], match[3]
+        if name == "BEGIN":
+            is_calendar = is_calendar or value.strip().upper() == "VCALENDAR"
+            stack.append(_Component(value.strip().upper(), number))
+        elif name == "END":
+            if not stack or stack[-1].kind != value.strip().upper():
+                raise InvalidError(f"line {number}: END:{value[:40]} has no BEGIN.", hint="Export the calendar again.")
+            component = stack.pop()
+            if [outer.kind for outer in stack] == ["VCALENDAR"]:
+                number_of_events += 1
+                if number_of_events > MAX_EVENTS:
+                    raise InvalidError(f"there are more than {MAX_EVENTS:,} events;", hint="import them in parts.")
+                yield component
+        elif stack:
+            pairs = {key.upper(): text.strip('"') for key, text in _PARAM.findall(params)}
+            stack[-1].properties.setdefault(name, []).append(_Property(pairs, value))
+    if stack or not is_calendar:
+        reason = f"{stack[-1].kind} in line {stack[-1].line} has no END" if stack else "there is no BEGIN:VCALENDAR"
+        raise InvalidError(f"this is no whole calendar: {reason}.", hint="Export the calendar again.")
+
+
+def read_zone_names(texts: Iterable[str]) -> dict[str, str]:
+    """The zones of NAME=ZONE options."""
+    names = {}
+    for text in texts:
+        name, equals, iana = text.rpartition("=")
+        if not equals or not name:
+            raise InvalidError(
+                f"--zone: {text[:60]!r} is not of the form NAME=ZONE;",
+                field="zone",
+                hint="write, for example, 'W. Europe Standard Time=Europe/Berlin'.",
+            )
+        names[name] = zone(iana).name
+    return names
