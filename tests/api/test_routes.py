@@ -11,7 +11,7 @@ import pytest
 from fastapi.routing import APIRoute
 
 from tests.api.conftest import Api, refused
-from tickbird.api.auth.auth import role_of
+from tickbird.api.auth.auth import is_namespaced, role_of
 from tickbird.api.middleware.guard import BASIC, OPEN
 from tickbird.domain.access.tokens import ROLES, allows
 from tickbird.store.sqlite import SqliteStore
@@ -86,14 +86,14 @@ async def test_every_route_refuses_a_lower_role_and_another_namespace(api: Api) 
         for lower in ROLES[: ROLES.index(role)]:
             said = refused(await api.ask(method, path, lower, json={}), 403, "forbidden")
             assert f"needs the role {role}, and the token '{lower}' has {lower}" in said
-        if any(each.name == "namespace" for each in _query(route)):
+        if is_namespaced(route):
             elsewhere = {"namespace": "elsewhere"}
             refused(await api.ask(method, path, role, json={}, params=elsewhere), 403, "closed-namespace")
 
 
 async def test_every_namespaced_route_asks_which_one(api: Api) -> None:
     for method, path, route in routes(api):
-        if role_of(route) is None or not any(each.name == "namespace" for each in _query(route)):
+        if role_of(route) is None or not is_namespaced(route):
             continue
         answer = await api.ask(method, path, "admin", "a", "b", json={})
         assert "add `?namespace=NAME`" in refused(answer, 400, "no-namespace")

@@ -45,7 +45,7 @@ from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.domain.workers import Worker
-from tickbird.files.plan import FilePlan, ScheduleChange
+from tickbird.files.plan import FilePlan, ScheduleChange, Unchanged
 from tickbird.wire.codec import decode, encode
 
 thorough = settings(deadline=None, max_examples=15 * int(os.environ.get("TICKBIRD_FUZZ", "1")))
@@ -149,6 +149,7 @@ def stored(draw: Any) -> Schedule:
     )
 
 
+UNCHANGED = records(Unchanged, pause=st.none() | records(PauseState, until=st.none() | SECONDS))
 FILE_CHANGES = records(
     ScheduleChange,
     command=st.none(),
@@ -220,7 +221,7 @@ KINDS: dict[str, tuple[Any, Any]] = {
         CalendarReport,
     ),
     "plan": (
-        records(FilePlan, schedules=st.lists(FILE_CHANGES, max_size=2)),
+        records(FilePlan, schedules=st.lists(FILE_CHANGES, max_size=2), stays=st.lists(UNCHANGED, max_size=2)),
         FilePlan,
     ),
     "limit": (records(ConcurrencyLimit), ConcurrencyLimit),

@@ -9,11 +9,20 @@ from typing import Any, Final
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from tickbird.api import PREFIX
-from tickbird.api.auth.auth import AnyViewer, Authority
+from tickbird.api.auth.auth import (
+    NAMESPACE_PARAMETER,
+    SECURITY,
+    SECURITY_SCHEME,
+    AnyViewer,
+    Authority,
+    is_namespaced,
+    role_of,
+)
 from tickbird.api.auth.local import LocalAuthority
 from tickbird.api.middleware.guard import RequestGuard, RequestLimits
 from tickbird.api.middleware.idempotency import DESCRIBED, IdempotencyMiddleware, repeatable
@@ -98,6 +107,14 @@ async def _describe(request: Request, _: AnyViewer) -> dict[str, Any]:
 
 def _write_description(app: FastAPI) -> dict[str, Any]:
     document = get_openapi(title=app.title, version=app.version, routes=app.routes)
+    document.setdefault("components", {})["securitySchemes"] = {"token": SECURITY_SCHEME}
+    for route in app.routes:
+        if isinstance(route, APIRoute) and route.include_in_schema and role_of(route) is not None:
+            for method in route.methods or ():
+                described = document["paths"][route.path_format][method.lower()]
+                described["security"] = SECURITY
+                if is_namespaced(route):
+                    described.setdefault("parameters", []).append(dict(NAMESPACE_PARAMETER))
     for route in repeatable(app.routes):
         document["paths"][route.path_format]["post"].setdefault("parameters", []).append(dict(DESCRIBED))
     components: Components = app.state.components

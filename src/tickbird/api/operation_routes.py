@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Final, Literal
 
@@ -14,13 +14,14 @@ from fastapi.routing import APIRoute
 from starlette.responses import Response
 
 from tickbird.api import PREFIX
-from tickbird.api.auth.auth import Access, Caller, admission
+from tickbird.api.auth.auth import Access, Caller, admission, admission_of
 from tickbird.api.etags import IF_MATCH, IF_NONE_MATCH, etag, parse_if_match, read_either
 from tickbird.api.json_response import MAX_PAGE, dump_items, join_items, json_response
 from tickbird.api.middleware.idempotency import MAX_KEY_LENGTH
 from tickbird.api.middleware.strict_params import RouteParameters, malformed
 from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.api.paging import AFTER_NAME, AFTER_NUMBER, LIMIT, read_name, read_number
+from tickbird.api.problems import Problem
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH
 from tickbird.domain.errors import ConflictError, InvalidError, NotFinishedError
 from tickbird.domain.time.instants import from_micros
@@ -60,12 +61,33 @@ def add_route(router: APIRouter, noun: str, operation: Operation, components: Co
         status_code=operation.status,
         response_model=None,
         openapi_extra=describe(operation, components),
+        route_class_override=OperationRoute,
     )
     route = router.routes[-1]
-    assert isinstance(route, APIRoute)
+    assert isinstance(route, OperationRoute)
     # Read by the checks that come before the endpoint.
     route.parameters = endpoint.parameters
     route.operation = operation
+    route.serve = endpoint.serve
+
+
+class OperationRoute(APIRoute):
+    """A route whose parameters the operation reads itself; of the framework's dependencies it needs only the role."""
+
+    parameters: RouteParameters
+    operation: Operation
+    serve: Callable[[Request, Access | Caller], Awaitable[Response]]
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Admit the caller, then serve; a route without a role admits nobody."""
+
+        async def handle(request: Request) -> Response:
+            admit = admission_of(self)
+            if admit is None:
+                raise Problem(403, "forbidden", "This route names no role, so nobody may use it.")
+            return await self.serve(request, await admit(request))
+
+        return handle
 
 
 class _Endpoint:
@@ -95,7 +117,7 @@ class _Endpoint:
         """What the framework calls, with the role as a dependency."""
 
         async def endpoint(request: Request, access: Any) -> Any:
-            return await self._serve(request, access)
+            return await self.serve(request, access)
 
         granted = Annotated[Any, Depends(admission(self._operation.role, self._operation.scope))]
         kind = inspect.Parameter.KEYWORD_ONLY
@@ -109,7 +131,7 @@ class _Endpoint:
         endpoint.__name__ = self._operation.id
         return endpoint
 
-    async def _serve(self, request: Request, access: Access | Caller) -> Response:
+    async def serve(self, request: Request, access: Access | Caller) -> Response:
         operation = self._operation
         if operation.timeout:
             extend_timeout(request, operation.timeout)
@@ -394,6 +416,8 @@ def _responses(operation: Operation, components: Components) -> dict[str, Any]:
     elif operation.envelope is not None:
         properties = {operation.envelope: value, **beside}
         value = object_schema(properties, properties)
+    elif beside:
+        value = {"allOf": [value, object_schema(beside, beside)]}
     content = {"content": {"application/json": {"schema": value}}}
     found = {str(operation.status): {"description": "Successful Response", **content}}
     for status, text in operation.responses.items():

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Annotated, Any, Final
 
-from fastapi import Depends, Query, Request
-from fastapi.security import HTTPBearer
+from fastapi import Depends, Request
 
 from tickbird.api.auth.namespaces import choose
 from tickbird.api.middleware.strict_params import reject_unknown_params
@@ -26,7 +25,6 @@ from tickbird.domain.schedules.json_schema import NAME
 from tickbird.single_flight_cache import SingleFlightCache, from_start
 from tickbird.wire.operations import Scope
 
-_SCHEME = HTTPBearer(auto_error=False, scheme_name="token", description="`tickbird token create` makes one.")
 # A look-up is reused for this long; after that, a token that was revoked or a session that was closed is refused.
 TTL_SECONDS: Final = 1.0
 _MAX_CACHED: Final = 10_000
@@ -34,6 +32,7 @@ _MAX_CACHED: Final = 10_000
 _RECHECK_SECONDS: Final = 2 * TTL_SECONDS
 # The role that each dependency asks for; a route without one of them is closed, and a test finds it.
 _ROLES: dict[Callable[..., Any], Role] = {}
+_NAMESPACED: set[Callable[..., Any]] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,31 +216,22 @@ def _check_all_namespaces(caller: Caller) -> None:
 
 
 def _namespaced(role: Role, *, whole: bool = False) -> Callable[..., Any]:
-    async def admit(
-        request: Request,
-        _: Annotated[Any, Depends(_SCHEME)],
-        namespace: Annotated[
-            str | None,
-            Query(
-                description="The namespace; may be left out by a token that opens only one.",
-                json_schema_extra={"pattern": NAME["pattern"]},
-            ),
-        ] = None,
-    ) -> Access:
+    async def admit(request: Request) -> Access:
         caller: Caller = request.scope["state"]["caller"]
         _check_role(caller, role)
         await reject_unknown_params(request)
-        chosen = choose(caller.namespaces, namespace)
+        chosen = choose(caller.namespaces, request.query_params.get("namespace"))
         if whole:
             _check_all_namespaces(caller)
         return Access(caller, chosen, request.app.state.clients(chosen))
 
     _ROLES[admit] = role
+    _NAMESPACED.add(admit)
     return admit
 
 
 def _anywhere(role: Role) -> Callable[..., Any]:
-    async def admit(request: Request, _: Annotated[Any, Depends(_SCHEME)]) -> Caller:
+    async def admit(request: Request) -> Caller:
         caller: Caller = request.scope["state"]["caller"]
         _check_role(caller, role)
         await reject_unknown_params(request)
@@ -267,7 +257,33 @@ AnyViewer = Annotated[Caller, Depends(admission("viewer", "caller"))]
 AnyAdmin = Annotated[Caller, Depends(admission("admin", "caller"))]
 
 
+def admission_of(route: Any) -> Callable[[Request], Awaitable[Any]] | None:
+    """The dependency of a route that asks for a role; None if it has none."""
+    return next((each.call for each in route.dependant.dependencies if each.call in _ROLES), None)
+
+
 def role_of(route: Any) -> Role | None:
-    """The role that a route asks for; None where it asks for none."""
-    found = [_ROLES[each.call] for each in route.dependant.dependencies if each.call in _ROLES]
-    return found[0] if found else None
+    """The role that a route asks for; None if it asks for none."""
+    admit = admission_of(route)
+    return None if admit is None else _ROLES[admit]
+
+
+def is_namespaced(route: Any) -> bool:
+    """Is a route about one namespace?"""
+    return admission_of(route) in _NAMESPACED
+
+
+# What OpenAPI says of routes with a role, and of those about one namespace.
+SECURITY: Final[list[dict[str, list[str]]]] = [{"token": []}]
+SECURITY_SCHEME: Final = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "`tickbird token create` makes one.",
+}
+NAMESPACE_PARAMETER: Final = {
+    "name": "namespace",
+    "in": "query",
+    "required": False,
+    "description": "The namespace; may be left out by a token that opens only one.",
+    "schema": {"type": "string", "pattern": NAME["pattern"]},
+}

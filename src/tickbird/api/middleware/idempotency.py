@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 
 from fastapi.routing import APIRoute
 
-from tickbird.api.auth.auth import Caller, role_of
+from tickbird.api.auth.auth import Caller, is_namespaced, role_of
 from tickbird.api.auth.namespaces import choose
 from tickbird.api.middleware.guard import App, Message, Receive, Scope, Send, path_of
 from tickbird.api.middleware.timeouts import run_if_large
@@ -110,7 +110,7 @@ class IdempotencyMiddleware:
         route = next((each for each in self._known if each.path_regex.match(path)), None)
         if caller is None or route is None or not allows(caller.role, role_of(route) or "admin"):
             return None
-        if not any(each.name == "namespace" for part in route.dependant.dependencies for each in part.query_params):
+        if not is_namespaced(route):
             return "", caller
         asked = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("namespace")
         try:
