@@ -23,7 +23,16 @@ from tickbird.wire.parameters import Meta
 _MAX_REVISION = 2**31 - 1
 
 
-Revision = Annotated[int, Meta(schema={"minimum": 1, "maximum": _MAX_REVISION}, check=lambda to: check_revision(to))]
+def check_revision(number: object) -> int:
+    """The number of a revision to go back to, or an InvalidError."""
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= _MAX_REVISION:
+        raise InvalidError(
+            f"to: {str(number)[:60]!r} is not the number of a revision;", field="to", hint="the first is 1."
+        )
+    return number
+
+
+Revision = Annotated[int, Meta(schema={"minimum": 1, "maximum": _MAX_REVISION}, check=check_revision)]
 
 
 async def _warnings(client: Any, schedule: Schedule, arguments: Mapping[str, Any]) -> list[str]:
@@ -113,15 +122,6 @@ class Revisions(ClientBase):
             f"schedule {schedule.name!r} has no revision {number}, or it is no longer kept;",
             hint=f"it is at revision {schedule.revision}; `tickbird revisions {schedule.name}` shows those there are.",
         )
-
-
-def check_revision(number: object) -> int:
-    """The number of a revision to go back to, or an InvalidError."""
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= _MAX_REVISION:
-        raise InvalidError(
-            f"to: {str(number)[:60]!r} is not the number of a revision;", field="to", hint="the first is 1."
-        )
-    return number
 
 
 def _origin(record: RevisionRecord) -> RevisionOrigin:

@@ -29,6 +29,12 @@ from tickbird.wire.operations import operation
 from tickbird.wire.parameters import Meta
 
 
+def check_days(days: int) -> None:
+    """So far ahead ticks are compared."""
+    if not 1 <= days <= 36_500:
+        raise InvalidError("days: must be from 1 to 36500.", field="days")
+
+
 class System(ClientBase):
     """`client.system`"""
 
@@ -123,7 +129,7 @@ class System(ClientBase):
             Meta(
                 schema={"minimum": 1, "maximum": 36_500},
                 description="Within so many days.",
-                check=lambda days: check_days(days),
+                check=check_days,
             ),
         ] = 400,
         against: str | Path | None = None,
@@ -148,9 +154,3 @@ class System(ClientBase):
     async def now(self) -> datetime:
         """The instant that it is for the store, by which everything is planned."""
         return await self._store.now()
-
-
-def check_days(days: int) -> None:
-    """So far ahead ticks are compared."""
-    if not 1 <= days <= 36_500:
-        raise InvalidError("days: must be from 1 to 36500.", field="days")
