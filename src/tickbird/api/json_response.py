@@ -30,7 +30,7 @@ def json_response(value: Any, status: int = 200, headers: dict[str, str] | None 
     return Response(dump(value), status, headers, "application/json")
 
 
-async def dump_items(rows: Sequence[Any], write: Callable[[Any], Any], *, maximum: int | None = None) -> list[bytes]:
+async def dump_items(rows: Sequence[Any], write: Callable[[Any], bytes], *, maximum: int | None = None) -> list[bytes]:
     """The JSON text of each row; with `maximum`, of the first ones that are no larger together, at least one."""
     parts, size = _dump_some(rows, write, 0, min(_LARGE, maximum or _LARGE))
     if len(parts) < len(rows) and (maximum is None or size <= maximum):
@@ -40,11 +40,11 @@ async def dump_items(rows: Sequence[Any], write: Callable[[Any], Any], *, maximu
 
 
 def _dump_some(
-    rows: Sequence[Any], write: Callable[[Any], Any], size: int, maximum: int | None
+    rows: Sequence[Any], write: Callable[[Any], bytes], size: int, maximum: int | None
 ) -> tuple[list[bytes], int]:
     parts: list[bytes] = []
     for row in rows:
-        parts.append(dump(write(row)))
+        parts.append(write(row))
         size += len(parts[-1])
         if maximum is not None and size > maximum:
             break

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Final, Literal
 
@@ -16,7 +16,7 @@ from starlette.responses import Response
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Access, Caller, admission, admission_of
 from tickbird.api.etags import IF_MATCH, IF_NONE_MATCH, etag, parse_if_match, read_either
-from tickbird.api.json_response import MAX_PAGE, dump_items, join_items, json_response
+from tickbird.api.json_response import MAX_PAGE, dump, dump_items, join_items, json_response
 from tickbird.api.middleware.idempotency import MAX_KEY_LENGTH
 from tickbird.api.middleware.strict_params import RouteParameters, malformed
 from tickbird.api.middleware.timeouts import extend_timeout
@@ -24,6 +24,7 @@ from tickbird.api.paging import AFTER_NAME, AFTER_NUMBER, LIMIT, read_name, read
 from tickbird.api.problems import Problem
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH
 from tickbird.domain.errors import ConflictError, InvalidError, NotFinishedError
+from tickbird.domain.sized_cache import SizedCache
 from tickbird.domain.time.instants import from_micros
 from tickbird.wire.codec import encode, encoder
 from tickbird.wire.operations import Operation, Parameter
@@ -32,6 +33,8 @@ from tickbird.wire.parameters import Meta, check_keys, read_text, read_value
 from tickbird.wire.schema import Components, Schema, object_schema
 
 MAX_WAIT: Final = 300
+# Bytes of JSON texts that are kept for items that may be sent again.
+_MAX_TEXTS: Final = 32_000_000
 _DEFAULT_PAGE: Final = 100
 _RUN_KEY: Final = {
     "name": "Idempotency-Key",
@@ -111,6 +114,8 @@ class _Endpoint:
             query=frozenset([*self._query, *paging]), headers=frozenset(headers), body=self._takes_body
         )
         self._turn = asyncio.Semaphore(1) if operation.exclusive else None
+        kept = hasattr(operation.result, "cache_key")
+        self._texts = SizedCache[Hashable, bytes](_MAX_TEXTS) if kept else None
         self._encode = None if operation.result is type(None) else encoder(operation.result)
 
     def function(self) -> Any:
@@ -239,10 +244,19 @@ class _Endpoint:
         else:
             default = operation.signature.parameters[cursor].default
             rows = await method(**arguments, limit=limit + 1, **{cursor: default if token is None else key})
-        write = self._encode or (lambda row: row)
-        parts = await dump_items(rows[:limit], write, maximum=MAX_PAGE)
+        parts = await dump_items(rows[:limit], self._dump_row, maximum=MAX_PAGE)
         following = write_key(operation.page(rows[len(parts) - 1])) if len(rows) > len(parts) else None
         return Response(join_items(parts, {"next": following}), media_type="application/json")
+
+    def _dump_row(self, row: Any) -> bytes:
+        """The JSON text of an item; the same again for an item that has not changed since."""
+        key = row.cache_key if self._texts is not None else None
+        text = None if key is None or self._texts is None else self._texts.get(key)
+        if text is None:
+            text = dump(row if self._encode is None else self._encode(row))
+            if key is not None and self._texts is not None:
+                self._texts.put(key, text, len(text))
+        return text
 
     async def _respond(self, client: Any, value: Any, arguments: Mapping[str, Any]) -> Response:
         operation = self._operation
@@ -252,7 +266,7 @@ class _Endpoint:
         status = 201 if operation.created is not None and operation.created(value) else operation.status
         beside = {key: encode(await compute(client, value, arguments)) for key, compute in operation.beside.items()}
         if operation.is_list:
-            parts = await dump_items(value, self._encode or (lambda row: row))
+            parts = await dump_items(value, self._dump_row)
             return Response(join_items(parts, beside), status, headers, "application/json")
 
         def write() -> Response:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
@@ -15,7 +14,7 @@ from tickbird.client.runs import Runs, created_run
 from tickbird.client.warnings import run_warnings, schedule_warnings
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.dashboard_rows import ScheduleSummary
-from tickbird.domain.doctor.schedule_warnings import problems
+from tickbird.domain.doctor.schedule_warnings import ProblemFinder
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StaleError
 from tickbird.domain.planning.commands.define import Create, Delete, Update
 from tickbird.domain.planning.commands.pause import Pause, Resume
@@ -201,8 +200,9 @@ class Schedules(Bulk):
             self._namespace, contains=contains, state=state, tag=tag, after=after, limit=page_size(limit)
         )
         workers, now = await self._store.workers.list(self._namespace), await self._store.now()
-        found = ((row, problems(row.schedule, workers, now, row.held)) for row in rows)
-        return [replace(row, problems=tuple(reasons)) if reasons else row for row, reasons in found]
+        finder = ProblemFinder(workers, now)
+        found = ((row, finder.find(row.schedule, row.held)) for row in rows)
+        return [row.with_problems(tuple(reasons)) if reasons else row for row, reasons in found]
 
     async def update(
         self, name: str, *, actor: str, revision: int | None = None, unset: Collection[str] = (), **fields: Any

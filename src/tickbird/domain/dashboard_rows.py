@@ -227,6 +227,26 @@ class ScheduleSummary:
     last_run_at: datetime | None = None
     # What keeps it from running as it should, in sentences; filled in by the client.
     problems: tuple[str, ...] = ()
+    # Another text after any change of the above, as the store has it; None if it cannot tell.
+    version: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def cache_key(self) -> tuple[int, str, tuple[str, ...]] | None:
+        """Equal only for equal summaries of one store; None if that cannot be told."""
+        return None if self.version is None else (self.schedule.id, self.version, self.problems)
+
+    def with_problems(self, problems: tuple[str, ...]) -> ScheduleSummary:
+        """The same schedule with what keeps it from running."""
+        # Not `replace`, which takes several times as long.
+        return ScheduleSummary(
+            schedule=self.schedule,
+            last_run=self.last_run,
+            failure_streak=self.failure_streak,
+            held=self.held,
+            last_run_at=self.last_run_at,
+            problems=problems,
+            version=self.version,
+        )
 
     @property
     def last_run_id(self) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
+from tickbird.domain.sized_cache import size_of
 from tickbird.store.postgres.database.database import NounStore
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedules
 from tickbird.store.protocol.dashboard import DashboardStore
@@ -45,12 +46,22 @@ class PostgresDashboard(NounStore, DashboardStore):
     ) -> Sequence[ScheduleSummary]:
         bounds = {**await self._filter(namespace, wanted), "limit": limit}
         if before is None:
-            found = await self._db.fetch("find_schedules", after=after, **bounds)
+            page: list[tuple[int, str | None]] = await self._db.fetch("list_versions", after=after, **bounds)
         else:
-            found = (await self._db.fetch("find_schedules_before", before=before, **bounds))[::-1]
-        ids = [row[0] for row in found]
-        by_id = {row["id"]: row for row in await self._db.fetch_named("list_these", ids=numbers(ids))} if ids else {}
-        rows = [by_id[one] for one in ids if one in by_id]
+            rows = await self._db.fetch("find_schedules_before", before=before, **bounds)
+            page = [(row[0], None) for row in reversed(rows)]
+        cache = self._db.summaries
+        cached = {one: summary for one, version in page if version and (summary := cache.get((one, version)))}
+        if missing := {one: version for one, version in page if one not in cached}:
+            for summary in await self._read_summaries(missing):
+                cached[summary.schedule.id] = summary
+                # One that cannot be read may become readable without a change, by an installed plug-in.
+                if summary.version is not None and summary.schedule.definition is not None:
+                    cache.put((summary.schedule.id, summary.version), summary, size_of(summary))
+        return [cached[one] for one, _ in page if one in cached]
+
+    async def _read_summaries(self, wanted: Mapping[int, str | None]) -> list[ScheduleSummary]:
+        rows = await self._db.fetch_named("list_these", ids=numbers(list(wanted)))
         last = await self._these_runs([row["last_run_id"] for row in rows if row["last_run_id"] is not None])
         return [
             ScheduleSummary(
@@ -59,6 +70,7 @@ class PostgresDashboard(NounStore, DashboardStore):
                 failure_streak=row["failure_streak"],
                 held=row["held"],
                 last_run_at=row["last_run_at"],
+                version=wanted[schedule.id],
             )
             for row, schedule in zip(rows, await to_schedules(rows), strict=True)
         ]

@@ -17,12 +17,6 @@ WHERE l.namespace = %(namespace)s
         SELECT s.definition -> 'tags' ? %(tag)s FROM tickbird.schedules AS s WHERE s.id = l.schedule_id
     ) END
 
--- name: find_schedules
-SELECT l.schedule_id
-{from_matching_schedules} AND l.name > %(after)s
-ORDER BY l.name
-LIMIT %(limit)s;
-
 -- name: find_schedules_before
 SELECT l.schedule_id
 {from_matching_schedules} AND l.name < %(before)s
@@ -90,32 +84,58 @@ FROM (
     ORDER BY r.id DESC LIMIT 100
 ) AS told
 
+-- fragment: last_run_at
+-- The newest run has begun, or one of the hundred before it, or else the newest that succeeded or failed.
+coalesce(
+    (
+        SELECT n.started_at
+        FROM (
+            SELECT r.id, r.started_at FROM tickbird.runs AS r
+            WHERE r.schedule_id = s.id
+            ORDER BY r.id DESC LIMIT 100
+        ) AS n
+        WHERE n.started_at IS NOT NULL
+        ORDER BY n.id DESC LIMIT 1
+    ),
+    (
+        SELECT r.started_at FROM tickbird.runs AS r
+        WHERE r.schedule_id = s.id AND r.status IN ('succeeded', 'failed')
+        ORDER BY r.id DESC LIMIT 1
+    )
+)
+
+-- fragment: failure_streak
+(SELECT count(*) FROM ({told_runs}) AS f WHERE f.good = 0)
+
+-- fragment: held_runs
+(SELECT count(*) FROM tickbird.runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2)
+
+-- name: list_versions
+-- A page of schedules, each with a text that is another one after any change of what a list shows of it: the
+-- transactions that wrote its rows and its newest run, and the values that depend on other runs.
+SELECT
+    s.id,
+    ROW(s.xmin, c.xmin, newest.id, newest.xmin, {last_run_at}, {failure_streak}, {held_runs})::text AS version
+FROM (
+    SELECT l.schedule_id, l.name
+    {from_matching_schedules} AND l.name > %(after)s
+    ORDER BY l.name
+    LIMIT %(limit)s
+) AS page
+JOIN tickbird.schedules AS s ON s.id = page.schedule_id
+JOIN tickbird.cursors AS c ON c.schedule_id = page.schedule_id
+LEFT JOIN LATERAL (
+    SELECT r.id, r.xmin FROM tickbird.runs AS r WHERE r.schedule_id = page.schedule_id ORDER BY r.id DESC LIMIT 1
+) AS newest ON true
+ORDER BY page.name;
+
 -- name: list_these
--- last_run_at: the newest run has begun, or one of the hundred before it, or else the newest that succeeded or failed.
 SELECT
     s.*,
     (SELECT r.id FROM tickbird.runs AS r WHERE r.schedule_id = s.id ORDER BY r.id DESC LIMIT 1) AS last_run_id,
-    coalesce(
-        (
-            SELECT n.started_at
-            FROM (
-                SELECT r.id, r.started_at FROM tickbird.runs AS r
-                WHERE r.schedule_id = s.id
-                ORDER BY r.id DESC LIMIT 100
-            ) AS n
-            WHERE n.started_at IS NOT NULL
-            ORDER BY n.id DESC LIMIT 1
-        ),
-        (
-            SELECT r.started_at FROM tickbird.runs AS r
-            WHERE r.schedule_id = s.id AND r.status IN ('succeeded', 'failed')
-            ORDER BY r.id DESC LIMIT 1
-        )
-    ) AS last_run_at,
-    (SELECT count(*) FROM ({told_runs}) AS f WHERE f.good = 0) AS failure_streak,
-    (
-        SELECT count(*) FROM tickbird.runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2
-    ) AS held
+    {last_run_at} AS last_run_at,
+    {failure_streak} AS failure_streak,
+    {held_runs} AS held
 FROM tickbird.schedule_details AS s
 WHERE s.id = ANY(%(ids)s::bigint[]);
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
 import psycopg
 
+from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.errors import StoreError
+from tickbird.domain.sized_cache import SizedCache
 from tickbird.store.postgres.database.connection import Connections, Session
 from tickbird.store.postgres.database.errors import is_data_error, translate
 from tickbird.store.postgres.database.notifications import Notifier
@@ -22,6 +24,10 @@ N = TypeVar("N", bound="NounStore")
 Work = Callable[[Session], Awaitable[T]]
 
 
+# Bytes.
+_MAX_SUMMARIES: Final = 32_000_000
+
+
 class Database:
     """One database: work on its connections, without errors of the driver; and what this process keeps of it."""
 
@@ -29,6 +35,8 @@ class Database:
         self.connections = connections
         self.notifier = Notifier(connections)
         self.revisions = RevisionCache()
+        # Schedules as lists show them, by id and version.
+        self.summaries = SizedCache[tuple[int, str], ScheduleSummary](_MAX_SUMMARIES)
 
     def translate(self, error: psycopg.Error) -> StoreError:
         """The error of the store for one of the driver."""
