@@ -34,7 +34,7 @@ NotedTicks = Sequence[tuple[UpcomingTick, Sequence[str]]]
 
 def overrides_of(schedule: Schedule) -> Sequence[OverrideRecord]:
     """The overrides of a schedule's pending ticks, in order."""
-    if schedule.definition is None or schedule.cursor.planned_until is None:
+    if schedule.definition is None or schedule.cursor.planned_until is None or not schedule.cursor.tick_overrides:
         return []
     pending = PendingTicks(schedule)
     return [pending.record(override) for override in pending.overrides]

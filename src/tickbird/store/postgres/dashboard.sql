@@ -115,18 +115,36 @@ coalesce(
 -- transactions that wrote its rows and its newest run, and the values that depend on other runs.
 SELECT
     s.id,
-    ROW(s.xmin, c.xmin, newest.id, newest.xmin, {last_run_at}, {failure_streak}, {held_runs})::text AS version
+    CASE
+        WHEN newest.id IS NULL THEN ROW(s.xmin, page.cursor_version)::text
+        ELSE ROW(
+            s.xmin,
+            page.cursor_version,
+            newest.id,
+            newest.xmin,
+            CASE WHEN newest.started_at IS NULL THEN {last_run_at} END,
+            CASE WHEN told.status = 'failed' THEN {failure_streak} END,
+            {held_runs}
+        )::text
+    END AS version
 FROM (
-    SELECT l.schedule_id, l.name
+    SELECT l.schedule_id, l.name, c.xmin AS cursor_version
     {from_matching_schedules} AND l.name > %(after)s
     ORDER BY l.name
     LIMIT %(limit)s
 ) AS page
-JOIN tickbird.schedules AS s ON s.id = page.schedule_id
-JOIN tickbird.cursors AS c ON c.schedule_id = page.schedule_id
+-- Each by its key, however the planner estimates the page.
+CROSS JOIN LATERAL (SELECT s.id, s.xmin FROM tickbird.schedules AS s WHERE s.id = page.schedule_id OFFSET 0) AS s
 LEFT JOIN LATERAL (
-    SELECT r.id, r.xmin FROM tickbird.runs AS r WHERE r.schedule_id = page.schedule_id ORDER BY r.id DESC LIMIT 1
+    SELECT r.id, r.xmin, r.started_at FROM tickbird.runs AS r
+    WHERE r.schedule_id = page.schedule_id
+    ORDER BY r.id DESC LIMIT 1
 ) AS newest ON true
+LEFT JOIN LATERAL (
+    SELECT r.status FROM tickbird.runs AS r
+    WHERE newest.id IS NOT NULL AND r.schedule_id = page.schedule_id AND r.status IN ('succeeded', 'failed')
+    ORDER BY r.id DESC LIMIT 1
+) AS told ON true
 ORDER BY page.name;
 
 -- name: list_these

@@ -11,9 +11,10 @@ from types import NoneType, UnionType
 from typing import Any, NamedTuple, get_args, get_type_hints
 
 from tickbird.domain.runs.run import Covers, RunRecord, WaitLane
-from tickbird.domain.schedules.definition import Target
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
 from tickbird.domain.schedules.tick_overrides import read_applied_override, read_overrides
+from tickbird.domain.sized_cache import SizedCache, size_of
 from tickbird.store.shared.json_columns import as_object
 from tickbird.store.shared.stored_definitions import decoded_definition
 
@@ -90,12 +91,20 @@ async def to_schedules(rows: Sequence[Mapping[str, Any]]) -> list[Schedule]:
     return await asyncio.to_thread(lambda: [to_schedule(row) for row in rows])
 
 
-def to_schedule(row: Mapping[str, Any], *, explain: bool = False) -> Schedule:
+def to_schedule(
+    row: Mapping[str, Any], *, explain: bool = False, definitions: SizedCache[tuple[int, int], Definition] | None = None
+) -> Schedule:
     """A schedule from a row of the view schedule_details; without a definition when it cannot be read.
 
-    With `explain`, for the planner, its error is the reason why the definition cannot be read.
+    With `explain`, for the planner, its error is the reason why the definition cannot be read. `definitions` are those
+    that were read before, by id and revision.
     """
-    definition, unreadable = decoded_definition(row["definition"], to_plan=explain)
+    key = (row["id"], row["revision"])
+    definition, unreadable = None if definitions is None else definitions.get(key), None
+    if definition is None:
+        definition, unreadable = decoded_definition(row["definition"], to_plan=explain)
+        if definitions is not None and definition is not None:
+            definitions.put(key, definition, size_of(definition))
     pause = None
     if row["paused_by"] is not None:
         pause = PauseState(row["paused_by"], row["pause_note"] or "", row["paused_until"])

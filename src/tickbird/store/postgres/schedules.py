@@ -32,7 +32,7 @@ class PostgresSchedules(NounStore, ScheduleStore):
 
     async def get(self, namespace: str, name: str) -> Schedule | None:
         rows = await self._db.fetch_named("get_schedule", namespace=namespace, name=name)
-        return to_schedule(rows[0]) if rows else None
+        return to_schedule(rows[0], definitions=self._db.definitions) if rows else None
 
     async def list(
         self,

@@ -11,6 +11,7 @@ import psycopg
 
 from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.errors import StoreError
+from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.sized_cache import SizedCache
 from tickbird.store.postgres.database.connection import Connections, Session
 from tickbird.store.postgres.database.errors import is_data_error, translate
@@ -26,6 +27,7 @@ Work = Callable[[Session], Awaitable[T]]
 
 # Bytes.
 _MAX_SUMMARIES: Final = 32_000_000
+_MAX_DEFINITIONS: Final = 16_000_000
 
 
 class Database:
@@ -35,7 +37,8 @@ class Database:
         self.connections = connections
         self.notifier = Notifier(connections)
         self.revisions = RevisionCache()
-        # Schedules as lists show them, by id and version.
+        # Definitions that were read, by id and revision; schedules as lists show them, by id and version.
+        self.definitions = SizedCache[tuple[int, int], Definition](_MAX_DEFINITIONS)
         self.summaries = SizedCache[tuple[int, str], ScheduleSummary](_MAX_SUMMARIES)
 
     def translate(self, error: psycopg.Error) -> StoreError:
