@@ -32,7 +32,9 @@ async def measure(options: Options, report: Report) -> None:
     samples.add("bare stepping, CPU s", time.process_time() - began)
     samples.add("bare stepping, s", time.perf_counter() - clock)
     for name, slots in VARIANTS.items():
-        workers = [] if slots is None else [WorkerCapacity(slots, frozenset({"default"}), frozenset({"work"}))]
+        workers = (
+            [] if slots is None else [WorkerCapacity(slots, frozenset({"default"}), frozenset({("task", "work")}))]
+        )
         began, clock = time.process_time(), time.perf_counter()
         found = simulate(replace(ground, workers=workers), WhatIf(), limit=0)
         samples.add(f"{name}, CPU s", time.process_time() - began)

@@ -229,7 +229,7 @@ async def _work(side: Side) -> None:
 
 
 async def _claim(now: datetime, side: Side) -> ClaimResult:
-    return await side.store.leases.claim(WORKER, 500, 60, queues=("default",), tasks=("noop",), now=now)
+    return await side.store.leases.claim(WORKER, 500, 60, queues=("default",), targets=[("task", "noop")], now=now)
 
 
 async def _finish(done: Sequence[Outcome], now: datetime, side: Side) -> None:

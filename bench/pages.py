@@ -297,7 +297,7 @@ async def _busy(store: PostgresStore) -> AsyncIterator[None]:
         worker = _worker(0)
         while True:
             await store.runs.enqueue("default", [NewRun(Target("churn"), {})], "bench")
-            claimed = await store.leases.claim(worker, 4, 60, queues=["default"], tasks=["churn"])
+            claimed = await store.leases.claim(worker, 4, 60, queues=["default"], targets=[("task", "churn")])
             await store.leases.finish([Outcome(run.id, run.attempt, "succeeded", result=1) for run in claimed.runs])
             await asyncio.sleep(0.1)
 

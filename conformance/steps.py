@@ -15,6 +15,7 @@ from tickbird.domain.runs.run import ClaimedRun, NewRun, RunRecord, SkipRecord, 
 from tickbird.domain.runs.run import Outcome as Outcome
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.target import TASK, TargetKey
 from tickbird.domain.time.instants import to_datetime, to_seconds
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger
@@ -115,9 +116,11 @@ async def claim(
     worker: Worker | None = None,
     queues: Collection[str] = ("default",),
     tasks: Collection[str] = ("work",),
+    targets: Collection[TargetKey] = (),
 ) -> ClaimResult:
-    """Lease what is available."""
-    return await store.leases.claim(worker or a_worker(), limit, lease, queues=queues, tasks=tasks, now=later(at))
+    """Lease what is available of these tasks, and of other targets by kind and name."""
+    wanted = [*((TASK, name) for name in tasks), *targets]
+    return await store.leases.claim(worker or a_worker(), limit, lease, queues=queues, targets=wanted, now=later(at))
 
 
 async def start(store: Store, at: float, **options: Any) -> RunRecord:
@@ -142,10 +145,18 @@ async def work_off(store: Store, at: float) -> list[ClaimedRun]:
     return done
 
 
-async def enqueue(store: Store, now: float = 0, *, task: str = "work", namespace: str = NAMESPACE, **run: Any) -> int:
+async def enqueue(
+    store: Store,
+    now: float = 0,
+    *,
+    task: str = "work",
+    kind: str = TASK,
+    namespace: str = NAMESPACE,
+    **run: Any,
+) -> int:
     """One run without a schedule."""
     payload = run.pop("payload", {})
-    [run_id] = await store.runs.enqueue(namespace, [NewRun(Target(task), payload, **run)], "ada", now=later(now))
+    [run_id] = await store.runs.enqueue(namespace, [NewRun(Target(task, kind), payload, **run)], "ada", now=later(now))
     return run_id
 
 

@@ -238,7 +238,7 @@ class DashboardReadings:
         other = await enqueue(store, 10, queue="gpu")
         await enqueue(store, 100)
         late, more = await store.dashboard.late_runs(NAMESPACE, later(90))
-        assert [(run.schedule, run.queue, run.target) for run in late] == [
+        assert [(run.schedule, run.queue, run.target.name) for run in late] == [
             (None, "gpu", "work"),
             ("s", "default", "work"),
         ]
@@ -412,3 +412,12 @@ class DashboardReadings:
         await change(store, Delete(actor="ada"), 5, name="b")
         assert await store.dashboard.dependents(NAMESPACE, "load") == ["a", "c"]
         assert await store.dashboard.dependents(NAMESPACE, "a") == []
+
+    async def test_kinds_with_one_name_are_told_apart(self, store: Store) -> None:
+        await enqueue(store)
+        await enqueue(store, kind="other")
+        late, _ = await store.dashboard.late_runs(NAMESPACE, later(90))
+        assert {run.target.key for run in late} == {("task", "work"), ("other", "work")}
+        for kind in ("task", "other"):
+            page = await store.dashboard.runs(NAMESPACE, RunFilter(target="work", target_kind=kind))
+            assert [run.target.key for run in page.rows] == [(kind, "work")]

@@ -79,7 +79,7 @@ class Inspections:
         await enqueue(store, 0, delay=3_600)
         await enqueue(store, 0, namespace="elsewhere")
         waiting = (await work(store, 10)).waiting
-        found = sorted((each.queue, each.task, each.count, each.since) for each in waiting)
+        found = sorted((each.queue, each.target.name, each.count, each.since) for each in waiting)
         assert found == [
             ("default", "work", 1, later(6)),
             ("gpu", "mail", 1, later(4)),
@@ -102,7 +102,7 @@ class Inspections:
         await change(store, Pause(actor="ada"), 1, name="paused")
         await create(store, "theirs", namespace="elsewhere")
         scheduled = (await work(store, 31)).scheduled
-        found = sorted((each.queue, each.task, each.count, each.next_at) for each in scheduled)
+        found = sorted((each.queue, each.target.name, each.count, each.next_at) for each in scheduled)
         assert found == [("default", "other", 1, later(60)), ("gpu", "work", 2, later(60))]
 
     async def test_what_is_due_and_not_planned_is_told_of_all_namespaces(self, store: Store) -> None:

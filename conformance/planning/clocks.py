@@ -32,7 +32,7 @@ async def _claim(store: Store, at: float, believed: float, limit: int = 100) -> 
     """Claim by a clock that shows `at`, for a worker that expects `believed`."""
     worker = a_worker()
     claimed = await store.leases.claim(
-        worker, limit, 60, queues=["default"], tasks=["work"], expected=_around(believed), now=later(at)
+        worker, limit, 60, queues=["default"], targets=[("task", "work")], expected=_around(believed), now=later(at)
     )
     return list(claimed.runs)
 

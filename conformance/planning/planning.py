@@ -36,7 +36,7 @@ from tickbird.store.protocol.store import Store
 
 
 def _hand_off(room: int) -> HandOff:
-    return HandOff(a_worker(), room, 20.0, ("default",), ("work",))
+    return HandOff(a_worker(), room, 20.0, ("default",), [("task", "work")])
 
 
 class Planning:

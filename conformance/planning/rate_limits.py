@@ -173,7 +173,7 @@ class RateLimits:
         await rate(store, "1/min")
         await create(store, queue=MAIL)
         worker = a_worker()
-        hand_off = HandOff(worker, 9, 60, BOTH, ("work",))
+        hand_off = HandOff(worker, 9, 60, BOTH, [("task", "work")])
         planned = await store.planning.plan_due(hand_off=hand_off, now=later(60))
         assert (planned.runs, list(planned.leased)) == (1, [])
         await create(store, "free", at=60)
@@ -188,13 +188,17 @@ class RateLimits:
         await mails(store, 5)
         await mails(store, 9, queue="default")
         found: ClaimResult = await store.leases.claim(
-            a_worker(), 6, 60, queues=BOTH, tasks=("work",), at_once=0, now=later(1)
+            a_worker(), 6, 60, queues=BOTH, targets=[("task", "work")], at_once=0, now=later(1)
         )
         assert {(await read(store, run)).queue for run in found.runs} == {"default"}
         assert len(found.runs) == 6
-        found = await store.leases.claim(a_worker(), 6, 60, queues=BOTH, tasks=("work",), at_once=2, now=later(2))
+        found = await store.leases.claim(
+            a_worker(), 6, 60, queues=BOTH, targets=[("task", "work")], at_once=2, now=later(2)
+        )
         assert len(found.runs) == 2 or {(await read(store, run)).queue for run in found.runs} == {"default"}
-        only = await store.leases.claim(a_worker(), 6, 60, queues=[MAIL], tasks=("work",), at_once=2, now=later(3))
+        only = await store.leases.claim(
+            a_worker(), 6, 60, queues=[MAIL], targets=[("task", "work")], at_once=2, now=later(3)
+        )
         assert len(only.runs) == 2
 
     async def test_only_what_a_worker_can_run_counts(self, store: Store) -> None:

@@ -42,7 +42,7 @@ class Incarnations:
 
     async def test_a_run_that_is_handed_off_has_one_too(self, store: Store) -> None:
         await create(store, NAME)
-        offer = HandOff(a_worker(), 5, 60, ("default",), ("work",))
+        offer = HandOff(a_worker(), 5, 60, ("default",), [("task", "work")])
         planned = await store.planning.plan_due(hand_off=offer, now=later(60))
         [run] = planned.leased
         await enqueue(store, 60)

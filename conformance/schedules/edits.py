@@ -208,7 +208,12 @@ class Edits:
         fields = {"target": {"task": "other"}, "payload": {"n": 2}, "retries": 0, "queue": "elsewhere"}
         await change(store, Update(actor="ada", fields=fields), 70)
         claimed = await store.leases.claim(
-            a_worker(), 10, 60, queues=("default", "elsewhere"), tasks=("work", "other"), now=later(70)
+            a_worker(),
+            10,
+            60,
+            queues=("default", "elsewhere"),
+            targets=[("task", "work"), ("task", "other")],
+            now=later(70),
         )
         [found] = claimed.runs
         assert (found.target, found.payload) == ("work", {"n": 1})
@@ -351,7 +356,9 @@ class Edits:
         await plan(store, 60)
         for run in await runs_of(store):
             assert run.payload == payload
-        found = await store.leases.claim(a_worker(), 9, 60, queues=("default",), tasks=("work",), now=later(60))
+        found = await store.leases.claim(
+            a_worker(), 9, 60, queues=("default",), targets=[("task", "work")], now=later(60)
+        )
         assert [claimed.payload for claimed in found.runs] == [payload]
 
     async def test_definitions_come_back_as_they_were(self, store: Store) -> None:

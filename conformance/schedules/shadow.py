@@ -42,7 +42,7 @@ class Shadows:
 
     async def test_a_shadow_records_each_tick_and_runs_nothing(self, store: Store) -> None:
         await create(store, shadow=True, catch_up="all", overlap="replace")
-        hand_off = HandOff(a_worker(), 5, 60, ("default",), ("work",))
+        hand_off = HandOff(a_worker(), 5, 60, ("default",), [("task", "work")])
         for at in (60, 120, 121):
             planned = await store.planning.plan_due(limit=10, hand_off=hand_off, now=later(at))
             assert (planned.runs, list(planned.leased)) == (0, [])

@@ -10,6 +10,7 @@ from lab.simulation.tasks import SimulatedTask, SimulatedThreads
 from lab.simulation.timeline import SimulatedLoop, new_loop
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.schedules.codec import fingerprint
+from tickbird.domain.targets.target import TASK
 from tickbird.domain.workers import Worker
 from tickbird.engine.code_sync import Declarations
 from tickbird.engine.engine import Engine, EngineOptions
@@ -95,7 +96,7 @@ class Host:
         engine = Engine(
             cast(Any, self.store),
             worker,
-            tasks,
+            {(TASK, name): task for name, task in tasks.items()},
             Declarations(NAMESPACE, APP, declared),
             options,
             work_loop=self.loop,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tickbird import Run
 from tickbird.domain.schedules.definition import Backoff
+from tickbird.domain.schedules.fields import OnCrash
+from tickbird.domain.targets.target import TASK
 from tickbird.engine.task_errors import encode_error
 
 if TYPE_CHECKING:
@@ -88,6 +90,8 @@ class SimulatedTask:
     timeout: int | None = None
     isolation: None = None
     memory: None = None
+    kind = TASK
+    on_crash: OnCrash = "retry"
 
     def __init__(self, name: str, host: Host, *, blocking: bool) -> None:
         self.name = name

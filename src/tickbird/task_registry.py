@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 from tickbird.domain.errors import DefinitionError, NotFoundError
-from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.targets.byte_sizes import byte_count
 from tickbird.domain.targets.command import check_variables, command
+from tickbird.domain.targets.registry import read_spec
+from tickbird.domain.targets.spec import TargetSpec
+from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.text import check_new_name
 from tickbird.domain.triggers.trigger import Trigger
 from tickbird.targets.protocol import Executable, Isolation
 from tickbird.targets.task import Task
-
-if TYPE_CHECKING:
-    from tickbird.targets.command import Command
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -93,14 +93,23 @@ class TaskRegistry:
     def schedule(
         self,
         name: str,
-        task: Task[..., Any] | str,
+        task: Task[..., Any] | str | TargetSpec,
         trigger: Trigger,
         *,
         payload: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        """Declare a schedule of a task in code; policies not given here are the task's."""
+        """Declare a schedule of a task in code, or of the spec of another target, such as a `command(...)`.
+
+        Policies not given here are the task's.
+        """
         check_new_name(name, "schedule")
+        if isinstance(task, TargetSpec):
+            self._check_schedule(name, trigger)
+            self._declared[name] = Definition(
+                trigger=trigger, target=read_spec(task.kind, task), payload=payload or {}, **policies(options)
+            )
+            return
         if not isinstance(task, Task | str):
             raise DefinitionError(
                 f"schedule {name!r}: {getattr(task, '__name__', task)!r} is not a task;",
@@ -148,22 +157,14 @@ class TaskRegistry:
         started = command(
             args, shell=shell, program=program, env=env, folder=folder, user=user, success=success, input=input
         )
-        self._check_schedule(check_new_name(name, "schedule"), schedule)
-        self._declared[name] = Definition(
-            trigger=schedule, target=command_target(started), payload=payload or {}, **policies(options)
-        )
+        self.schedule(name, started, schedule, payload=payload, **options)
 
     @property
-    def programs(self) -> dict[str, Command]:
-        """The commands that its workers allow, as they are found on this machine now."""
-        from tickbird.targets.command import allowed
+    def executables(self) -> dict[TargetKey, Executable]:
+        """All that its workers execute, by kind and name, as it is found on this machine now."""
+        from tickbird.targets.registry import find_executables
 
-        return allowed(self.allows, self.allows_env)
-
-    @property
-    def executables(self) -> dict[str, Executable]:
-        """All that its workers execute."""
-        return {**self.tasks, **self.programs}
+        return find_executables(self)
 
     def _check_schedule(self, name: str, trigger: Trigger) -> None:
         if not isinstance(trigger, Trigger):

@@ -10,14 +10,15 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, Protocol
 
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.schedules.codec import fingerprint
-from tickbird.domain.workers import Worker
+from tickbird.domain.targets.target import TargetKey
+from tickbird.domain.workers import Worker, publish_targets
 from tickbird.engine.code_sync import Declarations
 from tickbird.engine.code_sync import sync as write_declarations
 from tickbird.engine.engine import Engine, EngineOptions
@@ -51,18 +52,13 @@ class WorkerApp(Protocol):
         ...
 
     @property
-    def executables(self) -> Mapping[str, Executable]:
-        """What its workers can execute, by name."""
+    def executables(self) -> Mapping[TargetKey, Executable]:
+        """What its workers can execute, by kind and name."""
         ...
 
     @property
     def declarations(self) -> Declarations:
         """What its code declares."""
-        ...
-
-    @property
-    def allows(self) -> Any:
-        """The commands that its workers may run."""
         ...
 
     async def aclose(self) -> None:
@@ -75,7 +71,7 @@ def describe_worker(
     *,
     queues: tuple[str, ...] | None = None,
     slots: int = 10,
-    executables: Mapping[str, Executable] | None = None,
+    executables: Mapping[TargetKey, Executable] | None = None,
 ) -> Worker:
     """Who this process is, what it serves and what its code declares. The id is new for each process."""
     served = queues or tuple(sorted({"default", *(task.queue for task in bird.tasks.values())} | _queues(bird)))
@@ -89,7 +85,9 @@ def describe_worker(
         version=VERSION,
         queues=served,
         slots=slots,
-        tasks={name: each.describe() for name, each in (executables or bird.executables).items()},
+        tasks=publish_targets(
+            {key: executable.describe() for key, executable in (executables or bird.executables).items()}
+        ),
         declared={name: fingerprint(each) for name, each in bird.declarations.schedules.items()},
     )
 
@@ -127,11 +125,12 @@ def _queues(bird: WorkerApp) -> set[str]:
     return {definition.queue for definition in bird.declarations.schedules.values()}
 
 
-def _children(bird: WorkerApp, options: EngineOptions) -> ProcessPool | None:
-    """The child processes, if a task is to run in any; they must be able to import the app by themselves."""
+def _children(bird: WorkerApp, executables: Iterable[Executable], options: EngineOptions) -> ProcessPool | None:
+    """The child processes, if anything is to run in any; they must be able to import the app by themselves."""
     isolated = {name: task.function.__module__ for name, task in bird.tasks.items() if task.isolation}
     if not isolated:
-        return ProcessPool(None, {}, lease=options.lease) if bird.allows else None
+        needed = any(executable.isolation for executable in executables)
+        return ProcessPool(None, {}, lease=options.lease) if needed else None
     reference = bird.reference or find_reference(bird, isolated.values())
     if reference is None or "__main__" in isolated.values():
         names = ", ".join(sorted(isolated))
@@ -166,7 +165,7 @@ class WorkerProcess:
             self.worker = replace(self.worker, kind="planner", queues=(), slots=0, tasks={})
         elif not self._options.plan:
             self.worker = replace(self.worker, kind="executor")
-        self._children = _children(bird, self._options) if self._options.execute else None
+        self._children = _children(bird, self._executables.values(), self._options) if self._options.execute else None
         self._engine: Engine | None = None
         self._engine_loop: asyncio.AbstractEventLoop | None = None
         self._draining = False
@@ -254,7 +253,6 @@ class WorkerProcess:
                 self._options,
                 work_loop=work_loop,
                 threads=threads,
-                on_crash={name: task.on_crash for name, task in self._bird.tasks.items()},
                 children=self._children,
                 wall=time.time,
             )

@@ -254,7 +254,7 @@ async def test_a_run_is_waited_for(api: Api) -> None:
         async with api.store.wakeups() as news:
             listening.set()
             async for _ in news:
-                found = await api.store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["digest"])
+                found = await api.store.leases.claim(WORKER, 1, 60, queues=["default"], targets=[("task", "digest")])
                 for run in found.runs:
                     await api.store.leases.finish([Outcome(run.id, run.attempt, "succeeded", result={"sent": 7})])
                     return

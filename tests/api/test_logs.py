@@ -31,7 +31,7 @@ async def start(api: Api, namespace: str = "default") -> ClaimedRun:
     """A run that is being executed."""
     await api.client(namespace).runs.enqueue("report", actor="ana", unknown_task_ok=True)
     worker = a_worker(namespace=namespace)
-    return (await api.store.leases.claim(worker, 1, 60, queues=["default"], tasks=["report"])).runs[0]
+    return (await api.store.leases.claim(worker, 1, 60, queues=["default"], targets=[("task", "report")])).runs[0]
 
 
 async def say(api: Api, run: ClaimedRun, first: int, last: int) -> None:

@@ -51,7 +51,7 @@ async def test_what_needs_a_person_is_told_with_its_reason(store: Store) -> None
     await made(store, "bad", overlap="allow")
     await made(store, "gpu-work", queue="gpu", overlap="allow", catch_up="all")
     await store.planning.plan_due()
-    [run] = (await store.leases.claim(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
+    [run] = (await store.leases.claim(WORKER, 1, 600, queues=["default"], targets=[("task", "work")])).runs
     await store.leases.finish(
         [Outcome(run.id, run.attempt, "failed", error="Traceback\n  x\nBoom: no data", failures=1)]
     )
@@ -76,7 +76,7 @@ async def test_late_runs_say_what_holds_them(store: Store) -> None:
     await store.workers.heartbeat(WORKER, 600)
     for queue in ("default", "default"):
         await StoreClient(store).runs.enqueue("work", actor="ada", queue=queue, unknown_task_ok=True)
-    assert (await store.leases.claim(WORKER, 1, 600, queues=["default"], tasks=["work"])).runs
+    assert (await store.leases.claim(WORKER, 1, 600, queues=["default"], targets=[("task", "work")])).runs
     [busy] = (await board.findings(late=-5)).findings
     assert "all slots of the workers that could take it are busy (1 slot on 1)" in busy.text
     await store.workers.heartbeat(replace(WORKER, slots=5), 600)

@@ -41,7 +41,7 @@ async def test_doctor_and_now_page_agree(store: Store) -> None:
 
     async def run(status: str) -> None:
         await client.schedules.trigger("report", actor="ana")
-        [claimed] = (await store.leases.claim(worker, 1, 60.0, queues=["default"], tasks=["report"])).runs
+        [claimed] = (await store.leases.claim(worker, 1, 60.0, queues=["default"], targets=[("task", "report")])).runs
         await store.leases.finish([Outcome(claimed.id, claimed.attempt, status, error="no")])  # type: ignore[arg-type]
 
     for _ in range(1, FAILING):

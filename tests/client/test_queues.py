@@ -67,7 +67,7 @@ async def test_why_says_that_a_run_waits_for_the_rate_of_its_queue(client: Clien
         await enqueue(store, queue="mail")
     await create(store, "letters", queue="mail")
     await plan(store, 60)
-    [begun] = (await store.leases.claim(WORKER, 5, 60, queues=["mail"], tasks=["work"])).runs
+    [begun] = (await store.leases.claim(WORKER, 5, 60, queues=["mail"], targets=[("task", "work")])).runs
     [run] = await client.runs.list(schedule="letters")
     turn, started_at = await client.runs.queue_position(run.id), (await client.runs.get(begun.id)).started_at
     assert turn is not None

@@ -31,7 +31,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 async def work(store: Store, status: str = "succeeded") -> None:
     """Claim one run as soon as there is one, and end it."""
-    while not (found := (await store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["work"])).runs):  # noqa: ASYNC110
+    while not (found := (await store.leases.claim(WORKER, 1, 60, queues=["default"], targets=[("task", "work")])).runs):  # noqa: ASYNC110
         await asyncio.sleep(0.005)
     await store.leases.finish([Outcome(found[0].id, found[0].attempt, status, result=42)])  # type: ignore[arg-type]
 

@@ -307,7 +307,7 @@ async def test_a_lease_does_not_end_by_a_jump() -> None:
         store, clock = harness.store, harness.clock
         await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ana", now=clock.now())
         claimed = await store.leases.claim(
-            harness.worker, 1, 60.0, queues=("default",), tasks=("work",), now=clock.now()
+            harness.worker, 1, 60.0, queues=("default",), targets=[("task", "work")], now=clock.now()
         )
         clock.jump(hours=1)
         await harness._upkeep.rescue()

@@ -101,7 +101,7 @@ def executing(
         store,
         clock,
         describe_worker(tasks.bird, slots=slots),
-        tasks.bird.tasks,
+        tasks.bird.executables,
         lease=30.0,
         work_loop=asyncio.get_running_loop(),
         threads=threads,
@@ -128,7 +128,7 @@ async def leased(store: Store, tasks: Tasks, execution: Dispatcher, count: int) 
     await send(store, *[("note", {})] * count)
     worker = execution.worker
     claimed = await store.leases.claim(
-        worker, count, 30.0, queues=worker.queues, tasks=list(tasks.bird.tasks), now=START
+        worker, count, 30.0, queues=worker.queues, targets=tasks.bird.executables, now=START
     )
     return list(claimed.runs)
 
@@ -383,7 +383,7 @@ async def test_after_a_renewal_that_took_long_the_next_look_is_near() -> None:
         store,
         clock,
         describe_worker(tasks.bird, slots=1),
-        tasks.bird.tasks,
+        tasks.bird.executables,
         lease=30.0,
         work_loop=asyncio.get_running_loop(),
         threads=None,
@@ -472,7 +472,9 @@ async def test_a_late_start_ends_nothing_that_another_worker_has_begun(store: St
     clock.move_to(START + timedelta(seconds=60))
     await store.leases.rescue(now=clock.now())
     other = replace(execution.worker, id="other")
-    [run] = (await store.leases.claim(other, 1, 30.0, queues=other.queues, tasks=["note"], now=clock.now())).runs
+    [run] = (
+        await store.leases.claim(other, 1, 30.0, queues=other.queues, targets=[("task", "note")], now=clock.now())
+    ).runs
     await settle(execution)
     assert tasks.seen == []
     after = await store.runs.get(run_id)

@@ -170,7 +170,7 @@ async def test_rescue_looks_when_the_next_lease_ends(fleet: Fleet) -> None:
     worker = await fleet.start()
     client = Tickbird().client_on(fleet.store)
     await client.runs.enqueue("work", actor="ana", at=START, unknown_task_ok=True)
-    await fleet.store.leases.claim(worker.worker, 1, 12.0, queues=["default"], tasks=["work"], now=START)
+    await fleet.store.leases.claim(worker.worker, 1, 12.0, queues=["default"], targets=[("task", "work")], now=START)
     assert await worker.rescue() == 12.0
 
 

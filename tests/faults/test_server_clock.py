@@ -159,7 +159,7 @@ async def _retry_later(store: Store, client: Client) -> int:
     """A run whose first attempt has failed, and that is to be tried again in an hour."""
     worker = Worker(id="gone", namespace="default", app="", host="host", pid=1, version="0")
     run_id = await client.runs.enqueue("succeed", actor="ada")
-    claimed = await store.leases.claim(worker, 1, 60, queues=["default"], tasks=["succeed"])
+    claimed = await store.leases.claim(worker, 1, 60, queues=["default"], targets=[("task", "succeed")])
     [run] = claimed.runs
     assert run.id == run_id
     outcome = Outcome(run.id, run.attempt, "queued", error="not yet", failure_kind="raised", delay=3_600, failures=1)

@@ -15,15 +15,16 @@ from hypothesis import strategies as st
 
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.limits.rate_limits import RateLimit
-from tickbird.domain.schedules.definition import Backoff, Definition, Target, command_target
+from tickbird.domain.schedules.definition import Backoff, Definition, Target
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.targets.command import command
+from tickbird.domain.targets.target import target_of
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import any_of, at
 from tickbird.files.diagnostics import Diagnostic, DocumentError
 from tickbird.files.document import Document, read_bytes, read_document, read_files
-from tickbird.files.fields import NAMES
+from tickbird.files.fields import schedule_names
 from tickbird.files.loader import FORMATS, Format
 from tickbird.files.writer import write
 
@@ -164,8 +165,8 @@ def test_a_command_is_read_with_references_to_its_environment() -> None:
     """
     backup, sync = document(text).schedules.values()
     program = command(["/usr/bin/pg_dump", "-v"], env={"PGPASSWORD": {"env": "DB_PASSWORD"}, "A": "$B"})
-    assert backup.target == command_target(program)
-    assert sync.target == command_target(command(["/usr/bin/rsync", "-a"]))
+    assert backup.target == target_of(program)
+    assert sync.target == target_of(command(["/usr/bin/rsync", "-a"]))
 
 
 def test_the_three_spellings_say_the_same() -> None:
@@ -371,7 +372,7 @@ VALUES = st.recursive(
 
 
 @settings(deadline=None, max_examples=300)
-@given(st.sampled_from([*NAMES, "other"]), VALUES, st.sampled_from(["every", "cron", "at", "any_of"]))
+@given(st.sampled_from([*schedule_names(), "other"]), VALUES, st.sampled_from(["every", "cron", "at", "any_of"]))
 def test_whatever_a_field_holds_it_is_a_document_or_mistakes(name: str, value: Any, trigger: str) -> None:
     fields = {trigger: {"every": "1h", "cron": "0 3 * * *"}.get(trigger, "2030-01-01T00:00:00Z"), "task": "x"}
     plain = {"schedules": {"a": {**fields, name: value}}, "calendars": {"c": {name: value}}}

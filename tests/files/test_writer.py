@@ -15,10 +15,11 @@ from tests.files.test_document import FULL
 from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import fingerprint
-from tickbird.domain.schedules.definition import Backoff, Definition, Target, command_target
+from tickbird.domain.schedules.definition import Backoff, Definition, Target
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.schedules.schedule import PauseState
 from tickbird.domain.targets.command import command
+from tickbird.domain.targets.target import target_of
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import Every, every
 from tickbird.domain.triggers.rrule.rrule import rrule
@@ -63,7 +64,7 @@ DEFINITIONS = st.builds(
     trigger=SIMPLE | st.lists(SIMPLE, min_size=1, max_size=3).map(lambda each: AnyOf(*each)),
     target=NAMES.map(Target)
     | st.builds(
-        lambda args, env: command_target(command(["/bin/x", *args], env=env, success=[0, 3])),
+        lambda args, env: target_of(command(["/bin/x", *args], env=env, success=[0, 3])),
         st.lists(TEXT, max_size=2),
         st.dictionaries(st.sampled_from(["A", "B"]), TEXT | st.just({"env": "HOME"})),
     ),

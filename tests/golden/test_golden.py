@@ -263,7 +263,7 @@ W1 = Worker(
 
 async def _work(_: Client, store: Store) -> None:
     """Execute the one queued run, which logs a line."""
-    [run] = (await store.leases.claim(W1, 1, 60, queues=["default"], tasks=["digest"])).runs
+    [run] = (await store.leases.claim(W1, 1, 60, queues=["default"], targets=[("task", "digest")])).runs
     line = LogLine(run.id, run.attempt, 1, datetime.now(UTC), 20, "Half of it is done")
     await store.logs.write([line], [])
     await store.leases.finish([Outcome(run.id, run.attempt, "succeeded", {"sent": 3})])

@@ -9,6 +9,7 @@ import pytest
 from tests.domain.test_cron_daemon import Daemon, changes, offset_at
 from tests.importers.conftest import AFTER, UNTIL, check, made_of
 from tickbird.domain.schedules.codec import encode_definition
+from tickbird.domain.targets.command import CommandSpec
 from tickbird.importers.crontab import read_crontab
 
 CRONTAB = r"""
@@ -87,8 +88,8 @@ def test_commands_mean_what_they_meant() -> None:
     schedules = made_of(read_crontab(CRONTAB, "crontab")).document.schedules
 
     def command(name: str) -> dict[str, Any]:
-        program = schedules[name].target.program
-        assert program is not None
+        program = schedules[name].target.spec
+        assert isinstance(program, CommandSpec)
         assert str(dict(program.env)["PATH"]).startswith("/usr/local/sbin")
         assert program.folder == "/srv/shop"
         return {name: value for name, value in program.to_json().items() if name not in ("env", "folder")}
@@ -118,10 +119,11 @@ SHELL=/bin/sh
 @pytest.mark.parametrize("given", [{"source": "/etc/crontab"}, {"source": "-"}, {"source": "mine", "system": True}])
 def test_the_systems_own_has_a_column_for_the_user(given: dict[str, Any]) -> None:
     made = made_of(read_crontab(SYSTEM, tz="Europe/Rome", **given))
-    users = {name: each.target.program.user for name, each in made.document.schedules.items() if each.target.program}
+    specs = {name: each.target.spec for name, each in made.document.schedules.items()}
+    users = {name: spec.user for name, spec in specs.items() if isinstance(spec, CommandSpec)}
     assert users == {"run-parts": "root", "anacron": "root", "find": "nobody"}
-    find = made.document.schedules["find"].target.program
-    assert find is not None
+    find = made.document.schedules["find"].target.spec
+    assert isinstance(find, CommandSpec)
     # Nothing in it is for a shell, so none is needed.
     assert find.argv == ("/usr/bin/find", "/tmp", "-mtime", "+7", "-delete")
     assert made.document.schedules["find"].trigger.tz == "Europe/Rome"
@@ -167,8 +169,8 @@ def test_lines_end_and_settings_hold_as_in_cron() -> None:
     made = made_of(read_crontab(ODD, "crontab", tz="America/New_York"))
     found = made.document.schedules
     assert list(found) == ["date", "after-form", "step", "rome", "home"]
-    date = found["date"].target.program
-    assert date is not None
+    date = found["date"].target.spec
+    assert isinstance(date, CommandSpec)
     # The backslash before a backslash is no escape of the percent sign behind both.
     assert (date.argv[-1], date.input, dict(date.env)) == ("date +%Y\\\\", "in\ntwo\n%x\n", {"PATH": "/usr/bin:/bin"})
     assert [each.trigger.tz for each in found.values()] == [
@@ -198,7 +200,8 @@ def test_a_line_that_is_no_text_is_left_out_alone() -> None:
 
 def test_a_program_that_is_called_like_a_user_is_a_program() -> None:
     made = made_of(read_crontab("0 5 * * * backup --full\n0 6 * * * mail < /tmp/x\n", "mine"))
-    assert all(each.target.program and each.target.program.user is None for each in made.document.schedules.values())
+    specs = [each.target.spec for each in made.document.schedules.values()]
+    assert all(isinstance(spec, CommandSpec) and spec.user is None for spec in specs)
     told = made_of(read_crontab("0 5 * * * root /bin/true\n", "-")).imported.notes
     assert any("--personal" in note for note in told)
 

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from tickbird.domain.errors import InvalidError, StoreError
-from tickbird.domain.schedules.definition import Definition, Target, command_target
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.command import command
+from tickbird.domain.targets.target import target_of
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.importers.history import text_files as reading
 from tickbird.importers.history.celery_results import read_results
@@ -33,8 +34,8 @@ def schedule(name: str, target: Target) -> Schedule:
     return Schedule(1, "default", name, 1, "active", Definition(trigger=cron("0 3 * * *"), target=target))
 
 
-BACKUP = schedule("backup", command_target(command(["/usr/local/bin/backup", "--full"])))
-MAIL = schedule("mail", command_target(command(shell='cd /srv && echo "Grüße\tan %" | mail ops', user="ada")))
+BACKUP = schedule("backup", target_of(command(["/usr/local/bin/backup", "--full"])))
+MAIL = schedule("mail", target_of(command(shell='cd /srv && echo "Grüße\tan %" | mail ops', user="ada")))
 TASKS = [schedule("digest", Target("shop.digest")), schedule("eu", Target("offer")), schedule("us", Target("offer"))]
 
 

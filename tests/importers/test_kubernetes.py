@@ -12,6 +12,7 @@ import pytest
 
 from tests.importers.conftest import AFTER, UNTIL, check, made_of
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.targets.command import CommandSpec
 from tickbird.importers.kubernetes import read_cronjobs
 
 JOBS = """
@@ -117,8 +118,8 @@ def test_policies_and_programs_come_along() -> None:
     made = made_of(read_cronjobs(TEXT, "cronjobs.yaml"))
     gap = made.document.schedules["shop.gap"]
     assert (gap.overlap, gap.start_within, gap.retries, gap.timeout, gap.catch_up) == ("skip", 200, 2, 600, "latest")
-    assert gap.target.program is not None
-    assert gap.target.program.to_json() == {
+    assert gap.target.spec is not None
+    assert gap.target.spec.to_json() == {
         "program": "/usr/local/bin/backup",
         "args": ["--full"],
         "folder": "/srv",
@@ -126,8 +127,8 @@ def test_policies_and_programs_come_along() -> None:
     }
     twice = made.document.schedules["twice"]
     assert (twice.overlap, twice.retries) == ("allow", 6)
-    assert twice.target.program is not None
-    assert twice.target.program.shell == "exec python -m 'shop work'"
+    assert isinstance(twice.target.spec, CommandSpec)
+    assert twice.target.spec.shell == "exec python -m 'shop work'"
     assert made.document.schedules["every"].trigger.to_json()["every"] == {"seconds": 5_400}
     notes = " ".join(next(each.notes for each in made.imported.entries if each.name == "shop.gap"))
     assert "It ran in shop/backup:3." in notes
@@ -210,8 +211,8 @@ def test_zones_variables_and_documents_as_kubernetes_has_them() -> None:
     found = made.document.schedules
     assert list(found) == ["zone", "filled"]
     assert found["zone"].trigger.to_json() == {"cron": "0 4 * * *", "tz": "Asia/Tokyo"}
-    program = found["filled"].target.program
-    assert program is not None
+    program = found["filled"].target.spec
+    assert isinstance(program, CommandSpec)
     assert program.argv == ("/bin/echo", "x", "$(KEY)", "$(GONE)", "$(A)")
     assert program.to_json()["env"] == {"A": "x", "B": "xy", "KEY": {"env": "KEY"}, "POD": {"env": "POD"}}
     [notes] = [" ".join(each.notes) for each in made.imported.entries if each.name == "filled"]

@@ -109,7 +109,7 @@ async def test_claims_go_on(store: Store, poisoned: list[str], runs: list[int]) 
     await StoreClient(store).schedules.trigger("healthy", actor="ada")
     claimed: set[str | None] = set()
     for _ in range(10):
-        claim = await store.leases.claim(a_worker(), 100, 60, queues=["default"], tasks=["report"])
+        claim = await store.leases.claim(a_worker(), 100, 60, queues=["default"], targets=[("task", "report")])
         claimed |= {run.schedule for run in claim.runs}
         outcomes = [Outcome(run.id, run.attempt, "succeeded") for run in claim.runs]
         await store.leases.finish(outcomes)

@@ -73,7 +73,7 @@ def executing(store: Any, bird: Tickbird, loop: asyncio.AbstractEventLoop) -> Di
         def monotonic(self) -> float:
             return loop.time()
 
-    return Dispatcher(store, Steady(), WORKER, bird.tasks, lease=LEASE, work_loop=loop, threads=None)
+    return Dispatcher(store, Steady(), WORKER, bird.executables, lease=LEASE, work_loop=loop, threads=None)
 
 
 def test_what_was_claimed_too_long_ago_is_not_started() -> None:

@@ -166,7 +166,7 @@ class Claimed(Operation):
 
         async def send(store: Store) -> Any:
             return await store.leases.claim(
-                worker(self.worker), self.limit, LEASE, queues=["default"], tasks=["work"], now=instant(now)
+                worker(self.worker), self.limit, LEASE, queues=["default"], targets=[("task", "work")], now=instant(now)
             )
 
         def done(answer: Any) -> None:

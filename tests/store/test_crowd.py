@@ -93,7 +93,7 @@ class Crowd:
         worker = Worker(id=f"w{number}", namespace="default", app="app", host="host", pid=number, version="0")
         while True:
             over = self.is_planned
-            found = await store.leases.claim(worker, 3, 60, queues=["default"], tasks=["work"])
+            found = await store.leases.claim(worker, 3, 60, queues=["default"], targets=[("task", "work")])
             if not found.runs and over:
                 return
             await asyncio.sleep(0.002)

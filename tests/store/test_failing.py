@@ -32,7 +32,7 @@ async def test_one_that_fails_all_the_time_hides_no_other(store: Store, monkeypa
         for good in well:
             await StoreClient(store, namespace).schedules.trigger(name, actor="ana")
             worker = replace(WORKER, namespace=namespace)
-            (run,) = (await store.leases.claim(worker, 1, 60, queues=["default"], tasks=["report"])).runs
+            (run,) = (await store.leases.claim(worker, 1, 60, queues=["default"], targets=[("task", "report")])).runs
             error = None if good else "OSError: full"
             await store.leases.finish([Outcome(run.id, run.attempt, "succeeded" if good else "failed", error=error)])
 

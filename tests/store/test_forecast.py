@@ -132,7 +132,9 @@ class Played:
         free = self.slots - len(self.running)
         claimed = None
         if free:
-            claimed = await self.store.leases.claim(WORKER, free, _LONG, queues=self.queues, tasks=["t"], now=now)
+            claimed = await self.store.leases.claim(
+                WORKER, free, _LONG, queues=self.queues, targets=[("task", "t")], now=now
+            )
             for run in claimed.runs:
                 assert run.schedule is not None
                 micros = round(now.timestamp() * 10**6)

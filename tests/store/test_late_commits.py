@@ -111,7 +111,7 @@ async def enqueue(store: PostgresStore, key: str | None = None) -> int:
 
 
 async def finish_one(store: PostgresStore) -> None:
-    claimed = await store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["work"])
+    claimed = await store.leases.claim(WORKER, 1, 60, queues=["default"], targets=[("task", "work")])
     await store.leases.finish([Outcome(run.id, run.attempt, "succeeded") for run in claimed.runs])
 
 

@@ -67,7 +67,7 @@ async def test_definitions_with_large_payloads(store: Store) -> None:
     assert count_bytes() - before <= MAX_CACHE
     worker = Worker(id="w1", namespace="default", app="app", host="host", pid=1, version="0")
     at = START + timedelta(hours=1, seconds=2)
-    claimed = await store.leases.claim(worker, 3, 60.0, queues=["default"], tasks=["work"], now=at)
+    claimed = await store.leases.claim(worker, 3, 60.0, queues=["default"], targets=[("task", "work")], now=at)
     assert [run.payload == PAYLOAD for run in claimed.runs] == [True] * 3
 
 

@@ -76,7 +76,9 @@ async def run_tick(served: Served, tick: datetime, *, takes: float = 4, error: s
     """Plan what is due at a tick, and execute it."""
     late = tick + timedelta(milliseconds=40)
     await served.store.planning.plan_due(now=late)
-    claimed = await served.store.leases.claim(WORKER, 10, 60, queues=("default",), tasks=("report",), now=late)
+    claimed = await served.store.leases.claim(
+        WORKER, 10, 60, queues=("default",), targets=[("task", "report")], now=late
+    )
     outcomes = [
         Outcome(run.id, run.attempt, "failed" if error else "succeeded", error=error, failures=int(error is not None))
         for run in claimed.runs

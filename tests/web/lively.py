@@ -105,8 +105,8 @@ class Past:
         planned = await self._store.planning.plan_due(now=at)
         for place, worker in enumerate(self.workers):
             begun = at + timedelta(milliseconds=8 + 5 * place)
-            tasks = [each.name for each in SHOP]
-            claimed = await self._store.leases.claim(worker, 4, LEASE, queues=["default"], tasks=tasks, now=begun)
+            targets = [("task", each.name) for each in SHOP]
+            claimed = await self._store.leases.claim(worker, 4, LEASE, queues=["default"], targets=targets, now=begun)
             for run in claimed.runs:
                 took = timedelta(seconds=self._plays[run.schedule or ""].took * (0.8 + 0.07 * (run.id % 6)))
                 heapq.heappush(self._ends, (begun + took, next(self._order), run, worker))

@@ -54,7 +54,9 @@ async def enqueue(served: Served, payload: dict[str, Any] | None = None, task: s
 
 async def claim(served: Served, count: int = 1, at: datetime | None = None) -> Sequence[ClaimedRun]:
     """The next runs of the queue, taken by w1."""
-    claimed = await served.store.leases.claim(W1, count, 600, queues=("default",), tasks=TASKS, now=at)
+    claimed = await served.store.leases.claim(
+        W1, count, 600, queues=("default",), targets=[("task", name) for name in TASKS], now=at
+    )
     return claimed.runs
 
 

@@ -12,13 +12,19 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.definition import FIELDS
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.policy_input import check_fields
-from tickbird.domain.targets.command import program_from_json
+from tickbird.domain.schedules.target_input import is_target_kind
+from tickbird.domain.targets.registry import read_spec
 from tickbird.domain.triggers.trigger import FORMS, Trigger, trigger_from_json
+from tickbird.files.fields import target_names
 
-# What a person may write instead of the trigger's JSON; `task` and `command` are short for the target.
+# What a person may write instead of the trigger's JSON; the kinds of targets are short for the target.
 TRIGGERS = tuple(FORMS)
-SHORT = (*TRIGGERS, "tz", "task", "command")
-SETTABLE = tuple(name for name in FIELDS if name != "target") + SHORT
+SHORT = (*TRIGGERS, "tz")
+
+
+def settable() -> tuple[str, ...]:
+    """All fields that can be set."""
+    return (*(name for name in FIELDS if name != "target"), *SHORT, *target_names())
 
 
 def split_fields(given: Sequence[str]) -> dict[str, str]:
@@ -30,13 +36,17 @@ def split_fields(given: Sequence[str]) -> dict[str, str]:
             raise InvalidError(
                 f"{each[:60]!r} is not of the form field=value;", field=name[:60], hint="write, for example, retries=3."
             )
-        if name not in SHORT:
+        if name not in SHORT and not is_target_kind(name):
             check_fields([name])
         if name in found:
             raise InvalidError(f"{name}: is given twice.", field=name)
         found[name] = text
     if "target" in found:
-        raise InvalidError("target: cannot be set here;", field="target", hint="set task=NAME, or command=[…].")
+        raise InvalidError(
+            "target: cannot be set here;",
+            field="target",
+            hint=f"set {' or '.join(f'{kind}=…' for kind in target_names())}.",
+        )
     if several := [name for name in ("trigger", *TRIGGERS) if name in found][1:]:
         raise InvalidError(f"{several[0]}: a schedule has one trigger; give one of them.", field=several[0])
     return found
@@ -58,8 +68,8 @@ def _value(name: str, text: str, read: InstantParser) -> Any:
     if name == "task":
         return text
     value = _json(name, text)
-    if name == "command":
-        return program_from_json(value)
+    if is_target_kind(name):
+        return read_spec(name, value).spec
     return trigger_from_json(value) if name == "trigger" else value
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from tickbird.client.payloads import check_by_schema
-from tickbird.domain.access.tokens import Role
+from tickbird.domain.access.tokens import Role, allows
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import AccessError, ConflictError, InvalidError, NotFoundError
 from tickbird.domain.limits.rate_limits import QueuePosition, RateLimit
@@ -19,6 +19,7 @@ from tickbird.domain.schedules.definition import Target, check_payload
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, read_settings
+from tickbird.domain.targets.registry import find_kind
 from tickbird.domain.text import check_name, check_text
 from tickbird.domain.workers import find_clock_alarm
 from tickbird.store.protocol.store import Store
@@ -139,13 +140,14 @@ class ClientBase:
 
     async def _check_role(self, name: str, target: Target | None, granted: Role | None) -> None:
         """Refuse a target that the caller's role may not define; what is there already may be sent back."""
-        if target is None or target.kind != "command" or granted in (None, "admin"):
+        kind = None if target is None else find_kind(target.kind)
+        if target is None or kind is None or granted is None or allows(granted, kind.role):
             return
         stored = await self._store.schedules.get(self._namespace, check_text(name, "schedule"))
         definition = None if stored is None or stored.state == "deleted" else stored.definition
         if definition is None or definition.target != target:
             raise AccessError(
-                f"target: a command needs the role admin, and this token has {granted};",
+                f"target: a {target.kind} needs the role {kind.role}, and this token has {granted};",
                 field="target",
                 hint="use another token, or define it in code or in a file.",
             )

@@ -154,7 +154,12 @@ class DashboardReads:
         """
         _check_choices("status", wanted.statuses, get_args(Status))
         _check_choices("origin", [wanted.origin] if wanted.origin else (), get_args(Origin))
-        narrowed = {"schedule": wanted.schedule, "target": wanted.target, "worker": wanted.worker}
+        narrowed = {
+            "schedule": wanted.schedule,
+            "target": wanted.target,
+            "target_kind": wanted.target_kind,
+            "worker": wanted.worker,
+        }
         narrowed |= {"queue": wanted.queue, "key": wanted.key, "error": wanted.error}
         for name, text in narrowed.items():
             check_text(text or "", name)

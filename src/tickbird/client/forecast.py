@@ -25,6 +25,7 @@ from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.json_schema import NAME, field_schemas
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_name
 from tickbird.domain.time.instants import DAY, to_seconds
 from tickbird.domain.triggers.trigger import Trigger
@@ -88,7 +89,7 @@ class Forecasts(ClientBase):
         With `target`, its definition has the settings of that task where they are not given.
         """
         target = options.get("target")
-        own = self._settings.get(target.name, {}) if isinstance(target, Target) else {}
+        own = self._settings.get(target.name, {}) if isinstance(target, Target) and target.kind == TASK else {}
         if "payload" not in options:
             # A key is made of fields of the payload.
             own = {setting: value for setting, value in own.items() if setting != "concurrency_key"}
@@ -320,7 +321,7 @@ class Forecasts(ClientBase):
         from tickbird.domain.forecast.forecast import WorkerCapacity
 
         workers = [each for each in await self._store.workers.list(self._namespace) if each.slots and not each.draining]
-        return [WorkerCapacity(each.slots, frozenset(each.queues), frozenset(each.tasks)) for each in workers]
+        return [WorkerCapacity(each.slots, frozenset(each.queues), each.targets) for each in workers]
 
     async def _going(self) -> list[RunningRun]:
         """What runs, is queued or waits now, oldest first."""

@@ -23,11 +23,13 @@ from tickbird.domain.planning.commands.ticks import MAX_SKIPPED, Reschedule, Ski
 from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.codec import encode_field, encode_stated
-from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target
 from tickbird.domain.schedules.json_schema import NAME, changes_schema, definition_schema
 from tickbird.domain.schedules.policy_input import check_fields, policies
 from tickbird.domain.schedules.schedule import PutResult, Schedule, State
-from tickbird.domain.targets.command import CommandSpec, program_from_json
+from tickbird.domain.schedules.target_input import is_target_kind, with_target
+from tickbird.domain.targets.registry import as_target
+from tickbird.domain.targets.spec import TargetSpec
 from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import to_seconds
@@ -86,7 +88,7 @@ class Schedules(Bulk):
         self,
         name: str,
         trigger: TriggerValue,
-        task: str | CommandSpec,
+        task: str | TargetSpec,
         *,
         actor: str,
         payload: Mapping[str, Any] | None = None,
@@ -94,12 +96,14 @@ class Schedules(Bulk):
         unknown_task_ok: bool = False,
         **options: Any,
     ) -> Schedule:
-        """A new schedule of a task, or of a `command(...)`; `options` are the policies of a definition.
+        """A new schedule of a task, or of the spec of another target, such as a `command(...)`.
+
+        `options` are the policies of a definition.
 
         A setting that is not given is the task's: of this process, or as a live worker publishes it.
         """
         check_new_name(name, "schedule")
-        target = command_target(task) if isinstance(task, CommandSpec) else Target(task)
+        target = as_target(task)
         own = self._settings.get(target.name, {}) if target.kind == "task" else {}
         given = {**own, **policies(options)}
         stated = frozenset(TASK_SETTINGS).intersection(given)
@@ -211,7 +215,7 @@ class Schedules(Bulk):
 
         A field goes back to what code or a file declares; else to the setting of the task, or to its default.
         """
-        unset = {"target" if field in ("task", "command") else field for field in unset}
+        unset = {"target" if is_target_kind(field) else field for field in unset}
         check_fields(unset)
         fields = with_target(fields)
         if twice := set(unset) & {*fields}:
@@ -431,17 +435,3 @@ class Schedules(Bulk):
         command = Trigger(actor=actor, payload=payload, idempotency_key=key, revision=revision)
         run = created_run(await self._change(name, command))
         return run if wait is None else await self._noun(Runs).wait(run.id, timeout=wait)
-
-
-def with_target(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields with the target that `task` or `command` is short for."""
-    given = [name for name in ("task", "command", "target") if name in fields]
-    if len(given) > 1:
-        raise InvalidError(f"{given[0]} and {given[1]}: a schedule has one target; give one of them.", field=given[1])
-    changed = dict(fields)
-    if "task" in changed:
-        changed["target"] = Target(changed.pop("task"))
-    elif "command" in changed:
-        program = changed.pop("command")
-        changed["target"] = command_target(program if isinstance(program, CommandSpec) else program_from_json(program))
-    return changed

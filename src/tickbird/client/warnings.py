@@ -15,7 +15,7 @@ async def schedule_warnings(client: Any, schedule: Schedule, _: Mapping[str, Any
     definition = schedule.definition
     if definition is None or schedule.state not in ("active", "paused"):
         return []
-    unserved = unserved_reason(definition.queue, definition.target.name, await client.workers.list())
+    unserved = unserved_reason(definition.queue, definition.target, await client.workers.list())
     return [f"{unserved}: its runs stay queued until one does"] if unserved else []
 
 
@@ -26,6 +26,6 @@ async def run_warnings(client: Any, run: RunRecord, _: Mapping[str, Any]) -> lis
             return [f"run {run.id} waits until the active run of {run.schedule} is final"]
         return [f"run {run.id} waits for a slot of concurrency key {run.concurrency_key!r}"]
     if run.status == "queued":
-        unserved = unserved_reason(run.queue, run.target.name, await client.workers.list())
+        unserved = unserved_reason(run.queue, run.target, await client.workers.list())
         return [f"{unserved}: run {run.id} stays queued until one does"] if unserved else []
     return []

@@ -10,6 +10,7 @@ from typing import Final, Generic, TypeVar
 
 from tickbird.domain.runs.run import ACTIVE, Origin, RunRecord, SkipReason, Status
 from tickbird.domain.schedules.schedule import Schedule, State
+from tickbird.domain.targets.target import Target
 
 T = TypeVar("T")
 
@@ -46,6 +47,7 @@ class RunFilter:
     statuses: Collection[Status] = ()
     origin: Origin | None = None
     target: str | None = None
+    target_kind: str | None = None
     worker: str | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -173,7 +175,7 @@ class OverdueRun:
     id: int
     schedule: str | None
     queue: str
-    target: str
+    target: Target
     available_at: datetime
 
 

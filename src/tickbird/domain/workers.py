@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from tickbird.domain.errors import ConflictError, NotFoundError
+from tickbird.domain.targets.target import TASK, TargetKey
+from tickbird.domain.text import NAME
 
 # A part of `Worker.standby_reason`, by which other processes learn of it.
 CLOCK_JUMPED: Final = "the store's clock has jumped"
@@ -28,7 +30,7 @@ class Worker:
     kind: str = "worker"
     queues: tuple[str, ...] = ()
     slots: int = 0
-    # Task name → {"queue": …, "schema": …}; schedule name → fingerprint.
+    # The targets that it executes, see `publish_targets`; schedule name → fingerprint.
     tasks: Mapping[str, Any] = field(default_factory=dict)
     declared: Mapping[str, str] = field(default_factory=dict)
     draining: bool = False
@@ -43,6 +45,47 @@ class Worker:
     # When and by whom it was asked to drain.
     drain_requested_at: datetime | None = None
     drain_requested_by: str | None = None
+
+    def published(self, target: TargetKey) -> Mapping[str, Any] | None:
+        """What it publishes about a target; None if it does not execute it."""
+        kind, name = target
+        for key in (name, f"{kind}:{name}"):
+            if key in self.tasks and _published_key(key, self.tasks[key]) == target:
+                description = self.tasks[key]
+                return description if isinstance(description, Mapping) else {}
+        return None
+
+    def serves(self, target: TargetKey) -> bool:
+        """Does it execute this target?"""
+        return self.published(target) is not None
+
+    @property
+    def targets(self) -> frozenset[TargetKey]:
+        """The kinds and names of all targets that it executes."""
+        return frozenset(_published_key(key, description) for key, description in self.tasks.items())
+
+
+def publish_targets(described: Mapping[TargetKey, Mapping[str, Any]]) -> dict[str, Any]:
+    """The targets of a worker as it publishes them, by key.
+
+    The key of a task is its name. So is that of another target, if no task can have such a name: workers of earlier
+    versions publish commands like this. All others have `kind:name`.
+    """
+    published: dict[str, Any] = {}
+    for (kind, name), description in sorted(described.items(), key=lambda item: (item[0][0] != TASK, item[0])):
+        if kind == TASK:
+            published[name] = description
+        elif NAME.fullmatch(name) or name in published:
+            published[f"{kind}:{name}"] = {**description, "kind": kind, "name": name}
+        else:
+            published[name] = {**description, "kind": kind}
+    return published
+
+
+def _published_key(key: str, description: Any) -> TargetKey:
+    if not isinstance(description, Mapping):
+        return TASK, key
+    return str(description.get("kind", TASK)), str(description.get("name", key))
 
 
 def executes(worker: Worker) -> bool:
@@ -97,10 +140,10 @@ class HeartbeatResult:
 
 @dataclass(frozen=True, slots=True)
 class HandOff:
-    """What a worker that plans would start at once: up to `room` runs of its queues and tasks, under a lease."""
+    """What a worker that plans would start at once: up to `room` runs of its queues and targets, under a lease."""
 
     worker: Worker
     room: int
     lease: float
     queues: Collection[str]
-    tasks: Collection[str]
+    targets: Collection[TargetKey]

@@ -68,7 +68,6 @@ class Attempt:
         self,
         claimed: ClaimedRun,
         executable: Executable,
-        on_crash: str,
         lease_ends: float,
         sink: RunSink | None = None,
         *,
@@ -83,7 +82,7 @@ class Attempt:
         # The policies that the run was planned with; without a schedule, those of its task.
         definition = claimed.definition
         self._policy: Definition | Executable = definition or executable
-        self._may_start_again = (definition.on_crash if definition else on_crash) == "retry"
+        self._may_start_again = self._policy.on_crash == "retry"
         # On the worker's monotonic clock; after it another worker may have the run.
         self.lease_ends = lease_ends
         self._margin, self._monotonic = margin, monotonic

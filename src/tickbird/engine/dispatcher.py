@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from tickbird.domain.runs.run import ClaimedRun, Outcome
 from tickbird.domain.runs.unreadable_runs import Unreadable
+from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.workers import HandOff, Worker
 from tickbird.engine.attempt import Attempt, StopReason
 from tickbird.engine.clock import Clock, ClockGuard
@@ -48,12 +49,11 @@ class Dispatcher:
         store: Store,
         clock: Clock,
         worker: Worker,
-        executables: Mapping[str, Executable],
+        executables: Mapping[TargetKey, Executable],
         *,
         lease: float,
         work_loop: asyncio.AbstractEventLoop,
         threads: Executor | None,
-        on_crash: Mapping[str, str] | None = None,
         sink: RunSink | None = None,
         children: ProcessPool | None = None,
         clock_guard: ClockGuard | None = None,
@@ -67,7 +67,6 @@ class Dispatcher:
         # Work is asked to stop this long before its lease can have expired.
         self._margin = lease / 5
         self._work_loop = work_loop
-        self._on_crash = on_crash or {}
         self._sink = sink
         self._loop = asyncio.get_running_loop()
         self._claiming = True
@@ -142,8 +141,7 @@ class Dispatcher:
         attempts = [
             Attempt(
                 run,
-                self._executables[run.target],
-                self._on_crash.get(run.target, "retry"),
+                self._executables[run.target_key],
                 began + self._lease,
                 self._sink,
                 margin=self._margin,
@@ -191,7 +189,7 @@ class Dispatcher:
                 reserved,
                 self._lease,
                 queues=self.worker.queues,
-                tasks=self._executables,
+                targets=self._executables,
                 at_once=at_once,
                 expected=expected,
                 now=self._clock.now(),

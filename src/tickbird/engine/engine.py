@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from tickbird.domain.errors import SchemaError, StoreError
+from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.workers import Worker
 from tickbird.engine.clock import Clock, ClockGuard, StoreClock
 from tickbird.engine.code_sync import Declarations
@@ -49,14 +50,13 @@ class Engine:
         self,
         store: Store,
         worker: Worker,
-        executables: Mapping[str, Executable],
+        executables: Mapping[TargetKey, Executable],
         declarations: Declarations,
         options: EngineOptions,
         *,
         work_loop: asyncio.AbstractEventLoop,
         threads: Executor | None,
         clock: Clock | None = None,
-        on_crash: Mapping[str, str] | None = None,
         sink: RunSink | None = None,
         children: ProcessPool | None = None,
         wall: Callable[[], float] | None = None,
@@ -74,7 +74,6 @@ class Engine:
             lease=options.lease,
             work_loop=work_loop,
             threads=threads,
-            on_crash=on_crash,
             sink=sink or self.logs,
             children=children,
             clock_guard=clock_guard,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import partial
@@ -14,17 +14,17 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT
 from tickbird.domain.limits.rate_limits import RateLimit, read_rate
 from tickbird.domain.schedules.definition import FIELDS as STORED_FIELDS
-from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target, command_target
+from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.schedules.schedule import PauseState
-from tickbird.domain.targets.command import FIELDS as PROGRAM
-from tickbird.domain.targets.command import SHELL, program_from_json
+from tickbird.domain.targets.registry import read_spec, target_kinds
+from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import At
 from tickbird.files.diagnostics import Diagnostic
-from tickbird.files.fields import IGNORED, NAMES, PARTS, TARGETS
+from tickbird.files.fields import IGNORED, PARTS, schedule_names, target_names
 from tickbird.files.loader import Source
 from tickbird.files.parse.nodes import Node, SourceLocation, kind_of
 from tickbird.files.policy_reader import Policies
@@ -208,10 +208,11 @@ class DocumentReader(Triggers, Policies):
             self.expected(node, "an object with a trigger and a target", "schedule")
             return
         fields: dict[str, Node] = node.value
+        names = schedule_names()
         for each, value in fields.items():
             self.places["schedules", name, each] = self.source.location(value.at)
-            if each not in NAMES:
-                self.unknown(each, value, NAMES, "a schedule")
+            if each not in names:
+                self.unknown(each, value, names, "a schedule")
         tz = self.zone(fields)
         read: dict[str, Any] = {"trigger": self.trigger(fields, node, tz), "target": self.target(fields, node)}
         for each, value in fields.items():
@@ -245,42 +246,57 @@ class DocumentReader(Triggers, Policies):
 
     def target(self, fields: Mapping[str, Node], node: Node) -> Any:
         """What it runs: exactly one."""
-        given = [name for name in TARGETS if name in fields]
+        kinds = target_names()
+        given = [name for name in kinds if name in fields]
         if len(given) != 1:
-            fault = f"has {' and '.join(given)}, and needs one" if given else f"is missing; give {' or '.join(TARGETS)}"
+            fault = f"has {' and '.join(given)}, and needs one" if given else f"is missing; give {' or '.join(kinds)}"
             self.wrong(fields[given[1]].key if given else node.key or node.at, f"target: {fault}.")
             return WRONG
-        if given == ["command"]:
-            return self.command(fields["command"])
-        name = self.name(fields["task"], "task")
+        [kind] = given
+        if kind != TASK:
+            return self.spec(kind, fields[kind])
+        name = self.name(fields[kind], kind)
         return name if name is WRONG else Target(name)
 
-    def command(self, node: Node) -> Any:
-        """A program, as a list of its path and arguments or as an object."""
-        if not isinstance(node.value, dict | list):
-            return self.expected(node, 'a list such as ["/usr/bin/rsync", "-a"], or an object', "command")
+    def spec(self, kind: str, node: Node) -> Any:
+        """The spec of a target; each part alone first, so that everything that is wrong is reported where it is."""
+        known = target_kinds()[kind]
+        schemas = _alternatives(known.file_schema())
+        fields = next((schema.get("properties") for schema in schemas if schema.get("type") == "object"), None)
+        if schemas and not any(isinstance(node.value, _TYPES.get(schema.get("type"), object)) for schema in schemas):
+            return self.expected(node, known.expects, kind)
         before = len(self.diagnostics)
-        for name, each in node.value.items() if isinstance(node.value, dict) else ():
-            if name not in PROGRAM:
-                self.unknown(name, each, PROGRAM, "a command")
-                continue
-            # Each alone first, so that everything that is wrong is told where it stands.
-            for place, value in _alone(name, each):
-                beside = {} if name == "shell" else {"program": SHELL}
-                self.checked(place, partial(program_from_json, {**beside, name: value}))
+        if isinstance(node.value, dict) and fields is not None:
+            for name, part in node.value.items():
+                if name not in fields:
+                    self.unknown(name, part, fields, f"a {kind}")
+        for path, value in known.written_parts(node.plain):
+            if fields is None or path[0] in fields:
+                self.checked(_part(node, path), partial(read_spec, kind, value))
         if len(self.diagnostics) > before:
             return WRONG
-        return self.checked(node, lambda: command_target(program_from_json(node.plain)))
+        return self.checked(node, lambda: read_spec(kind, node.plain))
 
 
-def _alone(field: str, node: Node) -> Iterator[tuple[Node, Any]]:
-    """A field of a command in the parts of it that can be wrong by themselves: each variable, each argument."""
-    if field == "env" and isinstance(node.value, dict):
-        yield from ((each, {name: each.plain}) for name, each in node.value.items())
-    elif field == "args" and isinstance(node.value, list):
-        yield from ((each, [each.plain]) for each in node.value)
-    else:
-        yield node, node.plain
+# Python's types of JSON's.
+_TYPES: Final[Mapping[Any, Any]] = {
+    "object": dict,
+    "array": list,
+    "string": str,
+    "boolean": bool,
+    "integer": int,
+    "number": (int, float),
+}
+
+
+def _alternatives(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return list(schema.get("anyOf", [schema]))
+
+
+def _part(node: Node, path: Iterable[str | int]) -> Node:
+    for step in path:
+        node = node.value[step]
+    return node
 
 
 def _days_as_text(value: Any) -> Any:

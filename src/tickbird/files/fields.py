@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tickbird.domain.schedules.fields import POLICIES
+from tickbird.domain.targets.registry import target_kinds
 from tickbird.domain.triggers.trigger import ANY_OF, FORMS
 
 TRIGGERS = {
@@ -16,13 +17,19 @@ BESIDE = {
     "tz": "The zone whose clock the trigger goes by, such as Europe/Rome; else UTC.",
     **{option.name: option.about for form in FORMS.values() for option in form.options},
 }
-# Exactly one of these: what a run does.
-TARGETS = {
-    "task": "The name of the task to run, as a worker has it.",
-    "command": "A program to start, where a worker allows it: a list of its path and arguments, or an object.",
-}
 
-NAMES = (*TRIGGERS, *BESIDE, *TARGETS, *POLICIES)
+
+def target_names() -> tuple[str, ...]:
+    """The kinds of targets; a schedule has exactly one of them."""
+    others = {*TRIGGERS, *BESIDE, *POLICIES}
+    return tuple(kind for kind in target_kinds() if kind not in others)
+
+
+def schedule_names() -> tuple[str, ...]:
+    """All that a schedule may have."""
+    return (*TRIGGERS, *BESIDE, *target_names(), *POLICIES)
+
+
 # Of `depends_on`, `backoff` and a trigger of `any_of`.
 DEPENDENCY = ("after", "within", "wait")
 BACKOFF = ("base", "max")

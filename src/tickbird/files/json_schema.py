@@ -10,11 +10,11 @@ from tickbird.domain.schema_parts import NAME as _NAME
 from tickbird.domain.schema_parts import WRITTEN_DURATION as _LENGTH
 from tickbird.domain.schema_parts import WRITTEN_INSTANT as _INSTANT
 from tickbird.domain.schema_parts import Schema
-from tickbird.domain.targets.command import FIELDS as PROGRAM
+from tickbird.domain.targets.registry import target_kinds
 from tickbird.domain.triggers.every import UNITS
 from tickbird.domain.triggers.rrule.rrule import MAX_DATES
 from tickbird.domain.triggers.trigger import FORMS, MAX_MEMBERS
-from tickbird.files.fields import BESIDE, PARTS, TARGETS, TRIGGERS
+from tickbird.files.fields import BESIDE, PARTS, TRIGGERS, target_names
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -41,7 +41,7 @@ def json_schema() -> Schema:
             "queues": _by_name("queues", {"anyOf": [_rate(), _object({"rate": _rate()}, ["rate"])]}),
             "state": _by_name("state", _state()),
         },
-        "$defs": {"schedule": _schedule(), "trigger": _member(), "calendar": _calendar(), "command": _command()},
+        "$defs": {"schedule": _schedule(), "trigger": _member(), "calendar": _calendar(), **_targets()},
     }
 
 
@@ -96,11 +96,14 @@ def _schedule() -> Schema:
         "maxItems": MAX_MEMBERS,
         "description": TRIGGERS["any_of"],
     }
-    targets: Schema = {"task": _NAME, "command": {"$ref": "#/$defs/command"}}
-    properties |= {name: {**targets[name], "description": about} for name, about in TARGETS.items()}
+    kinds = {kind: target_kinds()[kind] for kind in target_names()}
+    properties |= {
+        kind: {**({"$ref": f"#/$defs/{kind}"} if kind in _targets() else spec.file_schema()), "description": spec.about}
+        for kind, spec in kinds.items()
+    }
     properties |= {name: policy.file_schema() for name, policy in POLICIES.items()}
     return _object(properties) | {
-        "allOf": [{"oneOf": _exactly_one(TRIGGERS)}, {"oneOf": _exactly_one(TARGETS)}],
+        "allOf": [{"oneOf": _exactly_one(TRIGGERS)}, {"oneOf": _exactly_one(kinds)}],
     }
 
 
@@ -125,12 +128,6 @@ def _calendar() -> Schema:
     return _object({**days, "holidays": _object(country, ["country"]), "description": {"type": "string"}})
 
 
-def _command() -> Schema:
-    texts: Schema = {"type": "array", "items": {"type": "string"}, "minItems": 1}
-    value: Schema = {"anyOf": [{"type": "string"}, _object({"env": {"type": "string"}}, ["env"])]}
-    known: Schema = {
-        "args": {"type": "array", "items": {"type": "string"}},
-        "env": {"type": "object", "additionalProperties": value},
-        "success": {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 255}, "minItems": 1},
-    }
-    return {"anyOf": [texts, _object({name: known.get(name, {"type": "string"}) for name in PROGRAM})]}
+def _targets() -> Schema:
+    schemas = {kind: target_kinds()[kind].file_schema() for kind in target_names()}
+    return {kind: schema for kind, schema in schemas.items() if schema.get("type") != "string"}

@@ -22,13 +22,14 @@ from tickbird.files.change_notes import change_notes
 from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.document import Document
 from tickbird.files.field_diff import changed_fields, is_declared, kept_overrides
+from tickbird.files.fields import target_names
 from tickbird.files.plan import FilePlan, Kind, Late, ScheduleChange, SettingChange, StoredState, Unchanged
 from tickbird.files.schedule_state import NO_STATE
 from tickbird.files.shadow_notes import shadow_notes
 from tickbird.files.tick_diff import BusyMinute, TickBudget, compare, crowds
 
 # Parts of a definition under the names that files have for them.
-_FILE_FIELDS: Final = {"trigger": ("any_of", "cron", "every", "rrule", "at"), "target": ("task", "command")}
+_FILE_FIELDS: Final = {"trigger": lambda: ("any_of", "cron", "every", "rrule", "at"), "target": target_names}
 
 
 def plan_files(
@@ -101,7 +102,12 @@ class _Planner:
     def wrong(self, name: str, text: str, field_name: str = "") -> None:
         """Note what keeps a schedule from being written."""
         said = next(
-            (each for each in _FILE_FIELDS.get(field_name, ()) if ("schedules", name, each) in self.document.places), ""
+            (
+                each
+                for each in _FILE_FIELDS.get(field_name, tuple)()
+                if ("schedules", name, each) in self.document.places
+            ),
+            "",
         )
         place = self.document.location("schedules", name, said or field_name)
         self.diagnostics.append(Diagnostic(place, f"schedule {name}: {text}"))

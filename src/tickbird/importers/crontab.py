@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.targets.command import SHELL
+from tickbird.domain.targets.command import SHELL, CommandSpec
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.importers.entries import Imported, ImportedSchedule, name_of
 
@@ -149,7 +149,7 @@ def _entry(state: _State, line: str, number: int, system: bool, found: Imported)
     made = _command(line_of_shell, given, state, user)
     entry = ImportedSchedule(
         _name(line_of_shell),
-        {**fields, "tz": state.tz, "command": made, "overlap": "allow", "catch_up": "skip", "grace": "10m"},
+        {**fields, "tz": state.tz, CommandSpec.kind: made, "overlap": "allow", "catch_up": "skip", "grace": "10m"},
         line,
         number,
     )
@@ -164,7 +164,7 @@ def _entry(state: _State, line: str, number: int, system: bool, found: Imported)
     if "TZ" in state.env and state.env["TZ"] != state.tz:
         entry.notes.append("TZ is for the command alone, as in cron; CRON_TZ, or tz here, is the zone of its times.")
     if "HOME" in state.env:
-        entry.fields["command"]["folder"] = state.env["HOME"]
+        entry.fields[CommandSpec.kind]["folder"] = state.env["HOME"]
     found.add(entry)
 
 
@@ -227,4 +227,4 @@ def _name(line: str) -> str:
         if is_name and base.lower() not in _WRAPPERS:
             return name_of(base)
         before = word
-    return name_of(words[0].rpartition("/")[2]) if words else "command"
+    return name_of(words[0].rpartition("/")[2]) if words else CommandSpec.kind

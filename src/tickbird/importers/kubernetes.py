@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.targets.command import CommandSpec
 from tickbird.files.parse.nodes import Unreadable
 from tickbird.files.parse.yaml import read_yaml_documents
 from tickbird.importers.cron_sets import MONTHS, WEEKDAYS, CronSets, all_values, number_of
@@ -142,9 +143,9 @@ def _cron_job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
     command = _command(pod, entry)
     if command is None:
         entry.off = "only its image says what it starts; name the program"
-        entry.fields["command"] = ["/bin/true"]
+        entry.fields[CommandSpec.kind] = ["/bin/true"]
     else:
-        entry.fields["command"] = command
+        entry.fields[CommandSpec.kind] = command
     suspended = at_path(spec, "suspend")
     if (suspended.lower() if isinstance(suspended, str) else suspended) in _TRUE:
         entry.off = "it is suspended" + (f", and {entry.off}" if entry.off else "")

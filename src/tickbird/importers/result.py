@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.targets.command import CommandSpec
 from tickbird.files.diagnostics import DocumentError
 from tickbird.files.document import Document, read_document
 from tickbird.files.loader import Format
@@ -80,7 +81,7 @@ def _head(made: ImportResult) -> list[str]:
         f"Imported from {imported.source} ({imported.system}). See it with `tickbird diff`, then `tickbird apply`."
     ]
     lines += imported.notes
-    programs = sorted({each.target.name for each in made.document.schedules.values() if each.target.kind == "command"})
+    programs = sorted({spec.program for spec in _commands(made)})
     if programs:
         allowed = " ".join(f"--allow-command {each}" for each in programs[:20])
         programs_more = " …" if len(programs) > 20 else ""
@@ -98,8 +99,12 @@ def _head(made: ImportResult) -> list[str]:
 
 
 def _variables(made: ImportResult) -> list[str]:
-    programs = (each.target.program for each in made.document.schedules.values())
-    return sorted({name for program in programs if program is not None for name, _ in program.env})
+    return sorted({name for spec in _commands(made) for name, _ in spec.env})
+
+
+def _commands(made: ImportResult) -> list[CommandSpec]:
+    specs = (definition.target.spec for definition in made.document.schedules.values())
+    return [spec for spec in specs if isinstance(spec, CommandSpec)]
 
 
 def document_of(made: ImportResult) -> dict[str, Any]:

@@ -9,10 +9,11 @@ import os
 import pwd
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Protocol
 
 from tickbird.domain.errors import InvalidError, PayloadError
 from tickbird.domain.schedules.definition import Backoff
+from tickbird.domain.schedules.fields import OnCrash
 from tickbird.domain.targets.command import OURS, CommandSpec, EnvRef, check_variables, is_variable_allowed
 from tickbird.domain.time.instants import utc_text
 from tickbird.targets.protocol import Isolation, LaunchError, LaunchSpec, Run
@@ -27,15 +28,24 @@ _MAX_COUNT = 1_000
 _MAX_PAYLOAD_LENGTH = 100_000
 
 
+class CommandApp(Protocol):
+    """An app, as far as it allows commands."""
+
+    allows: tuple[str, ...]
+    allows_env: tuple[str, ...]
+
+
 class Command:
     """One program that this worker allows, whatever the arguments; runs find those in their schedule's revision."""
 
     blocking = False
     isolation: Isolation | None = "process"
     memory: int | None = None
+    kind = CommandSpec.kind
     # Runs of a command have a schedule, and its policies.
     retries = 0
     timeout: int | None = None
+    on_crash: OnCrash = "retry"
 
     def __init__(self, program: str, variables: Sequence[str] = ()) -> None:
         self.name = program
@@ -57,9 +67,9 @@ class Command:
 
     def launch(self, run: Run) -> LaunchSpec:
         """What is started for a run, and with what around it."""
-        program = run.program
+        program = run.spec
         # What a run says that it starts is what was looked for in the list, and only the revision has the rest.
-        if program is None or program.program != self.name:
+        if not isinstance(program, CommandSpec) or program.name != self.name:
             raise LaunchError(f"what it starts is not the command {self.name} that it was queued as; it was not run")
         user = None if program.user is None else _user(program.user)
         home = user.pw_dir if user else os.environ.get("HOME", "/")
@@ -75,7 +85,7 @@ class Command:
 
     def describe(self) -> Mapping[str, Any]:
         """What workers publish of it, among their tasks: whoever serves it is found in the same way."""
-        published = {"queue": "default", "description": "", "schema": {"type": "object"}, "kind": "command"}
+        published = {"queue": "default", "description": "", "schema": {"type": "object"}}
         return {**published, "env": list(self._variables)}
 
     def _stated(self, program: CommandSpec) -> dict[str, str]:
@@ -139,6 +149,11 @@ def _user(name: str) -> pwd.struct_passwd:
 
 def _identity(user: pwd.struct_passwd) -> tuple[str, int, int, list[int]]:
     return user.pw_name, user.pw_uid, user.pw_gid, os.getgrouplist(user.pw_name, user.pw_gid)
+
+
+def allowed_by(app: CommandApp) -> list[Command]:
+    """The commands that the workers of an app allow, as they are found on this machine now."""
+    return [*allowed(app.allows, app.allows_env).values()]
 
 
 def allowed(patterns: Iterable[str], variables: Iterable[str] = ()) -> dict[str, Command]:

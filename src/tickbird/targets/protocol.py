@@ -13,7 +13,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from tickbird.domain.runs.logs import MAX_LEVEL
 from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
 from tickbird.domain.schedules.definition import Backoff
-from tickbird.domain.targets.command import CommandSpec
+from tickbird.domain.schedules.fields import OnCrash
+from tickbird.domain.targets.spec import TargetSpec
 from tickbird.domain.text import describe, type_name
 
 Isolation = Literal["process"]
@@ -143,10 +144,10 @@ class Run:
         return self._claimed.payload
 
     @property
-    def program(self) -> CommandSpec | None:
-        """What a command starts; None for a task."""
+    def spec(self) -> TargetSpec | None:
+        """The spec of its target, as the run was planned with it; None for a task."""
         definition = self._claimed.definition
-        return None if definition is None else definition.target.program
+        return None if definition is None else definition.target.spec
 
     @property
     def cancelled(self) -> bool:
@@ -195,8 +196,13 @@ class Executable(Protocol):
     """One thing that a run can start, with the policies of runs that have no schedule."""
 
     @property
+    def kind(self) -> str:
+        """The kind of the targets that it executes."""
+        ...
+
+    @property
     def name(self) -> str:
-        """The name that runs ask for."""
+        """The name of the targets that it executes."""
         ...
 
     @property
@@ -227,6 +233,11 @@ class Executable(Protocol):
     @property
     def timeout(self) -> int | None:
         """Seconds that an attempt may take."""
+        ...
+
+    @property
+    def on_crash(self) -> OnCrash:
+        """What becomes of a run whose worker was lost."""
         ...
 
     def prepare(self, run: Run) -> Mapping[str, Any]:

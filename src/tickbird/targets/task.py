@@ -6,12 +6,13 @@ import inspect
 import typing
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property, update_wrapper
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar
 
 from tickbird.domain.errors import DefinitionError, PayloadError
 from tickbird.domain.schedules.definition import TASK_SETTINGS, check_payload
 from tickbird.domain.schedules.fields import Policies
 from tickbird.domain.schedules.task_settings import publish_settings
+from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_name
 from tickbird.targets.protocol import Isolation, Run
 
@@ -25,6 +26,8 @@ Send = Callable[["Task[Any, Any]", Mapping[str, Any], Mapping[str, Any]], Awaita
 
 class Task(Generic[P, R]):
     """A function with a name; calling it calls the function, `enqueue` sends a run of it."""
+
+    kind = TASK
 
     def __init__(
         self,
@@ -168,6 +171,17 @@ class Task(Generic[P, R]):
         """Settings, description and JSON Schema, as workers publish them."""
         schema = self._model.model_json_schema(by_alias=True)
         return {**publish_settings(self.policies), "description": inspect.getdoc(self.function) or "", "schema": schema}
+
+
+class TaskApp(Protocol):
+    """An app, as far as it has tasks."""
+
+    tasks: dict[str, Task[Any, Any]]
+
+
+def registered(app: TaskApp) -> list[Task[Any, Any]]:
+    """The tasks of an app."""
+    return [*app.tasks.values()]
 
 
 class Sender:

@@ -11,6 +11,7 @@ from typing import Any, Self
 from tickbird.app import Tickbird
 from tickbird.client import Client
 from tickbird.domain.runs.run import RunRecord, SkipRecord
+from tickbird.domain.targets.target import TASK
 from tickbird.engine.dispatcher import Dispatcher
 from tickbird.engine.maintenance import Maintenance, Retention
 from tickbird.engine.planner_step import PlannerStep
@@ -52,16 +53,14 @@ class Harness:
         await self.store.open()
         self.client = self.bird.client_on(_AtManualTime(self.store, self.clock))
         self.worker = describe_worker(self.bird, slots=self._slots)
-        on_crash = {name: task.on_crash for name, task in self.bird.tasks.items()}
         self._execution = Dispatcher(
             self.store,
             self.clock,
             self.worker,
-            self.bird.tasks,
+            {(TASK, name): task for name, task in self.bird.tasks.items()},
             lease=self._lease,
             work_loop=asyncio.get_running_loop(),
             threads=None,
-            on_crash=on_crash,
             sink=self._sink,
         )
         self._planning = PlannerStep(self.store, self.clock, lambda: None)

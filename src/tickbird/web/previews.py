@@ -116,4 +116,4 @@ async def _quieter(visit: PageRequest, found: Preview) -> tuple[datetime, int] |
 async def _unserved(visit: PageRequest, target: Target | None, found: Preview) -> str:
     if target is None:
         return ""
-    return unserved_reason(found.definition.queue, target.name, await visit.client.workers.list())
+    return unserved_reason(found.definition.queue, target, await visit.client.workers.list())

@@ -39,7 +39,7 @@ async def work(store: Store, namespace: str = "default", count: int = 1) -> list
     """Runs that are made, started and finished."""
     made = await store.runs.enqueue(namespace, [NewRun(Target("work"), {"large": "x"}) for _ in range(count)], "ada")
     worker = a_worker(namespace=namespace)
-    claimed = await store.leases.claim(worker, count, 60, queues=["default"], tasks=["work"])
+    claimed = await store.leases.claim(worker, count, 60, queues=["default"], targets=[("task", "work")])
     await store.leases.finish([Outcome(run.id, run.attempt, "succeeded", result=1) for run in claimed.runs])
     return list(made)
 

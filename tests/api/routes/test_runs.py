@@ -32,7 +32,7 @@ async def send(api: Api, path: str = "", role: Any = "editor", **request: Any) -
 
 async def start(api: Api) -> ClaimedRun:
     """The next run, taken by a worker."""
-    found = await api.store.leases.claim(WORKER, 1, 60, queues=["default", "mail"], tasks=["report"])
+    found = await api.store.leases.claim(WORKER, 1, 60, queues=["default", "mail"], targets=[("task", "report")])
     return found.runs[0]
 
 

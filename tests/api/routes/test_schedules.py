@@ -46,7 +46,9 @@ async def test_a_list_tells_what_starts_and_when_it_last_did(api: Api) -> None:
     assert run["trigger"] == "schedule:*/5 * * * *"
     assert run["metadata"] == {"trigger_type": "cron", "schedule_id": "digest", "scheduled_at": run["scheduled_for"]}
 
-    claimed = await api.store.leases.claim(a_worker(), 1, 60, queues=["default"], tasks=["report"], now=tick)
+    claimed = await api.store.leases.claim(
+        a_worker(), 1, 60, queues=["default"], targets=[("task", "report")], now=tick
+    )
     assert [found.id for found in claimed.runs] == [run["id"]]
     [listed] = (await api.get("/schedules", "viewer"))["items"]
     assert listed["last_run_at"] == listed["last_run"]["started_at"] is not None

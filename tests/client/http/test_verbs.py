@@ -140,7 +140,7 @@ async def test_more_than_a_page_takes_several(both: Both, monkeypatch: pytest.Mo
 async def ran(both: Both, *statuses: str) -> list[int]:
     """Runs that ended so; and their ids."""
     await both.store.workers.heartbeat(WORKER, 60)
-    claimed = await both.store.leases.claim(WORKER, 10, 60, queues=["default"], tasks=["report"])
+    claimed = await both.store.leases.claim(WORKER, 10, 60, queues=["default"], targets=[("task", "report")])
     ended = [
         Outcome(run.id, run.attempt, status, error="it broke" if status == "failed" else None)  # type: ignore[arg-type]
         for run, status in zip(claimed.runs, statuses, strict=True)
@@ -185,7 +185,7 @@ async def test_a_log_is_followed_to_its_end(both: Both, monkeypatch: pytest.Monk
     await both.create("report")
     run = await both.remote.schedules.trigger("report", actor="x")
     await both.store.workers.heartbeat(WORKER, 60)
-    [claimed] = (await both.store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
+    [claimed] = (await both.store.leases.claim(WORKER, 1, 60, queues=["default"], targets=[("task", "report")])).runs
     lines = [LogLine(run.id, claimed.attempt, number, NOW, 25, f"line {number}\n“it”") for number in range(1, 5)]
     await both.store.logs.write(lines, [])
     await both.store.leases.finish([Outcome(run.id, claimed.attempt, "succeeded")])

@@ -17,7 +17,7 @@ from tickbird.domain.doctor.snapshot import (
     OverdueSchedules,
     Parked,
     PostgresSnapshot,
-    ScheduledByTask,
+    ScheduledByTarget,
     SchemaState,
     SqliteSnapshot,
     StoreSnapshot,
@@ -28,6 +28,7 @@ from tickbird.domain.doctor.snapshot import (
 )
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.unreadable_runs import Unreadable, publish
+from tickbird.domain.targets.target import Target
 from tickbird.domain.time.zone_data import ZoneData
 from tickbird.domain.workers import Worker
 
@@ -65,7 +66,8 @@ WORKING = StoreSnapshot(
     workers=[WORKER],
     planners=1,
     work=Workload(
-        scheduled=[ScheduledByTask("default", "work", 3, NOW)], waiting=[WaitingRuns("default", "work", 1, ago(2))]
+        scheduled=[ScheduledByTarget("default", Target("work"), 3, NOW)],
+        waiting=[WaitingRuns("default", Target("work"), 1, ago(2))],
     ),
     server=PostgresSnapshot(
         version=160_003,
@@ -328,29 +330,35 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
     ),
     "lost": (work(expired=ExpiredLeases(1, ago(61))), "leases", "problem", "1 run of lost workers", "tickbird worker"),
     "queue": (
-        work(waiting=[WaitingRuns("gpu", "work", 2, ago(61))]),
+        work(waiting=[WaitingRuns("gpu", Target("work"), 2, ago(61))]),
         "queues",
         "problem",
         "2 runs of task 'work' in queue 'gpu' wait for nobody: no live worker serves queue 'gpu'",
         "--queues gpu",
     ),
     "task": (
-        work(waiting=[WaitingRuns("default", "other", 1, ago(5))]),
+        work(waiting=[WaitingRuns("default", Target("other"), 1, ago(5))]),
         "queues",
         "warning",
         "knows task 'other'",
         "other",
     ),
     "tonight": (
-        work(scheduled=[ScheduledByTask("gpu", "work", 1, ago(-3600))]),
+        work(scheduled=[ScheduledByTarget("gpu", Target("work"), 1, ago(-3600))]),
         "queues",
         "warning",
         "1 schedule of task 'work' in queue 'gpu' would wait for nobody",
         "--queues gpu",
     ),
-    "busy": (work(waiting=[WaitingRuns("default", "work", 1, ago(61))]), "queues", "warning", "are busy", "--slots"),
+    "busy": (
+        work(waiting=[WaitingRuns("default", Target("work"), 1, ago(61))]),
+        "queues",
+        "warning",
+        "are busy",
+        "--slots",
+    ),
     "rate": (
-        work(waiting=[WaitingRuns("default", "work", 1, ago(601))], rates={"default": RateLimit(100, 60)}),
+        work(waiting=[WaitingRuns("default", Target("work"), 1, ago(601))], rates={"default": RateLimit(100, 60)}),
         "queues",
         "warning",
         "has waited for 10 min 1 s: its rate is 100/min",
@@ -406,9 +414,12 @@ def test_what_nobody_can_help_is_no_finding() -> None:
     assert bad(replace(WORKING, workers=[], planners=0, work=Workload())) == []
     assert bad(replace(EMBEDDED, schema=replace(EMBEDDED.schema, version=8), work=None)) == []
     assert bad(file(damage=None)) == []
-    assert bad(work(waiting=[WaitingRuns("default", "work", 1, ago(599))], rates={"default": RateLimit(1, 60)})) == []
+    assert (
+        bad(work(waiting=[WaitingRuns("default", Target("work"), 1, ago(599))], rates={"default": RateLimit(1, 60)}))
+        == []
+    )
     # Every worker drains: that passes.
-    assert bad(work(scheduled=[ScheduledByTask("default", "work", 1, NOW)], waiting=())) == []
+    assert bad(work(scheduled=[ScheduledByTarget("default", Target("work"), 1, NOW)], waiting=())) == []
 
 
 def test_commits_that_do_not_wait_for_a_standby() -> None:
@@ -469,7 +480,8 @@ def test_many_of_a_kind_are_named_and_the_rest_counted() -> None:
 
 def test_a_queue_is_told_once() -> None:
     condition = work(
-        waiting=[WaitingRuns("gpu", "work", 1, ago(2))], scheduled=[ScheduledByTask("gpu", "work", 1, NOW)]
+        waiting=[WaitingRuns("gpu", Target("work"), 1, ago(2))],
+        scheduled=[ScheduledByTarget("gpu", Target("work"), 1, NOW)],
     )
     assert len(bad(condition)) == 1
 
@@ -477,7 +489,7 @@ def test_a_queue_is_told_once() -> None:
 def test_without_workers_what_waits_for_long_is_told_as_well() -> None:
     alone = replace(WORKING, workers=[])
     assert {finding.check for finding in bad(alone)} == {"workers"}
-    waits = replace(work(waiting=[WaitingRuns("default", "work", 1, ago(61))]), workers=[])
+    waits = replace(work(waiting=[WaitingRuns("default", Target("work"), 1, ago(61))]), workers=[])
     assert {finding.check for finding in bad(waits)} == {"workers", "queues"}
 
 

@@ -156,17 +156,20 @@ class TestWhoServesARun:
     )
     def test_in_words(self, workers: list[Worker], words: str) -> None:
         busy: Counter[str | None] = Counter({"w1": 3})
-        assert unserved_reason("default", "work", workers, busy) == words
+        assert unserved_reason("default", Target("work"), workers, busy) == words
 
     def test_a_run_that_no_worker_can_read(self) -> None:
         run = a_run(status="queued")
         told = publish([Unreadable("v: format 99 is not known.", run.schedule, run.revision)])
         elsewhere = publish([Unreadable("v: format 99 is not known.", run.schedule, 99)])
         unable = [a_worker(health=told), a_worker("w2", health=told)]
-        reason = unserved_reason("default", "work", unable, Counter(), run)
+        reason = unserved_reason("default", Target("work"), unable, Counter(), run)
         assert reason.startswith("no live worker can read it: w1 reports revision 1 of")
         assert "v: format 99 is not known" in reason
-        assert unserved_reason("default", "work", [*unable, a_worker("w3", health=elsewhere)], Counter(), run) == ""
+        assert (
+            unserved_reason("default", Target("work"), [*unable, a_worker("w3", health=elsewhere)], Counter(), run)
+            == ""
+        )
 
 
 class TestARun:

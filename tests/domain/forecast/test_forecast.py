@@ -112,8 +112,8 @@ def test_fewer_slots_make_runs_late() -> None:
 def test_workers_serve_their_queues_and_tasks() -> None:
     """What nobody serves never starts; half the workers are half the slots."""
     workers = [
-        WorkerCapacity(4, frozenset({"default"}), frozenset({"work"})),
-        WorkerCapacity(2, frozenset({"slow"}), frozenset({"work"})),
+        WorkerCapacity(4, frozenset({"default"}), frozenset({("task", "work")})),
+        WorkerCapacity(2, frozenset({"slow"}), frozenset({("task", "work")})),
     ]
     plain, slow, lost = (
         schedule(name, cron("0 * * * *"), queue=queue) for name, queue in (("a", "default"), ("b", "slow"), ("c", "x"))

@@ -9,10 +9,11 @@ from jsonschema import Draft202012Validator
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.codec import decode_definition, encode_definition
-from tickbird.domain.schedules.definition import FIELDS, Definition, Target, command_target
+from tickbird.domain.schedules.definition import FIELDS, Definition, Target
 from tickbird.domain.schedules.json_schema import changes_schema, definition_schema, field_schemas, trigger_schema
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.targets.command import command
+from tickbird.domain.targets.target import target_of
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 
@@ -62,7 +63,7 @@ def test_what_the_domain_writes_fits_the_schema() -> None:
     assert set(FIELDS) - set(encoded) == {"start_at", "end_at"}
     WHOLE.validate(encoded)
     program = command(["/bin/x", "-a"], env={"A": "b", "C": {"env": "D"}}, folder="/srv", user="me", success=[0, 3])
-    WHOLE.validate(encode_definition(Definition(trigger=every(hours=1), target=command_target(program))))
+    WHOLE.validate(encode_definition(Definition(trigger=every(hours=1), target=target_of(program))))
     for trigger in (every(hours=2, tz="Asia/Tokyo"), every(weeks=1)):
         Draft202012Validator(trigger_schema()).validate(trigger.to_json())
 

@@ -7,10 +7,11 @@ from typing import Any, get_args
 import pytest
 
 from tickbird.domain.schedules.codec import encode_definition
-from tickbird.domain.schedules.definition import Definition, Target, command_target
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.fields import Overlap
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.targets.command import CommandSpec
+from tickbird.domain.targets.target import target_of
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.domain.triggers.trigger import Trigger, any_of
@@ -30,7 +31,7 @@ def test_only_paused_and_deleted_ones_are_not_enabled(state: State) -> None:
 
 def test_the_kind_is_that_of_the_target() -> None:
     assert a_schedule(every(hours=1)).kind == "task"
-    assert a_schedule(every(hours=1), target=command_target(CommandSpec(program="/bin/true"))).kind == "command"
+    assert a_schedule(every(hours=1), target=target_of(CommandSpec(program="/bin/true"))).kind == "command"
 
 
 @pytest.mark.parametrize(

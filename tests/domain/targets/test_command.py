@@ -8,8 +8,9 @@ import pytest
 
 from tickbird import DefinitionError, command, cron
 from tickbird.domain.schedules.codec import FORMAT, decode_definition, decode_field, encode_definition, in_its_format
-from tickbird.domain.schedules.definition import Definition, Target, command_target
-from tickbird.domain.targets.command import CommandSpec, EnvRef, program_from_json
+from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.targets.command import CommandSpec, EnvRef
+from tickbird.domain.targets.target import target_of
 
 FULL = command(
     ["/usr/local/bin/backup", "--full", "ä b"],
@@ -23,7 +24,7 @@ FULL = command(
 
 def defined(program: CommandSpec) -> Definition:
     """A schedule of it."""
-    return Definition(trigger=cron("0 3 * * *"), target=command_target(program))
+    return Definition(trigger=cron("0 3 * * *"), target=target_of(program))
 
 
 def test_a_command_is_stored_as_what_differs_from_the_defaults() -> None:
@@ -45,7 +46,7 @@ def test_what_is_stored_reads_back_as_it_was(program: CommandSpec) -> None:
     encoded = encode_definition(defined(program))
     assert decode_definition(encoded) == defined(program)
     assert encode_definition(decode_definition(encoded)) == encoded
-    assert hash(defined(program).target) == hash(command_target(program_from_json(program.to_json())))
+    assert hash(defined(program).target) == hash(target_of(CommandSpec.from_json(program.to_json())))
 
 
 def test_only_another_target_than_a_task_asks_for_a_newer_format() -> None:
@@ -58,11 +59,11 @@ def test_only_another_target_than_a_task_asks_for_a_newer_format() -> None:
 
 
 def test_a_program_and_its_arguments_are_a_list_and_a_line_is_for_a_shell() -> None:
-    assert program_from_json(["/bin/echo", "a b"]).argv == ("/bin/echo", "a b")
-    assert program_from_json(["/bin/echo", "a b"]).line == "/bin/echo 'a b'"
-    line = program_from_json({"shell": "echo $HOME"})
+    assert CommandSpec.from_json(["/bin/echo", "a b"]).argv == ("/bin/echo", "a b")
+    assert CommandSpec.from_json(["/bin/echo", "a b"]).line == "/bin/echo 'a b'"
+    line = CommandSpec.from_json({"shell": "echo $HOME"})
     assert (line.argv, line.line) == (("/bin/sh", "-c", "echo $HOME"), "echo $HOME")
-    assert command_target(line).name == "/bin/sh", "which is what a worker allows or does not"
+    assert target_of(line).name == "/bin/sh", "which is what a worker allows or does not"
     assert dict(FULL.env)["PASSWORD"] == EnvRef("BACKUP_PASSWORD")
 
 

@@ -24,8 +24,9 @@ from tickbird.domain.planning.commands.define import Update
 from tickbird.domain.runs.logs import MAX_BYTES, MAX_LINES, LogLine
 from tickbird.domain.runs.run import NewRun, RunRecord
 from tickbird.domain.schedules.codec import encode_field
-from tickbird.domain.schedules.definition import Target, command_target
+from tickbird.domain.schedules.definition import Target
 from tickbird.domain.targets.command import CommandSpec
+from tickbird.domain.targets.target import target_of
 from tickbird.targets.command import Command, allowed
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -364,7 +365,7 @@ async def test_an_edit_makes_a_task_a_command_and_back(commands: Commands) -> No
         await client.schedules.update("either", actor="test", task="digest", command=["/bin/true"])
     with pytest.raises(InvalidError, match="target: set it or unset it"):
         await client.schedules.update("either", actor="test", unset=["command"], command=["/bin/true"])
-    target = encode_field("target", command_target(command(shell="true")))
+    target = encode_field("target", target_of(command(shell="true")))
     await commands.place.store.schedules.change("default", "either", Update(actor="test", fields={"target": target}))
     # One that was never defined by a schedule has nothing to start.
     [run_id] = await commands.place.store.runs.enqueue("default", [NewRun(Target("/bin/sh", "command"), {})], "test")
@@ -377,8 +378,8 @@ def test_code_declares_commands() -> None:
     bird.command("report", shell="cd /srv && make", schedule=DAILY, payload={"n": 1})
     backup, report = bird.declarations.schedules["backup"], bird.declarations.schedules["report"]
     assert (backup.target.name, backup.retries, backup.tags) == ("/usr/local/bin/backup", 2, ("db",))
-    assert report.target.program == command(shell="cd /srv && make")
-    assert (report.payload, [*bird.executables]) == ({"n": 1}, ["/bin/sh"])
+    assert report.target.spec == command(shell="cd /srv && make")
+    assert (report.payload, [*bird.executables]) == ({"n": 1}, [("command", "/bin/sh")])
     with pytest.raises(DefinitionError, match="two schedules named 'backup'"):
         bird.command("backup", ["/bin/true"], schedule=DAILY)
     with pytest.raises(DefinitionError, match="is not a trigger"):

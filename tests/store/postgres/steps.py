@@ -52,7 +52,7 @@ async def create_many(database: Database, count: int, definition: Definition = M
 
 
 async def claim(store: PostgresStore, limit: int = 100, now: datetime | None = None) -> list[Any]:
-    claimed = await store.leases.claim(WORKER, limit, 60, queues=["default"], tasks=["work"], now=now)
+    claimed = await store.leases.claim(WORKER, limit, 60, queues=["default"], targets=[("task", "work")], now=now)
     return list(claimed.runs)
 
 

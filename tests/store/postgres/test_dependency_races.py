@@ -30,7 +30,7 @@ class TestDependencyRace:
         """A run that is about to succeed."""
         await create(store, "load", replace(DAILY, target=Target("load")))
         run = (await store.schedules.change("default", "load", Trigger(actor="ada"), now=later(1))).run
-        await store.leases.claim(WORKER, 1, 600, queues=["default"], tasks=["load"], now=later(1))
+        await store.leases.claim(WORKER, 1, 600, queues=["default"], targets=[("task", "load")], now=later(1))
         assert run is not None
         return Outcome(run.id, 1, "succeeded")
 
@@ -134,7 +134,7 @@ class TestDependencyRace:
         await create(store, "clean", replace(DAILY, target=Target("clean")))
         clean = (await store.schedules.change("default", "clean", Trigger(actor="ada"), now=later(1))).run
         assert clean is not None
-        await store.leases.claim(WORKER, 1, 600, queues=["default"], tasks=["clean"], now=later(1))
+        await store.leases.claim(WORKER, 1, 600, queues=["default"], targets=[("task", "clean")], now=later(1))
         needs = (After("load", 0, 3_600), After("clean", 0, 3_600))
         await create(store, "report", replace(MINUTELY, depends_on=needs))
         await store.planning.plan_due(now=later(60))

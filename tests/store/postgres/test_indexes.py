@@ -127,7 +127,7 @@ class TestIndexes:
         assert after["runs"] == before["runs"]
         for index in (
             "cursors_next_run_at_idx",
-            "runs_queued_idx",
+            "runs_queued_target_idx",
             "runs_active_idx",
             "runs_waiting_idx",
             "runs_lease_until_idx",

@@ -21,18 +21,18 @@ class TestStatements:
     async def test_a_claim_that_finds_nothing_is_one(self, store: PostgresStore, sent: list[str]) -> None:
         await store.runs.enqueue("default", [NewRun(Target("work"), {}, delay=30)], "ada", now=T0)
         sent.clear()
-        claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], tasks=["work"], now=T0)
+        claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], targets=[("task", "work")], now=T0)
         assert (list(claimed.runs), claimed.next_at, sent) == ([], later(30), ["claim_runs"])
 
     async def test_a_claim_of_a_rate_that_is_used_up_is_one(self, store: PostgresStore, sent: list[str]) -> None:
         await store.queues.set_rate("default", "default", RateLimit(1, 60), "ada", now=T0)
         await store.runs.enqueue("default", [NewRun(Target("work"), {})] * 2, "ada", now=T0)
         sent.clear()
-        claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], tasks=["work"], now=T0)
+        claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], targets=[("task", "work")], now=T0)
         counted = ["claim_runs", "BEGIN", "lock_rates", "claim_runs", "queues_of_runs", "save_starts"]
         assert (len(claimed.runs), sent) == (1, counted)
         sent.clear()
-        claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], tasks=["work"], now=later(1))
+        claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], targets=[("task", "work")], now=later(1))
         assert (list(claimed.runs), claimed.next_at, sent) == ([], later(60), ["claim_runs"])
 
     async def test_finishing_runs_without_a_schedule_is_one(self, store: PostgresStore, sent: list[str]) -> None:

@@ -83,7 +83,7 @@ async def test_what_cannot_be_stored_is_refused(store: SqliteStore) -> None:
     with pytest.raises(InvalidError, match="cannot be stored"):
         await store.schedules.change("default", "half a \ud800", Pause(actor="ada"), now=later(1))
     [run_id] = await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ada", now=T0)
-    await store.leases.claim(a_worker(), 1, 60, queues=["default"], tasks=["work"], now=T0)
+    await store.leases.claim(a_worker(), 1, 60, queues=["default"], targets=[("task", "work")], now=T0)
     outcome = Outcome(run_id, 1, "failed", result={"half": "\ud800"}, error="half a \ud800 and \0")
     assert (await store.leases.finish([outcome], now=later(1))).accepted == {run_id}
     run = await store.runs.get(run_id)

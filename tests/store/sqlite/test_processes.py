@@ -43,7 +43,7 @@ async def _race(path: str, name: str, barrier: Barrier) -> list[int]:
         barrier.wait(60)
         await store.planning.plan_due(now=later(60 * turn))
         claimed = await store.leases.claim(
-            a_worker(name), 1, 60, queues=["default"], tasks=["work"], now=later(60 * turn)
+            a_worker(name), 1, 60, queues=["default"], targets=[("task", "work")], now=later(60 * turn)
         )
         outcomes = [Outcome(found.id, found.attempt, "succeeded") for found in claimed.runs]
         done += (await store.leases.finish(outcomes, now=later(60 * turn))).accepted

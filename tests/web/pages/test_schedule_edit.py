@@ -253,7 +253,7 @@ async def test_who_may_edit_what(door: Desk, guarded: Served) -> None:
     there = {"Origin": guarded.url}
     answer = await page.request.post(f"{guarded.url}/schedules/alpha/edit", form=form, headers=there)
     assert answer.status == 403
-    assert "for admins to say" in await answer.text()
+    assert "A target of kind command is for the role admin to define." in await answer.text()
     await page.context.clear_cookies()
     await log_in(door, await guarded.token("operator", "ops"), "/schedules")
     csrf = await page.locator("meta[name=csrf]").get_attribute("content") or ""

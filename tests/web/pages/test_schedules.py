@@ -48,7 +48,7 @@ async def test_what_a_row_tells(desk: Desk, served: Served) -> None:
         await client.schedules.create(name, trigger, "report", actor="ana", tags=["money", "data"])
     for number in range(7):
         await client.schedules.trigger("prices", actor="ana")
-        (run,) = (await store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
+        (run,) = (await store.leases.claim(WORKER, 1, 60, queues=["default"], targets=[("task", "report")])).runs
         ended = Outcome(run.id, run.attempt, "succeeded")
         if number > 4:
             ended = Outcome(run.id, run.attempt, "failed", error="OSError: disk is slow", failure_kind="raised")

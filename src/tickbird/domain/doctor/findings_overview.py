@@ -11,13 +11,15 @@ from typing import Literal
 from tickbird.domain.dashboard_rows import FailureStreak, OverdueRun
 from tickbird.domain.doctor.checks.lateness import LATE, VERY_LATE
 from tickbird.domain.doctor.snapshot import FAILING
-from tickbird.domain.explain.unserved_runs import named, unserved_reason
+from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.messages import brief, count, reason
 from tickbird.domain.runs.held import HeldSchedule
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.registry import describe_target
+from tickbird.domain.targets.target import Target
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
 
@@ -98,9 +100,8 @@ def _lost(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for run in seen.running:
         late = 0.0 if run.lease_until is None else (seen.now - run.lease_until).total_seconds()
         if late > VERY_LATE:
-            text = (
-                f"Run {run.id} of {run.schedule or named(run.target.name)} is left behind by a lost worker, and nobody"
-            )
+            name = run.schedule or describe_target(run.target)
+            text = f"Run {run.id} of {name} is left behind by a lost worker, and nobody"
             yield OverviewFinding(
                 kind="lost",
                 severity="problem",
@@ -115,7 +116,7 @@ def _lost(seen: FindingsInput) -> Iterator[OverviewFinding]:
 
 def _late(seen: FindingsInput) -> Iterator[OverviewFinding]:
     busy = Counter(run.worker for run in seen.running)
-    groups: dict[tuple[str, str], list[OverdueRun]] = {}
+    groups: dict[tuple[str, Target], list[OverdueRun]] = {}
     for run in seen.late:
         groups.setdefault((run.queue, run.target), []).append(run)
     for (queue, target), runs in groups.items():
@@ -127,9 +128,9 @@ def _late(seen: FindingsInput) -> Iterator[OverviewFinding]:
         names = {run.schedule for run in runs}
         one = next(iter(names)) if len(names) == 1 else None
         if len(runs) == 1:
-            what = f"{one or f'Run {runs[0].id} of {named(target)}'} is"
+            what = f"{one or f'Run {runs[0].id} of {describe_target(target)}'} is"
         else:
-            what = f"{count(len(runs), 'run')} of {one or named(target)} are up to"
+            what = f"{count(len(runs), 'run')} of {one or describe_target(target)} are up to"
         yield OverviewFinding(
             kind="late",
             severity="problem" if waited > VERY_LATE and rate is None else "warning",

@@ -51,7 +51,7 @@ def problems(
         known = {} if unserved_reasons is None else unserved_reasons
         key = (queue, target.kind, target.name)
         if key not in known:
-            known[key] = unserved_reason(queue, target.name, workers)
+            known[key] = unserved_reason(queue, target, workers)
         found += [known[key]] if known[key] else []
     if schedule.error:
         found.append(f"it cannot be planned, and is tried again: {reason(schedule.error)}")

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.schedule import State
+from tickbird.domain.targets.target import Target
 from tickbird.domain.time.zone_data import ZoneData
 from tickbird.domain.workers import Worker
 
@@ -58,20 +59,20 @@ class Parked:
 
 @dataclass(frozen=True, slots=True)
 class WaitingRuns:
-    """Runs that could start now, by queue and task; `count` is of those in front."""
+    """Runs that could start now, by queue and target; `count` is of those in front."""
 
     queue: str
-    task: str
+    target: Target
     count: int
     since: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class ScheduledByTask:
-    """Active schedules by queue and task, and when the first of them is next due."""
+class ScheduledByTarget:
+    """Active schedules by queue and target, and when the first of them is next due."""
 
     queue: str
-    task: str
+    target: Target
     count: int
     next_at: datetime | None
 
@@ -114,7 +115,7 @@ class Workload:
     waiting: Sequence[WaitingRuns] = ()
     # The rates of queues that have one.
     rates: Mapping[str, RateLimit] = field(default_factory=dict)
-    scheduled: Sequence[ScheduledByTask] = ()
+    scheduled: Sequence[ScheduledByTarget] = ()
     due: OverdueSchedules = OverdueSchedules()
     expired: ExpiredLeases = ExpiredLeases()
     # Schedule and calendar: the schedule still has what the calendar said before.

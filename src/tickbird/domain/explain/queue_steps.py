@@ -104,7 +104,7 @@ class QueueSteps(RunSteps):
     def unserved_reason(self) -> str:
         """Why no worker takes the queued run, in words; nothing when one should."""
         busy = Counter(run.worker for run in self.context.running)
-        return unserved_reason(self.run.queue, self.run.target.name, self.context.workers, busy, self.run)
+        return unserved_reason(self.run.queue, self.run.target, self.context.workers, busy, self.run)
 
 
 def in_turn(turn: QueuePosition, at: str) -> str:

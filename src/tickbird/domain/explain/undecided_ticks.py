@@ -276,7 +276,7 @@ class UndecidedTickExplainer(Explainer):
         needs, provided = DependencyExplainer(definition, due_at, self.context, times).to_come()
         self.steps += needs
         but = ""
-        if unserved := unserved_reason(definition.queue, definition.target.name, self.context.workers):
+        if unserved := unserved_reason(definition.queue, definition.target, self.context.workers):
             self._step(False, "worker", f"As things stand, {unserved}.")
             but = f", but as things stand {unserved}"
         return self._explanation("will run", f"Will run at {times(due_at)}{moved_by}{provided}{unless}{but}.")

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from shlex import quote
 
 from tickbird.domain.messages import count
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.runs.unreadable_runs import Unreadable, published
+from tickbird.domain.targets.registry import describe_target, find_kind
+from tickbird.domain.targets.target import Target
 from tickbird.domain.workers import Worker, executes
 
 
 def unserved_reason(
     queue: str,
-    target: str,
+    target: Target,
     workers: Sequence[Worker],
     busy: Counter[str | None] | None = None,
     run: RunRecord | None = None,
@@ -23,10 +26,10 @@ def unserved_reason(
         return nobody
     executing = [worker for worker in workers if executes(worker)]
     serving = [worker for worker in executing if queue in worker.queues]
-    takes = f"{'allows' if is_program(target) else 'knows'} {named(target)}"
-    if not any(target in worker.tasks for worker in executing):
+    takes = _requirement(target)
+    if not any(worker.serves(target.key) for worker in executing):
         return f"no live worker {takes}"
-    able = [worker for worker in serving if target in worker.tasks]
+    able = [worker for worker in serving if worker.serves(target.key)]
     if not able:
         return f"no live worker that serves queue {queue!r} {takes}"
     ready = [worker for worker in able if not worker.draining]
@@ -48,14 +51,17 @@ def _unreadable(worker: Worker, run: RunRecord) -> list[Unreadable]:
     return [runs for runs in published(worker.health) if runs.covers(run)]
 
 
-def is_program(target: str) -> bool:
-    """Is this the program of a command, and no task? Only paths have a slash."""
-    return target.startswith("/")
+def _requirement(target: Target) -> str:
+    known = find_kind(target.kind)
+    return f"executes {describe_target(target)}" if known is None else known.requirement(target.name)
 
 
-def named(target: str) -> str:
-    """The target of a run, in words."""
-    return f"command {target}" if is_program(target) else f"task {target!r}"
+def worker_command(queue: str, target: Target) -> str:
+    """The command line of a worker that would take runs of this queue and target."""
+    known = find_kind(target.kind)
+    if known is None:
+        return f"tickbird worker MODULE:APP --queues {quote(queue)}   # with the package of target kind {target.kind!r}"
+    return known.worker_command(queue, target.name)
 
 
 def unserved(queue: str, workers: Sequence[Worker]) -> str:

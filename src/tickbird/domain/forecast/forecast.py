@@ -17,6 +17,7 @@ from tickbird.domain.forecast.tick_load import sum_by_hour
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.instants import DAY
 
 # So many ticks are played at once, of so many schedules, so far ahead.
@@ -32,7 +33,7 @@ class WorkerCapacity:
 
     slots: int
     queues: frozenset[str]
-    tasks: frozenset[str]
+    targets: frozenset[TargetKey]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -279,7 +280,7 @@ def _clones(ground: ForecastInput, more: int) -> list[Schedule]:
 
 def _workers(ground: ForecastInput, what_if: WhatIf) -> list[WorkerCapacity]:
     """The workers there would be."""
-    found = sorted(ground.workers, key=lambda each: (-each.slots, sorted(each.queues), sorted(each.tasks)))
+    found = sorted(ground.workers, key=lambda each: (-each.slots, sorted(each.queues), sorted(each.targets)))
     number = what_if.workers
     if what_if.share is not None:
         if not found:
@@ -305,12 +306,12 @@ def _pools(ground: ForecastInput, what_if: WhatIf) -> list[SlotPool]:
     workers = _workers(ground, what_if)
     if not ground.workers:
         return [SlotPool(sum(each.slots for each in workers) or None)]
-    slots: dict[tuple[frozenset[str], frozenset[str]], int] = {}
+    slots: dict[tuple[frozenset[str], frozenset[TargetKey]], int] = {}
     for each in workers:
-        slots[each.queues, each.tasks] = slots.get((each.queues, each.tasks), 0) + each.slots
+        slots[each.queues, each.targets] = slots.get((each.queues, each.targets), 0) + each.slots
     # Those that serve least come first, so that others are left for what only they serve.
     ordered = sorted(slots.items(), key=lambda each: (len(each[0][0]), sorted(each[0][0]), sorted(each[0][1])))
-    return [SlotPool(number, queues, tasks) for (queues, tasks), number in ordered]
+    return [SlotPool(number, queues, targets) for (queues, targets), number in ordered]
 
 
 def _count(stage: Scenario) -> int:

@@ -11,24 +11,24 @@ from tickbird.domain.runs.run import Origin, Status
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import DependencyWait
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.target import TargetKey
 
 MICROS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class SlotPool:
-    """Slots that serve the same: None stands for any number of slots, every queue, every task."""
+    """Slots that serve the same: None stands for any number of slots, every queue, every target."""
 
     slots: int | None = None
     queues: frozenset[str] | None = None
-    tasks: frozenset[str] | None = None
+    targets: frozenset[TargetKey] | None = None
 
     def serves(self, definition: Definition) -> bool:
         """May runs of this definition begin here?"""
-        target = definition.target
         if self.queues is not None and definition.queue not in self.queues:
             return False
-        return self.tasks is None or target.kind != "task" or target.name in self.tasks
+        return self.targets is None or definition.target.key in self.targets
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,7 @@ class OnTimeRun(NamedTuple):
             schedule=info.name,
             definition=info.definition,
             incarnation=incarnation,
+            target_kind=info.template.target_kind,
         )
 
 
@@ -148,7 +149,7 @@ def pick_handoff(runs: Sequence[OnTimeRun], hand_off: HandOff | None, limited: C
         if template.namespace == hand_off.worker.namespace
         and template.queue in hand_off.queues
         and template.queue not in limited
-        and template.target in hand_off.tasks
+        and (template.target_kind, template.target) in hand_off.targets
     }
     mine = [run for run in runs if run.info.template in templates]
     if len(mine) > hand_off.room:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.tick_overrides import AppliedOverride
+from tickbird.domain.targets.target import TASK, TargetKey
 
 Origin = Literal["schedule", "catch_up", "manual", "backfill", "retry", "event", "signal"]
 Status = Literal["waiting", "queued", "running", "succeeded", "failed", "cancelled"]
@@ -179,6 +180,11 @@ class ClaimedRun:
     concurrency_key: str | None = None
     # Of the store that leased it.
     incarnation: int = 0
+    target_kind: str = TASK
+
+    @property
+    def target_key(self) -> TargetKey:
+        return self.target_kind, self.target
 
 
 @dataclass(frozen=True, slots=True)

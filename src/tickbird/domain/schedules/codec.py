@@ -1,8 +1,9 @@
 """Definitions as versioned JSON: what the store keeps and what a person may edit by SQL.
 
-Version 1 is an object with `v`, `trigger`, `target` and only those policies that differ from their defaults. What has
-another target than a task is version 2, a shadow is version 3, and forms of triggers state the first version that has
-them, so that code which does not know of them leaves them alone and runs nothing by mistake.
+Version 1 is an object with `v`, `trigger`, `target` and only those policies that differ from their defaults. A shadow
+is version 3. Kinds of targets and forms of triggers state the first version that has them; kinds of other packages have
+versions of their own, greater than all others. Code that does not know a version leaves the schedule alone and runs
+nothing by mistake.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, content_from_json
 from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
-from tickbird.domain.schedules.definition import FIELDS, TASK_SETTINGS, Definition, Target, command_target
+from tickbird.domain.schedules.definition import FIELDS, TASK_SETTINGS, Definition
 from tickbird.domain.schedules.fields import POLICIES
-from tickbird.domain.targets.command import program_from_json
+from tickbird.domain.targets.registry import find_kind, first_kind_format, read_target, target_kinds, write_target
+from tickbird.domain.targets.target import Target
 from tickbird.domain.triggers.trigger import (
     FORM_NAMES,
     FORMS,
@@ -27,10 +30,12 @@ from tickbird.domain.triggers.trigger import (
     unregistered_customs,
 )
 
-_TASKS, _COMMANDS, _SHADOWS = 1, 2, 3
+_OLDEST, _SHADOWS = 1, 3
 FORMAT = max(_SHADOWS, *(form.format for form in FORMS.values()))
 # From this one on, a definition may have triggers that only some processes know.
 CUSTOM_TRIGGERS = FORMS["custom"].format
+# Kinds that have formats of their own came with this one.
+_OWN_FORMATS = 3
 _STORED = frozenset(("v", "closed", *FIELDS))
 _SETTINGS = frozenset(TASK_SETTINGS)
 
@@ -39,7 +44,7 @@ def encode_definition(definition: Definition) -> dict[str, Any]:
     """The JSON object of a definition; equal definitions give equal objects."""
     trigger = encode_field("trigger", definition.trigger)
     encoded: dict[str, Any] = {
-        "v": _version(definition.target.kind == "task", definition.shadow, trigger),
+        "v": _version(definition.target.kind, definition.shadow, trigger),
         "trigger": trigger,
         "target": encode_field("target", definition.target),
     }
@@ -71,7 +76,7 @@ def encode_field(name: str, value: Any) -> Any:
             raise DefinitionError(f"trigger: use {'(...), '.join(FORM_NAMES)}(...).", field="trigger")
         return value.to_json()
     if isinstance(value, Target):
-        return {value.kind: value.name if value.program is None else value.program.to_json()}
+        return write_target(value)
     return POLICIES[name].encode(value)
 
 
@@ -90,9 +95,12 @@ def decode_definition(encoded: Any) -> Definition:
         raise DefinitionError("definition: must be a JSON object.", field="definition")
     version = encoded.get("v")
     if not is_supported_format(version):
+        if reason := left_alone_reason(encoded):
+            raise DefinitionError(f"v: {reason}.", field="v", reason=reason)
         raise DefinitionError(
-            f"v: format {str(version)[:20]!r} is not known; this version reads {_TASKS} to {FORMAT}.", field="v"
+            f"v: format {str(version)[:20]!r} is not known; this version reads {_OLDEST} to {FORMAT}.", field="v"
         )
+    _check_own_format(encoded)
     for name in encoded:
         if name not in _STORED:
             raise DefinitionError(f"{str(name)[:60]!r} is not a field of a definition.", field=str(name)[:60])
@@ -116,7 +124,7 @@ def decode_field(name: str, value: Any) -> Any:
     if name == "trigger":
         return _trigger(value)
     if name == "target":
-        return _target(value)
+        return read_target(value)
     if name == "closed":
         if not isinstance(value, Mapping):
             raise DefinitionError("closed: must be an object of calendars.", field="closed")
@@ -124,9 +132,37 @@ def decode_field(name: str, value: Any) -> Any:
     return POLICIES[name].decode(value)
 
 
+@cache
+def own_formats() -> frozenset[int]:
+    """The formats above FORMAT that this process reads: of the kinds of targets that have formats of their own."""
+    firsts = [first_kind_format(kind) for kind, spec in target_kinds().items() if spec.format is None]
+    return frozenset(first + number for first in firsts for number in range(_OLDEST, FORMAT + 1))
+
+
 def is_supported_format(version: object) -> bool:
-    """Is this a format that this code reads?"""
-    return isinstance(version, int) and not isinstance(version, bool) and _TASKS <= version <= FORMAT
+    """Is this a format that this process reads?"""
+    if not isinstance(version, int) or isinstance(version, bool):
+        return False
+    return _OLDEST <= version <= FORMAT or is_own_format(version)
+
+
+def is_own_format(version: int) -> bool:
+    """Is this a format of a kind of target that this process knows?"""
+    return version > FORMAT and version in own_formats()
+
+
+def is_unknown_format(version: object) -> bool:
+    """Is this a format that only other processes read? This one leaves its schedules alone."""
+    return isinstance(version, int) and version > FORMAT and not is_own_format(version)
+
+
+def unknown_kind_of(encoded: Mapping[str, Any]) -> str | None:
+    """The kind of target because of which this process does not know the format of a definition; None: it knows it."""
+    target = encoded.get("target")
+    kind = str(next(iter(target))) if isinstance(target, Mapping) and len(target) == 1 else ""
+    if not kind or not is_unknown_format(encoded.get("v")) or find_kind(kind) is not None:
+        return None
+    return kind[:40]
 
 
 def left_alone_reason(encoded: Mapping[str, Any]) -> str:
@@ -134,41 +170,44 @@ def left_alone_reason(encoded: Mapping[str, Any]) -> str:
     version = encoded.get("v")
     if not isinstance(version, int) or version < CUSTOM_TRIGGERS:
         return ""
-    if version > FORMAT:
+    if is_unknown_format(version):
+        if (kind := unknown_kind_of(encoded)) is not None:
+            return f"target kind {kind!r} is not known here"
         return f"its definition has format {version}, newer than this version of tickbird reads ({FORMAT})"
     if unknown := unregistered_customs(encoded.get("trigger")):
         return f"custom trigger {unknown[0][:60]!r} is not known here"
     return ""
 
 
+def _check_own_format(encoded: Mapping[str, Any]) -> None:
+    """Refuse a kind in a format that is not its own: processes that do not know it could not leave it alone."""
+    version, target = encoded.get("v"), encoded.get("target")
+    if not isinstance(target, Mapping) or len(target) != 1:
+        return
+    kind = str(next(iter(target)))
+    first, needed = first_kind_format(kind), _version(kind, bool(encoded.get("shadow")), encoded.get("trigger"))
+    if first > FORMAT and isinstance(version, int) and not first < version <= first + FORMAT:
+        raise DefinitionError(
+            f"v: target kind {kind[:40]!r} is none of tickbird's own; if a package has it,",
+            field="v",
+            hint=f'write "v": {needed}.',
+        )
+
+
 def in_its_format(encoded: Mapping[str, Any]) -> dict[str, Any]:
     """A definition's JSON after one field or another was changed, with the version that it asks for."""
     target, version = encoded.get("target"), encoded.get("v")
-    if is_supported_format(version) and isinstance(target, Mapping):
-        version = _version("task" in target, bool(encoded.get("shadow")), encoded.get("trigger"))
+    if is_supported_format(version) and isinstance(target, Mapping) and len(target) == 1:
+        version = _version(str(next(iter(target))), bool(encoded.get("shadow")), encoded.get("trigger"))
     # Not even by its name, where it is none: code that does not know of shadows could not read that.
     told = {name: value for name, value in encoded.items() if name != "shadow" or value is not False}
     return {**told, "v": version}
 
 
-def _version(is_task: bool, shadow: bool, trigger: Any) -> int:
+def _version(kind: str, shadow: bool, trigger: Any) -> int:
     """The oldest format that says all of it."""
-    return max(_TASKS if is_task else _COMMANDS, _SHADOWS if shadow else _TASKS, first_format(trigger))
-
-
-def _target(value: Any) -> Target:
-    if not isinstance(value, Mapping) or len(value) != 1:
-        raise DefinitionError(
-            'target: must be an object such as {"task": "digest"} or {"command": {…}}.', field="target"
-        )
-    [(kind, target)] = value.items()
-    if kind == "command":
-        return command_target(program_from_json(target))
-    if kind != "task":
-        raise DefinitionError(f"target: kind {str(kind)[:40]!r} is not known here.", field="target")
-    if not isinstance(target, str):
-        raise DefinitionError('target: must be an object such as {"task": "digest"}.', field="target")
-    return Target(target)
+    first, needed = first_kind_format(kind), max(_SHADOWS if shadow else _OLDEST, first_format(trigger))
+    return max(first, needed) if first <= FORMAT else first + max(_OWN_FORMATS, needed)
 
 
 def _trigger(value: Any) -> Trigger:

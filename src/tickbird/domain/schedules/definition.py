@@ -18,27 +18,13 @@ from tickbird.domain.schedules.kinds.kind import refuse
 from tickbird.domain.schedules.payload import MAX_PAYLOAD as MAX_PAYLOAD
 from tickbird.domain.schedules.payload import check_payload as check_payload
 from tickbird.domain.schedules.rolled_grid import MAX_PER_DAY, RolledGrid
-from tickbird.domain.targets.command import CommandSpec
+from tickbird.domain.targets.target import TASK
+from tickbird.domain.targets.target import Target as Target
 from tickbird.domain.text import check_name
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.triggers.trigger import Trigger
 
 CRASH_LIMIT = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What a run does: a registered task by its name, or a command by its program."""
-
-    name: str
-    kind: str = "task"
-    # What a command starts, and how; runs have only its name and find the rest in their schedule's revision.
-    program: CommandSpec | None = None
-
-
-def command_target(program: CommandSpec) -> Target:
-    """The target that starts this program. No task has a name like it, since every path has a slash."""
-    return Target(program.program, "command", program)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +39,10 @@ class Definition(Policies):
     stated: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.target.program is None:
+        if self.target.kind == TASK:
             check_name(self.target.name, "task")
+        elif self.target.spec is None:
+            raise DefinitionError(f"target: {self.target.kind} {self.target.name!r} has no spec.", field="target")
         super().__post_init__()
         self._check_calendars()
         if self.hold_above is not None and self.catch_up != "all":

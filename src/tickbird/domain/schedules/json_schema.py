@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from tickbird.domain.schedules.codec import FORMAT
+from tickbird.domain.schedules.codec import FORMAT, own_formats
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schema_parts import NAME as NAME
 from tickbird.domain.schema_parts import Schema
-from tickbird.domain.schema_parts import number_schema as _number
 from tickbird.domain.schema_parts import object_schema as _object
-from tickbird.domain.schema_parts import text_schema as _text
-from tickbird.domain.targets.command import MAX_ARGUMENTS, MAX_TEXT_LENGTH
+from tickbird.domain.targets.registry import target_kinds
 from tickbird.domain.triggers.trigger import ANY_OF, FORMS, MAX_MEMBERS
 
-VARIABLE: Final[Schema] = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]{0,199}$"}
 ZONE: Final[Schema] = {
     "type": "string",
     "format": "time-zone",
@@ -32,7 +29,7 @@ def definition_schema() -> Schema:
     fields = {name: field if name in _NEVER_NULL else _or_null(field) for name, field in field_schemas().items()}
     # A document of a schedule has them too, and may be sent back as it is.
     closed = {"type": "object", "description": "What calendars say; not looked at."}
-    ours = {"v": {"enum": list(range(1, FORMAT + 1))}, "closed": closed}
+    ours = {"v": {"enum": [*range(1, FORMAT + 1), *sorted(own_formats())]}, "closed": closed}
     return {
         "type": "object",
         "properties": {**fields, **ours},
@@ -65,26 +62,9 @@ def trigger_schema() -> Schema:
 
 
 def target_schema() -> Schema:
-    """What a run does: a task by its name, or a command."""
-    text = _text(MAX_TEXT_LENGTH)
-    value = {"anyOf": [text, _object({"env": VARIABLE}, "What the worker has under this name.")]}
-    fields: dict[str, Schema] = {
-        "program": {"pattern": "^/", **_text(MAX_TEXT_LENGTH, 1), "description": "Its whole path."},
-        "args": {"type": "array", "items": text, "maxItems": MAX_ARGUMENTS},
-        "shell": {**_text(MAX_TEXT_LENGTH, 1), "description": "A line for a shell, without args."},
-        "env": {"type": "object", "propertyNames": VARIABLE, "additionalProperties": value},
-        "folder": {"pattern": "^/", **_text(MAX_TEXT_LENGTH, 1)},
-        "user": _text(100, 1),
-        "success": {"type": "array", "items": _number(0, 255), "minItems": 1, "uniqueItems": True},
-        "input": text,
-    }
-    command = _object(fields, "A program and what it finds around it.", needed=("program",))
-    return {
-        "anyOf": [
-            _object({"task": NAME}, "The task of this name."),
-            _object({"command": command}, "A program, where a worker allows it; for admins."),
-        ]
-    }
+    """What a run executes, by its kind."""
+    kinds = target_kinds().items()
+    return {"anyOf": [_object({kind: spec.json_schema()}, spec.about) for kind, spec in kinds]}
 
 
 def _or_null(field: Schema) -> Schema:

@@ -12,6 +12,7 @@ from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.codec import decode_field, encode_field
 from tickbird.domain.schedules.definition import CRASH_LIMIT, TASK_SETTINGS, Definition
 from tickbird.domain.schedules.fields import POLICIES, Policies
+from tickbird.domain.targets.target import TASK, TargetKey
 from tickbird.domain.time.instants import EPOCH
 
 
@@ -27,8 +28,7 @@ FROM_TASK: Final = FromTask.FROM_TASK
 class Publisher(Protocol):
     """A live worker that publishes its tasks."""
 
-    @property
-    def tasks(self) -> Mapping[str, Any]: ...
+    def published(self, target: TargetKey) -> Mapping[str, Any] | None: ...
     @property
     def started_at(self) -> datetime | None: ...
 
@@ -40,9 +40,9 @@ def publish_settings(policies: Policies) -> dict[str, Any]:
 
 def find_published(workers: Iterable[Publisher], task: str) -> Mapping[str, Any] | None:
     """The description of a task by the worker that started last, which has the newest code; None: no worker has it."""
-    having = [worker for worker in workers if isinstance(worker.tasks.get(task), Mapping)]
+    having = [worker for worker in workers if worker.published((TASK, task)) is not None]
     newest = max(having, key=lambda worker: worker.started_at or EPOCH, default=None)
-    return None if newest is None else newest.tasks[task]
+    return None if newest is None else newest.published((TASK, task))
 
 
 def read_settings(published: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from posixpath import normpath
-from typing import Any, Final, NoReturn
+from typing import Any, ClassVar, Final, NoReturn, Self
 
 from tickbird.domain.errors import DefinitionError, InvalidError
+from tickbird.domain.targets.spec import DefiningRole, FormField, Schema, TargetSpec, WrittenPart
 
 SHELL: Final = "/bin/sh"
 # What a worker tells a command of its run; nobody else sets those.
 OURS: Final = "TICKBIRD_"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}", re.ASCII)
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\$?", re.ASCII)
+_VARIABLE_SCHEMA: Final[Schema] = {"type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_]{0,199}$"}
 MAX_ARGUMENTS = 1_000
 MAX_TEXT_LENGTH = 100_000
 
@@ -35,8 +37,25 @@ Value = str | EnvRef
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandSpec:
+class CommandSpec(TargetSpec):
     """A program by its whole path, so that a worker can allow it by that; with `shell`, the shell of a line."""
+
+    kind: ClassVar[str] = "command"
+    about: ClassVar[str] = "A program, where a worker allows it; for admins."
+    executor: ClassVar[str] = "tickbird.targets.command:allowed_by"
+    # It decides what is started on the machines of workers.
+    role: ClassVar[DefiningRole] = "admin"
+    format: ClassVar[int | None] = 2
+    form_title: ClassVar[str] = "a command"
+    form: ClassVar[tuple[FormField, ...]] = (
+        FormField(
+            "",
+            "Command as JSON",
+            'Such as {"program": "/usr/local/bin/backup", "args": ["--full"]}; workers start only what they allow.',
+            kind="json",
+        ),
+    )
+    expects: ClassVar[str] = 'a list such as ["/usr/bin/rsync", "-a"], or an object'
 
     program: str
     args: tuple[str, ...] = ()
@@ -94,6 +113,10 @@ class CommandSpec:
             _refuse("success", "has exit codes, whole numbers from 0 to 255")
 
     @property
+    def name(self) -> str:
+        return self.program
+
+    @property
     def argv(self) -> tuple[str, ...]:
         """What is executed."""
         return (self.program, *self.args) if self.shell is None else (self.program, "-c", self.shell)
@@ -102,6 +125,10 @@ class CommandSpec:
     def line(self) -> str:
         """As a person would type it."""
         return shlex.join(self.argv) if self.shell is None else self.shell
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        return {name: value for name, value in self.to_json().items() if name not in ("args", "shell")}
 
     def to_json(self) -> dict[str, Any]:
         """As it is stored: the program, and what differs from its default."""
@@ -114,8 +141,108 @@ class CommandSpec:
                 encoded[item.name] = list(value) if isinstance(value, tuple) else value
         return encoded
 
+    @classmethod
+    def from_json(cls, value: Any) -> Self:
+        """An object, or a list of the program and its arguments."""
+        if isinstance(value, list):
+            value = {"program": value[0], "args": value[1:]} if value else {}
+        if not isinstance(value, Mapping):
+            _refuse("program", "is missing;", hint='write {"command": {"program": "/usr/bin/rsync", "args": ["-a"]}}.')
+        for name in value:
+            if name not in FIELDS:
+                _refuse(str(name)[:60], "is not a field of a command;", hint=f"it has {', '.join(FIELDS)}.")
+        given = dict(value)
+        if "program" not in given and given.get("shell") is None:
+            _refuse("program", "is missing;", hint='write "program": "/usr/bin/rsync", or "shell": "…" for a line.')
+        for name in ("args", "success"):
+            if name in given:
+                if not isinstance(given[name], list | tuple):
+                    _refuse(name, "must be a list")
+                given[name] = tuple(given[name])
+        if "env" in given:
+            given["env"] = _env(given["env"])
+        return cls(**{"program": SHELL, **given})
+
+    @classmethod
+    def written_parts(cls, value: Any) -> Iterator[WrittenPart]:
+        """Each field, each variable and each argument."""
+        for field, part in value.items() if isinstance(value, Mapping) else ():
+            beside = {} if field == "shell" else {"program": SHELL}
+            if field == "env" and isinstance(part, Mapping):
+                yield from (((field, name), {**beside, field: {name: part[name]}}) for name in part)
+            elif field == "args" and isinstance(part, list):
+                yield from (((field, place), {**beside, field: [text]}) for place, text in enumerate(part))
+            else:
+                yield (field,), {**beside, field: part}
+
+    @classmethod
+    def json_schema(cls) -> Schema:
+        text = _text_schema()
+        reference = _object_schema({"env": _VARIABLE_SCHEMA}, ["env"], "What the worker has under this name.")
+        properties: Schema = {
+            "program": {"pattern": "^/", **_text_schema(1), "description": "Its whole path."},
+            "args": {"type": "array", "items": text, "maxItems": MAX_ARGUMENTS},
+            "shell": {**_text_schema(1), "description": "A line for a shell, without args."},
+            "env": {
+                "type": "object",
+                "propertyNames": _VARIABLE_SCHEMA,
+                "additionalProperties": {"anyOf": [text, reference]},
+            },
+            "folder": {"pattern": "^/", **_text_schema(1)},
+            "user": _text_schema(1, 100),
+            "success": {
+                "type": "array",
+                "items": {"type": "integer", "minimum": 0, "maximum": 255},
+                "minItems": 1,
+                "uniqueItems": True,
+            },
+            "input": text,
+        }
+        return _object_schema(properties, ["program"], "A program and what it finds around it.")
+
+    @classmethod
+    def file_schema(cls) -> Schema:
+        """A list of the program and its arguments too; editors need no bounds."""
+        text: Schema = {"type": "string"}
+        reference = {"type": "object", "additionalProperties": False, "properties": {"env": text}, "required": ["env"]}
+        special: Schema = {
+            "args": {"type": "array", "items": text},
+            "env": {"type": "object", "additionalProperties": {"anyOf": [text, reference]}},
+            "success": {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 255}, "minItems": 1},
+        }
+        properties = {name: special.get(name, text) for name in FIELDS}
+        described = {"type": "object", "additionalProperties": False, "properties": properties}
+        return {"anyOf": [{"type": "array", "items": text, "minItems": 1}, described]}
+
+    @classmethod
+    def describe(cls, name: str) -> str:
+        return f"command {name}"
+
+    @classmethod
+    def requirement(cls, name: str) -> str:
+        return f"allows command {name}"
+
+    @classmethod
+    def worker_command(cls, queue: str, name: str) -> str:
+        allowed = f"--queues {shlex.quote(queue)} --allow-command {shlex.quote(name)}"
+        return f"tickbird worker MODULE:APP {allowed}   # where it is to run"
+
 
 FIELDS = tuple(item.name for item in fields(CommandSpec))
+
+
+def _text_schema(minimum: int = 0, maximum: int = MAX_TEXT_LENGTH) -> Schema:
+    return {"type": "string", "minLength": minimum, "maxLength": maximum}
+
+
+def _object_schema(properties: Schema, required: list[str], description: str) -> Schema:
+    return {
+        "type": "object",
+        "description": description,
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
 
 
 def command(
@@ -154,28 +281,6 @@ def command(
         success=(success,) if isinstance(success, int) else tuple(success),
         input=input,
     )
-
-
-def program_from_json(value: Any) -> CommandSpec:
-    """The program of a stored or written command: an object, or a list of the program and its arguments."""
-    if isinstance(value, list):
-        return command(value)
-    if not isinstance(value, Mapping):
-        _refuse("program", "is missing;", hint='write {"command": {"program": "/usr/bin/rsync", "args": ["-a"]}}.')
-    for name in value:
-        if name not in FIELDS:
-            _refuse(str(name)[:60], "is not a field of a command;", hint=f"it has {', '.join(FIELDS)}.")
-    given = dict(value)
-    if "program" not in given and given.get("shell") is None:
-        _refuse("program", "is missing;", hint='write "program": "/usr/bin/rsync", or "shell": "…" for a line.')
-    for name in ("args", "success"):
-        if name in given:
-            if not isinstance(given[name], list | tuple):
-                _refuse(name, "must be a list")
-            given[name] = tuple(given[name])
-    if "env" in given:
-        given["env"] = _env(given["env"])
-    return CommandSpec(**{"program": SHELL, **given})
 
 
 def _env(value: Any) -> tuple[tuple[str, Value], ...]:

@@ -139,8 +139,8 @@ class Commands:
                 self._learn(text, None, name)
         mapped = set(said.values())
         for schedule in schedules:
-            program = None if schedule.definition is None else schedule.definition.target.program
-            if program is not None and schedule.name not in mapped:
+            program = None if schedule.definition is None else schedule.definition.target.spec
+            if isinstance(program, CommandSpec) and schedule.name not in mapped:
                 for line in _lines(program):
                     self._learn(line, program.user, schedule.name)
         self.known = {name for each in self._known.values() for _, name in each}

@@ -31,6 +31,7 @@ from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
 from tickbird.domain.sized_cache import size_of
+from tickbird.domain.targets.target import Target
 from tickbird.store.postgres.database.database import NounStore
 from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedules
 from tickbird.store.protocol.dashboard import DashboardStore
@@ -157,7 +158,8 @@ class PostgresDashboard(NounStore, DashboardStore):
         rows = await self._db.fetch_named(
             "late_runs", namespace=namespace, before=before, limit=limit + 1, maximum=_RECENT
         )
-        return [OverdueRun(**row) for row in rows[:limit]], len(rows) > limit
+        late = [OverdueRun(target=Target(row.pop("target"), row.pop("target_kind")), **row) for row in rows[:limit]]
+        return late, len(rows) > limit
 
     async def overdue(self, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
         rows = await self._db.fetch("coming_schedules", namespace=namespace, last=before, maximum=_RECENT, limit=limit)
@@ -196,6 +198,7 @@ class PostgresDashboard(NounStore, DashboardStore):
             "statuses": texts(sorted(statuses)) if statuses else None,
             "origin": wanted.origin,
             "target": wanted.target,
+            "target_kind": wanted.target_kind,
             "worker": wanted.worker,
             "queue": wanted.queue,
             "key": wanted.key,

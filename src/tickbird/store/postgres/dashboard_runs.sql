@@ -19,6 +19,7 @@ status = %(status)s AND status IN ('failed', 'cancelled')
 -- fragment: run_filter
 (%(origin)s::text IS NULL OR origin = %(origin)s)
     AND (%(target)s::text IS NULL OR target = %(target)s)
+    AND (%(target_kind)s::text IS NULL OR target_kind = %(target_kind)s)
     AND (%(worker)s::text IS NULL OR worker = %(worker)s)
     AND (%(queue)s::text IS NULL OR queue = %(queue)s)
     AND (%(key)s::text IS NULL OR concurrency_key = %(key)s)
@@ -96,7 +97,7 @@ WITH seen AS (
 {wanted_page};
 
 -- fragment: going_columns
-id, namespace, status, origin, target, worker, queue, concurrency_key, due_at, error
+id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error
 
 -- fragment: going_page
 ARRAY(

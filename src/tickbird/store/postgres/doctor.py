@@ -21,7 +21,6 @@ from tickbird.domain.doctor.snapshot import (
     OverdueSchedules,
     Parked,
     PostgresSnapshot,
-    ScheduledByTask,
     SchemaState,
     StoreSnapshot,
     TableStats,
@@ -32,6 +31,7 @@ from tickbird.domain.doctor.snapshot import (
 from tickbird.domain.errors import SchemaError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import left_alone_reason
+from tickbird.domain.targets.target import Target
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.postgres.database.connection import Connection, Connections, Session
 from tickbird.store.postgres.database.errors import translate
@@ -41,7 +41,7 @@ from tickbird.store.postgres.rows import texts
 from tickbird.store.postgres.workers import to_worker
 from tickbird.store.shared.identity import compare, same_database
 from tickbird.store.shared.migrations import check_schema_generation, read_version, unusable_schema
-from tickbird.store.shared.stored_definitions import readable_bounds
+from tickbird.store.shared.stored_definitions import readable_bounds, scheduled_targets
 from tickbird.version import VERSION
 
 T = TypeVar("T")
@@ -223,9 +223,12 @@ async def _work(looker: _Looker, bounds: dict[str, Any]) -> Workload:
             for name, error, part in await rows("parked", "examine_refused")
         ],
         orphans=[schedule_id for (schedule_id,) in await rows("cursors", "examine_orphans")],
-        waiting=[WaitingRuns(*row) for row in await rows("queues", "examine_waiting")],
+        waiting=[
+            WaitingRuns(queue, Target(name, kind), count, since)
+            for queue, kind, name, count, since in await rows("queues", "examine_waiting")
+        ],
         rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rates},
-        scheduled=[ScheduledByTask(*row) for row in await rows("queues", "examine_scheduled")],
+        scheduled=scheduled_targets(await rows("queues", "examine_scheduled")),
         due=OverdueSchedules(*(await rows("planning", "examine_due") or [()])[0]),
         expired=ExpiredLeases(*(await rows("leases", "examine_expired") or [()])[0]),
         old_calendars=[(schedule, calendar) for schedule, calendar in await rows("calendars", "examine_calendars")],

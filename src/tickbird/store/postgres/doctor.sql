@@ -135,7 +135,7 @@ LIMIT %(limit)s;
 -- fragment: readable
 -- This process knows the format, and every custom trigger of the definition.
 (
-    format <= %(format)s AND (
+    (format <= %(format)s OR to_jsonb(format) <@ %(own_formats)s::jsonb) AND (
         format < %(custom)s OR (
             SELECT (
                 jsonb_path_query_array(d.definition, '$.trigger.custom')
@@ -147,7 +147,10 @@ LIMIT %(limit)s;
 )
 
 -- name: examine_refused
-SELECT s.name, coalesce(s.error, 'no error was recorded'), jsonb_build_object('v', s.definition -> 'v', 'trigger', s.definition -> 'trigger')
+SELECT
+    s.name,
+    coalesce(s.error, 'no error was recorded'),
+    jsonb_build_object('v', s.definition -> 'v', 'target', s.definition -> 'target', 'trigger', s.definition -> 'trigger')
 FROM tickbird.cursors AS c
 JOIN tickbird.schedules AS s ON s.id = c.schedule_id
 WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR NOT {readable}) AND s.namespace = %(namespace)s
@@ -157,13 +160,12 @@ LIMIT %(limit)s;
 -- name: examine_scheduled
 SELECT
     coalesce(s.definition ->> 'queue', 'default') AS queue,
-    coalesce(s.definition -> 'target' ->> 'task', s.definition -> 'target' -> 'command' ->> 'program') AS task,
+    s.definition -> 'target' AS target,
     count(*)::integer,
     min(c.next_run_at)
 FROM tickbird.cursors AS c
 JOIN tickbird.schedules AS s ON s.id = c.schedule_id
 WHERE c.state = 'active' AND s.namespace = %(namespace)s
-    AND coalesce(s.definition -> 'target' ->> 'task', s.definition -> 'target' -> 'command' ->> 'program') IS NOT NULL
 GROUP BY 1, 2
 ORDER BY 4, 1, 2
 LIMIT %(limit)s;

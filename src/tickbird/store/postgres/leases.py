@@ -9,6 +9,7 @@ from typing import Any
 
 from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.run import FINAL, Outcome
+from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres.database.connection import Session
@@ -33,13 +34,13 @@ class PostgresLeases(NounStore, LeaseStore):
         lease: float,
         *,
         queues: Collection[str],
-        tasks: Collection[str],
+        targets: Collection[TargetKey],
         at_once: int | None = None,
         expected: ClockBounds | None = None,
         now: datetime | None = None,
     ) -> ClaimResult:
         start = limit if at_once is None else at_once
-        return await self._claims.claim(ClaimRequest(worker, limit, lease, queues, tasks, start, now, expected))
+        return await self._claims.claim(ClaimRequest(worker, limit, lease, queues, targets, start, now, expected))
 
     async def renew(
         self, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None

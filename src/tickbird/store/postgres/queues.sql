@@ -52,23 +52,25 @@ FROM (
 ) AS found;
 
 -- fragment: queued_lines
--- The queued runs of one task, queue and priority stand in lines, found by jumping through the index as in claim_runs.
+-- The queued runs of one target, queue and priority stand in lines, found by jumping through the index as in claim_runs.
 lines AS (
     (
-        SELECT r.queue, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority FROM tickbird.runs AS r
+        SELECT r.queue, r.target_kind, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority
+        FROM tickbird.runs AS r
         WHERE r.status = 'queued' AND r.namespace = %(namespace)s
-        ORDER BY r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority LIMIT 1
+        ORDER BY r.queue, r.target_kind, r.target, (r.schedule_id IS NULL)::integer, r.priority LIMIT 1
     )
     UNION ALL
-    SELECT r.queue, r.target, r.ad_hoc, r.priority
+    SELECT r.queue, r.target_kind, r.target, r.ad_hoc, r.priority
     FROM lines AS l
     CROSS JOIN LATERAL (
-        SELECT r.queue, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority FROM tickbird.runs AS r
+        SELECT r.queue, r.target_kind, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority
+        FROM tickbird.runs AS r
         WHERE r.status = 'queued'
             AND r.namespace = %(namespace)s
-            AND (r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority)
-                > (l.queue, l.target, l.ad_hoc, l.priority)
-        ORDER BY r.queue, r.target, (r.schedule_id IS NULL)::integer, r.priority LIMIT 1
+            AND (r.queue, r.target_kind, r.target, (r.schedule_id IS NULL)::integer, r.priority)
+                > (l.queue, l.target_kind, l.target, l.ad_hoc, l.priority)
+        ORDER BY r.queue, r.target_kind, r.target, (r.schedule_id IS NULL)::integer, r.priority LIMIT 1
     ) AS r
 )
 
@@ -76,6 +78,7 @@ lines AS (
 r.status = 'queued'
     AND r.namespace = %(namespace)s
     AND r.queue = l.queue
+    AND r.target_kind = l.target_kind
     AND r.target = l.target
     AND (r.schedule_id IS NULL)::integer = l.ad_hoc
     AND r.priority = l.priority
@@ -83,7 +86,7 @@ r.status = 'queued'
 -- name: late_runs
 -- The oldest runs of each line. If a run is deferred, an older one stands in its line.
 WITH RECURSIVE {queued_lines}
-SELECT f.id, s.name AS schedule, l.queue, l.target, f.available_at
+SELECT f.id, s.name AS schedule, l.queue, l.target_kind, l.target, f.available_at
 FROM (SELECT * FROM lines LIMIT %(maximum)s) AS l
 CROSS JOIN LATERAL (
     SELECT r.id, r.schedule_id, r.available_at FROM tickbird.runs AS r
@@ -98,7 +101,7 @@ LIMIT %(limit)s;
 -- name: examine_waiting
 -- What could start now, by queue and target: the oldest runs of each, as many as are counted.
 WITH RECURSIVE {queued_lines}
-SELECT l.queue, l.target, count(*)::integer, min(f.available_at)
+SELECT l.queue, l.target_kind, l.target, count(*)::integer, min(f.available_at)
 FROM lines AS l
 CROSS JOIN LATERAL (
     SELECT r.available_at FROM tickbird.runs AS r
@@ -106,6 +109,6 @@ CROSS JOIN LATERAL (
     ORDER BY r.deferred_until_minute, r.available_at
     LIMIT %(limit)s
 ) AS f
-GROUP BY l.queue, l.target
-ORDER BY min(f.available_at), l.queue, l.target
+GROUP BY l.queue, l.target_kind, l.target
+ORDER BY min(f.available_at), l.queue, l.target_kind, l.target
 LIMIT %(limit)s;

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.run import Outcome
+from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.workers import Worker
 
@@ -22,12 +23,12 @@ class LeaseStore(Protocol):
         lease: float,
         *,
         queues: Collection[str],
-        tasks: Collection[str],
+        targets: Collection[TargetKey],
         at_once: int | None = None,
         expected: ClockBounds | None = None,
         now: datetime | None = None,
     ) -> ClaimResult:
-        """Lease up to `limit` available runs of these queues and tasks for `lease` seconds: by priority, then oldest.
+        """Lease up to `limit` available runs of these queues and targets for `lease` seconds: by priority, then oldest.
 
         `at_once` of them start at once, by default all: of a queue with a rate, nothing is leased that starts later.
         If the store's clock is ahead of `expected`, runs that waited for it are not leased, see `believed_now`.

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from tickbird.domain.targets.target import TargetKey
+
 _MAX_COUNT: Final = 100
 
 
 class Turns:
     """Lines in the order in which they were last served; for one thread or loop.
 
-    A line has the runs of one task: those of its schedules, or those that belong to none.
+    A line has the runs of one target: those of its schedules, or those that belong to none.
     """
 
     def __init__(self) -> None:
@@ -26,8 +28,8 @@ class Turns:
         """A line with a smaller number is served before others; 0 was not served lately."""
         return next((place for place, name in enumerate(self._served, 1) if name == line), 0)
 
-    def serve(self, runs: Iterable[tuple[int | None, str]]) -> None:
-        """Runs were claimed, each with its schedule and its task."""
+    def serve(self, runs: Iterable[tuple[int | None, TargetKey]]) -> None:
+        """Runs were claimed, each with its schedule and its target."""
         for line in dict.fromkeys(line_name(target, ad_hoc=schedule_id is None) for schedule_id, target in runs):
             self._served.pop(line, None)
             self._served[line] = None
@@ -35,6 +37,7 @@ class Turns:
             del self._served[line]
 
 
-def line_name(target: str, *, ad_hoc: bool) -> str:
-    """The name of a task's line, for runs without a schedule if `ad_hoc`. PostgreSQL's claim_runs builds the same."""
-    return f"{int(ad_hoc)}{target}"
+def line_name(target: TargetKey, *, ad_hoc: bool) -> str:
+    """The name of a target's line, for runs without a schedule if `ad_hoc`. PostgreSQL's claim_runs builds the same."""
+    kind, name = target
+    return f"{int(ad_hoc)}{kind}:{name}"

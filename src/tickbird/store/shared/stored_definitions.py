@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from tickbird.domain.errors import ConflictError
-from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, FORMAT, decode_definition
+from tickbird.domain.doctor.snapshot import ScheduledByTarget
+from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, FORMAT, decode_definition, own_formats, unknown_kind_of
 from tickbird.domain.schedules.definition import Definition
-from tickbird.domain.triggers.custom import INSTALL, registered_customs
+from tickbird.domain.targets import registry as targets
+from tickbird.domain.targets.target import Target, TargetKey
+from tickbird.domain.triggers import custom as triggers
 from tickbird.domain.triggers.trigger import unregistered_customs
 from tickbird.store.shared.json_columns import Undecodable, decode, error_text
 
@@ -42,14 +46,39 @@ def decoded_definition(value: Any, *, to_plan: bool = False) -> tuple[Definition
 
 def readable_bounds() -> dict[str, Any]:
     """The parameters of the SQL condition that this process can read a definition."""
-    return {"format": FORMAT, "custom": CUSTOM_TRIGGERS, "triggers": json.dumps(registered_customs())}
+    return {
+        "format": FORMAT,
+        "own_formats": json.dumps(sorted(own_formats())),
+        "custom": CUSTOM_TRIGGERS,
+        "triggers": json.dumps(triggers.registered_customs()),
+    }
 
 
 def left_alone(name: str, definition: Mapping[str, Any]) -> ConflictError:
     """A schedule that this process does not understand: it may neither be planned nor changed."""
+    if (kind := unknown_kind_of(definition)) is not None:
+        text = f"schedule {name!r} is left alone: target kind {kind!r} is not known here;"
+        return ConflictError(text, hint=targets.INSTALL)
     if unknown := unregistered_customs(definition.get("trigger")):
         text = f"schedule {name!r} is left alone: custom trigger {unknown[0][:60]!r} is not known here."
-        return ConflictError(text, hint=INSTALL)
+        return ConflictError(text, hint=triggers.INSTALL)
     return ConflictError(
         f"schedule {name!r} was written by a newer tickbird, and this one cannot read it;", hint="upgrade tickbird."
     )
+
+
+def scheduled_targets(rows: Iterable[Sequence[Any]]) -> list[ScheduledByTarget]:
+    """Active schedules by queue and target, from rows with the target as JSON; without targets that cannot be read."""
+    found: dict[tuple[str, TargetKey], ScheduledByTarget] = {}
+    for queue, value, count, next_at in rows:
+        try:
+            target = targets.read_target(value)
+        except InvalidError:
+            continue
+        before = found.get((queue, target.key))
+        if before is None:
+            found[queue, target.key] = ScheduledByTarget(queue, Target(target.name, target.kind), count, next_at)
+        else:
+            # Rows are ordered by `next_at`, so the first one has the earliest.
+            found[queue, target.key] = replace(before, count=before.count + count)
+    return list(found.values())

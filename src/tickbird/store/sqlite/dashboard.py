@@ -31,6 +31,7 @@ from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.runs.logs import END, LogLine
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import LISTED_STATES, Schedule
+from tickbird.domain.targets.target import Target
 from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.store.protocol.dashboard import DashboardStore
 from tickbird.store.sqlite.database.connection import Session
@@ -133,10 +134,16 @@ class SqliteDashboard(NounStore, DashboardStore):
         bounds = {"namespace": namespace, "before": to_micros(before), "limit": limit + 1, "maximum": _RECENT}
         queues = db.execute(SQL["examine_queues"], {"namespace": namespace}).fetchall()
         rows = [row for (queue,) in queues for row in db.execute(SQL["late_runs"], {**bounds, "queue": queue})]
-        rows.sort(key=lambda row: (row[4], row[0]))
+        rows.sort(key=lambda row: (row[5], row[0]))
         late = [
-            OverdueRun(id=run_id, schedule=schedule, queue=queue, target=target, available_at=from_micros(available_at))
-            for run_id, schedule, queue, target, available_at in rows[:limit]
+            OverdueRun(
+                id=run_id,
+                schedule=schedule,
+                queue=queue,
+                target=Target(name, kind),
+                available_at=from_micros(available_at),
+            )
+            for run_id, schedule, queue, kind, name, available_at in rows[:limit]
         ]
         return late, len(rows) > limit
 
@@ -186,6 +193,7 @@ class SqliteDashboard(NounStore, DashboardStore):
             "statuses": dump(sorted(statuses)) if statuses else None,
             "origin": wanted.origin,
             "target": wanted.target,
+            "target_kind": wanted.target_kind,
             "worker": wanted.worker,
             "queue": wanted.queue,
             "key": wanted.key,

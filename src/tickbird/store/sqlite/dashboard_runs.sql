@@ -18,6 +18,7 @@ status = :status AND status IN ('failed', 'cancelled')
 -- fragment: run_filter
 (:origin IS NULL OR origin = :origin)
     AND (:target IS NULL OR target = :target)
+    AND (:target_kind IS NULL OR target_kind = :target_kind)
     AND (:worker IS NULL OR worker = :worker)
     AND (:queue IS NULL OR queue = :queue)
     AND (:key IS NULL OR concurrency_key = :key)
@@ -72,7 +73,7 @@ ORDER BY id
 LIMIT :maximum;
 
 -- fragment: going_columns
-id, namespace, status, origin, target, worker, queue, concurrency_key, due_at, error
+id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error
 
 -- fragment: going_page
 (

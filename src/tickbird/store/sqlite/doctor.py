@@ -16,7 +16,6 @@ from tickbird.domain.doctor.snapshot import (
     FailingSchedule,
     OverdueSchedules,
     Parked,
-    ScheduledByTask,
     SchemaState,
     SqliteSnapshot,
     StoreSnapshot,
@@ -27,11 +26,12 @@ from tickbird.domain.doctor.snapshot import (
 from tickbird.domain.errors import SchemaError, StoreError, StoreUnavailableError
 from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.schedules.codec import left_alone_reason
+from tickbird.domain.targets.target import Target
 from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.shared.migrations import check_schema_generation, read_version, unusable_schema
-from tickbird.store.shared.stored_definitions import readable_bounds
+from tickbird.store.shared.stored_definitions import readable_bounds, scheduled_targets
 from tickbird.store.sqlite.database.connection import explain
 from tickbird.store.sqlite.database.identity import read_database, read_identity
 from tickbird.store.sqlite.database.schema import MIGRATIONS, meta_of
@@ -125,12 +125,15 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
             for name, error, part in rows("examine_refused")
         ],
         orphans=[schedule_id for (schedule_id,) in rows("examine_orphans")],
-        waiting=[WaitingRuns(queue, task, count, from_micros(since)) for queue, task, count, since in waiting],
-        rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rows("stored_rates", queue=None)},
-        scheduled=[
-            ScheduledByTask(queue, task, count, from_micros(next_at))
-            for queue, task, count, next_at in rows("examine_scheduled")
+        waiting=[
+            WaitingRuns(queue, Target(name, kind), count, from_micros(since))
+            for queue, kind, name, count, since in waiting
         ],
+        rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rows("stored_rates", queue=None)},
+        scheduled=scheduled_targets(
+            (queue, decode(target), count, from_micros(next_at))
+            for queue, target, count, next_at in rows("examine_scheduled")
+        ),
         due=OverdueSchedules(due, from_micros(due_since), new),
         expired=ExpiredLeases(expired, from_micros(expired_since)),
         old_calendars=[(schedule, calendar) for schedule, calendar in rows("examine_calendars")],

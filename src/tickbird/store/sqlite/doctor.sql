@@ -14,7 +14,7 @@ LIMIT :limit;
 -- fragment: readable
 -- This process knows the format, and every custom trigger of the definition.
 (
-    format <= :format AND (
+    (format <= :format OR format IN (SELECT value FROM json_each(:own_formats))) AND (
         format < :custom OR NOT EXISTS (
             SELECT 1 FROM schedules AS d
             WHERE d.id = schedule_id AND (
@@ -30,7 +30,14 @@ LIMIT :limit;
 )
 
 -- name: examine_refused
-SELECT s.name, coalesce(s.error, 'no error was recorded'), json_object('v', json_extract(s.definition, '$.v'), 'trigger', json_extract(s.definition, '$.trigger'))
+SELECT
+    s.name,
+    coalesce(s.error, 'no error was recorded'),
+    json_object(
+        'v', json_extract(s.definition, '$.v'),
+        'target', json_extract(s.definition, '$.target'),
+        'trigger', json_extract(s.definition, '$.trigger')
+    )
 FROM cursors AS c
 JOIN schedules AS s ON s.id = c.schedule_id
 WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR NOT {readable}) AND s.namespace = :namespace
@@ -40,14 +47,12 @@ LIMIT :limit;
 -- name: examine_scheduled
 SELECT
     coalesce(json_extract(s.definition, '$.queue'), 'default') AS queue,
-    coalesce(
-        json_extract(s.definition, '$.target.task'), json_extract(s.definition, '$.target.command.program')
-    ) AS task,
+    json_extract(s.definition, '$.target') AS target,
     count(*),
     min(c.next_run_at)
 FROM cursors AS c
 JOIN schedules AS s ON s.id = c.schedule_id
-WHERE c.state = 'active' AND s.namespace = :namespace AND task IS NOT NULL
+WHERE c.state = 'active' AND s.namespace = :namespace
 GROUP BY 1, 2
 ORDER BY 4, 1, 2
 LIMIT :limit;

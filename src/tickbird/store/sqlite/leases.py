@@ -10,6 +10,7 @@ from tickbird.domain.limits.concurrency import Key
 from tickbird.domain.limits.fairness import MINUTE
 from tickbird.domain.runs.leases import ClaimResult, FinishResult, LeaseRef, RenewResult, RescueResult
 from tickbird.domain.runs.run import Outcome
+from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.clock_bounds import ClockBounds
 from tickbird.domain.time.instants import from_micros, to_micros, to_seconds_ceil
 from tickbird.domain.workers import Worker
@@ -63,7 +64,7 @@ class SqliteLeases(NounStore, LeaseStore):
         lease: float,
         *,
         queues: Collection[str],
-        tasks: Collection[str],
+        targets: Collection[TargetKey],
         at_once: int | None = None,
         expected: ClockBounds | None = None,
         now: datetime | None = None,
@@ -77,7 +78,7 @@ class SqliteLeases(NounStore, LeaseStore):
             limit,
             lease,
             queues,
-            tasks,
+            targets,
             read_clock(now),
             limit if at_once is None else at_once,
             expected,

@@ -60,21 +60,21 @@ SELECT queue FROM queues WHERE queue IS NOT NULL;
 
 -- name: examine_waiting
 -- What could start now, by target. What nobody takes stays in front of its queue, so the first ones tell.
-SELECT :queue, target, count(*), min(available_at)
+SELECT :queue, target_kind, target, count(*), min(available_at)
 FROM (
-    SELECT target, available_at FROM runs
+    SELECT target_kind, target, available_at FROM runs
     WHERE namespace = :namespace AND queue = :queue AND status = 'queued' AND available_at <= :now
     ORDER BY priority DESC, deferred_until_minute, available_at, id
     LIMIT :limit
 )
-GROUP BY target
-ORDER BY min(available_at), target;
+GROUP BY target_kind, target
+ORDER BY min(available_at), target_kind, target;
 
 -- name: late_runs
 -- What nobody takes stays in front of its queue, so the first ones of each tell.
-SELECT f.id, s.name, f.queue, f.target, f.available_at
+SELECT f.id, s.name, f.queue, f.target_kind, f.target, f.available_at
 FROM (
-    SELECT id, schedule_id, queue, target, available_at
+    SELECT id, schedule_id, queue, target_kind, target, available_at
     FROM runs
     WHERE namespace = :namespace AND queue = :queue AND status = 'queued'
     LIMIT :maximum

@@ -66,28 +66,57 @@ UPDATE runs SET idempotency_key = :idempotency_key WHERE id = :id;
 INSERT INTO run_payloads (run_id, payload) VALUES (?1, ?2);
 
 -- name: queued_lines
--- The queued runs of one task, queue and priority stand in two lines: runs of schedules, and runs that belong to none.
--- Found by jumping through the index, so that neither runs for later nor runs of other tasks are walked. With each line:
+-- The queued runs of one target, queue and priority stand in two lines: runs of schedules, and runs that belong to none.
+-- Found by jumping through the index, so that neither runs for later nor runs of other targets are walked. With each line:
 -- whether any run stands behind it, and the rate of its queue if that has one.
-WITH RECURSIVE targets (queue, target) AS (
+WITH RECURSIVE kinds (queue, kind) AS (
     SELECT
         q.value,
-        (SELECT min(r.target) FROM runs AS r WHERE r.status = 'queued' AND r.namespace = :namespace AND r.queue = q.value)
+        (
+            SELECT min(r.target_kind) FROM runs AS r
+            WHERE r.status = 'queued' AND r.namespace = :namespace AND r.queue = q.value
+        )
     FROM json_each(:queues) AS q
     UNION ALL
     SELECT
+        k.queue,
+        (
+            SELECT min(r.target_kind) FROM runs AS r
+            WHERE r.status = 'queued' AND r.namespace = :namespace AND r.queue = k.queue AND r.target_kind > k.kind
+        )
+    FROM kinds AS k
+    WHERE k.kind IS NOT NULL
+),
+targets (queue, kind, target) AS (
+    SELECT
+        k.queue,
+        k.kind,
+        (
+            SELECT min(r.target) FROM runs AS r
+            WHERE r.status = 'queued' AND r.namespace = :namespace AND r.queue = k.queue AND r.target_kind = k.kind
+        )
+    FROM kinds AS k
+    WHERE k.kind IS NOT NULL
+    UNION ALL
+    SELECT
         t.queue,
+        t.kind,
         (
             SELECT min(r.target)
             FROM runs AS r
-            WHERE r.status = 'queued' AND r.namespace = :namespace AND r.queue = t.queue AND r.target > t.target
+            WHERE r.status = 'queued'
+                AND r.namespace = :namespace
+                AND r.queue = t.queue
+                AND r.target_kind = t.kind
+                AND r.target > t.target
         )
     FROM targets AS t
     WHERE t.target IS NOT NULL
 ),
-lines (queue, target, ad_hoc, priority) AS (
+lines (queue, kind, target, ad_hoc, priority) AS (
     SELECT
         t.queue,
+        t.kind,
         t.target,
         k.value,
         (
@@ -96,15 +125,19 @@ lines (queue, target, ad_hoc, priority) AS (
             WHERE r.status = 'queued'
                 AND r.namespace = :namespace
                 AND r.queue = t.queue
+                AND r.target_kind = t.kind
                 AND r.target = t.target
                 AND (r.schedule_id IS NULL) = k.value
         )
     FROM targets AS t
     CROSS JOIN json_each('[0, 1]') AS k
-    WHERE t.target IN (SELECT value FROM json_each(:tasks))
+    WHERE (t.kind, t.target) IN (
+        SELECT json_extract(w.value, '$[0]'), json_extract(w.value, '$[1]') FROM json_each(:targets) AS w
+    )
     UNION ALL
     SELECT
         l.queue,
+        l.kind,
         l.target,
         l.ad_hoc,
         (
@@ -113,6 +146,7 @@ lines (queue, target, ad_hoc, priority) AS (
             WHERE r.status = 'queued'
                 AND r.namespace = :namespace
                 AND r.queue = l.queue
+                AND r.target_kind = l.kind
                 AND r.target = l.target
                 AND (r.schedule_id IS NULL) = l.ad_hoc
                 AND r.priority < l.priority
@@ -122,6 +156,7 @@ lines (queue, target, ad_hoc, priority) AS (
 )
 SELECT
     l.queue,
+    l.kind,
     l.target,
     l.ad_hoc,
     l.priority,
@@ -130,6 +165,7 @@ SELECT
         WHERE r.status = 'queued'
             AND r.namespace = :namespace
             AND r.queue = l.queue
+            AND r.target_kind = l.kind
             AND r.target = l.target
             AND (r.schedule_id IS NULL) = l.ad_hoc
             AND r.priority = l.priority
@@ -147,6 +183,7 @@ ORDER BY l.priority DESC;
 r.status = 'queued'
     AND r.namespace = :namespace
     AND r.queue = :queue
+    AND r.target_kind = :kind
     AND r.target = :target
     AND (r.schedule_id IS NULL) = :ad_hoc
     AND r.priority = :priority
@@ -159,7 +196,8 @@ r.status = 'queued'
 -- fragment: select_available
 SELECT
     r.id, r.available_at, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at,
-    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.deferred_until_minute
+    r.scheduled_for, r.covers_first, r.covers_last, r.covers_count, p.payload, r.concurrency_key, r.deferred_until_minute,
+    r.target_kind
 FROM runs AS r
 LEFT JOIN run_payloads AS p ON p.run_id = r.id
 WHERE {in_line}

@@ -14,6 +14,7 @@ from tickbird.domain.planning.commands.define import override_notice
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.diff import differences
 from tickbird.domain.schedules.revision import RevisionRecord
+from tickbird.domain.targets.registry import find_kind
 from tickbird.web.actions.base import Action, routes_of
 
 
@@ -39,7 +40,7 @@ class RollBack(Action):
 
     async def do(self) -> Response:
         """Go back."""
-        self._check_command(await self._record())
+        self._check_target_role(await self._record())
         name, to = self.schedule.name, self.to
         after = await self.visit.client.revisions.roll_back(
             name, to, actor=self.visit.actor, note=self.note, revision=self.base_revision
@@ -48,17 +49,16 @@ class RollBack(Action):
         said = f"{name} is at revision {after.revision}, with the definition of revision {to}."
         return self.visit.done(self.back, f"{said} {kept}" if kept else said)
 
-    def _check_command(self, record: RevisionRecord) -> None:
-        """What workers start on their machines is for admins to say, as over the API."""
-        if self.visit.caller.role == "admin":
-            return
+    def _check_target_role(self, record: RevisionRecord) -> None:
+        """The kind of a target says which role may define it, as over the API."""
         # What cannot be read is refused with its reason when it is asked for.
         stated = record.definition if isinstance(record.definition, Mapping) else {}
         with suppress(InvalidError):
             target = decode_field("target", stated.get("target"))
-            known = self.schedule.definition
-            if target.kind == "command" and (known is None or known.target != target):
-                raise Problem(403, "forbidden", "A revision with another command needs the role admin.")
+            known, kind = self.schedule.definition, find_kind(target.kind)
+            if kind is None or self.visit.may(kind.role) or (known is not None and known.target == target):
+                return
+            raise Problem(403, "forbidden", f"A revision with another {target.kind} needs the role {kind.role}.")
 
     def command(self) -> Sequence[str]:
         """The same by `tickbird roll-back`."""

@@ -15,6 +15,7 @@ from tickbird.client import StoreClient
 from tickbird.client.payloads import payload_errors
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.schedules.definition import Target, check_payload
+from tickbird.domain.targets.target import TASK
 from tickbird.files.parse.json import read_json
 from tickbird.files.parse.nodes import Unreadable
 from tickbird.web.forms.payload_schema import PayloadFieldSpec, as_json, is_plain, payload_fields, takes_others
@@ -88,11 +89,11 @@ class SentPayload:
 
 async def published_schema(client: StoreClient, target: Target) -> Mapping[str, Any] | None:
     """What a live worker says of the payloads of a task; None where none knows it."""
-    if target.kind != "task":
+    if target.kind != TASK:
         return None
     for worker in await client.workers.list():
-        published = worker.tasks.get(target.name)
-        schema = published.get("schema") if isinstance(published, Mapping) else None
+        published = worker.published(target.key)
+        schema = None if published is None else published.get("schema")
         if isinstance(schema, Mapping):
             return schema
     return None

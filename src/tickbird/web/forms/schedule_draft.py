@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
 from tickbird.domain.errors import InvalidError, TickbirdError, TriggerError
 from tickbird.domain.schedules.codec import decode_field, encode_field
-from tickbird.domain.schedules.definition import FIELDS, Target, command_target
-from tickbird.domain.targets.command import program_from_json
+from tickbird.domain.schedules.definition import FIELDS, Target
 from tickbird.web.forms import payload_form, policy_fields
 from tickbird.web.forms.payload_form import PayloadForm
+from tickbird.web.forms.target_fields import TargetForm, target_forms
 from tickbird.web.forms.trigger_text import read_trigger, trigger_texts
 from tickbird.web.page_request import PageRequest
 
 # Where a form shows what is wrong with something that errors know by another name.
-_SHOWN_AT: Final = {"target": "task", "schedule": "name", "command": "command"}
-_INPUTS: Final = ("name", "when", "tz", "task", "command", "payload", *(field.name for field in policy_fields.INPUTS))
+_SHOWN_AT: Final = {"target": "task", "schedule": "name"}
+_INPUTS: Final = ("name", "when", "tz", "task", "payload", *(field.name for field in policy_fields.INPUTS))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,15 +35,14 @@ class Draft:
     def refuse(self, error: InvalidError) -> None:
         """Note what is wrong, where it is shown."""
         at = _SHOWN_AT.get(error.field, error.field)
-        if at not in _INPUTS:
+        if at not in _INPUTS and not any(at in form.inputs for form in target_forms()):
             at = "when" if isinstance(error, TriggerError) else ""
         self.wrong.setdefault(at, str(error).removeprefix(f"{error.field}: "))
 
     @property
-    def has_command(self) -> bool:
-        """Does it run a command so far?"""
-        target = self.base.get("target")
-        return isinstance(target, Mapping) and "command" in target
+    def target_form(self) -> TargetForm | None:
+        """The inputs of the kind of target that it has so far; None for a task."""
+        return next((form for form in target_forms() if _spec(self.base, form.kind) is not None), None)
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -64,14 +62,19 @@ def base_texts(base: Mapping[str, Any]) -> dict[str, str]:
     when, tz = trigger_texts(base["trigger"]) if "trigger" in base else ("", "UTC")
     target = base.get("target")
     task = target.get("task") if isinstance(target, Mapping) else None
-    program = target.get("command") if isinstance(target, Mapping) else None
     return {
         **policy_fields.texts_of(base),
         "when": when,
         "tz": tz,
         "task": task if isinstance(task, str) else "",
-        "command": "" if program is None else json.dumps(program, ensure_ascii=False, indent=1),
+        **{name: text for form in target_forms() for name, text in form.texts_of(_spec(base, form.kind)).items()},
     }
+
+
+def _spec(base: Mapping[str, Any], kind: str) -> Any:
+    """The stored JSON of the target, if it is of this kind."""
+    target = base.get("target")
+    return target.get(kind) if isinstance(target, Mapping) else None
 
 
 async def drawn(visit: PageRequest, base: Mapping[str, Any], texts: Mapping[str, str] | None = None) -> Draft:
@@ -124,34 +127,31 @@ def _zone(shown: Mapping[str, str]) -> str:
 
 def _target(visit: PageRequest, draft: Draft, before: Mapping[str, str]) -> None:
     shown = draft.texts
-    task, program = shown["task"].strip(), shown["command"].strip()
-    if shown["command"] != before["command"] and program:
-        if not visit.may("admin"):
-            draft.wrong["command"] = "What workers start on their machines is for admins to say."
+    task = shown["task"].strip()
+    for form in target_forms():
+        if any(shown[name] != before[name] for name in form.inputs) and any(
+            shown[name].strip() for name in form.inputs
+        ):
+            if visit.may(form.role):
+                _take(draft, "target", partial(form.read, shown, _spec(draft.base, form.kind)), form.inputs)
+            else:
+                draft.wrong[form.inputs[0]] = form.refusal
             return
-        _take(draft, "target", lambda: command_target(program_from_json(_object(program))))
-    elif task != before["task"] or "target" not in draft.base:
+    if task != before["task"] or "target" not in draft.base:
         if not task:
             draft.wrong["task"] = "Say which task it runs."
             return
         draft.touched["target"] = Target(task)
 
 
-def _object(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidError(f"This is not JSON: {str(error)[:200]}.", field="command") from None
-
-
-def _take(draft: Draft, name: str, make: Any) -> None:
+def _take(draft: Draft, name: str, make: Any, inputs: Sequence[str] = ()) -> None:
+    at = inputs[0] if inputs else "when" if name == "trigger" else name
     try:
         draft.touched[name] = make()
     except InvalidError as error:
-        at = error.field if error.field in ("tz", "command") else {"trigger": "when", "target": "task"}.get(name, name)
+        at = error.field if error.field in ("tz", *inputs) else at
         draft.wrong.setdefault(at, str(error).removeprefix(f"{error.field}: "))
     except (TickbirdError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
-        at = {"trigger": "when", "target": "command"}.get(name, name)
         draft.wrong.setdefault(at, "This is not what a schedule has there.")
 
 

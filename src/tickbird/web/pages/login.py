@@ -47,7 +47,7 @@ class Login:
         try:
             caller = await self._authority.caller(f"Bearer {form.text('token')}")
             user_agent = request.headers.get("user-agent", "")
-            opened, text = await self._clients("default").open_session(caller.token_id, user_agent=user_agent)
+            opened, text = await self._clients("default").source.open_session(caller.token_id, user_agent=user_agent)
         except Problem:
             said = "This token opens nothing: it is unknown, expired or revoked."
             return self._page(request, to, said, 401)

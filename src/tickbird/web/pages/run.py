@@ -100,7 +100,9 @@ async def _read(visit: PageRequest, run_id: int, zone: str | None) -> RunPageDat
     waiting_for = await client.runs.waiting_for(run_id, tz=zone) if found.status in ("waiting", "queued") else ()
     retries: Sequence[RunRecord] = ()
     if found.status in FINAL:
-        wanted = RunFilter(schedule=found.schedule, target=found.target.name, origin="retry")
+        wanted = RunFilter(
+            schedule=found.schedule, target=found.target.name, target_kind=found.target.kind, origin="retry"
+        )
         page = await client.board.runs(wanted, after=run_id, limit=_MAX_RETRIES)
         retries = [each for each in page.rows if each.retry_of == run_id]
     return RunPageData(

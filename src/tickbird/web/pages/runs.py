@@ -19,7 +19,19 @@ _PAGE: Final = 50
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
 # What a form sends, in the order in which addresses have it.
-_PARAMETERS: Final = ("status", "schedule", "task", "origin", "worker", "queue", "key", "error", "since", "until")
+_PARAMETERS: Final = (
+    "status",
+    "schedule",
+    "task",
+    "kind",
+    "origin",
+    "worker",
+    "queue",
+    "key",
+    "error",
+    "since",
+    "until",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +129,7 @@ def _filter(visit: PageRequest) -> tuple[RunFilter, dict[str, str]]:
         statuses=statuses,
         origin=origin,
         target=asked.get("task"),
+        target_kind=asked.get("kind"),
         worker=asked.get("worker"),
         queue=asked.get("queue"),
         key=asked.get("key"),

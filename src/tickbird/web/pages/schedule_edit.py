@@ -20,6 +20,7 @@ from tickbird.domain.schedules.diff import FieldDiff, differences
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.revision import HistoryEntry
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_new_name
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import FORMS
@@ -29,6 +30,7 @@ from tickbird.web.forms.idempotency import IdempotentForm, form_token
 from tickbird.web.forms.instants import local_value, tomorrow_at
 from tickbird.web.forms.policy_fields import GROUPS
 from tickbird.web.forms.schedule_draft import Draft, drawn, merged, sent
+from tickbird.web.forms.target_fields import target_forms
 from tickbird.web.page_request import Form, PageRequest, PageRoute
 from tickbird.web.previews import Outlook, outlook
 
@@ -162,7 +164,8 @@ async def _posted(sheet: Sheet) -> Response:
         draft.wrong.clear()
         return await _show(sheet)
     if draft.wrong:
-        return await _show(sheet, 403 if "command" in draft.wrong and not visit.may("admin") else 422)
+        refused = (form for form in target_forms() if not visit.may(form.role))
+        return await _show(sheet, 403 if any(form.inputs[0] in draft.wrong for form in refused) else 422)
     if sheet.schedule is not None and sheet.revision < sheet.schedule.revision:
         return await _conflict(sheet)
     seen = await outlook(visit, draft, sheet.name, sheet.schedule)
@@ -228,7 +231,7 @@ async def _save(sheet: Sheet) -> Response:
             await visit.client.schedules.create(
                 sheet.name,
                 trigger,
-                target.program or target.name,
+                target.spec or target.name,
                 actor=visit.actor,
                 payload=payload,
                 unknown_task_ok=True,
@@ -286,7 +289,8 @@ async def _show(
         groups=GROUPS,
         forms=list(FORMS.values()),
         zones=_zones(),
-        tasks=sorted({task for worker in workers for task in worker.tasks})[:1_000],
+        tasks=sorted({name for worker in workers for kind, name in worker.targets if kind == TASK})[:1_000],
+        target_forms=target_forms(),
         suggested=[*_SUGGESTED, ("once, tomorrow at 9", f"at {_tomorrow(visit, sheet.own_zone)}")],
         meanwhile=meanwhile,
         both=both,

@@ -15,8 +15,9 @@ from tests.cli.conftest import Cli
 from tests.client.http.servers import make_token, serving
 from tickbird.client import Client
 from tickbird.domain.planning.commands.define import Create, Update
-from tickbird.domain.schedules.definition import Definition, Target, command_target
+from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.targets.command import command
+from tickbird.domain.targets.target import target_of
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.store.protocol.store import Store
 
@@ -31,7 +32,7 @@ def shadows(cli: Cli, *names: str, **policies: Any) -> None:
 
     async def work(_: Client, store: Store) -> None:
         for name in names:
-            target = command_target(command(["/bin/backup", "-a"])) if name == "backup" else Target(f"shop.{name}")
+            target = target_of(command(["/bin/backup", "-a"])) if name == "backup" else Target(f"shop.{name}")
             made = Definition(trigger=cron("0 * * * *"), target=target, **{"shadow": True, **policies})
             await store.schedules.change(
                 "default", name, Create(actor="ada", namespace="default", definition=made), now=BEGIN

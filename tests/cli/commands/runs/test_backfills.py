@@ -49,7 +49,7 @@ def run_next(cli: Cli, count: int, status: Any = "succeeded") -> None:
 
     async def work(_: Client, store: Store) -> None:
         for _number in range(count):
-            [run] = (await store.leases.claim(WORKER, 1, 60, queues=["default"], tasks=["report"])).runs
+            [run] = (await store.leases.claim(WORKER, 1, 60, queues=["default"], targets=[("task", "report")])).runs
             await store.leases.finish([Outcome(run.id, run.attempt, status)])
 
     cli.store(work)

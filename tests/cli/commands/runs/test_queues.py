@@ -16,7 +16,7 @@ def begin(cli: Cli, count: int) -> None:
     async def work(client: Client, store: Store) -> None:
         for _ in range(count):
             await client.runs.enqueue("report", actor="ana", queue="mail", unknown_task_ok=True)
-        await store.leases.claim(WORKER, 9, 60, queues=["mail"], tasks=["report"])
+        await store.leases.claim(WORKER, 9, 60, queues=["mail"], targets=[("task", "report")])
 
     cli.store(work)
 

@@ -18,8 +18,8 @@ def execute(cli: Cli, **outcome: Any) -> int:
     worker = Worker(id="w1", namespace="default", app="shop", host="h", pid=1, version="0", slots=1)
 
     async def work(_: Client, store: Store) -> int:
-        queues, tasks = ["default", "gpu"], ["digest", "etl"]
-        [run] = (await store.leases.claim(worker, 1, 30, queues=queues, tasks=tasks)).runs
+        queues, targets = ["default", "gpu"], [("task", "digest"), ("task", "etl")]
+        [run] = (await store.leases.claim(worker, 1, 30, queues=queues, targets=targets)).runs
         await store.leases.finish([Outcome(run.id, run.attempt, **outcome)])
         return run.id
 

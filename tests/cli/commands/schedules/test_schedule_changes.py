@@ -192,7 +192,7 @@ def test_unset_of_what_a_person_defined_is_the_default(cli: Cli) -> None:
         (("every=1d5m",), "every"),
         (("at=2999-01-01T00:00:00Z", "tz=UTC"), "tz: this trigger has no zone of its own"),
         (("trigger={",), "trigger: '{' is not JSON"),
-        (("target=x",), "target: cannot be set here; set task=NAME, or command=[…]."),
+        (("target=x",), "target: cannot be set here; set task=… or command=…."),
         (("task=a b",), "task: 'a b' is not a usable name"),
         (("end_at=2999-01-01",), "end_at: '2999-01-01' has no zone"),
         (("backoff=1s,2s,3s",), "backoff: takes one or two lengths"),

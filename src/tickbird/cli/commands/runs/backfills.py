@@ -109,7 +109,7 @@ def backfill(
             )
             start, end = instant(first, "from").at, instant(_end_of_day(last), "to").at
             plan = await client.backfills.create(name, start, end, dry_run=dry, **asked)
-            target = None if definition is None else (definition.queue, definition.target.name)
+            target = None if definition is None else (definition.queue, definition.target)
             unserved = "" if target is None else unserved_reason(*target, await client.workers.list())
             return plan, zone_of(schedule, settings), unserved
 

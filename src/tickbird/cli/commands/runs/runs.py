@@ -104,7 +104,7 @@ def retry(settings: GlobalOptions, run_id: int, payload: str | None, actor: str)
     run, workers = run_async(work(), settings)
     if run.status == "waiting":
         warn(f"run {run.id} waits until the active run of {run.schedule} is final.")
-    elif unserved := unserved_reason(run.queue, run.target.name, workers):
+    elif unserved := unserved_reason(run.queue, run.target, workers):
         warn(f"{unserved}: run {run.id} stays queued until one does.")
     print_result(
         settings,
@@ -158,7 +158,7 @@ def run_table(
         return
     rows: list[Sequence[Text]] = []
     for run in found:
-        name = (run.schedule or f"task {run.target.name}") if named else ""
+        name = (run.schedule or f"{run.target.kind} {run.target.name}") if named else ""
         when = clock(run.scheduled_for or run.due_at, tz)
         attempt = str(run.attempt) if run.attempt > 1 else ""
         ran = relative(run.began_at, now) if run.began_at else ""

@@ -109,7 +109,7 @@ def _text(activity: Activity, tz: str) -> str:
         by = f", by {skip.actor}" if skip.actor else ""
         return f"{activity.schedule}  skipped {in_numbers(skip.count, 'tick')} ({skip.reason}{behind}{by}): {span}"
     assert run is not None
-    name = f"{run.schedule or f'task {run.target.name}'}  run {run.id}"
+    name = f"{run.schedule or f'{run.target.kind} {run.target.name}'}  run {run.id}"
     if activity.kind == "planned":
         of = f" for {clock(run.scheduled_for, tz)}" if run.scheduled_for is not None else ""
         covers = f", covers {run.covers.count:,} ticks" if run.covers else ""

@@ -101,7 +101,7 @@ def roll_back(settings: GlobalOptions, name: str, to: int, note: str, revision: 
             definition, workers = after.definition, await client.workers.list()
             if definition is None or not any(map(executes, workers)):
                 return before, after, ""
-            return before, after, unserved_reason(definition.queue, definition.target.name, workers)
+            return before, after, unserved_reason(definition.queue, definition.target, workers)
 
     before, after, unserved = run_async(work(), settings)
     if unserved:

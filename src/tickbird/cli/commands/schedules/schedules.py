@@ -198,10 +198,9 @@ def _facts(schedule: Schedule, found: Sequence[str], now: datetime, tz: str) -> 
     facts += [("problem", Cell(each, "red")) for each in found]
     if schedule.state == "active":
         facts.append(("next run", _next(schedule, now, tz) or "none"))
-    if schedule.definition is not None and (program := schedule.definition.target.program) is not None:
-        facts.append(("command", program.line))
-        rest = {name: value for name, value in program.to_json().items() if name not in ("args", "shell")}
-        facts += [(name, json.dumps(value, ensure_ascii=False).strip('"')) for name, value in rest.items()]
+    if schedule.definition is not None and (spec := schedule.definition.target.spec) is not None:
+        facts.append((spec.kind, spec.line))
+        facts += [(name, json.dumps(value, ensure_ascii=False).strip('"')) for name, value in spec.details.items()]
     elif isinstance(target, dict):
         facts += [(str(kind), str(value)) for kind, value in target.items()]
     facts.append(("trigger", json.dumps(raw.get("trigger"), ensure_ascii=False)))

@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from tickbird.cli.connection import connect, run_async
-from tickbird.cli.field_values import SETTABLE, read_fields, split_fields
+from tickbird.cli.field_values import read_fields, settable, split_fields
 from tickbird.cli.options import Command, GlobalOptions, actor_option, revision_option
 from tickbird.cli.output import Printer, print_result, warn
 from tickbird.cli.params import name_argument, storable_text
@@ -16,6 +16,7 @@ from tickbird.cli.time_input import reader
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.schedules.fields import POLICIES, field_text
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.target_input import is_target_kind
 from tickbird.domain.workers import executes
 from tickbird.wire.codec import encode
 
@@ -32,7 +33,7 @@ class _SetCommand(Command):
 def _complete_field(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     return [
         CompletionItem(f"{name}=", help=POLICIES[name].help if name in POLICIES else None)
-        for name in SETTABLE
+        for name in settable()
         if name.startswith(incomplete)
     ]
 
@@ -68,10 +69,10 @@ def set_(
             before, read = await reader(client, name, settings)
             values = read_fields(texts, before.definition.trigger if before.definition else None, read)
             after = await client.schedules.update(name, actor=actor, revision=revision, unset=unset, **values)
-            if after.definition is None or not {"task", "command", "target", "queue"} & {*values, *unset}:
+            if after.definition is None or not any(_moves_runs(field) for field in (*values, *unset)):
                 return before, after, ""
             workers = await client.workers.list()
-            served_by = after.definition.queue, after.definition.target.name
+            served_by = after.definition.queue, after.definition.target
             return before, after, unserved_reason(*served_by, workers) if any(map(executes, workers)) else ""
 
     before, after, unserved = run_async(work(), settings)
@@ -99,6 +100,11 @@ def set_(
         screen.table(("FIELD", "BEFORE", "AFTER"), rows)
 
     print_result(settings, lambda: document, show_changes)
+
+
+def _moves_runs(field: str) -> bool:
+    """Do its runs need another worker after a change of this field?"""
+    return field in ("target", "queue") or is_target_kind(field)
 
 
 def _shown(raw: Any, field: str) -> str:

@@ -58,7 +58,7 @@ def trigger(
             settings.beside = {"run": encode(run)}
             if run.status == "waiting":
                 warn(f"run {run.id} waits until the active run of {name} is final.")
-            elif unserved := unserved_reason(run.queue, run.target.name, await client.workers.list()):
+            elif unserved := unserved_reason(run.queue, run.target, await client.workers.list()):
                 warn(f"{unserved}: run {run.id} stays queued until one does.")
             if not waits:
                 return run, ()

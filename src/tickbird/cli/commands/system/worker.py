@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections import Counter
 
 import click
 
@@ -14,9 +15,9 @@ from tickbird.cli.logging import LEVELS, log_to_stderr
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.params import length
 from tickbird.cli.shell_completion import queue_names
-from tickbird.domain.explain.unserved_runs import is_program
 from tickbird.domain.messages import count
 from tickbird.domain.targets.command import check_variables
+from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_name
 
 log = logging.getLogger("tickbird.worker")
@@ -93,8 +94,8 @@ def worker(
     process = WorkerProcess(bird, slots=slots, queues=served, options=options)
     described = process.worker
 
-    programs = sum(map(is_program, described.tasks))
-    allowed = f", {count(programs, 'command')} allowed" if programs else ""
+    kinds = Counter(kind for kind, _ in described.targets)
+    others = "".join(f", {count(number, f'{kind} target')}" for kind, number in sorted(kinds.items()) if kind != TASK)
 
     def started() -> None:
         doing = {"planner": "plans", "executor": "executes"}.get(described.kind, "plans and executes")
@@ -103,8 +104,8 @@ def worker(
             described.id,
             doing,
             bird.app,
-            count(len(described.tasks) - programs, "task"),
-            allowed,
+            count(kinds[TASK], "task"),
+            others,
             count(len(described.declared), "schedule"),
             ", ".join(described.queues) or "none",
             count(described.slots, "slot"),

@@ -37,7 +37,7 @@ def _refused(work: Workload) -> Iterator[Finding]:
             yield problem("parked", text, fix, schedule=schedule.name)
         else:
             text = f"{schedule.name} is left alone: {schedule.left_alone}."
-            fix = "pip install --upgrade tickbird   # and the packages that have custom triggers"
+            fix = "pip install --upgrade tickbird   # and the packages with kinds of targets and custom triggers"
             yield warning("parked", text, fix, schedule=schedule.name)
     if (more := len(work.refused) - MAX_NAMES) > 0:
         text = sentence(f"{capped_count(more, 'other')} are not planned either.")

@@ -12,6 +12,7 @@ from tickbird.domain.limits.rate_limits import RateState
 from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import ClaimedRun, Covers, Origin
+from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.clock_bounds import ClockBounds, middle
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres.database.connection import Session
@@ -59,6 +60,7 @@ class _ClaimRow(NamedTuple):
     payload: str | None
     concurrency_key: str | None
     incarnation: int
+    target_kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class ClaimRequest:
     limit: int
     lease: float
     queues: Collection[str]
-    tasks: Collection[str]
+    targets: Collection[TargetKey]
     at_once: int
     now: datetime | None
     expected: ClockBounds | None = None
@@ -78,10 +80,12 @@ class ClaimRequest:
 
     def values(self) -> dict[str, Any]:
         """The values of claim_runs that are the same with and without budgets."""
+        targets = sorted(set(self.targets))
         return {
             "namespace": self.worker.namespace,
             "queues": texts(sorted(set(self.queues))),
-            "tasks": texts(sorted(set(self.tasks))),
+            "kinds": texts([kind for kind, _ in targets]),
+            "targets": texts([name for _, name in targets]),
             "now": self.now,
             "latest": None if self.expected is None else self.expected[1],
             "believed": None if self.expected is None else middle(self.expected),
@@ -213,7 +217,7 @@ async def _read(
     db: Session, known: RevisionCache, free: ClaimRequest, now: datetime, rows: Sequence[_ClaimRow]
 ) -> list[ClaimedRun]:
     """The runs that were claimed, without those that this process cannot read: they are returned."""
-    free.turns.serve((row.schedule_id, row.target) for row in rows)
+    free.turns.serve((row.schedule_id, (row.target_kind, row.target)) for row in rows)
     loaded = await load_revisions(
         db, known, {(row.schedule_id, row.revision) for row in rows if row.schedule_id is not None}
     )
@@ -271,4 +275,5 @@ def _claimed(revised: RevisionInfo | None, row: _ClaimRow, payload: Any) -> Clai
         None if revised is None else revised.definition,
         row.concurrency_key,
         row.incarnation,
+        row.target_kind,
     )

@@ -2,12 +2,13 @@
 -- `{name}` stands for the text below `-- fragment: name`.
 
 -- fragment: queued_of_queue
-SELECT r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.deferred_until_minute
+SELECT r.target_kind, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.deferred_until_minute
 FROM tickbird.runs AS r
 WHERE r.status = 'queued' AND r.namespace = %(namespace)s AND r.queue = l.queue
 
 -- fragment: last_of_line
-ORDER BY r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.deferred_until_minute DESC
+ORDER BY
+    r.target_kind DESC, r.target DESC, (r.schedule_id IS NULL)::integer DESC, r.priority DESC, r.deferred_until_minute DESC
 LIMIT 1
 
 -- fragment: claimable
@@ -17,6 +18,7 @@ LIMIT 1
 r.status = 'queued'
     AND r.namespace = %(namespace)s
     AND r.queue = p.queue
+    AND r.target_kind = p.target_kind
     AND r.target = p.target
     AND (r.schedule_id IS NULL)::integer = p.ad_hoc
     AND r.priority = p.priority
@@ -31,8 +33,8 @@ r.status = 'queued'
     AND NOT EXISTS (SELECT FROM unread AS u WHERE u.schedule_id = r.schedule_id AND u.revision = r.revision)
 
 -- name: claim_runs
--- The queued runs of one task, queue and priority stand in two lines: runs of schedules, and runs that belong to none.
--- Lines are found by jumping through the index, so neither the runs of tasks that this worker does not have nor runs for
+-- The queued runs of one target, queue and priority stand in two lines: runs of schedules, and runs that belong to none.
+-- Lines are found by jumping through the index, so neither the runs of targets that this worker does not have nor runs for
 -- later are walked. The jumps begin at the end of a line: its front holds dead index entries of runs claimed lately.
 -- Each line offers its first runs. The best priority is served first. Lines of one priority are served in turn, and first
 -- the one that this process has not served for the longest time. Deferred runs (`deferred_until_minute` > 0) come after all
@@ -64,25 +66,26 @@ unread AS MATERIALIZED (
     SELECT * FROM unnest(%(unread_schedules)s::bigint[], %(unread_revisions)s::integer[]) AS u(schedule_id, revision)
 ),
 lines AS (
-    SELECT l.queue, l.maximum, n.target, n.ad_hoc, n.priority, n.deferred_until_minute
+    SELECT l.queue, l.maximum, n.target_kind, n.target, n.ad_hoc, n.priority, n.deferred_until_minute
     FROM budgets AS l
     CROSS JOIN LATERAL ({queued_of_queue} {last_of_line}) AS n
     UNION ALL
-    SELECT l.queue, l.maximum, n.target, n.ad_hoc, n.priority, n.deferred_until_minute
+    SELECT l.queue, l.maximum, n.target_kind, n.target, n.ad_hoc, n.priority, n.deferred_until_minute
     FROM lines AS l
     CROSS JOIN LATERAL (
         {queued_of_queue}
-            AND (r.target, (r.schedule_id IS NULL)::integer, r.priority) < (l.target, l.ad_hoc, l.priority)
+            AND (r.target_kind, r.target, (r.schedule_id IS NULL)::integer, r.priority)
+                < (l.target_kind, l.target, l.ad_hoc, l.priority)
         {last_of_line}
     ) AS n
 ),
 parts AS MATERIALIZED (
     SELECT
-        l.queue, l.maximum, l.target, l.ad_hoc, l.priority, b.first, b.last,
-        coalesce(array_position(%(served)s::text[], l.ad_hoc || l.target), 0) AS turn
+        l.queue, l.maximum, l.target_kind, l.target, l.ad_hoc, l.priority, b.first, b.last,
+        coalesce(array_position(%(served)s::text[], l.ad_hoc || l.target_kind || ':' || l.target), 0) AS turn
     FROM lines AS l
     JOIN (VALUES (0, 0), (1, 2147483647)) AS b(first, last) ON b.first <= l.deferred_until_minute
-    WHERE l.target = ANY(%(tasks)s::text[])
+    WHERE (l.target_kind, l.target) IN (SELECT * FROM unnest(%(kinds)s::text[], %(targets)s::text[]))
 ),
 single_part AS MATERIALIZED (
     SELECT count(*) = 1 AS is_single FROM parts
@@ -104,12 +107,12 @@ offers AS MATERIALIZED (
 ),
 shares AS MATERIALIZED (
     SELECT
-        p.queue, p.target, p.ad_hoc, p.priority, p.first, p.last, p.turn, NULL::timestamptz AS first_at,
+        p.queue, p.target_kind, p.target, p.ad_hoc, p.priority, p.first, p.last, p.turn, NULL::timestamptz AS first_at,
         least(p.maximum, %(limit)s) AS runs
     FROM parts AS p
     WHERE (SELECT s.is_single FROM single_part AS s)
     UNION ALL
-    SELECT s.queue, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at, count(*)
+    SELECT s.queue, s.target_kind, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at, count(*)
     FROM (
         SELECT p.*
         FROM (
@@ -124,7 +127,7 @@ shares AS MATERIALIZED (
         ORDER BY p.priority DESC, p.first, p.place, p.turn, p.first_at
         LIMIT %(limit)s
     ) AS s
-    GROUP BY s.queue, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at
+    GROUP BY s.queue, s.target_kind, s.target, s.ad_hoc, s.priority, s.first, s.last, s.turn, s.first_at
 ),
 picked AS MATERIALIZED (
     SELECT n.id, n.place, p.priority, p.first, p.turn, p.first_at
@@ -155,7 +158,7 @@ taken AS (
     WHERE r.id = ANY(ARRAY(SELECT picked.id FROM picked))
     RETURNING
         r.id, r.schedule_id, r.revision, r.attempt, r.failures, r.target, r.origin, r.due_at, r.scheduled_for,
-        r.covers_first, r.covers_last, r.covers_count, r.concurrency_key, r.incarnation
+        r.covers_first, r.covers_last, r.covers_count, r.concurrency_key, r.incarnation, r.target_kind
 )
 SELECT
     clock.now,
@@ -171,7 +174,7 @@ SELECT
     rates.queue, rates.count AS count_, rates.seconds, rates.starts,
     taken.id, taken.schedule_id, taken.revision, taken.attempt, taken.failures, taken.target, taken.origin,
     taken.due_at, taken.scheduled_for, taken.covers_first, taken.covers_last, taken.covers_count,
-    p.payload::text, taken.concurrency_key, taken.incarnation
+    p.payload::text, taken.concurrency_key, taken.incarnation, taken.target_kind
 FROM clock
 LEFT JOIN rates ON true
 LEFT JOIN taken ON true

@@ -8,7 +8,7 @@ coalesce(%(now)s::timestamptz, statement_timestamp())
 -- fragment: readable
 -- This process knows the format, and every custom trigger of the definition.
 (
-    format <= %(format)s AND (
+    (format <= %(format)s OR to_jsonb(format) <@ %(own_formats)s::jsonb) AND (
         format < %(custom)s OR (
             SELECT (
                 jsonb_path_query_array(d.definition, '$.trigger.custom')
@@ -133,7 +133,10 @@ clock AS MATERIALIZED (
 {locked_cursors};
 
 -- name: left_alone
-SELECT s.namespace, s.name, jsonb_build_object('v', s.definition -> 'v', 'trigger', s.definition -> 'trigger')
+SELECT
+    s.namespace,
+    s.name,
+    jsonb_build_object('v', s.definition -> 'v', 'target', s.definition -> 'target', 'trigger', s.definition -> 'trigger')
 FROM tickbird.cursors AS c
 JOIN tickbird.schedules AS s ON s.id = c.schedule_id
 WHERE c.state = 'active' AND format >= %(custom)s AND NOT {readable}

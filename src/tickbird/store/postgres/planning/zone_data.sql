@@ -3,7 +3,7 @@
 -- fragment: readable
 -- This process knows the format, and every custom trigger of the definition.
 (
-    format <= %(format)s AND (
+    (format <= %(format)s OR to_jsonb(format) <@ %(own_formats)s::jsonb) AND (
         format < %(custom)s OR (
             SELECT (
                 jsonb_path_query_array(d.definition, '$.trigger.custom')

@@ -10,6 +10,7 @@ from typing import Any
 from tickbird.domain.planning.fast_path import RevisionInfo
 from tickbird.domain.runs.leases import ClaimResult
 from tickbird.domain.runs.run import ClaimedRun, Covers
+from tickbird.domain.targets.target import TargetKey
 from tickbird.domain.time.clock_bounds import ClockBounds, believed_now
 from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.workers import Worker
@@ -32,7 +33,7 @@ def claim(
     limit: int,
     lease: float,
     queues: Collection[str],
-    tasks: Collection[str],
+    targets: Collection[TargetKey],
     now: datetime,
     at_once: int,
     expected: ClockBounds | None = None,
@@ -47,7 +48,7 @@ def claim(
     for _ in range(ROUNDS):
         wanted: dict[str, Any] = {
             "namespace": worker.namespace,
-            "tasks": dump(list(tasks)),
+            "targets": dump(list(targets)),
             "now": to_micros(now),
             "believed": believed,
             "unread_runs": dump(list(unread.runs)),
@@ -55,7 +56,7 @@ def claim(
         }
         lines = db.execute(SQL["queued_lines"], {**wanted, "queues": dump(sorted(set(queues)))}).fetchall()
         paced = RateBudget(
-            {queue: rate_state(*row) for queue, _, _, _, _, *row in lines if row[0] is not None}, now, at_once
+            {queue: rate_state(*row) for queue, _, _, _, _, _, *row in lines if row[0] is not None}, now, at_once
         )
         before = len(unread)
         taken = _pick(db, known, unread, turns, wanted, lines, paced, limit, now)
@@ -76,7 +77,7 @@ def claim(
     later = [
         (line[0], from_micros(row[0]))
         for line in lines
-        for statement in (("next_available", "next_behind") if line[4] else ("next_available",))
+        for statement in (("next_available", "next_behind") if line[5] else ("next_available",))
         for row in db.execute(SQL[statement], {**wanted, **_line(line)})
     ]
     return ClaimResult(now, next_at=paced.next_wakeup(later), unreadable=unread.snapshot())
@@ -84,7 +85,7 @@ def claim(
 
 def _line(line: Row) -> dict[str, Any]:
     """The values that name a line in statements."""
-    return dict(zip(("queue", "target", "ad_hoc", "priority"), line, strict=False))
+    return dict(zip(("queue", "kind", "target", "ad_hoc", "priority"), line, strict=False))
 
 
 def _pick(
@@ -101,10 +102,10 @@ def _pick(
     """The runs to lease; those that cannot be read are added to `unread`."""
     limit = paced.max_claims(limit) if paced.left else limit
     taken: list[ClaimedRun] = []
-    for priority in dict.fromkeys(line[3] for line in lines):
+    for priority in dict.fromkeys(line[4] for line in lines):
         # Those behind a line come after all that stand in one.
         for statement in ("available_runs", "available_behind"):
-            level = [line for line in lines if line[3] == priority and (line[4] or statement == "available_runs")]
+            level = [line for line in lines if line[4] == priority and (line[5] or statement == "available_runs")]
             for queue, row in _in_turn(db, statement, turns, wanted, level, limit - len(taken)):
                 if len(taken) >= limit:
                     break
@@ -113,7 +114,7 @@ def _pick(
                     if queue in paced.left:
                         paced.record(queue, [run.id])
                         paced.take([run.id])
-    turns.serve((run.schedule_id, run.target) for run in taken)
+    turns.serve((run.schedule_id, run.target_key) for run in taken)
     return taken
 
 
@@ -127,7 +128,9 @@ def _in_turn(
     for line in lines:
         rows = db.execute(SQL[statement], {**wanted, **_line(line), "limit": limit}).fetchall()
         if rows:
-            offers.append((turns.of(line_name(line[1], ad_hoc=bool(line[2]))), rows[0][1], rows[0][0], line[0], rows))
+            queue, kind, name, ad_hoc = line[:4]
+            turn = turns.of(line_name((kind, name), ad_hoc=bool(ad_hoc)))
+            offers.append((turn, rows[0][1], rows[0][0], queue, rows))
     offers.sort(key=lambda offer: offer[:3])
     for place in range(max((len(rows) for *_, rows in offers), default=0)):
         for *_, queue, rows in offers:
@@ -170,4 +173,5 @@ def _read(
         None if one is None else one.name,
         None if one is None else one.definition,
         key,
+        target_kind=row[16],
     )

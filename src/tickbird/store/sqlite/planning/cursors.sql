@@ -4,7 +4,7 @@
 -- fragment: readable
 -- This process knows the format, and every custom trigger of the definition.
 (
-    format <= :format AND (
+    (format <= :format OR format IN (SELECT value FROM json_each(:own_formats))) AND (
         format < :custom OR NOT EXISTS (
             SELECT 1 FROM schedules AS d
             WHERE d.id = schedule_id AND (
@@ -79,7 +79,14 @@ WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND {readable} AND (zon
 ORDER BY schedule_id;
 
 -- name: left_alone
-SELECT s.namespace, s.name, json_object('v', json_extract(s.definition, '$.v'), 'trigger', json_extract(s.definition, '$.trigger'))
+SELECT
+    s.namespace,
+    s.name,
+    json_object(
+        'v', json_extract(s.definition, '$.v'),
+        'target', json_extract(s.definition, '$.target'),
+        'trigger', json_extract(s.definition, '$.trigger')
+    )
 FROM cursors AS c
 JOIN schedules AS s ON s.id = c.schedule_id
 WHERE c.state = 'active' AND format >= :custom AND NOT {readable}

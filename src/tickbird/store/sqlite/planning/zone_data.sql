@@ -3,7 +3,7 @@
 -- fragment: readable
 -- This process knows the format, and every custom trigger of the definition.
 (
-    format <= :format AND (
+    (format <= :format OR format IN (SELECT value FROM json_each(:own_formats))) AND (
         format < :custom OR NOT EXISTS (
             SELECT 1 FROM schedules AS d
             WHERE d.id = schedule_id AND (

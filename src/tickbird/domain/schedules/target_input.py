@@ -1,0 +1,26 @@
+"""Targets as people write them: the name of a kind is short for the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.definition import FIELDS
+from tickbird.domain.targets.registry import find_kind, read_spec
+
+
+def is_target_kind(field: str) -> bool:
+    """Is this short for the target: the name of a kind?"""
+    return field not in FIELDS and find_kind(field) is not None
+
+
+def with_target(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields with the target that the name of a kind is short for."""
+    given = [name for name in fields if name == "target" or is_target_kind(name)]
+    if len(given) > 1:
+        raise InvalidError(f"{given[0]} and {given[1]}: a schedule has one target; give one of them.", field=given[1])
+    changed = dict(fields)
+    if given and given != ["target"]:
+        changed["target"] = read_spec(given[0], changed.pop(given[0]))
+    return changed

@@ -1,0 +1,126 @@
+"""The kinds of targets: those of this package, and those of plug-ins.
+
+A package adds kinds by the entry point group `tickbird.targets`: the name is the kind, the value its TargetSpec.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Final
+
+from tickbird.domain.errors import DefinitionError
+from tickbird.domain.targets.command import CommandSpec
+from tickbird.domain.targets.spec import MAX_NAME_LENGTH, TargetSpec
+from tickbird.domain.targets.target import Target, target_of
+from tickbird.domain.targets.task import TaskSpec
+
+log = logging.getLogger("tickbird.targets")
+
+GROUP: Final = "tickbird.targets"
+INSTALL: Final = "install the package that has it, where workers and the server run."
+# A kind of this package: one line.
+BUILT_IN: Final[tuple[type[TargetSpec], ...]] = (
+    TaskSpec,
+    CommandSpec,
+)
+_KIND = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
+_FORMATS_PER_KIND: Final = 256
+_MAX_KIND_NUMBER: Final = 2**21
+
+
+@cache
+def target_kinds() -> Mapping[str, type[TargetSpec]]:
+    """All kinds that this process knows, by name; plug-ins are looked for once."""
+    return {**_built_in(), **_plug_ins()}
+
+
+def find_kind(kind: str) -> type[TargetSpec] | None:
+    """The kind of this name; None if this process does not know it."""
+    # Looking for plug-ins takes time, and most processes need none.
+    return _built_in().get(kind) or target_kinds().get(kind)
+
+
+@cache
+def _built_in() -> Mapping[str, type[TargetSpec]]:
+    return {spec.kind: spec for spec in BUILT_IN}
+
+
+def _plug_ins() -> dict[str, type[TargetSpec]]:
+    kinds: dict[str, type[TargetSpec]] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        try:
+            spec = _load(entry)
+        except Exception as error:  # noqa: BLE001 - a broken plug-in must not stop anything else
+            log.warning("target kind %s is not available: plug-in %s: %s", entry.name, entry.value, error)
+            continue
+        if entry.name in kinds or entry.name in _built_in():
+            log.warning("target kind %s: plug-in %s is ignored, the kind exists already", entry.name, entry.value)
+        else:
+            kinds[entry.name] = spec
+    return kinds
+
+
+def _load(entry: EntryPoint) -> type[TargetSpec]:
+    spec = entry.load()
+    if not isinstance(spec, type) or not issubclass(spec, TargetSpec):
+        raise TypeError("it is not a subclass of tickbird.targets.TargetSpec")
+    if getattr(spec, "kind", None) != entry.name or not _KIND.fullmatch(entry.name):
+        raise ValueError("its kind is not the name of the entry point, or not in lower-case letters, digits and _")
+    return spec
+
+
+def read_target(value: Any) -> Target:
+    """The target of stored or written JSON: an object of a kind and its spec."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        raise DefinitionError(
+            'target: must be an object of a kind and its value, such as {"task": "digest"}.', field="target"
+        )
+    [(kind, spec)] = value.items()
+    return read_spec(str(kind), spec)
+
+
+def read_spec(kind: str, value: Any) -> Target:
+    """The target of a kind and its JSON, or its TargetSpec."""
+    known = find_kind(kind)
+    if known is None:
+        reason = f"kind {kind[:40]!r} is not known here"
+        raise DefinitionError(f"target: {reason};", field="target", reason=reason, hint=INSTALL)
+    spec = value if isinstance(value, known) else known.from_json(value)
+    if not isinstance(spec.name, str) or not 0 < len(spec.name) <= MAX_NAME_LENGTH:
+        raise DefinitionError(f"{kind}: its name must be a text of 1 to {MAX_NAME_LENGTH:,} characters.", field=kind)
+    return target_of(spec)
+
+
+def as_target(value: str | TargetSpec | Target) -> Target:
+    """The target that code names: a task by its name, or the spec of another one."""
+    if isinstance(value, Target):
+        return value
+    return read_spec(value.kind, value) if isinstance(value, TargetSpec) else Target(value)
+
+
+def write_target(target: Target) -> dict[str, Any]:
+    """A target as JSON."""
+    return {target.kind: target.name if target.spec is None else target.spec.to_json()}
+
+
+def describe_target(target: Target) -> str:
+    """A target in words, also one of a kind that this process does not know."""
+    known = find_kind(target.kind)
+    return f"{target.kind} {target.name!r}" if known is None else known.describe(target.name)
+
+
+def first_kind_format(kind: str) -> int:
+    """The first number of the formats of a kind; those of kinds that have their own do not overlap.
+
+    Every database takes them as numbers of nine digits.
+    """
+    known = find_kind(kind)
+    if known is not None and known.format is not None:
+        return known.format
+    digest = hashlib.blake2b(kind.encode(), digest_size=8).digest()
+    return (1 + int.from_bytes(digest, "big") % (_MAX_KIND_NUMBER - 1)) * _FORMATS_PER_KIND

@@ -1,0 +1,33 @@
+"""Targets: what a run executes, as a kind, a name and a spec."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from tickbird.domain.targets.spec import TargetSpec
+
+TASK: Final = "task"
+
+# Kind and name: by both of them a claim matches runs with what a worker executes.
+TargetKey = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a run executes. Runs store the kind and the name; the spec is in their schedule's revision."""
+
+    name: str
+    kind: str = TASK
+    # None for a task, whose name says it all, and for the target of a stored run.
+    spec: TargetSpec | None = None
+
+    @property
+    def key(self) -> TargetKey:
+        return self.kind, self.name
+
+
+def target_of(spec: TargetSpec) -> Target:
+    """The target that a spec describes."""
+    return Target(spec.name, spec.kind, None if spec.kind == TASK else spec)

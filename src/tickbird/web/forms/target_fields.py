@@ -1,0 +1,78 @@
+"""Inputs of the form of a schedule in which people define its target, made from what each kind declares."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.targets.registry import read_spec, target_kinds
+from tickbird.domain.targets.spec import DefiningRole, FormField
+from tickbird.domain.targets.target import TASK, Target
+
+
+@dataclass(frozen=True, slots=True)
+class TargetForm:
+    """The inputs of one kind; tasks have an input of their own."""
+
+    kind: str
+    title: str
+    role: DefiningRole
+    fields: tuple[FormField, ...]
+
+    def input(self, field: FormField) -> str:
+        """The name of a field's input."""
+        return f"{self.kind}.{field.name}" if field.name else self.kind
+
+    @property
+    def inputs(self) -> list[str]:
+        return [self.input(field) for field in self.fields]
+
+    @property
+    def refusal(self) -> str:
+        """Why the visitor may not define it."""
+        return f"A target of kind {self.kind} is for the role {self.role} to define."
+
+    def texts_of(self, value: Any) -> dict[str, str]:
+        """What stands in the inputs for the JSON of a spec; nothing if it is None."""
+        return {self.input(field): _text(field, value) for field in self.fields}
+
+    def read(self, texts: Mapping[str, str], base: Any) -> Target:
+        """The target of what was typed, over the JSON of the spec so far: fields without an input stay."""
+        value: Any = dict(base) if isinstance(base, Mapping) else {}
+        for field in self.fields:
+            text = texts[self.input(field)]
+            if not field.name:
+                value = self._json(field, text)
+            elif not text.strip():
+                value.pop(field.name, None)
+            else:
+                value[field.name] = self._json(field, text) if field.kind == "json" else text
+        return read_spec(self.kind, value)
+
+    def _json(self, field: FormField, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise InvalidError(f"This is not JSON: {str(error)[:200]}.", field=self.input(field)) from None
+
+
+def target_forms() -> Sequence[TargetForm]:
+    """The kinds with a form, but for tasks."""
+    return [
+        TargetForm(kind, spec.form_title or kind, spec.role, spec.form)
+        for kind, spec in target_kinds().items()
+        if kind != TASK and spec.form
+    ]
+
+
+def _text(field: FormField, value: Any) -> str:
+    if field.name:
+        value = value.get(field.name) if isinstance(value, Mapping) else None
+    if value is None:
+        return ""
+    if field.kind == "text" and isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, indent=1)
