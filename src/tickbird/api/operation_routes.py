@@ -60,7 +60,7 @@ def add_route(router: APIRouter, noun: str, operation: Operation, components: Co
         operation_id=operation.id,
         summary=operation.summary,
         description=operation.description,
-        tags=[operation.tag],
+        tags=[noun],
         status_code=operation.status,
         response_model=None,
         openapi_extra=describe(operation, components),

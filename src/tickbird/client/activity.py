@@ -11,14 +11,14 @@ from tickbird.client.base import ClientBase, page_size
 from tickbird.client.parameters import OfSchedule
 from tickbird.domain.ledger.activity import Activity
 from tickbird.domain.time.instants import to_seconds
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import viewer
 from tickbird.wire.parameters import Meta
 
 
 class ActivityLog(ClientBase):
     """`client.activity`"""
 
-    @operation("GET", "/activity", id="list_activity", role="viewer", summary="What happened lately", tag="activity")
+    @viewer.get("list_activity", "/activity", "What happened lately")
     async def list(
         self,
         since: Annotated[datetime, Meta(description="What happened since then.")],

@@ -8,22 +8,14 @@ from typing import Annotated
 from tickbird.client.base import ClientBase
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.text import check_text
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import viewer
 from tickbird.wire.parameters import Meta
 
 
 class AuditLog(ClientBase):
     """`client.audit`"""
 
-    @operation(
-        "GET",
-        "/audit",
-        id="list_audit",
-        role="viewer",
-        summary="Who did what",
-        tag="audit",
-        page=lambda entry: entry.id,
-    )
+    @viewer.get("list_audit", "/audit", "Who did what", page=lambda entry: entry.id)
     async def list(
         self,
         *,

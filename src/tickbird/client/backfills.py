@@ -18,7 +18,7 @@ from tickbird.domain.planning.backfills import (
 )
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds, to_seconds_ceil
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import operator, viewer
 from tickbird.wire.parameters import Meta
 
 
@@ -35,14 +35,8 @@ Concurrency = Annotated[int, Meta(schema={"minimum": 1, "maximum": MAX_CONCURREN
 class Backfills(ClientBase):
     """`client.backfills`"""
 
-    @operation(
-        "POST",
-        "/schedules/{name}/backfill",
-        id="backfill",
-        role="operator",
-        summary="Run the ticks of a range that have no run",
-        tag="backfills",
-        audit="backfill",
+    @operator.post(
+        "backfill", "/schedules/{name}/backfill", "Run the ticks of a range that have no run", audit="backfill"
     )
     async def create(
         self,
@@ -75,14 +69,7 @@ class Backfills(ClientBase):
         )
         return await self._store.backfills.create(self._namespace, check_text(name, "schedule"), new, dry_run=dry_run)
 
-    @operation(
-        "POST",
-        "/schedules/{name}/backfill/preview",
-        id="preview_backfill",
-        role="viewer",
-        summary="Which ticks a backfill would run",
-        tag="backfills",
-    )
+    @viewer.post("preview_backfill", "/schedules/{name}/backfill/preview", "Which ticks a backfill would run")
     async def preview(
         self,
         name: ScheduleName,
@@ -100,15 +87,7 @@ class Backfills(ClientBase):
         options = {"concurrency": concurrency, "order": order, "payload": payload, "note": note, "revision": revision}
         return await self.create(name, first, last, actor=actor, dry_run=True, **options)  # type: ignore[arg-type]
 
-    @operation(
-        "GET",
-        "/backfills",
-        id="list_backfills",
-        role="viewer",
-        summary="List backfills",
-        tag="backfills",
-        page=lambda backfill: backfill.id,
-    )
+    @viewer.get("list_backfills", "/backfills", "List backfills", page=lambda backfill: backfill.id)
     async def list(
         self, *, schedule: OfSchedule = None, before: int | None = None, limit: int = 20
     ) -> Sequence[BackfillRecord]:
@@ -119,27 +98,16 @@ class Backfills(ClientBase):
             self._namespace, schedule=schedule, before=before, limit=page_size(limit)
         )
 
-    @operation(
-        "GET",
-        "/backfills/{id}",
-        id="get_backfill",
-        role="viewer",
-        summary="One backfill",
-        tag="backfills",
-        keys={"backfill_id": "id"},
-    )
+    @viewer.get("get_backfill", "/backfills/{id}", "One backfill", keys={"backfill_id": "id"})
     async def get(self, backfill_id: BackfillId) -> BackfillRecord:
         """A backfill, and how many of its runs are in each status."""
         check_backfill_id(backfill_id)
         return await self._store.backfills.get(self._namespace, backfill_id)
 
-    @operation(
-        "POST",
+    @operator.post(
+        "cancel_backfill",
         "/backfills/{id}/cancel",
-        id="cancel_backfill",
-        role="operator",
-        summary="Cancel a backfill",
-        tag="backfills",
+        "Cancel a backfill",
         keys={"backfill_id": "id"},
         audit="cancel_backfill",
     )

@@ -26,7 +26,7 @@ from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_seconds
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import operator
 from tickbird.wire.parameters import Meta
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,13 +46,10 @@ Expected = Annotated[
 
 def _bulk(verb: str, summary: str) -> Callable[[F], F]:
     """The declaration of a change of many schedules; which ones are meant is in `filter`."""
-    return operation(
-        "POST",
+    return operator.post(
+        f"{verb}_all",
         f"/bulk/{verb}",
-        id=f"{verb}_all",
-        role="operator",
-        summary=summary,
-        tag="bulk",
+        summary,
         audit=verb,
         # A thousand changes take their time on a busy store.
         timeout=110,

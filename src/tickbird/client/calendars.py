@@ -11,7 +11,7 @@ from tickbird.domain.calendars.definition import CalendarRecord, calendar_schema
 from tickbird.domain.planning.calendar_impact import CalendarReport
 from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
 # The domain reads it, and names what is wrong.
@@ -31,41 +31,22 @@ Horizon = Annotated[
 class Calendars(ClientBase):
     """`client.calendars`"""
 
-    @operation(
-        "GET",
-        "/calendars",
-        id="list_calendars",
-        role="viewer",
-        summary="List calendars by name",
-        tag="calendars",
-        page=lambda calendar: calendar.name,
-    )
+    @viewer.get("list_calendars", "/calendars", "List calendars by name", page=lambda calendar: calendar.name)
     async def list(self, *, after: str = "", limit: int | None = None) -> Sequence[CalendarRecord]:
         """The stored calendars of a namespace, by name; without the built-in ones."""
         check_text(after, "after")
         maximum = None if limit is None else page_size(limit)
         return await self._store.calendars.list(self._namespace, after=after, limit=maximum)
 
-    @operation(
-        "GET",
-        "/calendars/{name}",
-        id="get_calendar",
-        role="viewer",
-        summary="One calendar",
-        tag="calendars",
-        etag=lambda calendar: calendar.revision,
-    )
+    @viewer.get("get_calendar", "/calendars/{name}", "One calendar", etag=lambda calendar: calendar.revision)
     async def get(self, name: str) -> CalendarRecord:
         """A calendar by name; the header ETag has its revision, for If-Match."""
         return await self._service().get(name)
 
-    @operation(
-        "PUT",
+    @editor.put(
+        "put_calendar",
         "/calendars/{name}",
-        id="put_calendar",
-        role="editor",
-        summary="Put a calendar",
-        tag="calendars",
+        "Put a calendar",
         audit="put_calendar",
         etag=lambda report: report.record.revision,
         created=lambda report: report.record.revision == 1,
@@ -88,28 +69,12 @@ class Calendars(ClientBase):
             name, definition, actor=actor, horizon=HORIZON if horizon is None else horizon, revision=revision
         )
 
-    @operation(
-        "POST",
-        "/calendars/{name}/preview",
-        id="preview_calendar",
-        role="viewer",
-        summary="What a calendar would do",
-        tag="calendars",
-    )
+    @viewer.post("preview_calendar", "/calendars/{name}/preview", "What a calendar would do")
     async def preview(self, name: str, definition: Definition, *, horizon: Horizon = HORIZON) -> CalendarReport:
         """Which ticks of the schedules that name it would move, appear or vanish if it were put; stores nothing."""
         return await self._service().preview(name, definition, horizon=HORIZON if horizon is None else horizon)
 
-    @operation(
-        "DELETE",
-        "/calendars/{name}",
-        id="delete_calendar",
-        role="editor",
-        summary="Delete a calendar",
-        tag="calendars",
-        status=204,
-        audit="delete_calendar",
-    )
+    @editor.delete("delete_calendar", "/calendars/{name}", "Delete a calendar", status=204, audit="delete_calendar")
     async def delete(self, name: str, *, actor: str, revision: int | None = None) -> None:
         """Delete a calendar; 409 while a schedule names it."""
         await self._service().delete(name, actor=actor, revision=revision)

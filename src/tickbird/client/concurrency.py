@@ -9,7 +9,7 @@ from tickbird.client.base import ClientBase, page_size
 from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT, ConcurrencyLimit
 from tickbird.domain.text import check_text
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
 
@@ -45,30 +45,14 @@ NewKey = Annotated[str, Meta(schema=_KEY, check=check_limit_key)]
 class Limits(ClientBase):
     """`client.limits`"""
 
-    @operation(
-        "GET",
-        "/limits",
-        id="list_limits",
-        role="viewer",
-        summary="List concurrency keys",
-        tag="limits",
-        page=lambda limit: limit.key,
-    )
+    @viewer.get("list_limits", "/limits", "List concurrency keys", page=lambda limit: limit.key)
     async def list(self, *, after: str = "", limit: int | None = None) -> Sequence[ConcurrencyLimit]:
         """The concurrency keys that have a limit or active runs, by name."""
         check_text(after, "after")
         maximum = None if limit is None else page_size(limit)
         return await self._store.limits.list(self._namespace, after=after, limit=maximum)
 
-    @operation(
-        "PUT",
-        "/limits/{key:path}",
-        id="set_limit",
-        role="editor",
-        summary="Limit a key",
-        tag="limits",
-        audit="set_limit",
-    )
+    @editor.put("set_limit", "/limits/{key:path}", "Limit a key", audit="limit")
     async def set(
         self,
         key: NewKey,
@@ -81,15 +65,7 @@ class Limits(ClientBase):
         check_max_running(max_running)
         return await self._store.limits.set(self._namespace, check_limit_key(key), max_running, actor)
 
-    @operation(
-        "DELETE",
-        "/limits/{key:path}",
-        id="remove_limit",
-        role="editor",
-        summary="Remove a limit",
-        tag="limits",
-        audit="set_limit",
-    )
+    @editor.delete("remove_limit", "/limits/{key:path}", "Remove a limit", audit="limit")
     async def remove(self, key: Key, *, actor: str) -> ConcurrencyLimit:
         """Go back to one run of this concurrency key at a time; 404 if no limit is set."""
         check_text(actor, "actor", minimum=1, maximum=200)

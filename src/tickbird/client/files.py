@@ -20,7 +20,7 @@ from tickbird.domain.access.tokens import Role
 from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.text import check_text
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
 # What reads and compares files is imported when it is used: every program that has a client would else load it.
@@ -54,17 +54,8 @@ async def _operator_notes(client: Any, document: Any, _: Mapping[str, Any]) -> d
 class Files(ClientBase):
     """`client.files`"""
 
-    @operation(
-        "POST",
-        "/apply",
-        id="apply",
-        role="editor",
-        summary="Apply a document",
-        tag="files",
-        audit="create",
-        timeout=_TIMEOUT,
-        local=("progress",),
-        types=_types,
+    @editor.post(
+        "apply", "/apply", "Apply a document", audit="create", timeout=_TIMEOUT, local=("progress",), types=_types
     )
     async def apply(
         self,
@@ -118,16 +109,7 @@ class Files(ClientBase):
             if "target" in state.overrides:
                 await self._check_role(name, decode_field("target", state.overrides["target"]), granted)
 
-    @operation(
-        "POST",
-        "/diff",
-        id="diff",
-        role="viewer",
-        summary="What applying would do",
-        tag="files",
-        timeout=_TIMEOUT,
-        types=_types,
-    )
+    @viewer.post("diff", "/diff", "What applying would do", timeout=_TIMEOUT, types=_types)
     async def diff(
         self,
         document: Annotated[Document | Mapping[str, Any], Meta(schema=_DOCUMENT)],
@@ -139,13 +121,10 @@ class Files(ClientBase):
         """What applying a document would change, and what would keep it from being applied; changes nothing."""
         return await self.apply(document, actor=actor, prune=prune, dry_run=True, adopt=adopt)
 
-    @operation(
-        "GET",
+    @viewer.get(
+        "export",
         "/export",
-        id="export",
-        role="viewer",
-        summary="What is stored, as a document",
-        tag="files",
+        "What is stored, as a document",
         timeout=_TIMEOUT,
         envelope="document",
         beside={"operator_notes": _operator_notes},

@@ -29,7 +29,7 @@ from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_name
 from tickbird.domain.time.instants import DAY, to_seconds
 from tickbird.domain.triggers.trigger import Trigger
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import viewer
 from tickbird.wire.parameters import Meta
 
 # What plays time ahead is imported when it is used: every program that has a client would else load it.
@@ -97,14 +97,7 @@ class Forecasts(ClientBase):
         definition = {field: encode_field(field, value) for field, value in fields.items() if value is not None}
         return await self.preview_definition(definition, count=count, after=after, name=name)
 
-    @operation(
-        "POST",
-        "/preview",
-        id="preview",
-        role="viewer",
-        summary="What a schedule would do",
-        tag="forecasts",
-    )
+    @viewer.post("preview", "/preview", "What a schedule would do")
     async def preview_definition(
         self,
         definition: Annotated[
@@ -147,13 +140,10 @@ class Forecasts(ClientBase):
         load = await compute(load_around, instants, others[:MAX_SCHEDULES], complete=complete)
         return replace(found, load=load)
 
-    @operation(
-        "POST",
+    @viewer.post(
+        "simulate",
         "/simulate",
-        id="simulate",
-        role="viewer",
-        summary="What the next days bring",
-        tag="forecasts",
+        "What the next days bring",
         timeout=240,
         exclusive=True,
         stored=False,

@@ -10,7 +10,7 @@ from tickbird.client.parameters import Note, ScheduleName
 from tickbird.domain.runs.held import MAX_COUNT, Drop, HeldSchedule, Release
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.text import check_text
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import operator, viewer
 from tickbird.wire.parameters import Meta
 
 Count = Annotated[int | None, Meta(ge=1, le=MAX_COUNT, check=lambda count: Drop(actor="any", count=count))]
@@ -28,15 +28,8 @@ async def _left(client: Any, _: int, arguments: Mapping[str, Any]) -> int:
 class Held(ClientBase):
     """`client.held`"""
 
-    @operation(
-        "GET",
-        "/held",
-        id="list_held_schedules",
-        role="viewer",
-        summary="What is held",
-        tag="held",
-        page=lambda held: held.schedule,
-        keys={"name": "schedule"},
+    @viewer.get(
+        "list_held_schedules", "/held", "What is held", page=lambda held: held.schedule, keys={"name": "schedule"}
     )
     async def list(
         self, name: Annotated[str | None, Meta(max_length=200, description="Only this schedule.")] = None
@@ -46,27 +39,16 @@ class Held(ClientBase):
             await self._find(name)
         return await self._store.held.list_schedules(self._namespace, schedule=name)
 
-    @operation(
-        "GET",
-        "/schedules/{name}/held",
-        id="list_held_runs",
-        role="viewer",
-        summary="The held runs of a schedule",
-        tag="held",
-        page=lambda run: run.id,
-    )
+    @viewer.get("list_held_runs", "/schedules/{name}/held", "The held runs of a schedule", page=lambda run: run.id)
     async def list_runs(self, name: ScheduleName, *, after: int = 0, limit: int = 100) -> Sequence[RunRecord]:
         """The held runs of a schedule, oldest first."""
         await self._find(name)
         return await self._store.held.list_runs(self._namespace, name, after=after, limit=page_size(limit))
 
-    @operation(
-        "POST",
+    @operator.post(
+        "release_held",
         "/schedules/{name}/held/release",
-        id="release_held",
-        role="operator",
-        summary="Release held runs",
-        tag="held",
+        "Release held runs",
         audit="release",
         envelope="released",
         beside={"schedule": _name, "held": _left},
@@ -87,13 +69,10 @@ class Held(ClientBase):
         decision = Release(actor=actor, count=count, per_minute=per_minute, note=note)
         return await self._store.held.resolve(self._namespace, check_text(name, "schedule"), decision)
 
-    @operation(
-        "POST",
+    @operator.post(
+        "drop_held",
         "/schedules/{name}/held/drop",
-        id="drop_held",
-        role="operator",
-        summary="Drop held runs",
-        tag="held",
+        "Drop held runs",
         audit="drop",
         envelope="dropped",
         beside={"schedule": _name, "held": _left},

@@ -11,7 +11,7 @@ from tickbird.client.parameters import From, ScheduleName
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.time.instants import to_micros, to_seconds, utc_text
 from tickbird.wire.codec import Ping
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import operator, viewer
 from tickbird.wire.parameters import Meta
 
 # Clocks are not that far apart.
@@ -22,15 +22,7 @@ _LATELY: Final = timedelta(days=7)
 class Pings(ClientBase):
     """`client.pings`"""
 
-    @operation(
-        "POST",
-        "/schedules/{name}/pings",
-        id="ping",
-        role="operator",
-        summary="Report that it ran",
-        tag="pings",
-        status=201,
-    )
+    @operator.post("ping", "/schedules/{name}/pings", "Report that it ran", status=201)
     async def create(self, name: ScheduleName, at: datetime | None = None) -> Ping:
         """Record that the old system ran this schedule's work, now or at an instant; the same instant twice is one."""
         schedule = await self._get(name)
@@ -38,15 +30,7 @@ class Pings(ClientBase):
             check_ping(at, await self._store.now())
         return await self._store.pings.add(schedule.id, at)
 
-    @operation(
-        "GET",
-        "/schedules/{name}/pings",
-        id="list_pings",
-        role="viewer",
-        summary="The pings",
-        tag="pings",
-        page=to_micros,
-    )
+    @viewer.get("list_pings", "/schedules/{name}/pings", "The pings", page=to_micros)
     async def list(
         self,
         name: ScheduleName,

@@ -14,7 +14,7 @@ from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit, read_rate
 from tickbird.domain.schedules.json_schema import NAME
 from tickbird.domain.text import check_name, check_new_name, check_text
 from tickbird.domain.workers import Worker, executes
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
 RATE: Final = r"^[1-9][0-9]{0,5}/([1-9][0-9]{0,2})?(s|sec|second|seconds|m|min|minute|minutes|h|hour|hours|d|day|days)$"
@@ -40,15 +40,7 @@ async def _warnings(client: Any, queue: QueueStatus, _: Mapping[str, Any]) -> li
 class Queues(ClientBase):
     """`client.queues`"""
 
-    @operation(
-        "GET",
-        "/queues",
-        id="list_queues",
-        role="viewer",
-        summary="List queues",
-        tag="queues",
-        page=lambda queue: queue.name,
-    )
+    @viewer.get("list_queues", "/queues", "List queues", page=lambda queue: queue.name)
     async def list(self) -> Sequence[QueueStatus]:
         """The queues that have a rate, active runs or a live worker, by name."""
         workers = await self._store.workers.list(self._namespace)
@@ -57,14 +49,11 @@ class Queues(ClientBase):
             known[name] = QueueStatus(name, None, None, 0, 0, 0)
         return _count_workers([known[name] for name in sorted(known)], workers)
 
-    @operation(
-        "PUT",
+    @editor.put(
+        "set_rate",
         "/queues/{queue}/rate",
-        id="set_rate",
-        role="editor",
-        summary="Set a rate",
-        tag="queues",
-        audit="set_rate",
+        "Set a rate",
+        audit="rate",
         envelope="queue",
         beside={"warnings": _warnings},
     )
@@ -74,14 +63,11 @@ class Queues(ClientBase):
         check_new_name(queue, "queue")
         return await self._set(queue, rate if isinstance(rate, RateLimit) else read_rate(rate), actor)
 
-    @operation(
-        "DELETE",
+    @editor.delete(
+        "remove_rate",
         "/queues/{queue}/rate",
-        id="remove_rate",
-        role="editor",
-        summary="Remove a rate",
-        tag="queues",
-        audit="set_rate",
+        "Remove a rate",
+        audit="rate",
         envelope="queue",
         beside={"warnings": _warnings},
     )

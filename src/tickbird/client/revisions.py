@@ -17,7 +17,7 @@ from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.diff import FieldDiff, RevisionOrigin, differences, revision_origin
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
 _MAX_REVISION = 2**31 - 1
@@ -43,14 +43,8 @@ async def _warnings(client: Any, schedule: Schedule, arguments: Mapping[str, Any
 class Revisions(ClientBase):
     """`client.revisions`"""
 
-    @operation(
-        "GET",
-        "/schedules/{name}/revisions",
-        id="list_revisions",
-        role="viewer",
-        summary="The revisions",
-        tag="revisions",
-        page=lambda entry: entry.revision.revision,
+    @viewer.get(
+        "list_revisions", "/schedules/{name}/revisions", "The revisions", page=lambda entry: entry.revision.revision
     )
     async def history(
         self, name: ScheduleName, *, before: int | None = None, limit: int = 100
@@ -67,13 +61,10 @@ class Revisions(ClientBase):
     async def _list(self, name: str, before: int | None, limit: int) -> Sequence[RevisionRecord]:
         return await self._store.schedules.list_revisions((await self._get(name)).id, before=before, limit=limit)
 
-    @operation(
-        "POST",
+    @editor.post(
+        "roll_back",
         "/schedules/{name}/roll-back",
-        id="roll_back",
-        role="editor",
-        summary="Go back to a revision",
-        tag="revisions",
+        "Go back to a revision",
         audit="roll_back",
         envelope="schedule",
         beside={"warnings": _warnings},

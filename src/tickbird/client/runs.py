@@ -28,7 +28,7 @@ from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
 from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration, duration_text, seconds
 from tickbird.domain.time.zones import zone
-from tickbird.wire.operations import Shown, operation
+from tickbird.wire.operations import Shown, editor, operator, viewer
 from tickbird.wire.parameters import Meta
 
 # How soon a run that is waited for is looked at again, and how rarely in the end.
@@ -76,29 +76,16 @@ async def _load(client: Any, run_id: int) -> RunRecord:
 
 def _part(key: str) -> Callable[[F], F]:
     """The declaration of a method that reads one part of a run's details."""
-    return operation(
-        "GET",
-        "/runs/{id}",
-        id="get_run",
-        role="viewer",
-        summary="One run",
-        tag="runs",
-        keys={"run_id": "id"},
-        envelope=key,
-        routed=False,
-    )
+    return viewer.get("get_run", "/runs/{id}", "One run", keys={"run_id": "id"}, envelope=key, routed=False)
 
 
 class Runs(ClientBase):
     """`client.runs`"""
 
-    @operation(
-        "POST",
+    @editor.post(
+        "create_run",
         "/runs",
-        id="create_run",
-        role="editor",
-        summary="Run a task",
-        tag="runs",
+        "Run a task",
         status=201,
         audit="enqueue",
         stored=False,
@@ -152,7 +139,7 @@ class Runs(ClientBase):
         )
         return (await self._store.runs.enqueue(self._namespace, [run], actor))[0]
 
-    @operation("GET", "/runs", id="list_runs", role="viewer", summary="List runs", tag="runs", page=lambda run: run.id)
+    @viewer.get("list_runs", "/runs", "List runs", page=lambda run: run.id)
     async def list(
         self,
         *,
@@ -170,28 +157,12 @@ class Runs(ClientBase):
             self._namespace, schedule=schedule, status=status, before=before, limit=page_size(limit)
         )
 
-    @operation(
-        "GET",
-        "/schedules/{name}/active-runs",
-        id="list_active_runs",
-        role="viewer",
-        summary="The runs that are not final",
-        tag="runs",
-    )
+    @viewer.get("list_active_runs", "/schedules/{name}/active-runs", "The runs that are not final")
     async def list_active(self, name: ScheduleName) -> Sequence[RunRecord]:
         """The runs of a schedule that wait, are queued or are running, oldest first; also of a deleted one."""
         return await self._store.runs.list_active((await self._find(name)).id)
 
-    @operation(
-        "GET",
-        "/runs/{id}",
-        id="get_run",
-        role="viewer",
-        summary="One run",
-        tag="runs",
-        keys={"run_id": "id"},
-        waits=True,
-    )
+    @viewer.get("get_run", "/runs/{id}", "One run", keys={"run_id": "id"}, waits=True)
     async def detail(self, run_id: RunId, *, tz: Zone = None) -> RunDetail:
         """A run, its attempts that failed or were lost, its progress, its position in its queue, and what it waits for.
 
@@ -293,16 +264,7 @@ class Runs(ClientBase):
         copy_reason = (await store.identity.read()).copy_reason
         return [*steps, copy_step(copy_reason)] if copy_reason else steps
 
-    @operation(
-        "POST",
-        "/runs/{id}/cancel",
-        id="cancel_run",
-        role="operator",
-        summary="Cancel a run",
-        tag="runs",
-        keys={"run_id": "id"},
-        audit="cancel",
-    )
+    @operator.post("cancel_run", "/runs/{id}/cancel", "Cancel a run", keys={"run_id": "id"}, audit="cancel")
     async def cancel(
         self,
         run_id: RunId,
@@ -315,13 +277,10 @@ class Runs(ClientBase):
         check_text(actor, "actor", minimum=1, maximum=200)
         return await self._store.runs.cancel(run_id, actor, reason=check_text(reason, "reason"))
 
-    @operation(
-        "POST",
+    @operator.post(
+        "retry_run",
         "/runs/{id}/retry",
-        id="retry_run",
-        role="operator",
-        summary="Repeat a run",
-        tag="runs",
+        "Repeat a run",
         keys={"run_id": "id"},
         status=201,
         audit="retry",

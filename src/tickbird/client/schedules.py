@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal, TypeVar, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
 from tickbird.client.base import check_choice, page_size
 from tickbird.client.bulk import Bulk
@@ -34,10 +34,9 @@ from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import Options, editor, operator, viewer
 from tickbird.wire.parameters import Meta
 
-F = TypeVar("F", bound=Callable[..., Any])
 # A name that others create and delete all the time is given up after this.
 _MAX_PUT_TRIES: Final = 20
 # The domain reads it, and names what is wrong.
@@ -57,28 +56,15 @@ async def _warnings(client: Any, result: PutResult, arguments: Mapping[str, Any]
     return await schedule_warnings(client, result.schedule, arguments)
 
 
-def _change(
-    verb: str,
-    *,
-    summary: str,
-    id: str,  # noqa: A002 - the operationId
-    audit: str,
-    method: str = "POST",
-    role: Role = "operator",
-) -> Callable[[F], F]:
-    """The declaration of a change of one schedule."""
-    return operation(
-        method,
-        f"/schedules/{{name}}/{verb}".rstrip("/"),
-        id=id,
-        role=role,
-        summary=summary,
-        tag="schedules",
-        audit=audit,
-        envelope="schedule",
-        beside={"warnings": schedule_warnings},
-        etag=lambda schedule: schedule.revision,
-    )
+def _change(audit: str, status: int = 200) -> Options:
+    """What changes of one schedule have in common."""
+    return {
+        "audit": audit,
+        "status": status,
+        "envelope": "schedule",
+        "beside": {"warnings": schedule_warnings},
+        "etag": lambda schedule: schedule.revision,
+    }
 
 
 class Schedules(Bulk):
@@ -118,19 +104,7 @@ class Schedules(Bulk):
             none=sorted(field for field, value in encoded.items() if value is None),
         )
 
-    @operation(
-        "POST",
-        "/schedules",
-        id="create_schedule",
-        role="editor",
-        summary="Create a schedule",
-        tag="schedules",
-        status=201,
-        audit="create",
-        envelope="schedule",
-        beside={"warnings": schedule_warnings},
-        etag=lambda schedule: schedule.revision,
-    )
+    @editor.post("create_schedule", "/schedules", "Create a schedule", **_change("create", 201))
     async def define(
         self,
         name: Annotated[str, Meta(schema=NAME)],
@@ -162,28 +136,12 @@ class Schedules(Bulk):
         command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
         return (await self._change(name, command)).schedule
 
-    @operation(
-        "GET",
-        "/schedules/{name}",
-        id="get_schedule",
-        role="viewer",
-        summary="One schedule",
-        tag="schedules",
-        etag=lambda schedule: schedule.revision,
-    )
+    @viewer.get("get_schedule", "/schedules/{name}", "One schedule", etag=lambda schedule: schedule.revision)
     async def get(self, name: ScheduleName) -> Schedule:
         """A schedule by name; the header ETag has its revision, for If-Match."""
         return await self._get(name)
 
-    @operation(
-        "GET",
-        "/schedules",
-        id="list_schedules",
-        role="viewer",
-        summary="List schedules by name",
-        tag="schedules",
-        page=lambda row: row.schedule.name,
-    )
+    @viewer.get("list_schedules", "/schedules", "List schedules by name", page=lambda row: row.schedule.name)
     async def list(
         self,
         *,
@@ -232,18 +190,7 @@ class Schedules(Bulk):
             revision=revision,
         )
 
-    @operation(
-        "PATCH",
-        "/schedules/{name}",
-        id="change_schedule",
-        role="editor",
-        summary="Change some fields",
-        tag="schedules",
-        audit="update",
-        envelope="schedule",
-        beside={"warnings": schedule_warnings},
-        etag=lambda schedule: schedule.revision,
-    )
+    @editor.patch("change_schedule", "/schedules/{name}", "Change some fields", **_change("update"))
     async def patch(
         self,
         name: ScheduleName,
@@ -290,13 +237,10 @@ class Schedules(Bulk):
         settings = (await self._task_settings([target])).get(target.name, {})
         return {name: encode_field(name, value) for name, value in settings.items()}
 
-    @operation(
-        "PUT",
+    @editor.put(
+        "put_schedule",
         "/schedules/{name}",
-        id="put_schedule",
-        role="editor",
-        summary="Create or replace a schedule",
-        tag="schedules",
+        "Create or replace a schedule",
         audit="update",
         beside={"warnings": _warnings},
         etag=lambda result: result.schedule.revision,
@@ -340,7 +284,7 @@ class Schedules(Bulk):
                     raise
         raise AssertionError
 
-    @_change("", method="DELETE", summary="Delete a schedule", id="delete_schedule", role="editor", audit="delete")
+    @editor.delete("delete_schedule", "/schedules/{name}", "Delete a schedule", **_change("delete"))
     async def delete(
         self, name: ScheduleName, *, actor: str, revision: int | None = None, cancel_runs: CancelRuns = False
     ) -> Schedule:
@@ -348,7 +292,7 @@ class Schedules(Bulk):
         command = Delete(actor=actor, revision=revision, cancel_runs=cancel_runs)
         return (await self._change(name, command)).schedule
 
-    @_change("pause", summary="Pause", id="pause_schedule", audit="pause")
+    @operator.post("pause_schedule", "/schedules/{name}/pause", "Pause", **_change("pause"))
     async def pause(
         self,
         name: ScheduleName,
@@ -364,13 +308,13 @@ class Schedules(Bulk):
         command = Pause(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
         return (await self._change(name, command)).schedule
 
-    @_change("resume", summary="Resume", id="resume_schedule", audit="resume")
+    @operator.post("resume_schedule", "/schedules/{name}/resume", "Resume", **_change("resume"))
     async def resume(self, name: ScheduleName, *, actor: str, note: Note = "", revision: int | None = None) -> Schedule:
         """Continue; ticks of the pause become one skip `paused`. 409 if it is not paused."""
         command = Resume(actor=actor, revision=revision, note=note)
         return (await self._change(name, command)).schedule
 
-    @_change("reschedule", summary="Move the next tick", id="reschedule", audit="reschedule")
+    @operator.post("reschedule", "/schedules/{name}/reschedule", "Move the next tick", **_change("reschedule"))
     async def reschedule(
         self, name: ScheduleName, to: datetime, *, actor: str, note: Note = "", revision: int | None = None
     ) -> Schedule:
@@ -378,7 +322,7 @@ class Schedules(Bulk):
         command = Reschedule(actor=actor, revision=revision, to=to_seconds(to), note=note)
         return (await self._change(name, command)).schedule
 
-    @_change("skip", summary="Skip the next ticks", id="skip_ticks", audit="skip")
+    @operator.post("skip_ticks", "/schedules/{name}/skip", "Skip the next ticks", **_change("skip"))
     async def skip(
         self,
         name: ScheduleName,
@@ -399,13 +343,10 @@ class Schedules(Bulk):
         command = Skip(actor=actor, revision=revision, count=1 if count is None else count, until=end, note=note)
         return (await self._change(name, command)).schedule
 
-    @operation(
-        "POST",
+    @operator.post(
+        "trigger_schedule",
         "/schedules/{name}/trigger",
-        id="trigger_schedule",
-        role="operator",
-        summary="Run it now",
-        tag="schedules",
+        "Run it now",
         status=201,
         audit="trigger",
         stored=False,

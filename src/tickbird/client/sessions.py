@@ -10,7 +10,7 @@ from tickbird.client.tokens import Live, TokenId
 from tickbird.domain.access.sessions import SessionRecord, is_session_id, no_such_session
 from tickbird.domain.access.tokens import check_namespaces, covers, is_token_id, no_such_token
 from tickbird.domain.text import check_text
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import token_admin
 from tickbird.wire.parameters import Meta
 
 
@@ -26,16 +26,7 @@ SessionId = Annotated[str, Meta(check=check_session_id)]
 class Sessions(ClientBase):
     """`client.sessions`; with `within`, only those of tokens that open nothing but these namespaces."""
 
-    @operation(
-        "GET",
-        "/sessions",
-        id="list_sessions",
-        role="admin",
-        scope="caller",
-        summary="List sessions",
-        tag="sessions",
-        page=lambda session: session.id,
-    )
+    @token_admin.get("list_sessions", "/sessions", "List sessions", page=lambda session: session.id)
     async def list(
         self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
     ) -> Sequence[SessionRecord]:
@@ -43,15 +34,8 @@ class Sessions(ClientBase):
         check_text(after, "after")
         return await self._store.sessions.list(within=within, live=live, after=after, limit=page_size(limit))
 
-    @operation(
-        "GET",
-        "/tokens/{token_id}/sessions",
-        id="list_token_sessions",
-        role="admin",
-        scope="caller",
-        summary="Sessions of a token",
-        tag="sessions",
-        page=lambda session: session.id,
+    @token_admin.get(
+        "list_token_sessions", "/tokens/{token_id}/sessions", "Sessions of a token", page=lambda session: session.id
     )
     async def list_of_token(
         self,
@@ -69,15 +53,7 @@ class Sessions(ClientBase):
             token_id=token_id, within=within, live=live, after=after, limit=page_size(limit)
         )
 
-    @operation(
-        "GET",
-        "/sessions/{session_id}",
-        id="get_session",
-        role="admin",
-        scope="caller",
-        summary="One session",
-        tag="sessions",
-    )
+    @token_admin.get("get_session", "/sessions/{session_id}", "One session")
     async def get(self, session_id: SessionId, *, within: Collection[str] | None = None) -> SessionRecord:
         """A session by its id, without its secret."""
         session = await self._store.sessions.find(session_id) if is_session_id(session_id) else None
@@ -85,16 +61,8 @@ class Sessions(ClientBase):
             raise no_such_session(str(session_id))
         return session
 
-    @operation(
-        "DELETE",
-        "/sessions/{session_id}",
-        id="close_session",
-        role="admin",
-        scope="caller",
-        summary="Close a session",
-        tag="sessions",
-        audit="close_session",
-        revokes="session_id",
+    @token_admin.delete(
+        "close_session", "/sessions/{session_id}", "Close a session", audit="close_session", revokes="session_id"
     )
     async def close(self, session_id: SessionId, *, actor: str, within: Collection[str] | None = None) -> SessionRecord:
         """End a session: this server refuses it at once, others within a second. Harmless if it has ended."""
@@ -102,14 +70,10 @@ class Sessions(ClientBase):
         await self.get(session_id, within=within)
         return await self._store.sessions.close(self._namespace, session_id, actor)
 
-    @operation(
-        "DELETE",
+    @token_admin.delete(
+        "close_sessions",
         "/tokens/{token_id}/sessions",
-        id="close_sessions",
-        role="admin",
-        scope="caller",
-        summary="Close all sessions of a token",
-        tag="sessions",
+        "Close all sessions of a token",
         audit="close_sessions",
         envelope="closed",
         revokes="token_id",

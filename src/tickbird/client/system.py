@@ -25,7 +25,7 @@ from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.time.zone_data import ZoneRecord, Zones
 from tickbird.store.protocol.capabilities import missing_capabilities
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import store_admin, viewer
 from tickbird.wire.parameters import Meta
 
 
@@ -38,37 +38,18 @@ def check_days(days: int) -> None:
 class System(ClientBase):
     """`client.system`"""
 
-    @operation(
-        "GET", "/doctor", id="doctor", role="admin", scope="store", summary="Check the store", tag="system", timeout=60
-    )
+    @store_admin.get("doctor", "/doctor", "Check the store", timeout=60)
     async def doctor(self) -> Sequence[Finding]:
         """Every check of the store: its result, and the fix if something is wrong; as `tickbird doctor` prints it."""
         snapshot = await self._store.inspect(self._namespace)
         return run_checks(replace(snapshot, missing=missing_capabilities(self._store.capabilities)))
 
-    @operation(
-        "GET",
-        "/system/identity",
-        id="identity",
-        role="admin",
-        scope="store",
-        summary="Identity of the store",
-        tag="system",
-    )
+    @store_admin.get("identity", "/system/identity", "Identity of the store")
     async def identity(self) -> StoreIdentity:
         """Where the store is and where it says it is; `copy_reason` tells why it is taken for a copy."""
         return await self._store.identity.check()
 
-    @operation(
-        "POST",
-        "/system/accept-copy",
-        id="accept_copy",
-        role="admin",
-        scope="store",
-        summary="Accept a copy",
-        tag="system",
-        audit="accept_copy",
-    )
+    @store_admin.post("accept_copy", "/system/accept-copy", "Accept a copy", audit="accept_copy")
     async def accept_copy(self, *, actor: str) -> StoreIdentity:
         """Let a copy of a store plan and execute as a store of its own; 409 if it is none."""
         check_text(actor, "actor", minimum=1, maximum=200)
@@ -76,35 +57,19 @@ class System(ClientBase):
             raise ConflictError("this store is no copy;", hint="there is nothing to accept.")
         return await self._store.identity.accept_copy(self._namespace, actor)
 
-    @operation("GET", "/system/zone-data", id="zone_data", role="viewer", summary="Time zone data", tag="system")
+    @viewer.get("zone_data", "/system/zone-data", "Time zone data")
     async def zone_data(self) -> Zones:
         """The time zone data of this process, or of the server's, and that of the store."""
         return await self._store.zone_data.check()
 
-    @operation(
-        "GET",
-        "/system/zone-data/history",
-        id="zone_data_history",
-        role="viewer",
-        summary="Earlier time zone data",
-        tag="system",
-    )
+    @viewer.get("zone_data_history", "/system/zone-data/history", "Earlier time zone data")
     async def zone_data_history(
         self, *, limit: Annotated[int, Meta(ge=1, le=1_000, description="At most so many.")] = 100
     ) -> Sequence[ZoneRecord]:
         """The time zone data that the store has used, newest first."""
         return await self._store.zone_data.list(limit=page_size(limit))
 
-    @operation(
-        "POST",
-        "/system/zone-data/adopt",
-        id="adopt_zone_data",
-        role="admin",
-        scope="store",
-        summary="Adopt time zone data",
-        tag="system",
-        audit="adopt_zone_data",
-    )
+    @store_admin.post("adopt_zone_data", "/system/zone-data/adopt", "Adopt time zone data", audit="adopt_zone_data")
     async def adopt_zone_data(self, *, actor: str) -> Zones:
         """Let the store use the time zone data of this process, also older data; 409 if it does already."""
         check_text(actor, "actor", minimum=1, maximum=200)
@@ -113,15 +78,7 @@ class System(ClientBase):
             raise ConflictError("the store goes by these zone rules already;", hint="there is nothing to adopt.")
         return zones
 
-    @operation(
-        "GET",
-        "/system/zone-data/impact",
-        id="zone_impact",
-        role="viewer",
-        summary="Ticks that time zone data moves",
-        tag="system",
-        local=("against",),
-    )
+    @viewer.get("zone_impact", "/system/zone-data/impact", "Ticks that time zone data moves", local=("against",))
     async def zone_impact(
         self,
         days: Annotated[
@@ -150,7 +107,7 @@ class System(ClientBase):
             lambda: sort_by_instant(iter_zone_impacts(schedules, against, since, since + days * 86_400))
         )
 
-    @operation("GET", "/now", id="now", role="viewer", summary="The store's clock", tag="system", envelope="now")
+    @viewer.get("now", "/now", "The store's clock", envelope="now")
     async def now(self) -> datetime:
         """The instant that it is for the store, by which everything is planned."""
         return await self._store.now()

@@ -18,7 +18,7 @@ from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.time.instants import iso, to_datetime, to_seconds
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import operator, viewer
 from tickbird.wire.parameters import Meta
 
 
@@ -35,25 +35,15 @@ Tick = Annotated[
 class Overrides(ClientBase):
     """`client.overrides`: decisions for single upcoming ticks."""
 
-    @operation(
-        "GET",
-        "/schedules/{name}/overrides",
-        id="list_overrides",
-        role="viewer",
-        summary="Ticks with a decision of their own",
-        tag="overrides",
-    )
+    @viewer.get("list_overrides", "/schedules/{name}/overrides", "Ticks with a decision of their own")
     async def list(self, name: ScheduleName) -> Sequence[OverrideRecord]:
         """The upcoming ticks that are skipped, moved or have another payload, in order."""
         return overrides_of(await self._get(name))
 
-    @operation(
-        "PUT",
+    @operator.put(
+        "put_override",
         "/schedules/{name}/overrides/{tick}",
-        id="put_override",
-        role="operator",
-        summary="Decide for one tick",
-        tag="overrides",
+        "Decide for one tick",
         audit="override",
         envelope="override",
         beside={"schedule": _name},
@@ -84,13 +74,10 @@ class Overrides(ClientBase):
         assert override is not None
         return pending.record(override)
 
-    @operation(
-        "DELETE",
+    @operator.delete(
+        "undo_override",
         "/schedules/{name}/overrides/{tick}",
-        id="undo_override",
-        role="operator",
-        summary="Undo the decision for a tick",
-        tag="overrides",
+        "Undo the decision for a tick",
         audit="undo_override",
         envelope="schedule",
         beside={"warnings": schedule_warnings},

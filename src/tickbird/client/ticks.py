@@ -24,7 +24,7 @@ from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import EPOCH, FIRST_SECOND, LAST_SECOND, to_datetime, to_seconds
 from tickbird.domain.time.zones import zone
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import viewer
 from tickbird.wire.page_tokens import NUMBER_KEY, read_number_key
 from tickbird.wire.parameters import Meta
 
@@ -45,15 +45,7 @@ async def _clock(client: Any, _: Sequence[UpcomingTick], __: Mapping[str, Any]) 
 class Ticks(ClientBase):
     """`client.ticks`"""
 
-    @operation(
-        "GET",
-        "/schedules/{name}/next",
-        id="next_ticks",
-        role="viewer",
-        summary="The upcoming ticks",
-        tag="ticks",
-        beside={"now": _clock},
-    )
+    @viewer.get("next_ticks", "/schedules/{name}/next", "The upcoming ticks", beside={"now": _clock})
     async def next(
         self,
         name: ScheduleName,
@@ -66,14 +58,7 @@ class Ticks(ClientBase):
         # A page that shows a few does not wait for a caller that asked for thousands.
         return await (compute if count > _FEW else compute_now)(_noted_ticks, schedule, now, count)
 
-    @operation(
-        "GET",
-        "/schedules/{name}/why",
-        id="why",
-        role="viewer",
-        summary="Why it ran, or did not",
-        tag="ticks",
-    )
+    @viewer.get("why", "/schedules/{name}/why", "Why it ran, or did not")
     async def why(
         self,
         name: ScheduleName,
@@ -163,14 +148,7 @@ class Ticks(ClientBase):
             needed += await self._store.runs.list(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
         return replace(evidence, successes=successes, needed=needed, shadows=await self._shadows(successes))
 
-    @operation(
-        "GET",
-        "/schedules/{name}/decisions",
-        id="list_decisions",
-        role="viewer",
-        summary="The runs and skips of a range",
-        tag="ticks",
-    )
+    @viewer.get("list_decisions", "/schedules/{name}/decisions", "The runs and skips of a range")
     async def decisions(
         self,
         name: ScheduleName,
@@ -185,14 +163,7 @@ class Ticks(ClientBase):
         page_size(limit)
         return await self._store.ledger.tick_decisions((await self._find(name)).id, first, last, limit)
 
-    @operation(
-        "GET",
-        "/schedules/{name}/ticks",
-        id="list_ticks",
-        role="viewer",
-        summary="The ledger",
-        tag="ticks",
-    )
+    @viewer.get("list_ticks", "/schedules/{name}/ticks", "The ledger")
     async def list(
         self,
         name: ScheduleName,
@@ -220,15 +191,8 @@ class Ticks(ClientBase):
             await self.decisions(name, start, end, limit=limit + 1), start if place is not None else None, limit
         )
 
-    @operation(
-        "GET",
-        "/schedules/{name}/verify",
-        id="verify_ledger",
-        role="viewer",
-        summary="Verify the ledger of a schedule",
-        tag="ticks",
-        timeout=300,
-        local=("page",),
+    @viewer.get(
+        "verify_ledger", "/schedules/{name}/verify", "Verify the ledger of a schedule", timeout=300, local=("page",)
     )
     async def verify(
         self,

@@ -26,7 +26,7 @@ from tickbird.domain.errors import ClosedNamespaceError, InvalidError
 from tickbird.domain.schedules.json_schema import NAME
 from tickbird.domain.text import check_text
 from tickbird.domain.time.instants import to_seconds
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import token_admin
 from tickbird.wire.parameters import TEXT, Meta
 
 
@@ -44,16 +44,7 @@ _NAMESPACES = {"items": NAME, "minItems": 1, "maxItems": MAX_NAMESPACES}
 class Tokens(ClientBase):
     """`client.tokens`; with `within`, only those that open nothing but these namespaces."""
 
-    @operation(
-        "GET",
-        "/tokens",
-        id="list_tokens",
-        role="admin",
-        scope="caller",
-        summary="List tokens",
-        tag="tokens",
-        page=lambda token: token.id,
-    )
+    @token_admin.get("list_tokens", "/tokens", "List tokens", page=lambda token: token.id)
     async def list(
         self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
     ) -> Sequence[TokenRecord]:
@@ -61,18 +52,7 @@ class Tokens(ClientBase):
         check_text(after, "after")
         return await self._store.tokens.list(within=within, live=live, after=after, limit=page_size(limit))
 
-    @operation(
-        "POST",
-        "/tokens",
-        id="create_token",
-        role="admin",
-        scope="caller",
-        summary="Create a token",
-        tag="tokens",
-        status=201,
-        audit="create_token",
-        stored=False,
-    )
+    @token_admin.post("create_token", "/tokens", "Create a token", status=201, audit="create_token", stored=False)
     async def create(
         self,
         name: Annotated[str, Meta(min_length=1, max_length=100, schema={"pattern": TEXT})],
@@ -112,9 +92,7 @@ class Tokens(ClientBase):
         new = NewToken(token_id, digest(secret), name, check_role(role), opened, expires_at)
         return await self._store.tokens.create(self._namespace, new, actor), text
 
-    @operation(
-        "GET", "/tokens/{token_id}", id="get_token", role="admin", scope="caller", summary="One token", tag="tokens"
-    )
+    @token_admin.get("get_token", "/tokens/{token_id}", "One token")
     async def get(self, token_id: TokenId, *, within: Collection[str] | None = None) -> TokenRecord:
         """A token by its id, without its secret."""
         token = await self._store.tokens.find(token_id) if is_token_id(token_id) else None
@@ -122,16 +100,8 @@ class Tokens(ClientBase):
             raise no_such_token(str(token_id))
         return token
 
-    @operation(
-        "DELETE",
-        "/tokens/{token_id}",
-        id="revoke_token",
-        role="admin",
-        scope="caller",
-        summary="Revoke a token",
-        tag="tokens",
-        audit="revoke_token",
-        revokes="token_id",
+    @token_admin.delete(
+        "revoke_token", "/tokens/{token_id}", "Revoke a token", audit="revoke_token", revokes="token_id"
     )
     async def revoke(self, token_id: TokenId, *, actor: str, within: Collection[str] | None = None) -> TokenRecord:
         """End a token and its sessions: this server refuses them at once, others within a second. Harmless twice."""

@@ -9,7 +9,7 @@ from tickbird.client.base import ClientBase
 from tickbird.client.parameters import Note
 from tickbird.domain.text import check_text
 from tickbird.domain.workers import Worker, no_such_worker
-from tickbird.wire.operations import operation
+from tickbird.wire.operations import admin, viewer
 from tickbird.wire.parameters import Meta
 
 
@@ -25,28 +25,12 @@ WorkerId = Annotated[str, Meta(max_length=1_000, check=check_worker_id)]
 class Workers(ClientBase):
     """`client.workers`"""
 
-    @operation(
-        "GET",
-        "/workers",
-        id="list_workers",
-        role="viewer",
-        summary="List workers",
-        tag="workers",
-        page=lambda worker: worker.id,
-    )
+    @viewer.get("list_workers", "/workers", "List workers", page=lambda worker: worker.id)
     async def list(self) -> Sequence[Worker]:
         """The live workers of a namespace, by id: what they serve, how they are, and which are draining."""
         return sorted(await self._store.workers.list(self._namespace), key=lambda worker: worker.id)
 
-    @operation(
-        "GET",
-        "/workers/{worker}",
-        id="get_worker",
-        role="viewer",
-        summary="One worker",
-        tag="workers",
-        keys={"worker_id": "worker"},
-    )
+    @viewer.get("get_worker", "/workers/{worker}", "One worker", keys={"worker_id": "worker"})
     async def get(self, worker_id: WorkerId) -> Worker:
         """A live worker by its id."""
         for worker in await self._store.workers.list(self._namespace):
@@ -54,15 +38,8 @@ class Workers(ClientBase):
                 return worker
         raise no_such_worker(worker_id)
 
-    @operation(
-        "POST",
-        "/workers/{worker}/drain",
-        id="drain_worker",
-        role="admin",
-        summary="Drain a worker",
-        tag="workers",
-        keys={"worker_id": "worker"},
-        audit="drain_worker",
+    @admin.post(
+        "drain_worker", "/workers/{worker}/drain", "Drain a worker", keys={"worker_id": "worker"}, audit="drain_worker"
     )
     async def drain(self, worker_id: WorkerId, *, actor: str, note: Note = "") -> Worker:
         """Ask a worker to take nothing new, finish what it executes and end, as on SIGTERM; this cannot be undone.

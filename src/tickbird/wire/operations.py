@@ -18,8 +18,8 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
+from functools import cached_property, partial
+from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack, get_args, get_origin, get_type_hints
 
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.schedules.task_settings import FromTask
@@ -61,35 +61,34 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One verb: see `operation` for the fields."""
+    """One verb: see `Options` for the fields."""
 
     id: str
     method: str
     path: str
-    role: Role
     summary: str
-    tag: str
-    function: Callable[..., Any]
+    role: Role
     scope: Scope
-    status: int
-    audit: str | None
-    envelope: str | None
-    beside: Mapping[str, Beside]
-    page: Callable[[Any], str | int] | None
-    keys: Mapping[str, str]
-    etag: Callable[[Any], int] | None
-    created: Callable[[Any], bool] | None
-    timeout: int
-    stored: bool
-    revokes: str | None
-    routed: bool
-    local: tuple[str, ...]
-    shown: Shown | None
-    waits: bool
-    defaults: Mapping[str, Any]
-    required: tuple[str, ...]
-    exclusive: bool
-    types: Callable[[], Mapping[str, Any]] | None
+    function: Callable[..., Any]
+    status: int = 200
+    audit: str | None = None
+    envelope: str | None = None
+    beside: Mapping[str, Beside] = field(default_factory=dict)
+    page: Callable[[Any], str | int] | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+    etag: Callable[[Any], int] | None = None
+    created: Callable[[Any], bool] | None = None
+    timeout: int = 0
+    stored: bool = True
+    revokes: str | None = None
+    routed: bool = True
+    local: tuple[str, ...] = ()
+    shown: Shown | None = None
+    waits: bool = False
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    exclusive: bool = False
+    types: Callable[[], Mapping[str, Any]] | None = None
     responses: Mapping[int, str] = field(default_factory=dict)
 
     @property
@@ -156,91 +155,83 @@ class Operation:
         return name in self.signature.parameters
 
 
-def operation(
-    method: str,
-    path: str,
-    *,
-    id: str,  # noqa: A002 - the operationId
-    role: Role,
-    summary: str,
-    tag: str,
-    scope: Scope = "namespace",
-    status: int = 200,
-    audit: str | None = None,
-    envelope: str | None = None,
-    beside: Mapping[str, Beside] | None = None,
-    page: Callable[[Any], str | int] | None = None,
-    keys: Mapping[str, str] | None = None,
-    etag: Callable[[Any], int] | None = None,
-    created: Callable[[Any], bool] | None = None,
-    timeout: int = 0,
-    stored: bool = True,
-    revokes: str | None = None,
-    routed: bool = True,
-    local: tuple[str, ...] = (),
-    shown: Shown | None = None,
-    waits: bool = False,
-    defaults: Mapping[str, Any] | None = None,
-    required: tuple[str, ...] = (),
-    exclusive: bool = False,
-    types: Callable[[], Mapping[str, Any]] | None = None,
-    responses: Mapping[int, str] | None = None,
-) -> Callable[[F], F]:
-    """Declare the HTTP form of a method.
+class Options(TypedDict, total=False):
+    """What an operation can state beyond its role, method, path and summary."""
 
-    - `role`, `scope`: who may call it, and whether it is about one namespace, the whole store, or what the caller has.
-    - `audit`: the action in the audit log; None if nothing is changed.
-    - `envelope`: the key of the value in the response; `beside`: more keys, such as warnings.
-    - `page`: the key of an item by which a list is paged.
-    - `keys`: names in the request that differ from those in Python.
-    - `etag`, `created`: the revision of the value, and whether it was created by this call (201).
-    - `timeout`: seconds that it may take, beyond the usual.
-    - `stored`: may the response to an Idempotency-Key be stored? Not if it holds a secret.
-    - `revokes`: the argument with the id of a token or session that is refused from then on.
-    - `routed`: False for a method that shares the route of another one.
-    - `local`: parameters that are not sent.
-    - `waits`: can the response wait until the run is final?
-    - `defaults`, `required`: defaults of the API that differ from the method's, and parameters without one there.
-    - `exclusive`: a server answers one such request at a time.
-    - `types`: names in annotations that are imported only when they are used.
-    - `shown`: what the response holds, if it is not what the method returns.
-    """
+    # The status of a success (default: 200).
+    status: int
+    # The action in the audit log, if it changes something.
+    audit: str
+    # The key of the value in the response, and more keys next to it, such as warnings.
+    envelope: str
+    beside: Mapping[str, Beside]
+    # The key of an item by which a list is paged.
+    page: Callable[[Any], str | int]
+    # Names in the request that differ from those in Python; `filter.tag` is `tag` in an object `filter`.
+    keys: Mapping[str, str]
+    # The revision of the value, and whether it was created by this call (201).
+    etag: Callable[[Any], int]
+    created: Callable[[Any], bool]
+    # Seconds that it may take, beyond the usual.
+    timeout: int
+    # False: the response to an Idempotency-Key is not stored, because it holds a secret or the key is the run's own.
+    stored: bool
+    # The argument with the id of a token or session that is refused from then on.
+    revokes: str
+    # False: the method shares the route of another one.
+    routed: bool
+    # Parameters that are not sent.
+    local: tuple[str, ...]
+    # What the response holds, if it is not what the method returns.
+    shown: Shown
+    # Can the response wait until the run is final?
+    waits: bool
+    # Defaults of the API that differ from the method's, and parameters without one there.
+    defaults: Mapping[str, Any]
+    required: tuple[str, ...]
+    # A server answers one such request at a time.
+    exclusive: bool
+    # Names in annotations that are imported only when they are used.
+    types: Callable[[], Mapping[str, Any]]
+    # Descriptions of other statuses.
+    responses: Mapping[int, str]
 
-    def declare(function: F) -> F:
-        declared = Operation(
-            id=id,
-            method=method,
-            path=path,
-            role=role,
-            summary=summary,
-            tag=tag,
-            function=function,
-            scope=scope,
-            status=status,
-            audit=audit,
-            envelope=envelope,
-            beside=beside or {},
-            page=page,
-            keys=keys or {},
-            etag=etag,
-            created=created,
-            timeout=timeout,
-            stored=stored,
-            revokes=revokes,
-            routed=routed,
-            local=local,
-            shown=shown,
-            waits=waits,
-            defaults=defaults or {},
-            required=required,
-            exclusive=exclusive,
-            types=types,
-            responses=responses or {},
-        )
-        function.operation = declared  # type: ignore[attr-defined]
-        return function
 
-    return declare
+class RoleOperations:
+    """Declares operations for a role: `@editor.put("set_limit", "/limits/{key:path}", "Limit a key")`."""
+
+    def __init__(self, role: Role, scope: Scope = "namespace") -> None:
+        self._role = role
+        self._scope = scope
+        self.get = partial(self._declare, "GET")
+        self.post = partial(self._declare, "POST")
+        self.put = partial(self._declare, "PUT")
+        self.patch = partial(self._declare, "PATCH")
+        self.delete = partial(self._declare, "DELETE")
+
+    def _declare(
+        self, method: str, operation_id: str, path: str, summary: str, **options: Unpack[Options]
+    ) -> Callable[[F], F]:
+        def declare(function: F) -> F:
+            function.operation = Operation(  # type: ignore[attr-defined]
+                id=operation_id,
+                method=method,
+                path=path,
+                summary=summary,
+                role=self._role,
+                scope=self._scope,
+                function=function,
+                **options,
+            )
+            return function
+
+        return declare
+
+
+viewer, operator, editor, admin = (RoleOperations(role) for role in ("viewer", "operator", "editor", "admin"))
+# For the whole store, and for the tokens and sessions that a caller may see, whatever the namespace.
+store_admin = RoleOperations("admin", "store")
+token_admin = RoleOperations("admin", "caller")
 
 
 def operations_of(noun: type) -> dict[str, Operation]:

@@ -217,7 +217,7 @@ def _segment(operation: Operation, parameter: Parameter, value: Any) -> str:
     key, text = parameter.key, _text(write_value(parameter.hint, value))
     check_text(text, key)
     if not text or ("/" in text and f"{{{key}:path}}" not in operation.path):
-        raise NotFoundError(f"there is no {operation.tag.removesuffix('s')} {text[:200]!r};")
+        raise NotFoundError(f"there is no {key} {text[:200]!r};")
     # Dots alone would lead elsewhere.
     return quote(text, safe="") if text.strip(".") else text.replace(".", "%2E")
 

@@ -9,20 +9,20 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from tickbird.client import NOUNS
 from tickbird.domain.dashboard_rows import AuditFilter, KeysetPage
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.ledger.activity import AuditEntry
 from tickbird.domain.schedules.diff import differences
 from tickbird.web.page_request import PageRequest, PageRoute
+from tickbird.wire.operations import operations_of
 
 _PAGE: Final = 100
 _PARAMETERS: Final = ("actor", "action", "schedule", "since", "until")
-# Offered while one types; others are found as well.
+# Offered while one types: the actions of the client's verbs, and those of code, plain SQL and logins.
 _ACTIONS: Final = (
-    *("create", "update", "sync", "roll_back", "delete", "pause", "resume", "trigger", "reschedule", "skip"),
-    *("override", "undo_override", "backfill", "cancel_backfill", "release", "drop", "cancel", "retry", "enqueue"),
-    *("put_calendar", "delete_calendar", "limit", "rate", "drain_worker", "accept_copy", "adopt_zone_data"),
-    *("create_token", "revoke_token", "open_session", "close_session", "close_sessions"),
+    *sorted({action for kind in NOUNS.values() for each in operations_of(kind).values() if (action := each.audit)}),
+    *("sync", "open_session"),
 )
 # More fields of one change are not shown side by side; the whole of it is below them.
 _MAX_CHANGED: Final = 50

@@ -1,0 +1,84 @@
+"""Operations: what each declares, and that both clients have it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tickbird.client import NOUNS, Client, StoreClient
+from tickbird.client.base import ClientBase
+from tickbird.client.http import HttpClient, Transport
+from tickbird.client.http.operations import HttpNoun
+from tickbird.stores import open_store
+from tickbird.wire.operations import Operation, operations_of
+
+# They change nothing, or only what is not audited.
+UNAUDITED = {"preview_backfill", "preview_calendar", "diff", "preview", "simulate", "ping"}
+
+
+def operations() -> Iterator[tuple[str, Operation]]:
+    """Each operation with its noun."""
+    for noun, kind in NOUNS.items():
+        for operation in operations_of(kind).values():
+            yield noun, operation
+
+
+def test_every_noun_is_an_attribute_of_the_client() -> None:
+    nouns = {name for name, member in vars(Client).items() if hasattr(member, "func")}
+    assert nouns == set(NOUNS)
+
+
+def test_routes_and_operation_ids_are_unique() -> None:
+    routed = [operation for _, operation in operations() if operation.routed]
+    assert len({operation.id for operation in routed}) == len(routed) > 70
+    assert len({(operation.method, operation.path) for operation in routed}) == len(routed)
+
+
+def test_whatever_changes_something_names_its_action_in_the_audit_log() -> None:
+    for _, operation in operations():
+        if operation.method == "GET":
+            assert operation.audit is None, operation.id
+        else:
+            assert (operation.audit is None) == (operation.id in UNAUDITED), operation.id
+            assert operation.has("actor") or operation.id in UNAUDITED, operation.id
+
+
+def test_every_parameter_and_result_can_be_sent() -> None:
+    from tickbird.wire.schema import Components
+
+    components = Components()
+    for _, operation in operations():
+        for parameter in operation.parameters:
+            components.schema(parameter.hint)
+        if operation.result is not type(None):
+            components.schema(operation.result)
+        assert operation.description, operation.id
+
+
+@pytest.mark.parametrize("noun", NOUNS)
+def test_the_http_client_reaches_no_store(noun: str) -> None:
+    """Each public method is derived, written by hand for HTTP, or built on such methods."""
+    client = HttpClient(Transport("http://127.0.0.1:1"))
+    remote: Any = getattr(client, noun)
+    assert isinstance(remote, HttpNoun)
+    for name, method in inspect.getmembers(type(remote), inspect.isfunction):
+        if name.startswith("_") or not inspect.iscoroutinefunction(method):
+            continue
+        if not hasattr(method, "operation"):
+            assert "_store" not in method.__code__.co_names, f"{noun}.{name} reads the store"
+
+
+async def test_both_clients_have_the_same_signatures() -> None:
+    store = open_store("sqlite://:memory:")
+    await store.open()
+    local, remote = StoreClient(store), HttpClient(Transport("http://127.0.0.1:1"))
+    for noun in NOUNS:
+        ours, theirs = getattr(local, noun), getattr(remote, noun)
+        assert isinstance(theirs, type(ours))
+        assert isinstance(ours, ClientBase)
+        for name in operations_of(type(ours)):
+            assert callable(getattr(theirs, name))
+    await store.close()
