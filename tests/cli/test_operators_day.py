@@ -102,76 +102,78 @@ def test_an_operators_day(shop: Cli) -> None:
         processes = ending.enter_context(ExitStack())
         processes.enter_context(served(shop, "--port", str(port)))
         processes.enter_context(working(shop))
-        eventually(client.workers)
+        eventually(client.workers.list)
 
         # Create, preview, trigger with a payload and wait.
         trigger = cron("0 9 * * *", tz="America/New_York")
-        coming = client.preview(trigger, count=3, name="digest")
-        made = client.create("digest", trigger, "report", actor="me", payload={"limit": 5}, tags=["mail"])
-        assert [tick.scheduled_for for tick in client.next_ticks("digest", 3)] == [
+        coming = client.forecasts.preview(trigger, count=3, name="digest")
+        made = client.schedules.create("digest", trigger, "report", actor="me", payload={"limit": 5}, tags=["mail"])
+        assert [tick.scheduled_for for tick in client.ticks.next("digest", 3)] == [
             tick.scheduled_for for tick in coming.ticks
         ]
-        run = client.trigger("digest", actor="me", payload={"limit": 7}, wait=60)
+        run = client.schedules.trigger("digest", actor="me", payload={"limit": 7}, wait=60)
         assert (run.status, run.result) == ("succeeded", 7)
-        assert [line.text for line in client.logs(run.id)] == ["the limit is 7"]
-        run = client.trigger("digest", actor="me", payload={"limit": 8})
-        assert [line.text for line in client.follow_logs(run.id)] == ["the limit is 8"]
-        assert client.run(run.id).status == "succeeded"
+        assert [line.text for line in client.runs.logs(run.id)] == ["the limit is 7"]
+        run = client.schedules.trigger("digest", actor="me", payload={"limit": 8})
+        assert [line.text for line in client.runs.follow_logs(run.id)] == ["the limit is 8"]
+        assert client.runs.get(run.id).status == "succeeded"
 
         # Pause with a note, restart everything, resume.
-        client.pause("digest", actor="me", note="the disk is full")
+        client.schedules.pause("digest", actor="me", note="the disk is full")
         processes.close()
         processes.enter_context(served(shop, "--port", str(port)))
         processes.enter_context(working(shop))
-        paused = client.get("digest")
+        paused = client.schedules.get("digest")
         assert (paused.state, paused.pause.note) == ("paused", "the disk is full")
         assert "the disk is full" in shop.ok("show", "digest", *remote, **away).out
         shop.ok("resume", "digest", *remote, **away)
-        eventually(client.workers)
+        eventually(client.workers.list)
 
         # Reschedule by 30 minutes, skip one tick.
-        first, second, *_ = client.next_ticks("digest")
-        client.reschedule("digest", first.due_at + timedelta(minutes=30), actor="me", note="after the backup")
-        client.override("digest", second.scheduled_for, actor="me", skip=True, note="holiday")
-        moved, skipped, *_ = client.next_ticks("digest")
+        first, second, *_ = client.ticks.next("digest")
+        client.schedules.reschedule("digest", first.due_at + timedelta(minutes=30), actor="me", note="after the backup")
+        client.overrides.put("digest", second.scheduled_for, actor="me", skip=True, note="holiday")
+        moved, skipped, *_ = client.ticks.next("digest")
         assert moved.due_at == first.due_at + timedelta(minutes=30)
         assert (skipped.scheduled_for, skipped.skipped) == (second.scheduled_for, "operator")
 
         # Backfill ten days of which two exist.
         today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        two = client.backfill("nightly", today - 5 * DAY, today - 3 * DAY, actor="me")
+        two = client.backfills.create("nightly", today - 5 * DAY, today - 3 * DAY, actor="me")
         assert two.count == 2
-        ten = client.backfill("nightly", today - 10 * DAY, today, actor="me", concurrency=4, note="the lost days")
+        ten = client.backfills.create(
+            "nightly", today - 10 * DAY, today, actor="me", concurrency=4, note="the lost days"
+        )
         assert (ten.count, ten.taken) == (8, 2)
-        done = eventually(lambda: (record := client.get_backfill(ten.backfill_id)).done == record.total and record)
+        done = eventually(lambda: (record := client.backfills.get(ten.backfill_id)).done == record.total and record)
         assert done.counts == {"succeeded": 8}
 
         # Cancel, retry.
-        client.create("sleepy", trigger, "slow", actor="me")
-        slow = client.trigger("sleepy", actor="me")
-        eventually(lambda: client.run(slow.id).status == "running")
-        client.cancel(slow.id, actor="me", reason="not today")
-        assert client.wait(slow.id, timeout=60).status == "cancelled"
-        failed = client.trigger("digest", actor="me", payload={"limit": -1}, wait=60)
+        client.schedules.create("sleepy", trigger, "slow", actor="me")
+        slow = client.schedules.trigger("sleepy", actor="me")
+        eventually(lambda: client.runs.get(slow.id).status == "running")
+        client.runs.cancel(slow.id, actor="me", reason="not today")
+        assert client.runs.wait(slow.id, timeout=60).status == "cancelled"
+        failed = client.schedules.trigger("digest", actor="me", payload={"limit": -1}, wait=60)
         assert (failed.status, failed.failure_kind) == ("failed", "raised")
-        again = client.retry(failed.id, actor="me", payload={"limit": 1})
-        assert client.wait(again.id, timeout=60).result == 1
+        again = client.runs.retry(failed.id, actor="me", payload={"limit": 1})
+        assert client.runs.wait(again.id, timeout=60).result == 1
 
         # Ask why, roll an edit back.
         assert "after the backup" in shop.ok("why", "digest", f"{first.scheduled_for:%FT%TZ}", *remote, **away).out
-        assert client.why("digest", second.scheduled_for).verdict == "will be skipped"
-        edited = client.update("digest", actor="me", retries=5, unset=["tags"])
+        assert client.ticks.why("digest", second.scheduled_for).verdict == "will be skipped"
+        edited = client.schedules.update("digest", actor="me", retries=5, unset=["tags"])
         with pytest.raises(ConflictError, match="revision"):
-            client.update("digest", actor="me", revision=made.revision, retries=6)
-        back = client.roll_back("digest", made.revision, actor="me", revision=edited.revision)
+            client.schedules.update("digest", actor="me", revision=made.revision, retries=6)
+        back = client.revisions.roll_back("digest", made.revision, actor="me", revision=edited.revision)
         assert (back.definition.retries, back.definition.tags) == (0, ("mail",))
 
         # Read the audit; and what is an admin's to do stays so.
-        told = client.audit(limit=100)
+        told = client.audit.list(limit=100)
         mine = [each.action for each in reversed(told) if each.actor.startswith("ana (token ")]
         assert [each for each in mine if each in WANTED] == WANTED
         with pytest.raises(AccessError, match="needs the role admin"):
-            client.create_token("other", "viewer", actor="me")
+            client.tokens.create("other", "viewer", actor="me")
         audited = shop.ok("verify", "--json", *remote, **away).json
         assert audited["ok"]
         processes.close()

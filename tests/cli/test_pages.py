@@ -30,6 +30,17 @@ spec:
   schedule: "0 3 * * *"
   jobTemplate: {spec: {template: {spec: {containers: [{name: backup, image: backup, command: [/backup]}]}}}}
 """
+SHIFTS = """\
+BEGIN:VCALENDAR
+VERSION:2.0
+BEGIN:VEVENT
+UID:1
+SUMMARY:Night shift
+DTSTART:20270101T220000
+RRULE:FREQ=WEEKLY
+END:VEVENT
+END:VCALENDAR
+"""
 BEAT = 'from celery import Celery\napp = Celery()\napp.conf.beat_schedule = {"a": {"task": "a", "schedule": 60.0}}\n'
 # They go on until they are ended, prove by faults, or need another system; that they parse is all that is tried.
 ONLY_PARSED = (
@@ -144,7 +155,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory, migrated_file: Path) -> tup
     (folder / "schedules").mkdir()
     for file in ("schedules.toml", "schedules/shop.toml"):
         (folder / file).write_text(FILE)
-    for name, text in (("crontab", CRONTAB), ("cronjobs.yaml", CRONJOB), ("settings.py", BEAT)):
+    sources = {"crontab": CRONTAB, "cronjobs.yaml": CRONJOB, "settings.py": BEAT, "shifts.ics": SHIFTS}
+    for name, text in sources.items():
         (folder / name).write_text(text)
     return folder, ids
 

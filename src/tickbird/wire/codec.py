@@ -99,7 +99,8 @@ def shape(
     """
 
     def make() -> Shape:
-        own = [field.name for field in fields(kind) if field.name not in (hidden or {})]  # type: ignore[arg-type]
+        names = [field.name for field in fields(kind) if field.name not in (hidden or {})]  # type: ignore[arg-type]
+        own = [f"{wire_name(name)}={name}" for name in names]
         stated = [one for key in keys or ("*",) for one in (own if key == "*" else [key])]
         pairs = [(key.partition("=")[0], key.rpartition("=")[2]) for key in stated]
         members = [Member(key, name, (hints or {}).get(key) or _attribute_hint(kind, name)) for key, name in pairs]
@@ -107,6 +108,11 @@ def shape(
         return Shape(tuple(members), build, hidden or {}, about or {})
 
     _SHAPES[kind] = cache(make)
+
+
+def wire_name(name: str) -> str:
+    """The key of a field: `from_` is `from`."""
+    return name.rstrip("_")
 
 
 def adapt(

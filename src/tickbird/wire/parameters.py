@@ -22,7 +22,7 @@ from tickbird.domain.time.instants import (
     to_seconds_ceil,
     utc_text,
 )
-from tickbird.wire.codec import encoder
+from tickbird.wire.codec import encoder, wire_name
 
 # No NUL, which databases refuse.
 TEXT: Final = r"^[^\u0000]*$"
@@ -158,11 +158,6 @@ def read_object(kind: type, value: Any, field: str = "") -> Any:
         elif (one.default, one.default_factory) == (MISSING, MISSING):
             raise _refuse(f"{prefix}{key}", "is missing")
     return kind(**found)
-
-
-def wire_name(name: str) -> str:
-    """The name of a field in a request: `from_` is `from`."""
-    return name.rstrip("_")
 
 
 def check_keys(given: Mapping[str, Any], known: Collection[str], prefix: str = "") -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import Cli
+from tickbird.domain.schedules.codec import FORMAT
 from tickbird.domain.time.instants import to_datetime, to_seconds
 
 
@@ -236,7 +237,7 @@ BROKEN = [
 
 def test_a_definition_of_a_newer_format_is_a_problem(cli: Cli) -> None:
     cli.insert("tomorrow", {"v": 99, "when": "always"})
-    words = "needs a newer version of tickbird; left alone"
+    words = f"left alone: its definition has format 99, newer than this version of tickbird reads ({FORMAT})"
     for out in (cli.ok("ls").out, cli.ok("show", "tomorrow").out):
         assert words in out
     assert cli.ok("show", "tomorrow", "--json").json["problems"] == [words]
