@@ -193,7 +193,7 @@ class PageGuard:
             )
         asked = request.query_params.get("ns")
         namespace = choose(caller.namespaces, asked if asked is not None else first_namespace(caller))
-        client = self._state.clients(namespace)
+        client: StoreClient = self._state.clients(namespace)
         # By the store's clock, whatever this machine's says.
         read_at, now = await self._readings.share(("", "now"), lambda: _now(client), fresh=10.0)
         request.scope.setdefault("state", {})["caller"] = caller

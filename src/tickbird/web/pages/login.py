@@ -7,6 +7,8 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from tickbird.api.app import Clients
+from tickbird.api.auth.auth import Authority
 from tickbird.api.problems import Problem
 from tickbird.domain.errors import TickbirdError
 from tickbird.web.guard import SESSION, PageGuard, check_origin, problem_from, problem_page
@@ -21,8 +23,8 @@ class Login:
 
     def __init__(self, gate: PageGuard, api: Any) -> None:
         self._gate = gate
-        self._authority = api.state.authority
-        self._clients = api.state.clients
+        self._authority: Authority = api.state.authority
+        self._clients: Clients = api.state.clients
 
     async def show(self, request: Request) -> Response:
         """Ask for a token."""
