@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from tickbird.client import NOUNS
 from tickbird.domain.schedules.fields import POLICIES, PRIORITIES, PolicyField
 from tickbird.domain.schedules.kinds import Choice
+from tickbird.wire.operations import operations_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -56,10 +58,28 @@ def priorities() -> Iterator[str]:
     yield from (f"| `{name}` | {number} |" for name, number in PRIORITIES.items())
 
 
+def paths() -> Iterator[str]:
+    """Every verb of the client that is a route."""
+    yield "| request | role | client | what it does | parameters |"
+    yield "|---|---|---|---|---|"
+    for noun, kind in NOUNS.items():
+        for name, operation in operations_of(kind).items():
+            if not operation.routed:
+                continue
+            sent = [f"`{each.key}`" for each in operation.parameters if each.place != "path"]
+            sent += ["`limit`", "`after`"] if operation.page is not None else []
+            sent += ["`wait`"] if operation.waits else []
+            role = f"{operation.role} of all" if operation.scope == "store" else operation.role
+            does = operation.description.split("\n")[0].replace("|", "\\|")
+            path = operation.path.replace(":path", "")
+            yield f"| `{operation.method} {path}` | {role} | `{noun}.{name}` | {does} | {', '.join(sent)} |"
+
+
 TABLES: list[tuple[str, str, Callable[[], Iterator[str]]]] = [
     ("schedules.md", "policies", policies),
     ("schedules.md", "priorities", priorities),
     ("cli.md", "fields of set", texts),
+    ("api.md", "paths", paths),
 ]
 
 
