@@ -38,7 +38,7 @@ class Counted:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._real, name)
-        if isinstance(found, int | str):
+        if isinstance(found, int | str | frozenset):
             return found
         if not callable(found):
             return Counted(found, self._asked, f"{name}.")
