@@ -30,6 +30,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.command import command
 from tickbird.domain.targets.registry import first_kind_format
 from tickbird.domain.targets.target import target_of
+from tickbird.domain.triggers import custom
 from tickbird.domain.workers import HandOff
 from tickbird.store.protocol.store import Store
 from tickbird.store.shared import stored_definitions
@@ -178,3 +179,22 @@ class Targets:
         snapshot = await store.inspect(NAMESPACE, now=later(now + 3600))
         assert snapshot.work is not None
         assert [(one.name, one.left_alone) for one in snapshot.work.refused] == expected
+
+    async def test_a_known_kind_is_planned_by_a_process_without_custom_triggers(
+        self, store: Store, plain: Plain, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        version = first_kind_format("of_a_package") + 3
+        for module in (codec, stored_definitions):
+            monkeypatch.setattr(module, "own_formats", lambda: frozenset({version}))
+        monkeypatch.setattr(custom, "_registered", {})
+        # Of a task, which the process can read: the format alone tells planners whose it is.
+        triggers = {"plain": MINUTE.to_json(), "union": {"any_of": [MINUTE.to_json()]}}
+        for name, trigger in triggers.items():
+            await plain.insert(NAMESPACE, name, {"v": version, "trigger": trigger, "target": {"task": "work"}})
+        now = await seconds(store)
+        await plan(store, now)
+        assert (await plan(store, now + 120)).runs == 2
+        assert await store.planning.left_alone() == []
+        snapshot = await store.inspect(NAMESPACE, now=later(now + 120))
+        assert snapshot.work is not None
+        assert snapshot.work.refused == []

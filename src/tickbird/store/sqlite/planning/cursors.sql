@@ -8,11 +8,13 @@
         format < :custom OR NOT EXISTS (
             SELECT 1 FROM schedules AS d
             WHERE d.id = schedule_id AND (
-                json_extract(d.definition, '$.trigger.custom') NOT IN (SELECT value FROM json_each(:triggers))
+                -- NULL is not in an empty list, so triggers without a name are left out first.
+                json_extract(d.definition, '$.trigger.custom') IS NOT NULL
+                AND json_extract(d.definition, '$.trigger.custom') NOT IN (SELECT value FROM json_each(:triggers))
                 OR EXISTS (
                     SELECT 1 FROM json_each(d.definition, '$.trigger.any_of') AS m
-                    WHERE iif(m.type = 'object', json_extract(m.value, '$.custom'), NULL)
-                        NOT IN (SELECT value FROM json_each(:triggers))
+                    WHERE m.type = 'object' AND json_extract(m.value, '$.custom') IS NOT NULL
+                        AND json_extract(m.value, '$.custom') NOT IN (SELECT value FROM json_each(:triggers))
                 )
             )
         )
