@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from tickbird.client.ical_format import ical
 from tickbird.cpu_threads import compute
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.forecast.ical import ical
 from tickbird.domain.planning.agenda import (
     BUSY,
     DAYS,

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.forecast.chart import forecast_chart
 from tickbird.domain.forecast.forecast import (
     Forecast,
     ForecastComparison,
@@ -27,7 +28,6 @@ from tickbird.domain.time.instants import DAY
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
 from tickbird.wire.codec import decode, encode
-from tickbird.wire.forecast_chart import forecast_chart
 
 # A Sunday, at midnight.
 START = 1_798_329_600

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 
 from tickbird.api.auth.auth import Viewer
 from tickbird.client.ical import write_ical
-from tickbird.client.ical_format import MEDIA_TYPE
+from tickbird.domain.forecast.ical import MEDIA_TYPE
 from tickbird.domain.planning.agenda import DAYS, EVENTS, MAX_DAYS, MAX_EVENTS
 
 router = APIRouter(tags=["ticks"])

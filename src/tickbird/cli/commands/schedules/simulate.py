@@ -187,7 +187,7 @@ def _outage(reader: InstantParser, given: str) -> tuple[int, int]:
 
 
 def _chart(found: ForecastComparison) -> str:
-    from tickbird.wire.forecast_chart import forecast_chart
+    from tickbird.domain.forecast.chart import forecast_chart
 
     return forecast_chart(found, "What the next days bring")
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.ical_reader import Component, read_ical
-from tickbird.client.ical_format import ical
 from tickbird.domain.calendars.calendar import exclude
 from tickbird.domain.errors import InvalidError
+from tickbird.domain.forecast.ical import ical
 from tickbird.domain.planning.agenda import AgendaEntry, agenda
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.schedule import Cursor, PauseState, Schedule
