@@ -15,7 +15,7 @@ from tickbird.domain.runs.run import Outcome
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.triggers.every import every
-from tickbird.store.postgres import PostgresStore, leases, schedules
+from tickbird.store.postgres import PostgresStore, leases
 from tickbird.store.postgres import schedule_changes as changes
 from tickbird.store.postgres.planning import planning
 
@@ -114,7 +114,7 @@ class TestDependencyRace:
         load: Outcome,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
-        gate = Gate(monkeypatch, schedules, "watch")
+        gate = Gate(monkeypatch, changes, "watch")
         making = asyncio.create_task(create(store, "report", replace(MINUTELY, depends_on=(After("load", 60),))))
         await gate.reached.wait()
         finish = asyncio.create_task(other.leases.finish([load], now=later(30)))
