@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, Final, Literal
@@ -18,8 +17,8 @@ from tickbird.api.auth.auth import Access, Caller, admission, admission_of
 from tickbird.api.etags import IF_MATCH, IF_NONE_MATCH, etag, parse_if_match, read_either
 from tickbird.api.json_response import MAX_PAGE, dump, dump_items, join_items, json_response
 from tickbird.api.middleware.idempotency import MAX_KEY_LENGTH
-from tickbird.api.middleware.strict_params import RouteParameters, malformed
-from tickbird.api.middleware.timeouts import extend_timeout
+from tickbird.api.middleware.strict_params import RouteParameters, parse_body
+from tickbird.api.middleware.timeouts import extend_timeout, run_if_large
 from tickbird.api.paging import AFTER_NAME, AFTER_NUMBER, LIMIT, read_name, read_number
 from tickbird.api.problems import Problem
 from tickbird.domain.access.tokens import TOKEN_ID_LENGTH
@@ -110,9 +109,7 @@ class _Endpoint:
         paging = ["limit", "after"] if operation.page is not None else []
         if self._waits and not self._takes_body:
             paging.append("wait")
-        self.parameters = RouteParameters(
-            query=frozenset([*self._query, *paging]), headers=frozenset(headers), body=self._takes_body
-        )
+        self.parameters = RouteParameters(query=frozenset([*self._query, *paging]), headers=frozenset(headers))
         self._turn = asyncio.Semaphore(1) if operation.exclusive else None
         kept = hasattr(operation.result, "cache_key")
         self._texts = SizedCache[Hashable, bytes](_MAX_TEXTS) if kept else None
@@ -182,7 +179,8 @@ class _Endpoint:
             elif parameter.required:
                 raise _missing(key)
         if self._takes_body:
-            found |= self._read_body(await request.body())
+            body = await request.body()
+            found |= self._read_body(await run_if_large(len(body), parse_body, body) if body else None)
         elif self._waits and "wait" in query:
             found["wait"] = read_text(_WAIT_TIME, query["wait"], "wait")
         operation = self._operation
@@ -193,8 +191,7 @@ class _Endpoint:
             found["idempotency_key"] = _run_key(request)
         return found
 
-    def _read_body(self, body: bytes) -> dict[str, Any]:
-        given = _parse(body) if body else None
+    def _read_body(self, given: Any) -> dict[str, Any]:
         if given is None and self._operation.method == "POST":
             given = {}
         if not isinstance(given, dict):
@@ -325,13 +322,6 @@ def _run_key(request: Request) -> str | None:
     if key is not None and not 1 <= len(key) <= 200 - TOKEN_ID_LENGTH - 1:
         raise InvalidError(f"Idempotency-Key: must have 1 to {MAX_KEY_LENGTH} characters.", field="Idempotency-Key")
     return key
-
-
-def _parse(body: bytes) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        raise malformed() from None
 
 
 def _read_wait(value: Any) -> int:

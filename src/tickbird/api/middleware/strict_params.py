@@ -28,7 +28,8 @@ class RouteParameters:
     query: frozenset[str]
     # Preconditions that it honours.
     headers: frozenset[str]
-    body: bool
+    # Does the framework read a body? Derived routes do so themselves.
+    body: bool = False
     # Of hand-written routes: parameters that may be given several times, and those that are numbers.
     lists: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
@@ -57,7 +58,7 @@ async def reject_unknown_params(request: Request) -> None:
                 why = f"{name}: this request is not made under a condition;"
                 raise Problem(400, "bad-tag", why, field=name, hint="leave it out.")
     if known.body and (body := await request.body()):
-        await run_if_large(len(body), _check_unique, body)
+        await run_if_large(len(body), parse_body, body)
 
 
 def _parameters_of(route: Any) -> RouteParameters:
@@ -73,13 +74,12 @@ def _parameters_of(route: Any) -> RouteParameters:
     )
 
 
-def malformed() -> Problem:
-    """The body is no JSON."""
+def _malformed() -> Problem:
     return Problem(400, "malformed", "The body is not JSON in UTF-8.", hint="Send one JSON object.")
 
 
-def _check_unique(body: bytes) -> None:
-    """A key that is there twice means one of two things, and nobody knows which."""
+def parse_body(body: bytes) -> Any:
+    """The JSON value of a body; refused if a key is there twice in one object, of which one would be ignored."""
 
     def read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -95,9 +95,9 @@ def _check_unique(body: bytes) -> None:
         return found
 
     try:
-        json.loads(body, object_pairs_hook=read)
+        return json.loads(body, object_pairs_hook=read)
     except (ValueError, RecursionError):
-        raise malformed() from None
+        raise _malformed() from None
 
 
 def _check_number(known: RouteParameters, name: str, text: str) -> None:
