@@ -29,6 +29,7 @@ from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_name
 from tickbird.domain.time.instants import DAY, to_seconds
 from tickbird.domain.triggers.trigger import Trigger
+from tickbird.wire.codec import shape
 from tickbird.wire.operations import viewer
 from tickbird.wire.parameters import Meta
 
@@ -62,6 +63,9 @@ class Outage:
 
     from_: datetime
     to: datetime
+
+
+shape(Outage, closed=True)
 
 
 def _types() -> Mapping[str, Any]:

@@ -49,6 +49,8 @@ class Shape:
     hidden: Mapping[str, Any]
     # Sentences about keys, for the description of the API.
     about: Mapping[str, str]
+    # No other keys: so are objects that only requests hold.
+    closed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def shape(
     build: Callable[[dict[str, Any]], T] | None = None,
     hidden: Mapping[str, Any] | None = None,
     about: Mapping[str, str] | None = None,
+    closed: bool = False,
 ) -> None:
     """Declare the keys of a dataclass's object: `key`, or `key=attribute`; an attribute may be a property or dotted.
 
@@ -105,7 +108,7 @@ def shape(
         pairs = [(key.partition("=")[0], key.rpartition("=")[2]) for key in stated]
         members = [Member(key, name, (hints or {}).get(key) or _attribute_hint(kind, name)) for key, name in pairs]
         members += [Member(key, key, hint, compute) for key, (hint, compute) in (computed or {}).items()]
-        return Shape(tuple(members), build, hidden or {}, about or {})
+        return Shape(tuple(members), build, hidden or {}, about or {}, closed)
 
     _SHAPES[kind] = cache(make)
 

@@ -77,7 +77,7 @@ class Components:
                 member.key: _described(self.schema(member.hint), declared.about.get(member.key))
                 for member in declared.members
             }
-            self.schemas[name] = object_schema(properties, properties, description=getdoc(kind))
+            self.schemas[name] = object_schema(properties, properties, description=getdoc(kind), closed=declared.closed)
         return {"$ref": f"{_REF}{name}"}
 
 
