@@ -118,12 +118,12 @@ class Client(ABC):
 
     @cached_property
     def activity(self) -> ActivityLog:
-        """What happened lately."""
+        """Recent activity."""
         return self._noun(ActivityLog)
 
     @cached_property
     def audit(self) -> AuditLog:
-        """Who changed what."""
+        """The audit log."""
         return self._noun(AuditLog)
 
     @cached_property

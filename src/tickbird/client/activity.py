@@ -1,4 +1,4 @@
-"""Activity: what happened lately."""
+"""Activity: runs that were planned or ended, and skips."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from tickbird.wire.parameters import Meta
 class ActivityLog(ClientBase):
     """`client.activity`"""
 
-    @viewer.get("list_activity", "/activity", "What happened lately")
+    @viewer.get("list_activity", "/activity", "List recent activity")
     async def list(
         self,
-        since: Annotated[datetime, Meta(description="What happened since then.")],
+        since: Annotated[datetime, Meta(description="Only activity since this instant.")],
         *,
         schedule: OfSchedule = None,
         limit: Annotated[
-            int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="At most so many of each kind.")
+            int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="The maximum of each kind.")
         ] = 1_000,
     ) -> Sequence[Activity]:
-        """Runs that were planned or ended and ticks that were skipped, oldest first; the newest of each kind."""
+        """List the newest planned runs, ended runs and skips, oldest first."""
         to_seconds(since)
         if schedule is not None:
             await self._find(schedule)

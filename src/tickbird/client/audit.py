@@ -15,7 +15,7 @@ from tickbird.wire.parameters import Meta
 class AuditLog(ClientBase):
     """`client.audit`"""
 
-    @viewer.get("list_audit", "/audit", "Who did what", page=lambda entry: entry.id)
+    @viewer.get("list_audit", "/audit", "List the audit log", page=lambda entry: entry.id)
     async def list(
         self,
         *,
@@ -23,7 +23,7 @@ class AuditLog(ClientBase):
         before: int | None = None,
         limit: int = 100,
     ) -> Sequence[AuditEntry]:
-        """Every change in the namespace, newest first; also of schedules that are deleted."""
+        """List the changes in the namespace, newest first, including those of deleted schedules."""
         if schedule is not None:
             check_text(schedule, "schedule")
         return await self._store.ledger.list_audit(self._namespace, schedule=schedule, before=before, limit=limit)

@@ -23,7 +23,7 @@ from tickbird.wire.parameters import Meta
 
 
 def check_backfill_id(backfill_id: int) -> None:
-    """Refuse what no backfill can have for an id."""
+    """Raise NotFoundError for a number that cannot be the id of a backfill."""
     if not 0 < backfill_id <= MAX_ID:
         raise no_such_backfill(backfill_id)
 
@@ -35,9 +35,7 @@ Concurrency = Annotated[int, Meta(schema={"minimum": 1, "maximum": MAX_CONCURREN
 class Backfills(ClientBase):
     """`client.backfills`"""
 
-    @operator.post(
-        "backfill", "/schedules/{name}/backfill", "Run the ticks of a range that have no run", audit="backfill"
-    )
+    @operator.post("backfill", "/schedules/{name}/backfill", "Create a backfill", audit="backfill")
     async def create(
         self,
         name: ScheduleName,
@@ -52,7 +50,7 @@ class Backfills(ClientBase):
         dry_run: Annotated[bool, Meta(description="Only return which ticks would run.")] = False,
         revision: int | None = None,
     ) -> BackfillPlan:
-        """A run of each tick from `first` to `last`, both included, that has none; they run after all other runs."""
+        """Create a run for each tick from `first` to `last`, inclusive, that has none; they run after all others."""
         if payload is not None:
             definition = (await self._get(name)).definition
             if definition is not None:
@@ -69,7 +67,7 @@ class Backfills(ClientBase):
         )
         return await self._store.backfills.create(self._namespace, check_text(name, "schedule"), new, dry_run=dry_run)
 
-    @viewer.post("preview_backfill", "/schedules/{name}/backfill/preview", "Which ticks a backfill would run")
+    @viewer.post("preview_backfill", "/schedules/{name}/backfill/preview", "Preview a backfill")
     async def preview(
         self,
         name: ScheduleName,
@@ -83,7 +81,7 @@ class Backfills(ClientBase):
         note: Note = "",
         revision: int | None = None,
     ) -> BackfillPlan:
-        """The ticks from `first` to `last` that have no run; creates nothing."""
+        """List the ticks from `first` to `last` that have no run; this creates nothing."""
         options = {"concurrency": concurrency, "order": order, "payload": payload, "note": note, "revision": revision}
         return await self.create(name, first, last, actor=actor, dry_run=True, **options)  # type: ignore[arg-type]
 
@@ -91,16 +89,16 @@ class Backfills(ClientBase):
     async def list(
         self, *, schedule: OfSchedule = None, before: int | None = None, limit: int = 20
     ) -> Sequence[BackfillRecord]:
-        """Backfills, newest first, each with its progress."""
+        """List backfills with their progress, newest first."""
         if schedule is not None:
             await self._find(schedule)
         return await self._store.backfills.list(
             self._namespace, schedule=schedule, before=before, limit=page_size(limit)
         )
 
-    @viewer.get("get_backfill", "/backfills/{id}", "One backfill", keys={"backfill_id": "id"})
+    @viewer.get("get_backfill", "/backfills/{id}", "Get a backfill", keys={"backfill_id": "id"})
     async def get(self, backfill_id: BackfillId) -> BackfillRecord:
-        """A backfill, and how many of its runs are in each status."""
+        """Get a backfill and the number of its runs in each status."""
         check_backfill_id(backfill_id)
         return await self._store.backfills.get(self._namespace, backfill_id)
 
@@ -119,7 +117,7 @@ class Backfills(ClientBase):
         note: Note = "",
         stop_running: Annotated[bool, Meta(description="Also ask running runs to stop.")] = False,
     ) -> BackfillRecord:
-        """Cancel its runs that have not started; running ones are asked to stop only with `stop_running`."""
+        """Cancel the runs that have not started; running ones are asked to stop only with `stop_running`."""
         await self.get(backfill_id)
         check_text(actor, "actor", minimum=1, maximum=200)
         return await self._store.backfills.cancel(

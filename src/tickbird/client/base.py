@@ -1,4 +1,4 @@
-"""What every noun of the client stands on: the store, the namespace, and how a schedule is found and changed."""
+"""The base of every noun of the client: the store, the namespace, and how schedules are found and changed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ N = TypeVar("N", bound="ClientBase")
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 # The settings of a task, as a definition takes them.
 Settings = Mapping[str, Any]
-# So many names are looked through for those that a wrong one is like.
+# How many names are searched for ones that are similar to an unknown name.
 _NAMES = 1_000
 # Revisions that are read at a time.
 _REVISIONS = 500
@@ -62,9 +62,9 @@ class ClientBase:
         return schedule
 
     async def _shadows(self, names: Iterable[str]) -> frozenset[str]:
-        """Those of some schedules that are shadows."""
-        found = [await self._store.schedules.get(self._namespace, name) for name in sorted(names)]
-        return frozenset(each.name for each in found if each and each.definition and each.definition.shadow)
+        """The names of those schedules that are shadows."""
+        schedules = [await self._store.schedules.get(self._namespace, name) for name in sorted(names)]
+        return frozenset(row.name for row in schedules if row and row.definition and row.definition.shadow)
 
     async def _find(self, name: str) -> Schedule:
         """A schedule by name, also a deleted one."""
@@ -75,7 +75,7 @@ class ClientBase:
         return schedule
 
     async def _no_such_schedule(self, name: str) -> NotFoundError:
-        """The error for a name that no schedule has, with the names that are like it."""
+        """The error for a name that no schedule has, with similar names."""
         known = await self._store.schedules.list(self._namespace, limit=_NAMES)
         close = get_close_matches(name, [row.schedule.name for row in known], 3)
         hint = f"did you mean {' or '.join(close)}?" if close else "`tickbird ls` shows those that exist."
@@ -83,7 +83,7 @@ class ClientBase:
         return NotFoundError(f"there is no schedule {name[:200]!r}{where};", hint=hint)
 
     async def _stored_calendars(self) -> Sequence[CalendarRecord]:
-        """All stored calendars; none if the store cannot have any."""
+        """All stored calendars; empty if the store has no calendars."""
         return await self._store.calendars.list(self._namespace) if "calendars" in self._store.capabilities else ()
 
     async def _limits(self) -> dict[str, int]:
@@ -97,7 +97,7 @@ class ClientBase:
         return {queue.name: queue.rate for queue in queues if queue.rate is not None}
 
     async def _find_position(self, run_id: int) -> QueuePosition | None:
-        """What holds a queued run back in its queue; None if nothing does, or nothing can."""
+        """What delays a queued run in its queue; None if nothing does, or the store has no queue rates."""
         return await self._store.queues.find_position(run_id) if "queues" in self._store.capabilities else None
 
     async def _change(self, name: str, command: Command) -> ChangeResult:
@@ -111,7 +111,7 @@ class ClientBase:
             raise
 
     async def _declared(self, schedule: Schedule) -> Mapping[str, Any]:
-        """What the code of a schedule's app declared last, whatever an operator set over it."""
+        """The definition that a schedule's code declared last, without the overrides of operators."""
         async for revision in self._all_revisions(schedule):
             if revision.action in ("create", "sync"):
                 declared = revision.detail.get("declared", revision.definition)
@@ -120,7 +120,7 @@ class ClientBase:
         return {}
 
     async def _all_revisions(self, schedule: Schedule) -> AsyncGenerator[RevisionRecord]:
-        """All revisions that are kept of a schedule, newest first, read a page at a time."""
+        """The stored revisions of a schedule, newest first, read page by page."""
         before: int | None = None
         while page := await self._store.schedules.list_revisions(schedule.id, before=before, limit=_REVISIONS):
             for revision in page:
@@ -128,7 +128,7 @@ class ClientBase:
             before = page[-1].revision
 
     async def _check_clock(self) -> None:
-        """Refuse to decide ticks by a clock that a worker has seen jump: that cannot be taken back."""
+        """Refuse to decide ticks if a worker has seen the clock jump, because decisions cannot be undone."""
         workers = await self._store.workers.list(self._namespace)
         if not any(worker.standby_reason for worker in workers):
             return
@@ -139,7 +139,7 @@ class ClientBase:
             )
 
     async def _check_role(self, name: str, target: Target | None, granted: Role | None) -> None:
-        """Refuse a target that the caller's role may not define; what is there already may be sent back."""
+        """Refuse a target that the caller's role may not define, unless the schedule already has it."""
         kind = None if target is None else find_kind(target.kind)
         if target is None or kind is None or granted is None or allows(granted, kind.role):
             return
@@ -161,7 +161,7 @@ class ClientBase:
         return payload
 
     async def _payload_for(self, name: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A payload for a run of a schedule, by what its task says of it."""
+        """A payload for a run of a schedule, validated by its task."""
         schedule = await self._get(name)
         if schedule.definition is None:
             return payload
@@ -170,13 +170,13 @@ class ClientBase:
     async def _checked_payload(
         self, target: Target, payload: Mapping[str, Any], *, unknown_task_ok: bool
     ) -> Mapping[str, Any]:
-        """The payload as it will be stored: validated by the task itself, or by what a live worker publishes of it."""
+        """The payload as it will be stored, validated by the task itself or by the schema of a live worker."""
         return (await self._checked(target, payload, unknown_task_ok=unknown_task_ok))[0]
 
     async def _checked(
         self, target: Target, payload: Mapping[str, Any], *, unknown_task_ok: bool
     ) -> tuple[Mapping[str, Any], Settings]:
-        """The payload as it will be stored, and the settings that the task declares; none if no worker has it."""
+        """The payload as it will be stored, and the settings of the task; empty if no worker has the task."""
         if target.kind != "task":
             check_payload(payload)
             return payload, {}
@@ -184,12 +184,12 @@ class ClientBase:
         if task in self._validators:
             return self._validators[task](payload), self._settings.get(task, {})
         published = find_published(await self._store.workers.list(self._namespace), task)
-        # A schema is checked value by value, and a payload may have a hundred thousand of them.
+        # A payload may have a hundred thousand values, which are validated one by one.
         checked = await asyncio.to_thread(check_by_schema, task, payload, published, unknown_task_ok=unknown_task_ok)
         return checked, {} if published is None else read_settings(published)
 
     async def _task_settings(self, targets: Iterable[Target]) -> dict[str, Settings]:
-        """The settings that tasks declare, by name; without tasks that neither this process nor a live worker has."""
+        """The settings of tasks by name; tasks that neither this process nor a live worker has are left out."""
         names = {target.name for target in targets if target.kind == "task"}
         found = {name: self._settings[name] for name in names if name in self._settings}
         if len(found) < len(names):
@@ -201,13 +201,13 @@ class ClientBase:
 
 
 def check_choice(value: object, field: str, choices: Sequence[str]) -> None:
-    """One of a few words."""
+    """Raise InvalidError if a value is not one of the choices."""
     if value not in choices:
         raise InvalidError(f"{field}: {str(value)[:60]!r} is not one of {', '.join(choices)}.", field=field)
 
 
 def page_size(limit: int) -> int:
-    """A limit that a page may have."""
+    """The limit of a page; InvalidError if it is out of range."""
     if not 1 <= limit <= 10_000:
         raise InvalidError("limit: must be from 1 to 10000.", field="limit")
     return limit

@@ -35,23 +35,27 @@ _PAGE: Final = 500
 
 
 FilterState = Literal["active", "paused", "parked", "ended"]
-Contains = Annotated[str, Meta(max_length=200, description="Those whose name contains this.")]
-Tag = Annotated[str | None, Meta(max_length=200, description="Those with this tag.")]
-InState = Annotated[FilterState | None, Meta(description="Those in this state.")]
+Contains = Annotated[str, Meta(max_length=200, description="Schedules whose name, tag or target contains this text.")]
+Tag = Annotated[str | None, Meta(max_length=200, description="Schedules with this tag.")]
+InState = Annotated[FilterState | None, Meta(description="Schedules in this state.")]
 Expected = Annotated[
     int | None,
-    Meta(ge=0, le=2**31 - 1, description="How many match, as was seen: refused if that is off by more than a tenth."),
+    Meta(
+        ge=0,
+        le=2**31 - 1,
+        description="How many schedules should match; refused if the number differs by more than a tenth.",
+    ),
 ]
 
 
 def _bulk(verb: str, summary: str) -> Callable[[F], F]:
-    """The declaration of a change of many schedules; which ones are meant is in `filter`."""
+    """Declare a change of many schedules; `filter` in the body selects them."""
     return operator.post(
         f"{verb}_all",
         f"/bulk/{verb}",
         summary,
         audit=verb,
-        # A thousand changes take their time on a busy store.
+        # A thousand changes can take minutes on a busy store.
         timeout=110,
         required=("expected",),
         keys={name: f"filter.{name}" for name in ("contains", "tag", "state")},
@@ -74,7 +78,7 @@ class Bulk(ClientBase):
         until: datetime | None = None,
         cancel_runs: Annotated[bool, Meta(description="Also cancel their runs that have not started.")] = False,
     ) -> BulkResult:
-        """Pause every schedule that matches and is not paused; CountChangedError if they are far from `expected`."""
+        """Pause every matching schedule that is not paused; refused if their number is far from `expected`."""
         end = None if until is None else to_seconds(until)
         if until is not None and until <= await self._store.now():
             raise InvalidError(f"until: {until.isoformat()} is past;", field="until", hint="choose a later instant.")
@@ -96,14 +100,14 @@ class Bulk(ClientBase):
         expected: Expected = None,
         note: Note = "",
     ) -> BulkResult:
-        """Resume every schedule that matches and is paused, but not those that code no longer has."""
+        """Resume every matching schedule that is paused, except those that code no longer declares."""
 
         def command(schedule: Schedule) -> Command:
             return Resume(actor=actor, revision=schedule.revision, note=note)
 
         return await self._change_all("resume", BulkFilter(contains=contains, tag=tag, state=state), expected, command)
 
-    @_bulk("trigger", "Run many schedules now")
+    @_bulk("trigger", "Trigger many schedules")
     async def trigger_all(
         self,
         *,
@@ -113,7 +117,7 @@ class Bulk(ClientBase):
         state: InState = None,
         expected: Expected = None,
     ) -> BulkResult:
-        """One manual run now of every schedule that matches, each with its own payload."""
+        """Create a manual run of every matching schedule now, with its own payload."""
 
         def command(_: Schedule) -> Command:
             return Trigger(actor=actor)
@@ -139,7 +143,7 @@ class Bulk(ClientBase):
             await self._check_clock()
         reasons = {schedule.name: reason_not_changed(verb, schedule) for schedule in found}
         asked = [schedule for schedule in found if not reasons[schedule.name]]
-        # What is wrong with what was asked is told before anything is changed.
+        # Invalid arguments are refused before anything is changed.
         commands = {schedule.name: command(schedule) for schedule in asked}
         made, refused = await self._make(commands)
         reasons |= refused
@@ -152,7 +156,7 @@ class Bulk(ClientBase):
         )
 
     async def _make(self, commands: Mapping[str, Command]) -> tuple[Mapping[str, ChangeResult], Mapping[str, str]]:
-        """Change these, a few at a time until the store fails; what was changed, and why the others were not."""
+        """Change schedules, a few at a time, until the store fails; returns the changes, and the errors by name."""
         made: dict[str, ChangeResult] = {}
         reasons: dict[str, str] = {}
         failed: list[StoreError] = []

@@ -14,7 +14,7 @@ from tickbird.domain.time.durations import Duration
 from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
-# The domain reads it, and names what is wrong.
+# The domain validates it, with better errors than a schema.
 Definition = Annotated[Mapping[str, Any], Meta(schema=calendar_schema())]
 _SECONDS = {"type": "integer", "minimum": 1, "maximum": MAX_HORIZON}
 Horizon = Annotated[
@@ -31,26 +31,26 @@ Horizon = Annotated[
 class Calendars(ClientBase):
     """`client.calendars`"""
 
-    @viewer.get("list_calendars", "/calendars", "List calendars by name", page=lambda calendar: calendar.name)
+    @viewer.get("list_calendars", "/calendars", "List calendars", page=lambda calendar: calendar.name)
     async def list(self, *, after: str = "", limit: int | None = None) -> Sequence[CalendarRecord]:
-        """The stored calendars of a namespace, by name; without the built-in ones."""
+        """List the stored calendars of a namespace by name, without the built-in ones."""
         check_text(after, "after")
         maximum = None if limit is None else page_size(limit)
         return await self._store.calendars.list(self._namespace, after=after, limit=maximum)
 
-    @viewer.get("get_calendar", "/calendars/{name}", "One calendar", etag=lambda calendar: calendar.revision)
+    @viewer.get("get_calendar", "/calendars/{name}", "Get a calendar", etag=lambda calendar: calendar.revision)
     async def get(self, name: str) -> CalendarRecord:
-        """A calendar by name; the header ETag has its revision, for If-Match."""
+        """Get a calendar by name; the header ETag has its revision, for If-Match."""
         return await self._service().get(name)
 
     @editor.put(
         "put_calendar",
         "/calendars/{name}",
-        "Put a calendar",
+        "Create or replace a calendar",
         audit="put_calendar",
         etag=lambda report: report.record.revision,
         created=lambda report: report.record.revision == 1,
-        responses={201: "There was none of this name."},
+        responses={201: "The calendar was created."},
     )
     async def put(
         self,
@@ -61,7 +61,7 @@ class Calendars(ClientBase):
         horizon: Horizon = HORIZON,
         revision: int | None = None,
     ) -> CalendarReport:
-        """Store a calendar and update every schedule that names it; returns which of their ticks that changes.
+        """Store a calendar and update every schedule that names it; returns which of their ticks change.
 
         With `revision` only if it is still at that one, with 0 only if there is none.
         """
@@ -69,14 +69,14 @@ class Calendars(ClientBase):
             name, definition, actor=actor, horizon=HORIZON if horizon is None else horizon, revision=revision
         )
 
-    @viewer.post("preview_calendar", "/calendars/{name}/preview", "What a calendar would do")
+    @viewer.post("preview_calendar", "/calendars/{name}/preview", "Preview a calendar")
     async def preview(self, name: str, definition: Definition, *, horizon: Horizon = HORIZON) -> CalendarReport:
-        """Which ticks of the schedules that name it would move, appear or vanish if it were put; stores nothing."""
+        """List the ticks that would move, appear or vanish if the calendar were stored; this stores nothing."""
         return await self._service().preview(name, definition, horizon=HORIZON if horizon is None else horizon)
 
     @editor.delete("delete_calendar", "/calendars/{name}", "Delete a calendar", status=204, audit="delete_calendar")
     async def delete(self, name: str, *, actor: str, revision: int | None = None) -> None:
-        """Delete a calendar; 409 while a schedule names it."""
+        """Delete a calendar; 409 if a schedule names it."""
         await self._service().delete(name, actor=actor, revision=revision)
 
     def _service(self) -> CalendarService:

@@ -14,7 +14,7 @@ from tickbird.wire.parameters import Meta
 
 
 def check_max_running(maximum: object) -> int:
-    """How many runs of a key may run at once, or an InvalidError."""
+    """Raise InvalidError if a limit is not in the range."""
     if isinstance(maximum, bool) or not isinstance(maximum, int) or not 1 <= maximum <= MAX_LIMIT:
         raise InvalidError(
             f"max_running: {str(maximum)[:60]!r} is not a whole number from 1 to {MAX_LIMIT};",
@@ -45,14 +45,14 @@ NewKey = Annotated[str, Meta(schema=_KEY, check=check_limit_key)]
 class Limits(ClientBase):
     """`client.limits`"""
 
-    @viewer.get("list_limits", "/limits", "List concurrency keys", page=lambda limit: limit.key)
+    @viewer.get("list_limits", "/limits", "List limits", page=lambda limit: limit.key)
     async def list(self, *, after: str = "", limit: int | None = None) -> Sequence[ConcurrencyLimit]:
-        """The concurrency keys that have a limit or active runs, by name."""
+        """List the concurrency keys that have a limit or active runs, by name."""
         check_text(after, "after")
         maximum = None if limit is None else page_size(limit)
         return await self._store.limits.list(self._namespace, after=after, limit=maximum)
 
-    @editor.put("set_limit", "/limits/{key:path}", "Limit a key", audit="limit")
+    @editor.put("set_limit", "/limits/{key:path}", "Set a limit", audit="limit")
     async def set(
         self,
         key: NewKey,
@@ -60,14 +60,14 @@ class Limits(ClientBase):
         *,
         actor: str,
     ) -> ConcurrencyLimit:
-        """Let at most this many runs of a concurrency key run at once; a higher limit starts waiting runs."""
+        """Set how many runs of a concurrency key may run at once; a higher limit starts waiting runs."""
         check_text(actor, "actor", minimum=1, maximum=200)
         check_max_running(max_running)
         return await self._store.limits.set(self._namespace, check_limit_key(key), max_running, actor)
 
     @editor.delete("remove_limit", "/limits/{key:path}", "Remove a limit", audit="limit")
     async def remove(self, key: Key, *, actor: str) -> ConcurrencyLimit:
-        """Go back to one run of this concurrency key at a time; 404 if no limit is set."""
+        """Go back to the default of one run at a time; 404 if no limit is set."""
         check_text(actor, "actor", minimum=1, maximum=200)
         check_any_key(key)
         if not any(limit.is_explicit for limit in await self._store.limits.list(self._namespace, key=key)):

@@ -1,4 +1,4 @@
-"""Schedules in files: what applying them would do, doing it, and writing back what is stored."""
+"""Schedules in files: diff, apply and export."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tickbird.domain.text import check_text
 from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
-# What reads and compares files is imported when it is used: every program that has a client would else load it.
+# The code that reads and compares files is imported only when it is used, so that not every client loads it.
 if TYPE_CHECKING:
     from tickbird.files.document import Document
     from tickbird.files.plan import FilePlan
-# So often is a plan made again when another client was quicker.
+# How often a plan is computed again after another client has changed the schedules.
 _TRIES: Final = 5
 # Thousands of schedules are compared and written in one transaction.
 _TIMEOUT: Final = 300
@@ -35,8 +35,8 @@ _DOCUMENT: Final = {
     "type": "object",
     "description": "app, schedules, calendars, limits, queues and state, as in a file.",
 }
-Prune = Annotated[bool, Meta(description="Delete schedules of its app that it does not have.")]
-Adopt = Annotated[bool, Meta(description="Schedules that a person made become the app's.")]
+Prune = Annotated[bool, Meta(description="Delete the app's schedules that are not in the document.")]
+Adopt = Annotated[bool, Meta(description="Let the app take over schedules that a person created.")]
 
 
 def _types() -> Mapping[str, Any]:
@@ -68,7 +68,7 @@ class Files(ClientBase):
         progress: Callable[[int, int], None] | None = None,
         granted: Role | None = None,
     ) -> FilePlan:
-        """Bring the namespace to what a document says, in one transaction; returns the plan that was carried out.
+        """Create, change and delete schedules as a document says, in one transaction; returns the applied plan.
 
         With `prune`, schedules of its app that it does not have are deleted. With `adopt`, those that a person made
         become the app's. With `dry_run` nothing is changed, and the plan has what would keep it from being applied.
@@ -76,7 +76,7 @@ class Files(ClientBase):
         from tickbird.files.document import read_document
 
         check_text(actor, "actor", minimum=1, maximum=200)
-        # Reading thousands of schedules takes seconds, in which others are served.
+        # Reading thousands of schedules takes seconds; meanwhile other requests are served.
         read = await asyncio.to_thread(read_document, document)
         service = self._noun(FileService)
         service.check_namespace(read)
@@ -95,7 +95,7 @@ class Files(ClientBase):
                     self._namespace, change_set(read, plan, resolved), actor, counted=count_changes(plan, progress)
                 )
             except (ConflictError, NotFoundError):
-                # Another client was quicker: the plan is made again.
+                # Another client has changed the schedules: the plan is computed again.
                 if tries == _TRIES - 1:
                     raise
             else:
@@ -109,7 +109,7 @@ class Files(ClientBase):
             if "target" in state.overrides:
                 await self._check_role(name, decode_field("target", state.overrides["target"]), granted)
 
-    @viewer.post("diff", "/diff", "What applying would do", timeout=_TIMEOUT, types=_types)
+    @viewer.post("diff", "/diff", "Preview the changes of a document", timeout=_TIMEOUT, types=_types)
     async def diff(
         self,
         document: Annotated[Document | Mapping[str, Any], Meta(schema=_DOCUMENT)],
@@ -118,13 +118,13 @@ class Files(ClientBase):
         prune: Prune = False,
         adopt: Adopt = False,
     ) -> FilePlan:
-        """What applying a document would change, and what would keep it from being applied; changes nothing."""
+        """List what applying a document would change, and its errors and conflicts; this changes nothing."""
         return await self.apply(document, actor=actor, prune=prune, dry_run=True, adopt=adopt)
 
     @viewer.get(
         "export",
         "/export",
-        "What is stored, as a document",
+        "Export schedules as a document",
         timeout=_TIMEOUT,
         envelope="document",
         beside={"operator_notes": _operator_notes},
@@ -134,11 +134,11 @@ class Files(ClientBase):
         self,
         *,
         app: Annotated[
-            str | None, Meta(max_length=200, description="Of this app (default: of the only owner).")
+            str | None, Meta(max_length=200, description="Only the schedules of this app (default: of the only owner).")
         ] = None,
-        everything: Annotated[bool, Meta(description="Of all owners.")] = False,
+        everything: Annotated[bool, Meta(description="The schedules of all owners.")] = False,
     ) -> Document:
-        """The stored schedules of an app as a document; applying it to this store changes nothing.
+        """Export the stored schedules of an app as a document; applying it to this store changes nothing.
 
         What operators have set over it is left out, as it is not the app's; so are calendars that no schedule names.
         With `everything`, the schedules of all owners, for another store: with their owners, pauses and overrides, and
@@ -178,7 +178,7 @@ class Files(ClientBase):
         )
 
     async def operator_notes(self, document: Document) -> dict[str, list[str]]:
-        """What is in the store next to a document's schedules: owners, pauses, and fields that operators set."""
+        """Notes on a document's schedules, by name: their owners, their pauses, and the fields that operators set."""
         from tickbird.client.schedules import Schedules
 
         schedules = self._noun(Schedules)
@@ -186,7 +186,7 @@ class Files(ClientBase):
         after = ""
         while rows := await schedules.list(after=after, limit=1_000):
             for schedule in (row.schedule for row in rows):
-                if schedule.name in document.schedules and (said := operator_notes_of(schedule, document.app)):
-                    notes[schedule.name] = said
+                if schedule.name in document.schedules and (lines := operator_notes_of(schedule, document.app)):
+                    notes[schedule.name] = lines
             after = rows[-1].schedule.name
         return notes

@@ -33,22 +33,22 @@ from tickbird.wire.codec import shape
 from tickbird.wire.operations import viewer
 from tickbird.wire.parameters import Meta
 
-# What plays time ahead is imported when it is used: every program that has a client would else load it.
+# The simulator is imported only when it is used, so that not every client loads it.
 if TYPE_CHECKING:
     from tickbird.domain.forecast.forecast import ForecastComparison, WhatIf, WorkerCapacity
     from tickbird.domain.forecast.model import RunningRun
     from tickbird.files.document import Document
 
 _PAGE: Final = 1_000
-# Of more runs that go on now, the newest are taken.
+# If more runs are active, the newest are taken.
 _MAX_RUNNING: Final = 10_000
 
 
-# Ticks that are played for one request, before and after together.
+# Ticks that are simulated for one request, baseline and what-if together.
 MAX_SERVED_TICKS: Final = 12_000_000
-# What it would run does not matter to its ticks.
+# The target does not change the ticks.
 _ANY: Final = Target("preview")
-# What ticks depend on; whatever else a definition has may be there, too.
+# The fields that ticks depend on; other fields of a definition are accepted too.
 _OF_TICKS: Final = ("trigger", "spread", "calendars", "roll", "start_at", "end_at", "max_runs")
 _DRAFT: Final = {
     "type": "object",
@@ -59,7 +59,7 @@ _DRAFT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """Nothing plans, starts or ends from one instant to before the other."""
+    """From one instant to just before the other, nothing is planned, started or finished."""
 
     from_: datetime
     to: datetime
@@ -87,7 +87,7 @@ class Forecasts(ClientBase):
         name: str | None = None,
         **options: Any,
     ) -> Preview:
-        """The next ticks of a trigger with these policies, warnings about them, and what else ticks then.
+        """The next ticks of a trigger with these policies, with warnings, and the ticks of other schedules around them.
 
         With `name`, as the schedule of that name would have them. At most 500 others are looked at, around ten ticks.
         With `target`, its definition has the settings of that task where they are not given.
@@ -101,7 +101,7 @@ class Forecasts(ClientBase):
         definition = {field: encode_field(field, value) for field, value in fields.items() if value is not None}
         return await self.preview_definition(definition, count=count, after=after, name=name)
 
-    @viewer.post("preview", "/preview", "What a schedule would do")
+    @viewer.post("preview", "/preview", "Preview a schedule")
     async def preview_definition(
         self,
         definition: Annotated[
@@ -121,7 +121,7 @@ class Forecasts(ClientBase):
             ),
         ] = None,
     ) -> Preview:
-        """The next ticks of a definition, in words, with warnings, and the ticks of other schedules around them.
+        """List the next ticks of a definition, with warnings, and the ticks of other schedules around them.
 
         Nothing is stored. At most 500 active schedules are looked at, around the first ten ticks that would run.
         """
@@ -136,7 +136,7 @@ class Forecasts(ClientBase):
             draft = replace(draft, closed=resolve_calendars(draft.calendars, stored))
         start = to_seconds(await self._store.now() if after is None else after)
         found = await compute(preview, draft, start, count, namespace=self._namespace, name=name)
-        # One more than are looked at, besides the schedule itself, tells whether these are all.
+        # One more than are used, besides the schedule itself: it shows whether there are more.
         rows = await self._store.schedules.list(self._namespace, state="active", limit=MAX_SCHEDULES + 2)
         others = [row.schedule for row in rows if row.schedule.name != name]
         instants = [to_seconds(tick.due_at) for tick in found.ticks if tick.skipped is None]
@@ -147,7 +147,7 @@ class Forecasts(ClientBase):
     @viewer.post(
         "simulate",
         "/simulate",
-        "What the next days bring",
+        "Simulate the next days",
         timeout=240,
         exclusive=True,
         stored=False,
@@ -157,28 +157,34 @@ class Forecasts(ClientBase):
     async def play(
         self,
         *,
-        days: Annotated[int | None, Meta(ge=1, le=MAX_DAYS, description="How many (default: a week).")] = None,
-        from_: Annotated[datetime | None, Meta(description="From then on (default: now).")] = None,
-        to: Annotated[datetime | None, Meta(description="Up to then, instead of days.")] = None,
+        days: Annotated[int | None, Meta(ge=1, le=MAX_DAYS, description="How many days (default: 7).")] = None,
+        from_: Annotated[datetime | None, Meta(description="The start (default: now).")] = None,
+        to: Annotated[datetime | None, Meta(description="The end, instead of days.")] = None,
         document: Annotated[
-            Mapping[str, Any] | None, Meta(description="As if this document of schedules was applied.")
+            Mapping[str, Any] | None, Meta(description="Simulate the store with this document applied.")
         ] = None,
         names: Annotated[
-            Collection[str], Meta(max_length=1_000, description="List these schedules; all are played.")
+            Collection[str], Meta(max_length=1_000, description="List these schedules; all are simulated.")
         ] = (),
         outages: Annotated[Collection[Outage], Meta(max_length=MAX_OUTAGES)] = (),
-        more: Annotated[int, Meta(ge=0, le=MAX_MORE, description="So many more schedules like those there are.")] = 0,
-        slots: Annotated[int | None, Meta(ge=1, le=1_000_000, description="One set of slots for everything.")] = None,
-        workers: Annotated[int | None, Meta(ge=1, le=1_000_000, description="So many workers.")] = None,
-        share: Annotated[float | None, Meta(gt=0, le=1_000, description="That share of the workers there are.")] = None,
-        slower: Annotated[float, Meta(gt=0, le=1_000, description="Runs take so many times as long.")] = 1.0,
+        more: Annotated[
+            int, Meta(ge=0, le=MAX_MORE, description="How many schedules to add, copied from the existing ones.")
+        ] = 0,
+        slots: Annotated[
+            int | None, Meta(ge=1, le=1_000_000, description="One pool of this many slots for all queues.")
+        ] = None,
+        workers: Annotated[int | None, Meta(ge=1, le=1_000_000, description="The number of workers.")] = None,
+        share: Annotated[
+            float | None, Meta(gt=0, le=1_000, description="The factor by which the current workers are multiplied.")
+        ] = None,
+        slower: Annotated[float, Meta(gt=0, le=1_000, description="The factor by which runs take longer.")] = 1.0,
         duration: Annotated[
             int | None,
-            Meta(ge=1, le=366 * 86_400, description="Seconds that runs take of schedules without a success yet."),
+            Meta(ge=1, le=366 * 86_400, description="Seconds that a run takes if its schedule has no success yet."),
         ] = None,
         limit: Annotated[int, Meta(ge=0, le=MAX_ROWS, description="How many schedules to list.")] = 20,
     ) -> ForecastComparison:
-        """Ticks, runs, skips, busy slots and lateness to expect, as things are and as they would be.
+        """Forecast ticks, runs, skips, busy slots and lateness: as configured, and with the changes of a what-if.
 
         Nothing is stored. At most 12,000,000 ticks are played for a request, one request at a time.
         """
@@ -318,7 +324,7 @@ class Forecasts(ClientBase):
         return [WorkerCapacity(each.slots, frozenset(each.queues), each.targets) for each in workers]
 
     async def _going(self) -> list[RunningRun]:
-        """What runs, is queued or waits now, oldest first."""
+        """The runs that are running, queued or waiting now, oldest first."""
         from tickbird.domain.forecast.model import RunningRun
 
         found: list[tuple[int, RunningRun]] = []
@@ -343,11 +349,11 @@ class Forecasts(ClientBase):
 
 
 class _Stopped(Exception):
-    """Nobody waits for the answer any more."""
+    """The caller has gone away."""
 
 
 def span_end(first: int, days: int | None, last: int | None) -> int:
-    """The end of a stretch that is given by its end or its days; a week if neither is said."""
+    """The end of the simulated time, given as an instant or in days; a week if neither is stated."""
     from tickbird.domain.forecast.forecast import check_span
 
     if days is not None and last is not None:
@@ -360,7 +366,7 @@ def span_end(first: int, days: int | None, last: int | None) -> int:
 
 
 def within(what_if: WhatIf, first: int, last: int) -> WhatIf:
-    """What would be otherwise, with the outages in order and cut to the stretch; one outside of it is a mistake."""
+    """The what-if with its outages sorted and cut to the simulated time; InvalidError for one outside of it."""
     outages = []
     for begin, end in sorted(what_if.outages):
         if end <= first or begin >= last:
@@ -370,7 +376,7 @@ def within(what_if: WhatIf, first: int, last: int) -> WhatIf:
 
 
 def moved(schedule: Schedule, start: int) -> Schedule:
-    """The schedule as it will stand at another instant, if nothing keeps it from all before."""
+    """The schedule as it will be at a later instant, if all ticks before it run."""
     if schedule.definition is None or schedule.cursor.planned_until is None:
         return schedule
     reached = start - 1 - schedule.offset

@@ -29,19 +29,23 @@ class Held(ClientBase):
     """`client.held`"""
 
     @viewer.get(
-        "list_held_schedules", "/held", "What is held", page=lambda held: held.schedule, keys={"name": "schedule"}
+        "list_held_schedules",
+        "/held",
+        "List schedules with held runs",
+        page=lambda held: held.schedule,
+        keys={"name": "schedule"},
     )
     async def list(
         self, name: Annotated[str | None, Meta(max_length=200, description="Only this schedule.")] = None
     ) -> Sequence[HeldSchedule]:
-        """The schedules of which runs are held until an operator releases or drops them; by name."""
+        """List the schedules that have held runs, by name; an operator releases or drops the runs."""
         if name is not None:
             await self._find(name)
         return await self._store.held.list_schedules(self._namespace, schedule=name)
 
-    @viewer.get("list_held_runs", "/schedules/{name}/held", "The held runs of a schedule", page=lambda run: run.id)
+    @viewer.get("list_held_runs", "/schedules/{name}/held", "List the held runs of a schedule", page=lambda run: run.id)
     async def list_runs(self, name: ScheduleName, *, after: int = 0, limit: int = 100) -> Sequence[RunRecord]:
-        """The held runs of a schedule, oldest first."""
+        """List the held runs of a schedule, oldest first."""
         await self._find(name)
         return await self._store.held.list_runs(self._namespace, name, after=after, limit=page_size(limit))
 
@@ -62,7 +66,7 @@ class Held(ClientBase):
         per_minute: PerMinute = None,
         note: Note = "",
     ) -> int:
-        """Let the oldest held runs of a schedule run, or all of them, at most `per_minute`; 409 if none is held.
+        """Release the oldest held runs of a schedule, or all of them, at most `per_minute`; 409 if none is held.
 
         Returns how many were released.
         """

@@ -1,4 +1,4 @@
-"""Reads that show nothing if the store cannot have it."""
+"""Reads with a default for stores that lack a capability."""
 
 from __future__ import annotations
 

@@ -15,23 +15,23 @@ MAX_ID: Final = 2**63 - 1
 
 
 def check_routable(name: object) -> None:
-    """Refuse a name that no path leads to, as the store does."""
+    """Raise NotFoundError for a name that cannot be a part of a path."""
     if not check_text(name, "schedule") or "/" in str(name):
         raise NotFoundError(f"there is no schedule {str(name)[:200]!r};", hint="`tickbird ls` shows those that exist.")
 
 
 def check_run_id(run_id: int) -> None:
-    """Refuse what no run can have for an id."""
+    """Raise NotFoundError for a number that cannot be the id of a run."""
     if not 0 < run_id <= MAX_ID:
         raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows the newest.")
 
 
 ScheduleName = Annotated[str, Meta(check=check_routable)]
-OfSchedule = Annotated[str | None, Meta(max_length=200, description="Only those of this schedule.")]
+OfSchedule = Annotated[str | None, Meta(max_length=200, description="Only of this schedule.")]
 RunId = Annotated[int, Meta(ge=1, le=MAX_ID, check=check_run_id)]
 Note = Annotated[str, Meta(schema={"maxLength": 2_000, "pattern": TEXT, "description": "Why, for the audit log."})]
 Payload = Annotated[Mapping[str, Any] | None, Meta(check=check_payload)]
-Zone = Annotated[str | None, Meta(max_length=100, description="Format times on the clock of this zone.")]
-# Rounded up where it is sent in whole seconds.
+Zone = Annotated[str | None, Meta(max_length=100, description="The time zone in which texts show times.")]
+# Sent in whole seconds, rounded up.
 From = Annotated[datetime, Meta(round_up=True)]
 CancelRuns = Annotated[bool, Meta(description="Also cancel its runs that have not started.")]

@@ -1,4 +1,4 @@
-"""Queues: what is in them, and at what rate their runs may start."""
+"""Queues, and the rates at which their runs may start."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Queues(ClientBase):
 
     @viewer.get("list_queues", "/queues", "List queues", page=lambda queue: queue.name)
     async def list(self) -> Sequence[QueueStatus]:
-        """The queues that have a rate, active runs or a live worker, by name."""
+        """List the queues that have a rate, active runs or a live worker, by name."""
         workers = await self._store.workers.list(self._namespace)
         known = {queue.name: queue for queue in await self._store.queues.list(self._namespace)}
         for name in {name for worker in workers if executes(worker) for name in worker.queues} - known.keys():
@@ -52,13 +52,13 @@ class Queues(ClientBase):
     @editor.put(
         "set_rate",
         "/queues/{queue}/rate",
-        "Set a rate",
+        "Set the rate of a queue",
         audit="rate",
         envelope="queue",
         beside={"warnings": _warnings},
     )
     async def set_rate(self, queue: QueueName, rate: Rate, *, actor: str) -> QueueStatus:
-        """Let at most this many runs of a queue start within a length of time; those that started count."""
+        """Limit how many runs of a queue may start in a length of time; runs that have already started count."""
         check_text(actor, "actor", minimum=1, maximum=200)
         check_new_name(queue, "queue")
         return await self._set(queue, rate if isinstance(rate, RateLimit) else read_rate(rate), actor)
@@ -66,16 +66,16 @@ class Queues(ClientBase):
     @editor.delete(
         "remove_rate",
         "/queues/{queue}/rate",
-        "Remove a rate",
+        "Remove the rate of a queue",
         audit="rate",
         envelope="queue",
         beside={"warnings": _warnings},
     )
     async def remove_rate(self, queue: QueueName, *, actor: str) -> QueueStatus:
-        """Let the runs of a queue start as they come; 404 if it has no rate."""
+        """Remove the limit on how fast the runs of a queue start; 404 if it has no rate."""
         check_text(actor, "actor", minimum=1, maximum=200)
         check_name(queue, "queue")
-        if not any(each.rate for each in await self._store.queues.list(self._namespace, queue=queue)):
+        if not any(status.rate for status in await self._store.queues.list(self._namespace, queue=queue)):
             raise NotFoundError(f"queue {queue!r} has no rate;", hint="`tickbird queues` shows those that have one.")
         return await self._set(queue, None, actor)
 

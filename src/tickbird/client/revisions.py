@@ -1,4 +1,4 @@
-"""Revisions of schedules: what each changed, and the way back to one."""
+"""Revisions of schedules: their changes, and rollbacks to one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAX_REVISION = 2**31 - 1
 
 
 def check_revision(number: object) -> int:
-    """The number of a revision to go back to, or an InvalidError."""
+    """Raise InvalidError for a number that cannot be a revision."""
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= _MAX_REVISION:
         raise InvalidError(
             f"to: {str(number)[:60]!r} is not the number of a revision;", field="to", hint="the first is 1."
@@ -44,18 +44,18 @@ class Revisions(ClientBase):
     """`client.revisions`"""
 
     @viewer.get(
-        "list_revisions", "/schedules/{name}/revisions", "The revisions", page=lambda entry: entry.revision.revision
+        "list_revisions", "/schedules/{name}/revisions", "List revisions", page=lambda entry: entry.revision.revision
     )
     async def history(
         self, name: ScheduleName, *, before: int | None = None, limit: int = 100
     ) -> Sequence[HistoryEntry]:
-        """Every revision, newest first: its definition, what it changed, who made it, when, and from where."""
+        """List every revision, newest first: its definition, changed fields, actor, time and origin."""
         revisions = await self._list(name, before, page_size(limit) + 1)
         known = {record.revision: record.definition for record in revisions}
         return [HistoryEntry(record, _origin(record), _changes(record, known)) for record in revisions[:limit]]
 
     async def list(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
-        """The same without what each changed."""
+        """The revisions without their changes."""
         return [entry.revision for entry in await self.history(name, before=before, limit=limit)]
 
     async def _list(self, name: str, before: int | None, limit: int) -> Sequence[RevisionRecord]:
@@ -64,7 +64,7 @@ class Revisions(ClientBase):
     @editor.post(
         "roll_back",
         "/schedules/{name}/roll-back",
-        "Go back to a revision",
+        "Roll back to a revision",
         audit="roll_back",
         envelope="schedule",
         beside={"warnings": _warnings},
@@ -80,7 +80,7 @@ class Revisions(ClientBase):
         revision: int | None = None,
         granted: Role | None = None,
     ) -> Schedule:
-        """Make a new revision with the definition of an earlier one; 409 if it is the same.
+        """Create a new revision with the definition of an earlier one; 409 if the definitions are equal.
 
         On a schedule from code, what differs from the code is set over it and stays so through deploys.
         """
@@ -90,25 +90,25 @@ class Revisions(ClientBase):
             # Plain SQL can store any JSON.
             raise DefinitionError(f"revision {to} of {name!r} cannot be read: its definition is not a JSON object.")
         if granted is not None:
-            # What cannot be read is refused below, with its reason.
+            # A definition that cannot be read is refused below, with the reason.
             with suppress(InvalidError):
                 await self._check_role(name, decode_field("target", old.get("target")), granted)
         declared: Mapping[str, Any] = {}
         if schedule.app is not None:
-            # What was read of it must still hold when it is written.
+            # The schedule must not have changed between the read and the write.
             declared, revision = await self._declared(schedule), revision or schedule.revision
         target, payload = old.get("target"), old.get("payload")
         if isinstance(target, Mapping) and isinstance(target.get("task"), str) and isinstance(payload, Mapping):
-            # Of the task as it is now. It is stored as it was, though.
+            # Checked against the task as it is now, but stored as it was.
             await self._checked_payload(Target(target["task"]), payload, unknown_task_ok=True)
         command = RollBack(actor=actor, revision=revision, to=to, definition=old, declared=declared, note=note)
         return (await self._change(name, command)).schedule
 
     async def _revision(self, schedule: Schedule, number: int) -> RevisionRecord:
         check_revision(number)
-        for found in await self._store.schedules.list_revisions(schedule.id, before=number + 1, limit=1):
-            if found.revision == number:
-                return found
+        for record in await self._store.schedules.list_revisions(schedule.id, before=number + 1, limit=1):
+            if record.revision == number:
+                return record
         raise NotFoundError(
             f"schedule {schedule.name!r} has no revision {number}, or it is no longer kept;",
             hint=f"it is at revision {schedule.revision}; `tickbird revisions {schedule.name}` shows those there are.",

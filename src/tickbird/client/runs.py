@@ -1,4 +1,4 @@
-"""Runs: made by hand or ad hoc, looked at, waited for, cancelled, retried."""
+"""Runs: enqueue, read, wait for, cancel and retry."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from tickbird.domain.time.zones import zone
 from tickbird.wire.operations import Shown, editor, operator, viewer
 from tickbird.wire.parameters import Meta
 
-# How soon a run that is waited for is looked at again, and how rarely in the end.
+# Seconds between two polls of a run that is waited for: the first pause and the longest.
 _FIRST_POLL = 0.005
 _MAX_PAUSE = 0.5
 _LOG_PAGE = 1_000
-# So many runs are looked at for whether all slots are busy.
+# How many runs are read to find out whether all slots are busy.
 _RUNNING = 1_000
 
 
@@ -45,7 +45,7 @@ _LENGTH: Final = {
     "description": 'Seconds, or a text such as "10m".',
 }
 _LENGTH_OR_NULL: Final = {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}
-# The domain checks it, as it does for a schedule.
+# The domain validates it, as for a schedule.
 RunPriority = Annotated[
     Priority | None,
     Meta(
@@ -60,7 +60,7 @@ Length = Annotated[Duration, Meta(schema=_LENGTH)]
 
 @dataclass(frozen=True, slots=True)
 class RunDetail:
-    """A run with its attempts, progress, its position in its queue, and what else it waits for."""
+    """A run with its attempts, its progress, its position in the queue, and the reasons why it waits."""
 
     run: RunRecord
     attempts: Sequence[AttemptRecord]
@@ -76,7 +76,7 @@ async def _load(client: Any, run_id: int) -> RunRecord:
 
 def _part(key: str) -> Callable[[F], F]:
     """The declaration of a method that reads one part of a run's details."""
-    return viewer.get("get_run", "/runs/{id}", "One run", keys={"run_id": "id"}, envelope=key, routed=False)
+    return viewer.get("get_run", "/runs/{id}", "Get a run", keys={"run_id": "id"}, envelope=key, routed=False)
 
 
 class Runs(ClientBase):
@@ -85,7 +85,7 @@ class Runs(ClientBase):
     @editor.post(
         "create_run",
         "/runs",
-        "Run a task",
+        "Enqueue a run of a task",
         status=201,
         audit="enqueue",
         stored=False,
@@ -103,22 +103,29 @@ class Runs(ClientBase):
         actor: str,
         at: From | None = None,
         delay: Length = 0,
-        queue: Annotated[str | None, Meta(description="Default: that of the task.")] = None,
+        queue: Annotated[str | None, Meta(description="The queue (default: the task's).")] = None,
         priority: RunPriority = None,
         start_within: Annotated[
-            Duration | None, Meta(schema=_LENGTH_OR_NULL, description="Cancelled if it has not started by then.")
+            Duration | None,
+            Meta(schema=_LENGTH_OR_NULL, description="Cancel the run if it has not started within this time."),
         ] = None,
         crash_limit: Annotated[
-            int | None, Meta(description="How many lost workers the run survives (default: by the task's on_crash).")
+            int | None,
+            Meta(description="How often to try again after a worker was lost (default: by the task's on_crash)."),
         ] = None,
         idempotency_key: str | None = None,
         concurrency_key: Annotated[
             str | FromTask | None,
-            Meta(schema={"anyOf": [{"type": "string"}, {"type": "null"}], "description": "Default: that of the task."}),
+            Meta(
+                schema={
+                    "anyOf": [{"type": "string"}, {"type": "null"}],
+                    "description": "The concurrency key (default: the task's).",
+                }
+            ),
         ] = FROM_TASK,
         unknown_task_ok: Annotated[bool, Meta(description="If false, 404 if no live worker knows the task.")] = False,
     ) -> int:
-        """A run without a schedule, now or later; returns its id. The same key again gives the id of the same run.
+        """Create a run without a schedule, now or later; returns its id. The same key again gives the same id.
 
         A setting that is not given is the task's; `concurrency_key=None` is no key.
         """
@@ -144,11 +151,11 @@ class Runs(ClientBase):
         self,
         *,
         schedule: OfSchedule = None,
-        status: Annotated[Status | None, Meta(description="Only those in this status.")] = None,
+        status: Annotated[Status | None, Meta(description="Only runs in this status.")] = None,
         before: int | None = None,
         limit: int = 100,
     ) -> Sequence[RunRecord]:
-        """Runs of a namespace, newest first; also those of schedules that are deleted."""
+        """List the runs of a namespace, newest first, including those of deleted schedules."""
         if schedule is not None:
             await self._find(schedule)
         if status is not None:
@@ -157,14 +164,14 @@ class Runs(ClientBase):
             self._namespace, schedule=schedule, status=status, before=before, limit=page_size(limit)
         )
 
-    @viewer.get("list_active_runs", "/schedules/{name}/active-runs", "The runs that are not final")
+    @viewer.get("list_active_runs", "/schedules/{name}/active-runs", "List the active runs of a schedule")
     async def list_active(self, name: ScheduleName) -> Sequence[RunRecord]:
-        """The runs of a schedule that wait, are queued or are running, oldest first; also of a deleted one."""
+        """List the runs of a schedule that are waiting, queued or running, oldest first; also of a deleted schedule."""
         return await self._store.runs.list_active((await self._find(name)).id)
 
-    @viewer.get("get_run", "/runs/{id}", "One run", keys={"run_id": "id"}, waits=True)
+    @viewer.get("get_run", "/runs/{id}", "Get a run", keys={"run_id": "id"}, waits=True)
     async def detail(self, run_id: RunId, *, tz: Zone = None) -> RunDetail:
-        """A run, its attempts that failed or were lost, its progress, its position in its queue, and what it waits for.
+        """Get a run with its failed and lost attempts, progress, position in the queue, and the reasons why it waits.
 
         With `wait`, once it is final, or as it is after that time.
         """
@@ -185,12 +192,12 @@ class Runs(ClientBase):
         return run
 
     async def wait(self, run_id: int, *, timeout: Duration | None = None) -> RunRecord:
-        """A run once it has come to its end; NotFinishedError if it has not within so long. The run goes on."""
+        """Wait until a run is final; NotFinishedError after `timeout`. The run itself continues."""
         import asyncio
 
         patience = None if timeout is None else float(seconds(timeout, "timeout"))
         began, pause = time.monotonic(), _FIRST_POLL
-        # A look is one row by its key. To be told would cost every run that ends a message, waited for or not.
+        # A poll reads one row by its key. A notification would cost every run that ends a message.
         while (run := await self.get(run_id)).status not in FINAL:
             left = pause if patience is None else began + patience - time.monotonic()
             if left <= 0:
@@ -201,46 +208,46 @@ class Runs(ClientBase):
 
     @_part("attempts")
     async def list_attempts(self, run_id: RunId) -> Sequence[AttemptRecord]:
-        """The attempts of a run that did not end it well."""
+        """The attempts of a run that failed or were lost."""
         return await self._store.runs.list_attempts((await self.get(run_id)).id)
 
     async def logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> Sequence[LogLine]:
-        """What a run has said so far, in order, behind this attempt and number; also while it runs."""
+        """The log lines of a run after an attempt and line number, in order; also while it runs."""
         return (await self.read_logs(run_id, after=after, limit=limit)).lines
 
     async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> RunLogs:
-        """The same, and how the run stands: once it is final, there is no more to come."""
+        """The log lines and the status of the run; after a final status, no more lines follow."""
         run = await self.get(run_id)
         return RunLogs(run.status, await self._store.logs.read(run_id, after=after, limit=page_size(limit)))
 
     async def follow_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0)) -> AsyncIterator[LogLine]:
-        """Each line of a run behind this attempt and number, as it comes, until the run has come to its end."""
+        """Log lines of a run after an attempt and line number, as they arrive, until the run is final."""
         import asyncio
 
         while True:
-            found = await self.read_logs(run_id, after=after, limit=_LOG_PAGE)
-            for line in found.lines:
+            logs = await self.read_logs(run_id, after=after, limit=_LOG_PAGE)
+            for line in logs.lines:
                 yield line
                 after = line.attempt, line.number
-            if len(found.lines) < _LOG_PAGE:
-                if found.status in FINAL:
+            if len(logs.lines) < _LOG_PAGE:
+                if logs.status in FINAL:
                     return
                 await asyncio.sleep(_MAX_PAUSE)
 
     @_part("progress")
     async def progress(self, run_id: RunId) -> Progress | None:
-        """How far a run said that it was, last; None when it has said nothing."""
+        """The progress that a run reported last; None if it has reported none."""
         await self.get(run_id)
         return await self._store.logs.read_progress(run_id)
 
     @_part("queue_position")
     async def queue_position(self, run_id: RunId) -> QueuePosition | None:
-        """What keeps a queued run back in its queue: a rate, or others that may pass it; None where nothing does."""
+        """What delays a queued run in its queue: a rate, or runs that may overtake it; None if nothing does."""
         return await self._find_position((await self.get(run_id)).id)
 
     @_part("waiting_for")
     async def waiting_for(self, run_id: RunId, *, tz: Zone = None) -> Sequence[Step]:
-        """What keeps a run that has not begun from it, as `why` tells it; nothing where a worker should take it now."""
+        """The reasons why a run has not started, as `why` shows them; empty if a worker should claim it now."""
         run, store, namespace = await self.get(run_id), self._store, self._namespace
         if run.status not in ("waiting", "queued"):
             return []
@@ -270,7 +277,7 @@ class Runs(ClientBase):
         run_id: RunId,
         *,
         actor: str,
-        reason: Annotated[str, Meta(max_length=2_000, description="Shown wherever the run is.")] = "",
+        reason: Annotated[str, Meta(max_length=2_000, description="Shown with the run.")] = "",
     ) -> RunRecord:
         """Cancel a run that has not started, or ask a running one to stop; 409 if it is final."""
         await self.get(run_id)
@@ -280,7 +287,7 @@ class Runs(ClientBase):
     @operator.post(
         "retry_run",
         "/runs/{id}/retry",
-        "Repeat a run",
+        "Retry a run",
         keys={"run_id": "id"},
         status=201,
         audit="retry",
@@ -297,7 +304,7 @@ class Runs(ClientBase):
         payload: Payload = None,
         idempotency_key: str | None = None,
     ) -> RunRecord:
-        """A new run with the target, payload and policies of a final run, whatever its schedule is by now.
+        """Create a run with the target, payload and policies of a final run, even if its schedule has changed since.
 
         Another payload may be given. The same key again gives the same run. 409 if that run is not final.
         """
@@ -331,7 +338,7 @@ class Runs(ClientBase):
 
 
 def not_finished(run: RunRecord, waited: float) -> NotFinishedError:
-    """The error for a run that was waited for so many seconds."""
+    """The error for a run that is not final after this many seconds."""
     return NotFinishedError(
         f"run {run.id} is {run.status} after {duration_text(waited)} of waiting, and goes on;",
         hint=f"wait again, or look at it with `tickbird runs {run.id}`.",

@@ -37,9 +37,9 @@ from tickbird.domain.triggers.trigger import Trigger as TriggerValue
 from tickbird.wire.operations import Options, editor, operator, viewer
 from tickbird.wire.parameters import Meta
 
-# A name that others create and delete all the time is given up after this.
+# Attempts to create or replace a schedule that other clients create and delete at the same time.
 _MAX_PUT_TRIES: Final = 20
-# The domain reads it, and names what is wrong.
+# The domain validates it, with better errors than a schema.
 DefinitionJson = Annotated[
     Mapping[str, Any],
     Meta(
@@ -48,7 +48,7 @@ DefinitionJson = Annotated[
 ]
 Changes = Annotated[Mapping[str, Any], Meta(schema=changes_schema())]
 FieldNames = Annotated[
-    Collection[str], Meta(description="Fields that have no value, whatever the task or code declares.")
+    Collection[str], Meta(description="Fields that have no value, even if the task or code declares one.")
 ]
 
 
@@ -57,7 +57,7 @@ async def _warnings(client: Any, result: PutResult, arguments: Mapping[str, Any]
 
 
 def _change(audit: str, status: int = 200) -> Options:
-    """What changes of one schedule have in common."""
+    """The options that all changes of one schedule share."""
     return {
         "audit": audit,
         "status": status,
@@ -82,7 +82,7 @@ class Schedules(Bulk):
         unknown_task_ok: bool = False,
         **options: Any,
     ) -> Schedule:
-        """A new schedule of a task, or of the spec of another target, such as a `command(...)`.
+        """Create a schedule of a task, or of the spec of another target, such as a `command(...)`.
 
         `options` are the policies of a definition.
 
@@ -111,12 +111,14 @@ class Schedules(Bulk):
         definition: DefinitionJson,
         *,
         actor: str,
-        first: Annotated[Literal["now"] | None, Meta(description="`now`: also one run at once.")] = None,
-        unknown_task_ok: Annotated[bool, Meta(description="If false, 404 if no live worker knows the task.")] = True,
+        first: Annotated[Literal["now"] | None, Meta(description="`now`: also start one run immediately.")] = None,
+        unknown_task_ok: Annotated[
+            bool, Meta(description="Accept a task that no live worker has; if false, 404.")
+        ] = True,
         none: FieldNames = (),
         granted: Role | None = None,
     ) -> Schedule:
-        """A new schedule by its definition as JSON; 409 if there is one of this name.
+        """Create a schedule from its definition as JSON; 409 if the name is taken.
 
         A setting that is not stated is the task's. A task that no live worker knows is a warning.
         """
@@ -136,24 +138,26 @@ class Schedules(Bulk):
         command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
         return (await self._change(name, command)).schedule
 
-    @viewer.get("get_schedule", "/schedules/{name}", "One schedule", etag=lambda schedule: schedule.revision)
+    @viewer.get("get_schedule", "/schedules/{name}", "Get a schedule", etag=lambda schedule: schedule.revision)
     async def get(self, name: ScheduleName) -> Schedule:
-        """A schedule by name; the header ETag has its revision, for If-Match."""
+        """Get a schedule by name; the header ETag has its revision, for If-Match."""
         return await self._get(name)
 
-    @viewer.get("list_schedules", "/schedules", "List schedules by name", page=lambda row: row.schedule.name)
+    @viewer.get("list_schedules", "/schedules", "List schedules", page=lambda row: row.schedule.name)
     async def list(
         self,
         *,
         contains: Annotated[
-            str, Meta(max_length=200, description="Only those whose name, tag or target contains this.")
+            str, Meta(max_length=200, description="Only schedules whose name, tag or target contains this text.")
         ] = "",
-        state: Annotated[State | None, Meta(description="Only those in this state; deleted ones only so.")] = None,
-        tag: Annotated[str | None, Meta(max_length=200, description="Only those with this tag.")] = None,
+        state: Annotated[
+            State | None, Meta(description="Only schedules in this state; deleted ones are listed only with `deleted`.")
+        ] = None,
+        tag: Annotated[str | None, Meta(max_length=200, description="Only schedules with this tag.")] = None,
         after: str = "",
         limit: int = 100,
     ) -> Sequence[ScheduleSummary]:
-        """Schedules of a namespace, each with its newest run and what keeps it from running."""
+        """List the schedules of a namespace by name, with the newest run and the problems of each."""
         if state is not None:
             check_choice(state, "state", get_args(State))
         for field, text in (("contains", contains), ("tag", tag or ""), ("after", after)):
@@ -163,13 +167,13 @@ class Schedules(Bulk):
         )
         workers, now = await self._store.workers.list(self._namespace), await self._store.now()
         finder = ProblemFinder(workers, now)
-        found = ((row, finder.find(row.schedule, row.held)) for row in rows)
-        return [row.with_problems(tuple(reasons)) if reasons else row for row, reasons in found]
+        checked = ((row, finder.find(row.schedule, row.held)) for row in rows)
+        return [row.with_problems(tuple(reasons)) if reasons else row for row, reasons in checked]
 
     async def update(
         self, name: str, *, actor: str, revision: int | None = None, unset: Collection[str] = (), **fields: Any
     ) -> Schedule:
-        """Set some fields of the definition and leave the others as they are; `unset` ones go back.
+        """Set some fields of the definition and leave the others as they are; `unset` resets fields.
 
         A field goes back to what code or a file declares; else to the setting of the task, or to its default.
         """
@@ -190,19 +194,19 @@ class Schedules(Bulk):
             revision=revision,
         )
 
-    @editor.patch("change_schedule", "/schedules/{name}", "Change some fields", **_change("update"))
+    @editor.patch("change_schedule", "/schedules/{name}", "Change fields of a schedule", **_change("update"))
     async def patch(
         self,
         name: ScheduleName,
         definition: Changes = {},  # noqa: B006 - read only
         *,
         actor: str,
-        unset: Annotated[Collection[str], Meta(description="Fields that go back, as null does in `definition`.")] = (),
+        unset: Annotated[Collection[str], Meta(description="Fields to reset, like null in `definition`.")] = (),
         none: FieldNames = (),
         revision: int | None = None,
         granted: Role | None = None,
     ) -> Schedule:
-        """Change only the stated fields; null takes one back to what code or the task declares, or its default."""
+        """Change only the stated fields; null resets a field to what code or the task declares, or to its default."""
         fields, back = read_changes(definition)
         check_fields(none)
         fields |= dict.fromkeys(none)
@@ -219,7 +223,7 @@ class Schedules(Bulk):
         if unset:
             schedule = await self._get(name)
             if schedule.app is not None:
-                # What was read of it must still hold when it is written.
+                # The schedule must not have changed between the read and the write.
                 declared, revision = await self._declared(schedule), revision or schedule.revision
             elif target := fields.get("target") or (schedule.definition.target if schedule.definition else None):
                 declared = await self._declared_by_task(target)
@@ -233,7 +237,7 @@ class Schedules(Bulk):
         return (await self._change(name, command)).schedule
 
     async def _declared_by_task(self, target: Target) -> Mapping[str, Any]:
-        """The settings of a task as JSON; none if no live worker has it."""
+        """The settings of a task as JSON; empty if no live worker has the task."""
         settings = (await self._task_settings([target])).get(target.name, {})
         return {name: encode_field(name, value) for name, value in settings.items()}
 
@@ -245,7 +249,7 @@ class Schedules(Bulk):
         beside={"warnings": _warnings},
         etag=lambda result: result.schedule.revision,
         created=lambda result: result.created,
-        responses={201: "It was created."},
+        responses={201: "The schedule was created."},
     )
     async def put(
         self,
@@ -257,7 +261,7 @@ class Schedules(Bulk):
         revision: int | None = None,
         granted: Role | None = None,
     ) -> PutResult:
-        """Make the schedule what is sent, whether it exists or not; settings that are left out are the task's.
+        """Create a schedule or replace its definition; settings that are left out are the task's.
 
         Other fields get their defaults. A field of a schedule from code goes back to what code declares. With
         `revision` only if it is still at that one, with 0 only if there is none.
@@ -288,11 +292,11 @@ class Schedules(Bulk):
     async def delete(
         self, name: ScheduleName, *, actor: str, revision: int | None = None, cancel_runs: CancelRuns = False
     ) -> Schedule:
-        """Delete a schedule; its ledger stays, and a later schedule of this name continues from there."""
+        """Delete a schedule; its ledger stays, and a new schedule with this name continues it."""
         command = Delete(actor=actor, revision=revision, cancel_runs=cancel_runs)
         return (await self._change(name, command)).schedule
 
-    @operator.post("pause_schedule", "/schedules/{name}/pause", "Pause", **_change("pause"))
+    @operator.post("pause_schedule", "/schedules/{name}/pause", "Pause a schedule", **_change("pause"))
     async def pause(
         self,
         name: ScheduleName,
@@ -303,22 +307,22 @@ class Schedules(Bulk):
         revision: int | None = None,
         cancel_runs: CancelRuns = False,
     ) -> Schedule:
-        """Stop planning until it is resumed, or until an instant; queued runs continue unless they are cancelled."""
+        """Stop planning a schedule until it is resumed, or until an instant; queued runs start unless `cancel_runs`."""
         end = None if until is None else to_seconds(until)
         command = Pause(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
         return (await self._change(name, command)).schedule
 
-    @operator.post("resume_schedule", "/schedules/{name}/resume", "Resume", **_change("resume"))
+    @operator.post("resume_schedule", "/schedules/{name}/resume", "Resume a schedule", **_change("resume"))
     async def resume(self, name: ScheduleName, *, actor: str, note: Note = "", revision: int | None = None) -> Schedule:
-        """Continue; ticks of the pause become one skip `paused`. 409 if it is not paused."""
+        """Plan a schedule again; the ticks of the pause are recorded as one skip. 409 if it is not paused."""
         command = Resume(actor=actor, revision=revision, note=note)
         return (await self._change(name, command)).schedule
 
-    @operator.post("reschedule", "/schedules/{name}/reschedule", "Move the next tick", **_change("reschedule"))
+    @operator.post("reschedule", "/schedules/{name}/reschedule", "Reschedule the next tick", **_change("reschedule"))
     async def reschedule(
         self, name: ScheduleName, to: datetime, *, actor: str, note: Note = "", revision: int | None = None
     ) -> Schedule:
-        """Make the next tick due at another instant; ticks that this passes over are skipped."""
+        """Make the next tick due at another instant; ticks in between are skipped."""
         command = Reschedule(actor=actor, revision=revision, to=to_seconds(to), note=note)
         return (await self._change(name, command)).schedule
 
@@ -336,7 +340,7 @@ class Schedules(Bulk):
         note: Note = "",
         revision: int | None = None,
     ) -> Schedule:
-        """Do not run the next tick, the next `count` ticks, or all before an instant."""
+        """Skip the next tick, the next `count` ticks, or all ticks before an instant."""
         if count is not None and until is not None:
             raise InvalidError("count and until: give one of them, not both.", field="until")
         end = None if until is None else to_seconds(until)
@@ -346,7 +350,7 @@ class Schedules(Bulk):
     @operator.post(
         "trigger_schedule",
         "/schedules/{name}/trigger",
-        "Run it now",
+        "Trigger a run now",
         status=201,
         audit="trigger",
         stored=False,
@@ -364,7 +368,7 @@ class Schedules(Bulk):
         wait: Duration | None = None,
         revision: int | None = None,
     ) -> RunRecord:
-        """One manual run now; does not change the schedule's own ticks. The same key again gives the same run.
+        """Create a manual run now; the schedule's ticks do not change. The same key again gives the same run.
 
         With `wait`, the run once it is final, if it is within that time.
         """

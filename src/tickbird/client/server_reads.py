@@ -1,4 +1,4 @@
-"""What a server reads of a whole store, once for all whom it serves; a client over HTTP has no use for it."""
+"""Reads of the whole store that only a server needs, for all of its clients."""
 
 from __future__ import annotations
 
@@ -39,35 +39,35 @@ class ServerReads:
         return self._store.capabilities
 
     async def schema_version(self) -> int | None:
-        """The number of the newest migration that was applied to it."""
+        """The number of the newest applied migration; None if there is no schema."""
         return await self._store.schema_version()
 
     async def activity_watermark(self, before: Watermark | None = None) -> Watermark:
-        """Up to where everything can be seen that has happened in the store; `before` is what the look before found."""
+        """The watermark up to which all activity is visible; `before` is the previous one."""
         return await self._store.activity.watermark(before)
 
     async def read_activity(self, namespaces: Collection[str], after: ActivityCursor, until: Watermark) -> ActivityPage:
-        """What happened in these namespaces behind a place, in an order that everybody sees alike."""
+        """The activity of these namespaces after a cursor, in the same order for every reader."""
         return await self._store.activity.read(namespaces, after, until)
 
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
-        """Yields when something may have happened; not whenever it has."""
+        """Yield when there may be new activity; some activity is not announced."""
         return self._store.wakeups()
 
     async def filter_live_tokens(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of these tokens and sessions that can be used."""
+        """The ids of the tokens and sessions that are neither expired nor revoked."""
         return await self._store.tokens.filter_live(ids)
 
     async def read_metrics(self, namespace: str, *, maximum: int = MAX_COUNTED) -> NamespaceMetrics:
-        """How much there is of everything in a namespace, each counted up to `maximum`."""
+        """The counts of a namespace, each up to `maximum`."""
         return await self._store.statistics.read_metrics(namespace, maximum=maximum)
 
     async def find_token(self, token_id: str) -> TokenRecord | None:
-        """A token by its id; None if there is none."""
+        """A token by its id, or None."""
         return await self._store.tokens.find(token_id) if is_token_id(token_id) else None
 
     async def touch_token(self, token_id: str) -> None:
-        """Write that a token was used, at most once a minute."""
+        """Record that a token was used, at most once a minute."""
         await self._store.tokens.touch(token_id)
 
     async def open_session(
@@ -87,9 +87,9 @@ class ServerReads:
         return await self._store.sessions.open("default", new), text
 
     async def find_session(self, session_id: str) -> SessionRecord | None:
-        """A session by its id; None if there is none."""
+        """A session by its id, or None."""
         return await self._store.sessions.find(session_id) if is_session_id(session_id) else None
 
     async def touch_session(self, session_id: str) -> None:
-        """Write that a session was used, at most once a minute."""
+        """Record that a session was used, at most once a minute."""
         await self._store.sessions.touch(session_id)

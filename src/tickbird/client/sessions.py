@@ -1,4 +1,4 @@
-"""Sessions: what a browser holds in place of a token."""
+"""Sessions: browsers that have logged in with a token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tickbird.wire.parameters import Meta
 
 
 def check_session_id(session_id: object) -> None:
-    """Refuse what no session can have for an id."""
+    """Raise NotFoundError for a text that cannot be the id of a session."""
     if not is_session_id(session_id):
         raise no_such_session(str(session_id))
 
@@ -24,18 +24,21 @@ SessionId = Annotated[str, Meta(check=check_session_id)]
 
 
 class Sessions(ClientBase):
-    """`client.sessions`; with `within`, only those of tokens that open nothing but these namespaces."""
+    """`client.sessions`; with `within`, only sessions of tokens that are limited to these namespaces."""
 
     @token_admin.get("list_sessions", "/sessions", "List sessions", page=lambda session: session.id)
     async def list(
         self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
     ) -> Sequence[SessionRecord]:
-        """Sessions by id: those of tokens that open nothing but what the caller's own opens."""
+        """List sessions by id; only those of tokens that have no namespace beyond the caller's."""
         check_text(after, "after")
         return await self._store.sessions.list(within=within, live=live, after=after, limit=page_size(limit))
 
     @token_admin.get(
-        "list_token_sessions", "/tokens/{token_id}/sessions", "Sessions of a token", page=lambda session: session.id
+        "list_token_sessions",
+        "/tokens/{token_id}/sessions",
+        "List the sessions of a token",
+        page=lambda session: session.id,
     )
     async def list_of_token(
         self,
@@ -46,16 +49,16 @@ class Sessions(ClientBase):
         after: str = "",
         limit: int = 100,
     ) -> Sequence[SessionRecord]:
-        """Sessions that were opened with a token, by id; ended ones are kept for a week."""
+        """List the sessions that were opened with a token, by id; ended ones are kept for a week."""
         check_text(after, "after")
         await self._check_token(token_id, within)
         return await self._store.sessions.list(
             token_id=token_id, within=within, live=live, after=after, limit=page_size(limit)
         )
 
-    @token_admin.get("get_session", "/sessions/{session_id}", "One session")
+    @token_admin.get("get_session", "/sessions/{session_id}", "Get a session")
     async def get(self, session_id: SessionId, *, within: Collection[str] | None = None) -> SessionRecord:
-        """A session by its id, without its secret."""
+        """Get a session by its id, without its secret."""
         session = await self._store.sessions.find(session_id) if is_session_id(session_id) else None
         if session is None or not covers(check_namespaces(within), session.namespaces):
             raise no_such_session(str(session_id))
@@ -65,7 +68,7 @@ class Sessions(ClientBase):
         "close_session", "/sessions/{session_id}", "Close a session", audit="close_session", revokes="session_id"
     )
     async def close(self, session_id: SessionId, *, actor: str, within: Collection[str] | None = None) -> SessionRecord:
-        """End a session: this server refuses it at once, others within a second. Harmless if it has ended."""
+        """End a session; this server refuses it at once, others within a second. It may have ended already."""
         check_text(actor, "actor", minimum=1, maximum=200)
         await self.get(session_id, within=within)
         return await self._store.sessions.close(self._namespace, session_id, actor)
@@ -79,7 +82,7 @@ class Sessions(ClientBase):
         revokes="token_id",
     )
     async def close_of_token(self, token_id: TokenId, *, actor: str, within: Collection[str] | None = None) -> int:
-        """End all sessions of a token, and leave the token itself as it is; returns how many were live."""
+        """End all sessions of a token, but not the token; returns how many were live."""
         check_text(actor, "actor", minimum=1, maximum=200)
         await self._check_token(token_id, within)
         return await self._store.sessions.close_all(self._namespace, token_id, actor)

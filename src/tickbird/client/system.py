@@ -30,7 +30,7 @@ from tickbird.wire.parameters import Meta
 
 
 def check_days(days: int) -> None:
-    """So far ahead ticks are compared."""
+    """Raise InvalidError if the number of days is not in the range."""
     if not 1 <= days <= 36_500:
         raise InvalidError("days: must be from 1 to 36500.", field="days")
 
@@ -40,58 +40,60 @@ class System(ClientBase):
 
     @store_admin.get("doctor", "/doctor", "Check the store", timeout=60)
     async def doctor(self) -> Sequence[Finding]:
-        """Every check of the store: its result, and the fix if something is wrong; as `tickbird doctor` prints it."""
+        """Run every check of the store, as `tickbird doctor` does; a problem comes with its fix."""
         snapshot = await self._store.inspect(self._namespace)
         return run_checks(replace(snapshot, missing=missing_capabilities(self._store.capabilities)))
 
-    @store_admin.get("identity", "/system/identity", "Identity of the store")
+    @store_admin.get("identity", "/system/identity", "Get the identity of the store")
     async def identity(self) -> StoreIdentity:
-        """Where the store is and where it says it is; `copy_reason` tells why it is taken for a copy."""
+        """Get the recorded and the current database of the store; `copy_reason` says why it counts as a copy."""
         return await self._store.identity.check()
 
-    @store_admin.post("accept_copy", "/system/accept-copy", "Accept a copy", audit="accept_copy")
+    @store_admin.post("accept_copy", "/system/accept-copy", "Accept a copied store", audit="accept_copy")
     async def accept_copy(self, *, actor: str) -> StoreIdentity:
-        """Let a copy of a store plan and execute as a store of its own; 409 if it is none."""
+        """Let a copied store plan and execute; 409 if it is not a copy."""
         check_text(actor, "actor", minimum=1, maximum=200)
         if not (await self._store.identity.check()).copy_reason:
             raise ConflictError("this store is no copy;", hint="there is nothing to accept.")
         return await self._store.identity.accept_copy(self._namespace, actor)
 
-    @viewer.get("zone_data", "/system/zone-data", "Time zone data")
+    @viewer.get("zone_data", "/system/zone-data", "Get the time zone data")
     async def zone_data(self) -> Zones:
-        """The time zone data of this process, or of the server's, and that of the store."""
+        """Get the versions of time zone data that this process, or the server, and the store use."""
         return await self._store.zone_data.check()
 
-    @viewer.get("zone_data_history", "/system/zone-data/history", "Earlier time zone data")
+    @viewer.get("zone_data_history", "/system/zone-data/history", "List the history of time zone data")
     async def zone_data_history(
-        self, *, limit: Annotated[int, Meta(ge=1, le=1_000, description="At most so many.")] = 100
+        self, *, limit: Annotated[int, Meta(ge=1, le=1_000, description="The maximum number.")] = 100
     ) -> Sequence[ZoneRecord]:
-        """The time zone data that the store has used, newest first."""
+        """List the versions of time zone data that the store has used, newest first."""
         return await self._store.zone_data.list(limit=page_size(limit))
 
     @store_admin.post("adopt_zone_data", "/system/zone-data/adopt", "Adopt time zone data", audit="adopt_zone_data")
     async def adopt_zone_data(self, *, actor: str) -> Zones:
-        """Let the store use the time zone data of this process, also older data; 409 if it does already."""
+        """Let the store use the time zone data of this process, even if it is older; 409 if it already does."""
         check_text(actor, "actor", minimum=1, maximum=200)
         zones = await self._store.zone_data.check(adopt=True, actor=actor)
         if not zones.adopted:
             raise ConflictError("the store goes by these zone rules already;", hint="there is nothing to adopt.")
         return zones
 
-    @viewer.get("zone_impact", "/system/zone-data/impact", "Ticks that time zone data moves", local=("against",))
+    @viewer.get(
+        "zone_impact", "/system/zone-data/impact", "List the ticks that time zone data moves", local=("against",)
+    )
     async def zone_impact(
         self,
         days: Annotated[
             int,
             Meta(
                 schema={"minimum": 1, "maximum": 36_500},
-                description="Within so many days.",
+                description="How many days to compare.",
                 check=check_days,
             ),
         ] = 400,
         against: str | Path | None = None,
     ) -> Sequence[ZoneImpact]:
-        """The next ticks as stored that the time zone data of the server's process moves, the nearest first.
+        """List the stored next ticks that the time zone data of the server would move, the nearest first.
 
         With `against`, a folder of zone files: every tick within `days` that these move.
         """
@@ -107,7 +109,7 @@ class System(ClientBase):
             lambda: sort_by_instant(iter_zone_impacts(schedules, against, since, since + days * 86_400))
         )
 
-    @viewer.get("now", "/now", "The store's clock", envelope="now")
+    @viewer.get("now", "/now", "Get the time of the store", envelope="now")
     async def now(self) -> datetime:
-        """The instant that it is for the store, by which everything is planned."""
+        """Get the current time of the store's clock, by which ticks are planned."""
         return await self._store.now()

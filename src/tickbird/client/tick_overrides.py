@@ -1,4 +1,4 @@
-"""One coming tick: skipped, moved, or with another payload."""
+"""Overrides of single upcoming ticks: skip, move, or another payload."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ Tick = Annotated[
 class Overrides(ClientBase):
     """`client.overrides`: decisions for single upcoming ticks."""
 
-    @viewer.get("list_overrides", "/schedules/{name}/overrides", "Ticks with a decision of their own")
+    @viewer.get("list_overrides", "/schedules/{name}/overrides", "List overrides")
     async def list(self, name: ScheduleName) -> Sequence[OverrideRecord]:
-        """The upcoming ticks that are skipped, moved or have another payload, in order."""
+        """List the upcoming ticks that are skipped, moved or have another payload, in order."""
         return overrides_of(await self._get(name))
 
     @operator.put(
         "put_override",
         "/schedules/{name}/overrides/{tick}",
-        "Decide for one tick",
+        "Override a tick",
         audit="override",
         envelope="override",
         beside={"schedule": _name},
@@ -60,7 +60,7 @@ class Overrides(ClientBase):
         note: Note = "",
         revision: int | None = None,
     ) -> OverrideRecord:
-        """Skip one upcoming tick, or make it due at another instant, give it another payload, or both.
+        """Skip one upcoming tick, or move it to another instant, or give it another payload, or both.
 
         It replaces an earlier decision for that tick. 409 if the tick is decided already.
         """
@@ -77,7 +77,7 @@ class Overrides(ClientBase):
     @operator.delete(
         "undo_override",
         "/schedules/{name}/overrides/{tick}",
-        "Undo the decision for a tick",
+        "Undo an override",
         audit="undo_override",
         envelope="schedule",
         beside={"warnings": schedule_warnings},
@@ -86,7 +86,7 @@ class Overrides(ClientBase):
     async def undo(
         self, name: ScheduleName, tick: Tick, *, actor: str, note: Note = "", revision: int | None = None
     ) -> Schedule:
-        """Take back the decision for an upcoming tick, by an override or by a reschedule."""
+        """Undo the override or the reschedule of an upcoming tick."""
         at = without_fraction(tick, "tick")
         return await self._change_tick(name, at, ClearOverride(actor=actor, revision=revision, tick=at, note=note))
 

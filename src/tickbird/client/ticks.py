@@ -1,4 +1,4 @@
-"""Ticks: those to come, what was decided for those that came, and why."""
+"""Ticks: upcoming ones, past decisions, explanations and verification."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from tickbird.wire.operations import viewer
 from tickbird.wire.page_tokens import NUMBER_KEY, read_number_key
 from tickbird.wire.parameters import Meta
 
-# So many successes of a schedule are looked through for the one that another one needed.
+# How many successes of a schedule are searched for the one that a dependent tick needed.
 _SUCCESSES = 200
 _FEW = 100
-# How far back the ledger is read unless stated.
+# How far back the ledger is read by default.
 _LATELY = timedelta(days=7)
 # Revisions on either side of an instant that explain it.
 _AROUND = 500
@@ -45,20 +45,20 @@ async def _clock(client: Any, _: Sequence[UpcomingTick], __: Mapping[str, Any]) 
 class Ticks(ClientBase):
     """`client.ticks`"""
 
-    @viewer.get("next_ticks", "/schedules/{name}/next", "The upcoming ticks", beside={"now": _clock})
+    @viewer.get("next_ticks", "/schedules/{name}/next", "List upcoming ticks", beside={"now": _clock})
     async def next(
         self,
         name: ScheduleName,
         count: Annotated[
-            int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="How many.", check=check_count)
+            int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="How many ticks.", check=check_count)
         ] = 10,
     ) -> Sequence[UpcomingTick]:
-        """The next ticks of the schedule as it is now, with notes on changes of the clock."""
+        """List the next ticks of a schedule as it is now, with notes on clock changes."""
         schedule, now = await self._get(name), await self._store.now()
         # A page that shows a few does not wait for a caller that asked for thousands.
         return await (compute if count > _FEW else compute_now)(_noted_ticks, schedule, now, count)
 
-    @viewer.get("why", "/schedules/{name}/why", "Why it ran, or did not")
+    @viewer.get("why", "/schedules/{name}/why", "Explain a tick")
     async def why(
         self,
         name: ScheduleName,
@@ -66,12 +66,12 @@ class Ticks(ClientBase):
         *,
         tz: Zone = None,
     ) -> Explanation:
-        """What was, or will be, decided for an instant, and every step on the way."""
+        """Explain step by step why a schedule ran, did not run, or will run at an instant."""
         evidence = await self._context(await self._find(name), at)
         return await compute_now(explain, evidence if tz is None else replace(evidence, tz=zone(tz).name))
 
     async def _context(self, schedule: Schedule, at: datetime) -> ExplainContext:
-        """The rows that concern one instant of a schedule, and those that they name."""
+        """The rows about one instant of a schedule, and the rows that they refer to."""
         store, namespace, name = self._store, self._namespace, schedule.name
         tick = to_datetime(to_seconds(at))
         decided = await store.ledger.tick_decisions(schedule.id, tick, tick)
@@ -136,49 +136,49 @@ class Ticks(ClientBase):
         return [found[number] for number in sorted(found, reverse=True)]
 
     async def _with_needed(self, evidence: ExplainContext, revision: int | None) -> ExplainContext:
-        """With what is known of the schedules that this one depends on, or did by a revision."""
+        """Add the schedules that this one depends on, also by an earlier revision."""
         asked = (evidence.schedule.definition, evidence.definition(revision))
         names = {each.schedule for definition in asked if definition is not None for each in definition.depends_on}
         if not names:
             return evidence
         successes = await self._store.schedules.last_successes(self._namespace, names)
         needed: list[RunRecord] = []
-        # What has never succeeded may have failed a million times.
+        # A schedule that has never succeeded may have a million failures.
         for name in sorted(name for name, last in successes.items() if last.at is not None):
             needed += await self._store.runs.list(self._namespace, schedule=name, status="succeeded", limit=_SUCCESSES)
         return replace(evidence, successes=successes, needed=needed, shadows=await self._shadows(successes))
 
-    @viewer.get("list_decisions", "/schedules/{name}/decisions", "The runs and skips of a range")
+    @viewer.get("list_decisions", "/schedules/{name}/decisions", "List the runs and skips of a range")
     async def decisions(
         self,
         name: ScheduleName,
-        first: Annotated[From, Meta(description="Ticks from here on.")],
-        last: Annotated[datetime, Meta(description="Ticks up to here.")],
+        first: Annotated[From, Meta(description="The first tick of the range.")],
+        last: Annotated[datetime, Meta(description="The last tick of the range.")],
         *,
         limit: Annotated[
-            int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="At most so many of each kind.")
+            int, Meta(schema={"minimum": 1, "maximum": 10_000}, description="The maximum of each kind.")
         ] = 1_000,
     ) -> TickDecisions:
-        """The runs and the skips whose ticks touch a range, oldest first; `list` has them in one order, by pages."""
+        """List the runs and the skips of the ticks of a range, oldest first; `list` has both in one order, in pages."""
         page_size(limit)
         return await self._store.ledger.tick_decisions((await self._find(name)).id, first, last, limit)
 
-    @viewer.get("list_ticks", "/schedules/{name}/ticks", "The ledger")
+    @viewer.get("list_ticks", "/schedules/{name}/ticks", "List the ledger")
     async def list(
         self,
         name: ScheduleName,
         first: Annotated[
-            datetime | None, Meta(description="Ticks from here on (default: the last seven days).")
+            datetime | None, Meta(description="The first tick of the range (default: seven days ago).")
         ] = None,
-        last: Annotated[datetime | None, Meta(description="Ticks up to here (default: now).")] = None,
+        last: Annotated[datetime | None, Meta(description="The last tick of the range (default: now).")] = None,
         *,
-        limit: Annotated[int, Meta(ge=1, le=1_000, description="At most so many.")] = 100,
+        limit: Annotated[int, Meta(ge=1, le=1_000, description="The maximum number.")] = 100,
         after: Annotated[
             str | None,
-            Meta(max_length=2_000, schema={"pattern": NUMBER_KEY}, description="The `next` of the page before."),
+            Meta(max_length=2_000, schema={"pattern": NUMBER_KEY}, description="The `next` of the previous page."),
         ] = None,
     ) -> DecisionPage:
-        """The decisions for ticks, oldest first: a run each, or a skip of one or many.
+        """List the decisions for ticks, oldest first: a run, or a skip of one or many ticks.
 
         A run and a skip of the same tick are never on different pages, so a page may have one decision more.
         """
@@ -191,24 +191,24 @@ class Ticks(ClientBase):
             await self.decisions(name, start, end, limit=limit + 1), start if place is not None else None, limit
         )
 
-    @viewer.get(
-        "verify_ledger", "/schedules/{name}/verify", "Verify the ledger of a schedule", timeout=300, local=("page",)
-    )
+    @viewer.get("verify_ledger", "/schedules/{name}/verify", "Verify the ledger", timeout=300, local=("page",))
     async def verify(
         self,
         name: ScheduleName,
-        first: Annotated[datetime | None, Meta(description="From here on (default: since it was created).")] = None,
-        last: Annotated[datetime | None, Meta(description="Up to here (default: now).")] = None,
+        first: Annotated[
+            datetime | None, Meta(description="The start of the range (default: when it was created).")
+        ] = None,
+        last: Annotated[datetime | None, Meta(description="The end of the range (default: now).")] = None,
         *,
         page: int = 10_000,
     ) -> LedgerReport:
-        """Whether each expected tick has one decision, and no decision lacks its tick."""
+        """Check that every expected tick of a schedule has one decision, and every decision has a tick."""
         start = FIRST_SECOND if first is None else to_seconds(first)
         end = LAST_SECOND if last is None else to_seconds(last)
         if end < start:
             raise InvalidError("last: lies before first.", field="last", hint="Swap them.")
         while True:
-            # In this order: what is decided up to the cursor that was read is in the rows that are read later.
+            # In this order: all decisions up to the cursor are in rows that are read after it.
             schedule = await self._find(name)
             revisions, known_from = await self._revisions_without_gap(schedule)
             now, pruned = (await self._store.now()).timestamp(), await self._pruned_until(schedule)
@@ -216,12 +216,12 @@ class Ticks(ClientBase):
             auditor = await compute_now(LedgerVerifier, schedule, revisions, start, end, now, complete)
             async for decisions in self._ledger(schedule, auditor, start, page):
                 await compute_now(auditor.take, decisions)
-            # What was pruned meanwhile would look missing.
+            # Rows that were pruned meanwhile would look missing.
             if await self._pruned_until(schedule) == pruned:
                 return await compute_now(auditor.finish)
 
     async def _revisions_without_gap(self, schedule: Schedule) -> tuple[Sequence[RevisionRecord], int | None]:
-        """The newest revisions without a gap, and since when they tell what was in force; None: since the first."""
+        """The newest revisions without a gap, and the second from which they are complete; None: from the first."""
         found: list[RevisionRecord] = []
         async for revision in self._all_revisions(schedule):
             if found and revision.revision != found[-1].revision - 1:
@@ -235,14 +235,14 @@ class Ticks(ClientBase):
     async def _ledger(
         self, schedule: Schedule, auditor: LedgerVerifier, start: int, limit: int
     ) -> AsyncIterator[Sequence[LedgerEntry]]:
-        """The decisions from an instant on, as far as they must be read, in order, a page at a time."""
+        """The decisions from an instant on, in order, read page by page as needed."""
         reach, runs_from, skips_from = auditor.reach, start, start
         while reach >= min(runs_from, skips_from):
             found = await self._store.ledger.page(
                 schedule.id, to_datetime(runs_from), to_datetime(skips_from), to_datetime(reach), limit
             )
             full = [rows[-1].first for rows in (found.runs, found.skips) if len(rows) == limit]
-            # Up to here both pages are whole; what lies beyond comes with the next.
+            # Both pages are complete up to here; the rest comes with the next pages.
             horizon = min(full, default=reach)
             taken = sorted(
                 (each for each in (*found.runs, *found.skips) if each.first <= horizon), key=lambda each: each.first

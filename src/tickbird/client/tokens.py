@@ -31,24 +31,24 @@ from tickbird.wire.parameters import TEXT, Meta
 
 
 def check_token_id(token_id: object) -> None:
-    """Refuse what no token can have for an id."""
+    """Raise NotFoundError for a text that cannot be the id of a token."""
     if not is_token_id(token_id):
         raise no_such_token(str(token_id))
 
 
 TokenId = Annotated[str, Meta(check=check_token_id)]
-Live = Annotated[bool, Meta(description="Only those that can be used.")]
+Live = Annotated[bool, Meta(description="Only those that are neither expired nor revoked.")]
 _NAMESPACES = {"items": NAME, "minItems": 1, "maxItems": MAX_NAMESPACES}
 
 
 class Tokens(ClientBase):
-    """`client.tokens`; with `within`, only those that open nothing but these namespaces."""
+    """`client.tokens`; with `within`, only tokens that are limited to these namespaces."""
 
     @token_admin.get("list_tokens", "/tokens", "List tokens", page=lambda token: token.id)
     async def list(
         self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
     ) -> Sequence[TokenRecord]:
-        """Tokens by id: those that open nothing but what the caller's own opens. None of them shows its secret."""
+        """List tokens by id, without their secrets; only those that have no namespace beyond the caller's."""
         check_text(after, "after")
         return await self._store.tokens.list(within=within, live=live, after=after, limit=page_size(limit))
 
@@ -64,19 +64,19 @@ class Tokens(ClientBase):
             Meta(
                 schema={
                     "anyOf": [{"type": "array", **_NAMESPACES}, {"type": "null"}],
-                    "description": "Those that it opens (default: those of the caller's token).",
+                    "description": "The namespaces of the token (default: those of the caller's token).",
                 }
             ),
         ] = None,
-        all_namespaces: Annotated[bool, Meta(description="It opens every namespace, also future ones.")] = False,
+        all_namespaces: Annotated[bool, Meta(description="Allow every namespace, including future ones.")] = False,
         expires_at: datetime | None = None,
         within: Collection[str] | None = (),
     ) -> tuple[TokenRecord, str]:
-        """A new token and its text, which is shown only here."""
+        """Create a token; the response has its secret, which is shown only once."""
         import secrets
 
         check_text(actor, "actor", minimum=1, maximum=200)
-        # With its id it is the actor of what is done with it.
+        # Name and id together are the actor in the audit log.
         check_text(name, "name", minimum=1, maximum=100)
         if expires_at is not None and to_seconds(expires_at) <= to_seconds(await self._store.now()):
             raise InvalidError("expires_at: lies in the past;", field="expires_at", hint="give a later instant.")
@@ -92,9 +92,9 @@ class Tokens(ClientBase):
         new = NewToken(token_id, digest(secret), name, check_role(role), opened, expires_at)
         return await self._store.tokens.create(self._namespace, new, actor), text
 
-    @token_admin.get("get_token", "/tokens/{token_id}", "One token")
+    @token_admin.get("get_token", "/tokens/{token_id}", "Get a token")
     async def get(self, token_id: TokenId, *, within: Collection[str] | None = None) -> TokenRecord:
-        """A token by its id, without its secret."""
+        """Get a token by its id, without its secret."""
         token = await self._store.tokens.find(token_id) if is_token_id(token_id) else None
         if token is None or not covers(check_namespaces(within), token.namespaces):
             raise no_such_token(str(token_id))
@@ -104,7 +104,7 @@ class Tokens(ClientBase):
         "revoke_token", "/tokens/{token_id}", "Revoke a token", audit="revoke_token", revokes="token_id"
     )
     async def revoke(self, token_id: TokenId, *, actor: str, within: Collection[str] | None = None) -> TokenRecord:
-        """End a token and its sessions: this server refuses them at once, others within a second. Harmless twice."""
+        """Revoke a token and its sessions; this server refuses them at once, others within a second."""
         check_text(actor, "actor", minimum=1, maximum=200)
         await self.get(token_id, within=within)
         return await self._store.tokens.revoke(self._namespace, token_id, actor)

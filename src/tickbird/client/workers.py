@@ -1,4 +1,4 @@
-"""Workers: who executes runs."""
+"""Live workers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tickbird.wire.parameters import Meta
 
 
 def check_worker_id(worker_id: str) -> None:
-    """Refuse what no worker can have for an id."""
+    """Raise NotFoundError for a text that cannot be the id of a worker."""
     if "/" in check_text(worker_id, "worker", minimum=1, maximum=1_000):
         raise no_such_worker(worker_id)
 
@@ -27,12 +27,12 @@ class Workers(ClientBase):
 
     @viewer.get("list_workers", "/workers", "List workers", page=lambda worker: worker.id)
     async def list(self) -> Sequence[Worker]:
-        """The live workers of a namespace, by id: what they serve, how they are, and which are draining."""
+        """List the live workers of a namespace by id, with their queues, targets and health."""
         return sorted(await self._store.workers.list(self._namespace), key=lambda worker: worker.id)
 
-    @viewer.get("get_worker", "/workers/{worker}", "One worker", keys={"worker_id": "worker"})
+    @viewer.get("get_worker", "/workers/{worker}", "Get a worker", keys={"worker_id": "worker"})
     async def get(self, worker_id: WorkerId) -> Worker:
-        """A live worker by its id."""
+        """Get a live worker by its id."""
         for worker in await self._store.workers.list(self._namespace):
             if worker.id == worker_id:
                 return worker
@@ -42,7 +42,7 @@ class Workers(ClientBase):
         "drain_worker", "/workers/{worker}/drain", "Drain a worker", keys={"worker_id": "worker"}, audit="drain_worker"
     )
     async def drain(self, worker_id: WorkerId, *, actor: str, note: Note = "") -> Worker:
-        """Ask a worker to take nothing new, finish what it executes and end, as on SIGTERM; this cannot be undone.
+        """Ask a worker to finish its runs, claim no others and exit, as on SIGTERM; this cannot be undone.
 
         It hears of it at once, or with its next heartbeat. Harmless if it was asked before.
         """

@@ -198,7 +198,7 @@ class Options(TypedDict, total=False):
 
 
 class RoleOperations:
-    """Declares operations for a role: `@editor.put("set_limit", "/limits/{key:path}", "Limit a key")`."""
+    """Declares operations for a role: `@editor.put("set_limit", "/limits/{key:path}", "Set a limit")`."""
 
     def __init__(self, role: Role, scope: Scope = "namespace") -> None:
         self._role = role
