@@ -10,9 +10,9 @@ from typing import Any, Final
 import orjson
 from starlette.responses import Response
 
-# Bytes. Work on more than these is done in a thread, so that other requests are served meanwhile.
+# Bytes. More than this is written in a thread, so that other requests are served meanwhile.
 _LARGE: Final = 200_000
-# A page must not have a thousand payloads of a megabyte.
+# Bytes of a page. Without a limit, a page could hold a thousand payloads of a megabyte.
 MAX_PAGE: Final = 4_000_000
 
 
@@ -26,12 +26,11 @@ def dump(value: Any) -> bytes:
 
 
 def json_response(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """A response with a document."""
     return Response(dump(value), status, headers, "application/json")
 
 
 async def dump_items(rows: Sequence[Any], write: Callable[[Any], bytes], *, maximum: int | None = None) -> list[bytes]:
-    """The JSON text of each row; with `maximum`, of the first ones that are no larger together, at least one."""
+    """The JSON text of each row; with `maximum` bytes, only of the first rows up to that size, at least one."""
     parts, size = _dump_some(rows, write, 0, min(_LARGE, maximum or _LARGE))
     if len(parts) < len(rows) and (maximum is None or size <= maximum):
         rest, _ = await asyncio.to_thread(_dump_some, rows[len(parts) :], write, size, maximum)
@@ -52,6 +51,6 @@ def _dump_some(
 
 
 def join_items(parts: Sequence[bytes], beside: dict[str, Any] | None = None) -> bytes:
-    """An object with `items`, and other keys."""
+    """The JSON text of an object with `items`, and the keys of `beside`."""
     more = dump(beside)[1:] if beside else b"}"
     return b"".join((b'{"items":[', b",".join(parts), b"]," if beside else b"]", more))

@@ -32,7 +32,7 @@ from tickbird.wire.parameters import Meta, check_keys, read_text, read_value
 from tickbird.wire.schema import Components, Schema, object_schema
 
 MAX_WAIT: Final = 300
-# Bytes of JSON texts that are kept for items that may be sent again.
+# Bytes of JSON texts in the cache.
 _MAX_TEXTS: Final = 32_000_000
 _DEFAULT_PAGE: Final = 100
 _RUN_KEY: Final = {
@@ -42,15 +42,15 @@ _RUN_KEY: Final = {
     "description": "The same key again gives the same run.",
     "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},
 }
-_WAIT_TIME: Final = Annotated[int, Meta(ge=1, le=MAX_WAIT, description="Seconds until it is final, at most.")]
+_WAIT_TIME: Final = Annotated[int, Meta(ge=1, le=MAX_WAIT, description="Seconds to wait until the run is final.")]
 _WAIT: Final = {
     "anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_WAIT}, {"type": "null"}],
-    "description": "Seconds; the response has the run as it is then.",
+    "description": "Seconds to wait until the run is final; the response has the run as it is by then.",
 }
 
 
 def add_route(router: APIRouter, noun: str, operation: Operation, components: Components) -> None:
-    """Serve an operation of a noun of the client; its role is a dependency of the route, as of every other."""
+    """Add the route of an operation; its role is a dependency of the route, as for routes written by hand."""
     endpoint = _Endpoint(noun, operation)
     router.add_api_route(
         f"{PREFIX}{operation.path}",
@@ -67,40 +67,38 @@ def add_route(router: APIRouter, noun: str, operation: Operation, components: Co
     )
     route = router.routes[-1]
     assert isinstance(route, OperationRoute)
-    # Read by the checks that come before the endpoint.
+    # The middleware reads these before the endpoint is called.
     route.parameters = endpoint.parameters
     route.operation = operation
     route.serve = endpoint.serve
 
 
 class OperationRoute(APIRoute):
-    """A route whose parameters the operation reads itself; of the framework's dependencies it needs only the role."""
+    """A route that parses its own parameters; the only FastAPI dependency that it uses is the role."""
 
     parameters: RouteParameters
     operation: Operation
     serve: Callable[[Request, Access | Caller], Awaitable[Response]]
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Admit the caller, then serve; a route without a role admits nobody."""
+        """Check the role, then serve; a route without a role refuses every caller."""
 
         async def handle(request: Request) -> Response:
             admit = admission_of(self)
             if admit is None:
-                raise Problem(403, "forbidden", "This route names no role, so nobody may use it.")
+                raise Problem(403, "forbidden", "route: has no role, so every request is refused. Declare its role.")
             return await self.serve(request, await admit(request))
 
         return handle
 
 
 class _Endpoint:
-    """Answers the requests of one operation."""
-
     def __init__(self, noun: str, operation: Operation) -> None:
         self._noun = noun
         self._operation = operation
-        self._body = {each.key: each for each in operation.parameters if each.place == "body"}
-        self._query = {each.key: each for each in operation.parameters if each.place == "query"}
-        self._path = [each for each in operation.parameters if each.place == "path"]
+        self._body = {parameter.key: parameter for parameter in operation.parameters if parameter.place == "body"}
+        self._query = {parameter.key: parameter for parameter in operation.parameters if parameter.place == "query"}
+        self._path = [parameter for parameter in operation.parameters if parameter.place == "path"]
         self._takes_body = operation.method in ("POST", "PUT", "PATCH")
         self._waits = operation.waits
         headers = {"if-match"} if operation.has("revision") else set()
@@ -116,7 +114,7 @@ class _Endpoint:
         self._encode = None if operation.result is type(None) else encoder(operation.result)
 
     def function(self) -> Any:
-        """What the framework calls, with the role as a dependency."""
+        """The function that FastAPI calls, with the role as a dependency."""
 
         async def endpoint(request: Request, access: Any) -> Any:
             return await self.serve(request, access)
@@ -140,7 +138,7 @@ class _Endpoint:
         caller, client = (
             (access.caller, access.client)
             if isinstance(access, Access)
-            # What is done to a token that opens all namespaces is audited in the first one of its caller.
+            # A change of a token for all namespaces is audited in the first namespace of the caller.
             else (access, request.app.state.clients(access.namespaces[0] if access.namespaces else "default"))
         )
         arguments = {**operation.defaults, **await self._arguments(request)}
@@ -171,25 +169,25 @@ class _Endpoint:
         return await self._respond(client, value, arguments)
 
     async def _arguments(self, request: Request) -> dict[str, Any]:
-        found = {each.name: read_text(each.hint, request.path_params[each.key], each.key) for each in self._path}
+        arguments = {path.name: read_text(path.hint, request.path_params[path.key], path.key) for path in self._path}
         query = request.query_params
         for key, parameter in self._query.items():
             if key in query:
-                found[parameter.name] = read_text(parameter.hint, query[key], key)
+                arguments[parameter.name] = read_text(parameter.hint, query[key], key)
             elif parameter.required:
                 raise _missing(key)
         if self._takes_body:
             body = await request.body()
-            found |= self._read_body(await run_if_large(len(body), parse_body, body) if body else None)
+            arguments |= self._read_body(await run_if_large(len(body), parse_body, body) if body else None)
         elif self._waits and "wait" in query:
-            found["wait"] = read_text(_WAIT_TIME, query["wait"], "wait")
+            arguments["wait"] = read_text(_WAIT_TIME, query["wait"], "wait")
         operation = self._operation
         if operation.has("revision"):
             match, none = request.headers.get("if-match"), request.headers.get("if-none-match")
-            found["revision"] = parse_if_match(match) if operation.created is None else read_either(match, none)
+            arguments["revision"] = parse_if_match(match) if operation.created is None else read_either(match, none)
         if operation.has("idempotency_key"):
-            found["idempotency_key"] = _run_key(request)
-        return found
+            arguments["idempotency_key"] = _run_key(request)
+        return arguments
 
     def _read_body(self, given: Any) -> dict[str, Any]:
         if given is None and self._operation.method == "POST":
@@ -204,28 +202,26 @@ class _Endpoint:
             given |= _ungroup(
                 group, given, [key.partition(".")[2] for key in self._body if key.startswith(f"{group}.")]
             )
-        found = {}
+        arguments = {}
         for key, parameter in self._body.items():
             if key in given:
                 value = read_value(parameter.hint, given[key], key)
-                # null stands for the default where it is taken at all.
+                # null stands for the default, if the type allows null.
                 if value is not None or parameter.default is None:
-                    found[parameter.name] = value
+                    arguments[parameter.name] = value
             elif parameter.required:
                 raise _missing(key)
         settings = self._operation.settings
         for name in read_value(list[Literal[settings]], given.get("none", []), "none") if settings else ():  # type: ignore[valid-type]
-            if found.get(name) is not None:
-                raise InvalidError(
-                    f"{name}: is stated, and to be nothing;", field=name, hint="leave it out of one of them."
-                )
-            found[name] = None
+            if arguments.get(name) is not None:
+                raise InvalidError(f"{name}: is set, and listed in `none`;", field=name, hint="leave out one of them.")
+            arguments[name] = None
         if self._waits and given.get("wait") is not None:
-            found["wait"] = _read_wait(given["wait"])
-        return found
+            arguments["wait"] = _read_wait(given["wait"])
+        return arguments
 
     async def _page(self, request: Request, method: Any, arguments: dict[str, Any]) -> Response:
-        """A page of a list: one item more is read than shown, which tells whether there is a next page."""
+        """A page of a list; one item more is read, to know whether there is a next page."""
         operation, query = self._operation, request.query_params
         assert operation.page is not None
         limit = read_text(LIMIT, query["limit"], "limit") if "limit" in query else _DEFAULT_PAGE
@@ -246,7 +242,7 @@ class _Endpoint:
         return Response(join_items(parts, {"next": following}), media_type="application/json")
 
     def _dump_row(self, row: Any) -> bytes:
-        """The JSON text of an item; the same again for an item that has not changed since."""
+        """The JSON text of an item, from the cache if the item has not changed."""
         key = row.cache_key if self._texts is not None else None
         text = None if key is None or self._texts is None else self._texts.get(key)
         if text is None:
@@ -272,12 +268,12 @@ class _Endpoint:
                 document = {operation.envelope: document}
             return json_response({**document, **beside} if beside else document, status, headers)
 
-        # What may take long to compute may be large.
+        # The result of a slow operation may be large.
         return await asyncio.to_thread(write) if operation.timeout else write()
 
 
 async def wait_for_run(request: Request, client: Any, run_id: int, wait: int) -> Any:
-    """A run once it is final, or as it is after so many seconds."""
+    """Wait until a run is final, at most `wait` seconds; returns the run in either case."""
     extend_timeout(request, wait)
     try:
         return await client.runs.wait(run_id, timeout=wait)
@@ -287,7 +283,7 @@ async def wait_for_run(request: Request, client: Any, run_id: int, wait: int) ->
 
 @contextmanager
 def _scoped_key(caller: Caller, arguments: dict[str, Any]) -> Iterator[None]:
-    """Make an idempotency key the caller's own, and name the one that they sent in what is refused."""
+    """Prefix the idempotency key with the caller's token, and show the key without it in errors."""
     key = arguments.get("idempotency_key")
     if key is None:
         yield
@@ -312,7 +308,7 @@ def _ungroup(group: str, given: Mapping[str, Any], known: list[str]) -> dict[str
 
 
 def _is_numbered(operation: Operation) -> bool:
-    """Is a list paged by numbers, or by instants?"""
+    """Is the key of a page a number or an instant, rather than a name?"""
     hint = "" if operation.cursor is None else str(operation.hints[operation.cursor])
     return "int" in hint or "datetime" in hint
 
@@ -335,9 +331,9 @@ def _missing(key: str) -> InvalidError:
 
 
 def describe(operation: Operation, components: Components) -> dict[str, Any]:
-    """What OpenAPI says of an operation beyond its role and summary."""
+    """The OpenAPI description of an operation: parameters, body and responses."""
     described: dict[str, Any] = {"responses": _responses(operation, components)}
-    parameters = [_parameter(each, components) for each in operation.parameters if each.place in ("path", "query")]
+    parameters = [_parameter(item, components) for item in operation.parameters if item.place in ("path", "query")]
     if operation.page is not None:
         numbered = _is_numbered(operation)
         parameters += [
@@ -360,25 +356,25 @@ def describe(operation: Operation, components: Components) -> dict[str, Any]:
 
 
 def _body(operation: Operation, components: Components) -> dict[str, Any] | None:
-    sent = [each for each in operation.parameters if each.place == "body"]
+    sent = [parameter for parameter in operation.parameters if parameter.place == "body"]
     if operation.method in ("GET", "DELETE") or (not sent and not operation.waits):
         return None
     properties: dict[str, Schema] = {}
-    for each in sent:
-        group, _, key = each.key.partition(".")
-        schema = _with_default(_of_request(components.schema(each.hint)), each)
-        if each.required:
+    for parameter in sent:
+        group, _, key = parameter.key.partition(".")
+        schema = _with_default(_of_request(components.schema(parameter.hint)), parameter)
+        if parameter.required:
             schema = _without_null(schema)
         if key:
             properties.setdefault(group, object_schema({}, (), closed=True))["properties"][key] = schema
         else:
-            properties[each.key] = schema
+            properties[parameter.key] = schema
     if operation.waits:
         properties["wait"] = dict(_WAIT)
     if operation.settings:
         names = {"type": "array", "items": {"type": "string", "enum": list(operation.settings)}}
-        properties["none"] = {**names, "description": "Settings that have no value, whatever the task declares."}
-    needed = [*{each.key.partition(".")[0]: None for each in sent if each.required or "." in each.key}]
+        properties["none"] = {**names, "description": "Settings that have no value, even if the task declares one."}
+    needed = [*{item.key.partition(".")[0]: None for item in sent if item.required or "." in item.key}]
     schema = object_schema(properties, needed, closed=True)
     required = bool(needed) or operation.method != "POST"
     if not required:
@@ -387,7 +383,7 @@ def _body(operation: Operation, components: Components) -> dict[str, Any] | None
 
 
 def _of_request(schema: Schema) -> Schema:
-    """Instants are read up to a length."""
+    """The schema of a request, in which an instant has a maximum length."""
     if schema.get("format") == "date-time":
         return {**schema, "maxLength": 60}
     if "anyOf" in schema:
@@ -423,10 +419,10 @@ def _responses(operation: Operation, components: Components) -> dict[str, Any]:
     elif beside:
         value = {"allOf": [value, object_schema(beside, beside)]}
     content = {"content": {"application/json": {"schema": value}}}
-    found = {str(operation.status): {"description": "Successful Response", **content}}
+    responses = {str(operation.status): {"description": "Successful Response", **content}}
     for status, text in operation.responses.items():
-        found[str(status)] = {"description": text, **content}
-    return found
+        responses[str(status)] = {"description": text, **content}
+    return responses
 
 
 _NEXT: Final = "The `after` of the next page; null on the last."
@@ -445,7 +441,7 @@ def _query(name: str, schema: Schema, *, required: bool = False) -> dict[str, An
 
 
 def _without_null(schema: Schema) -> Schema:
-    """A parameter that may be left out, when it is there: an address has no null."""
+    """The schema of a parameter in a URL, which can be left out but cannot be null."""
     kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
     return {**kinds[0], **rest} if len(kinds) == 1 else schema

@@ -34,9 +34,7 @@ def read_definition(
             )
     check_fields(none)
     if twice := next((name for name in none if name in stated), None):
-        raise DefinitionError(
-            f"{twice}: is stated, and to be nothing;", field=twice, hint="leave it out of one of them."
-        )
+        raise DefinitionError(f"{twice}: is set, and listed in `none`;", field=twice, hint="leave out one of them.")
     fields = {**_read(stated), **dict.fromkeys(none)}
     return fields, [name for name in FIELDS if name not in fields]
 

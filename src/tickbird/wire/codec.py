@@ -31,7 +31,7 @@ _LISTS: Final = (list, tuple, AbstractSequence, AbstractCollection, frozenset)
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One key of an object: the attribute that it comes from, or what computes it, and the type of that."""
+    """One key of an object: its attribute or the function that computes it, and the type."""
 
     key: str
     attribute: str
@@ -44,7 +44,7 @@ class Shape:
     """How the object of a dataclass differs from its fields."""
 
     members: tuple[Member, ...]
-    # Makes the value of its decoded members; None: its constructor, with `hidden` for fields that are not sent.
+    # Makes the value from its decoded members; None: the constructor does, with `hidden` for fields that are not sent.
     build: Callable[[dict[str, Any]], Any] | None
     hidden: Mapping[str, Any]
     # Sentences about keys, for the description of the API.
@@ -59,13 +59,13 @@ class Adapter:
 
     encode: Convert
     decode: Convert
-    # A schema, or what makes one with the schema of other types.
+    # A schema, or a function that makes one with the schemas of other types.
     schema: Mapping[str, Any] | Callable[[Callable[[Any], dict[str, Any]]], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """A tuple as an object: the key and the type of each place."""
+    """A tuple as an object: the key and the type of each item."""
 
     members: tuple[tuple[str, Any], ...]
     optional: bool = False
@@ -76,7 +76,7 @@ class Objects:
     """A list of tuples as a list of objects."""
 
     members: tuple[tuple[str, Any], ...]
-    # What holds them in Python.
+    # The type of the list in Python.
     make: type = list
 
 
@@ -96,9 +96,9 @@ def shape(
 ) -> None:
     """Declare the keys of a dataclass's object: `key`, or `key=attribute`; an attribute may be a property or dotted.
 
-    `*` stands for its fields, which are the keys if none are stated. `hints` are types of keys whose annotation says
-    less; `computed` keys come from a function, with their types; `hidden` fields are not sent, and have these values
-    when the object is read. `build` makes the value of its decoded members, if the constructor cannot.
+    `*` stands for all fields, and is the default. `hints` are the types of keys whose annotation is not precise enough.
+    `computed` keys come from a function, with their types. `hidden` fields are not sent, and have these values when the
+    object is read. `build` makes the value from its decoded members, if the constructor cannot.
     """
 
     def make() -> Shape:
@@ -130,7 +130,7 @@ def adapt(
 
 @cache
 def _load_shapes() -> None:
-    # At the first value, because the declarations import most of the domain.
+    # Imported for the first value and not earlier, because the declarations import most of the domain.
     import tickbird.wire.shapes  # noqa: F401
 
 
@@ -166,7 +166,7 @@ def encode(value: Any) -> Any:
 
 
 def decode(hint: type[T], document: Any) -> T:
-    """The value of a type that a document of our own holds; KeyError, TypeError or ValueError if it holds none."""
+    """The value of a document that `encode` wrote; KeyError, TypeError or ValueError if it cannot be read."""
     known: Any = hint
     convert = decoder(known)
     value: T = document if convert is None else convert(document)
@@ -175,7 +175,7 @@ def decode(hint: type[T], document: Any) -> T:
 
 @cache
 def encoder(hint: Any) -> Convert:
-    """Writes values of a type as JSON."""
+    """The function that writes values of a type as JSON."""
     if (adapter := adapter_of(hint)) is not None:
         return adapter.encode
     if isinstance(hint, Object):
@@ -220,8 +220,8 @@ def _object_encoder(kind: type) -> Convert:
     def convert(value: Any) -> dict[str, Any]:
         nonlocal converted
         if converted is None:  # at the first value, so that a type can name itself
-            found = [(member.key, encoder(_stated(member.hint))) for member in members]
-            converted = [(key, write) for key, write in found if write is not None]
+            writers = [(member.key, encoder(_stated(member.hint))) for member in members]
+            converted = [(key, write) for key, write in writers if write is not None]
         document = dict(zip(keys, read(value), strict=True))
         for key, compute in computed:
             document[key] = compute(value)
@@ -264,7 +264,7 @@ def _union_encoder(inner: tuple[Any, ...]) -> Convert:
 
 @cache
 def decoder(hint: Any) -> Convert:
-    """Reads values of a type from JSON that `encoder` wrote; what is not known is left out, as a newer side may add."""
+    """The function that reads JSON of `encoder`; unknown keys are ignored, because a newer version may add some."""
     if (adapter := adapter_of(hint)) is not None:
         return adapter.decode
     if isinstance(hint, Object):
@@ -278,7 +278,7 @@ def decoder(hint: Any) -> Convert:
     if hint is datetime:
         return datetime.fromisoformat
     if origin in (Union, types.UnionType):
-        stated = [each for each in inner if each is not type(None)]
+        stated = [part for part in inner if part is not type(None)]
         read = decoder(stated[0]) if len(stated) == 1 else None
         return None if read is None else lambda value: None if value is None else read(value)
     if origin is Literal or hint in (int, float, str, bool, Any, type(None)):
@@ -296,34 +296,34 @@ def _object_decoder(kind: type) -> Convert:
     declared = shape_of(kind)
     stored = {field.name: field for field in fields(kind)}
     optional = {name for name, field in stored.items() if (field.default, field.default_factory) != (MISSING, MISSING)}
-    wanted = [
+    decoded = [
         member
         for member in declared.members
         if declared.build or (member.compute is None and member.attribute in stored)
     ]
 
     def convert(document: Document) -> Any:
-        found: dict[str, Any] = {}
-        for member in wanted:
+        values: dict[str, Any] = {}
+        for member in decoded:
             if member.key not in document and (declared.build or member.attribute in optional):
-                continue  # an older side does not send it
-            found[member.attribute] = _converted(decoder(_stated(member.hint)), document[member.key])
-        return declared.build(found) if declared.build else kind(**declared.hidden, **found)
+                continue  # an older version does not send it
+            values[member.attribute] = _converted(decoder(_stated(member.hint)), document[member.key])
+        return declared.build(values) if declared.build else kind(**declared.hidden, **values)
 
     return convert
 
 
 def _stated(hint: Any) -> Any:
-    """A type without None, which every member may be checked for first."""
+    """A type without None, because callers check for None first."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType) and type(None) in inner and adapter_of(hint) is None:
-        stated = tuple(each for each in inner if each is not type(None))
+        stated = tuple(part for part in inner if part is not type(None))
         return stated[0] if len(stated) == 1 else Union[stated]  # noqa: UP007 - made of a tuple
     return hint
 
 
 def _attribute_hint(kind: Any, name: str) -> Any:
-    """The type of a field, or of a property by what it returns; `a.b` is that of `b` in the type of `a`."""
+    """The type of a field or property; `a.b` is `b` of the type of `a`."""
     first, _, rest = name.partition(".")
     hints = get_type_hints(kind, include_extras=True)
     if first not in hints:

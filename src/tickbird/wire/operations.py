@@ -7,8 +7,8 @@ HTTP client (`client/http/operations.py`) and the reference in the docs. These p
 - `revision`: the header If-Match; 0 is If-None-Match.
 - `idempotency_key`: the header Idempotency-Key.
 - `after` or `before`, and `limit`, of an operation with `page`: the page of a list.
-- `wait`: seconds until the run that was created is final; the server answers with the run as it is by then.
-- `granted`: the role of the caller, for what only some may define; the server fills it in.
+- `wait`: seconds to wait until the created run is final; the response has the run as it is by then.
+- `granted`: the role of the caller, for targets that only some roles may define; the server fills it in.
 - a parameter whose default is `FROM_TASK`: None is sent as its name in `none`.
 """
 
@@ -27,7 +27,7 @@ from tickbird.domain.schedules.task_settings import FromTask
 F = TypeVar("F", bound=Callable[..., Any])
 Scope = Literal["namespace", "store", "caller"]
 Location = Literal["path", "query", "body"]
-# What a member next to the value is computed from: the client, the value and the arguments.
+# Computes a key next to the value, from the client, the value and the arguments.
 Beside = Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]]
 
 SPECIAL: Final = frozenset({"self", "actor", "within", "revision", "idempotency_key", "wait", "granted"})
@@ -36,7 +36,7 @@ _PATH_KEY: Final = re.compile(r"\{([a-z_]+)(?::path)?\}")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter that is sent: its name in Python and in the request, and where it is there."""
+    """A parameter that is sent: its name in Python, and its key and place in the request."""
 
     name: str
     key: str
@@ -46,13 +46,15 @@ class Parameter:
 
     @property
     def required(self) -> bool:
-        """Has it no default?"""
         return self.default is inspect.Parameter.empty
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A response with more than the method returns, such as the run of an id: its type, and the way there and back."""
+    """A response that holds more than the method returns, such as a run instead of its id.
+
+    `load` makes it from the result, `pick` reads the result from it.
+    """
 
     hint: Any
     load: Callable[[Any, Any], Awaitable[Any]]
@@ -93,22 +95,18 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """The name of the method."""
         return self.function.__name__
 
     @property
     def description(self) -> str:
-        """What it does, for people."""
         return inspect.getdoc(self.function) or ""
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """The signature of the method, with `self`."""
         return inspect.signature(self.function)
 
     @cached_property
     def hints(self) -> Mapping[str, Any]:
-        """The types of parameters and result."""
         names = None if self.types is None else dict(self.types())
         return get_type_hints(self.function, localns=names, include_extras=True)
 
@@ -120,7 +118,6 @@ class Operation:
 
     @cached_property
     def is_list(self) -> bool:
-        """Is the result a list of items?"""
         origin = get_origin(self.hints["return"])
         return self.envelope is None and isinstance(origin, type) and origin.__name__ in ("Sequence", "list")
 
@@ -131,10 +128,10 @@ class Operation:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Those that are sent, in the order of the signature."""
+        """The parameters that are sent, in the order of the signature."""
         in_path = set(_PATH_KEY.findall(self.path))
         other: Location = "query" if self.method in ("GET", "DELETE") else "body"
-        found = []
+        sent = []
         for name, parameter in self.signature.parameters.items():
             if name in SPECIAL or name in self.local or (self.page is not None and name in (self.cursor, "limit")):
                 continue
@@ -142,16 +139,15 @@ class Operation:
             place: Location = "path" if key in in_path else other
             default = self.defaults.get(name, parameter.default)
             default = inspect.Parameter.empty if name in self.required else default
-            found.append(Parameter(name, key, place, self.hints[name], default))
-        return tuple(found)
+            sent.append(Parameter(name, key, place, self.hints[name], default))
+        return tuple(sent)
 
     @cached_property
     def settings(self) -> tuple[str, ...]:
-        """Parameters that have the value of the task by default, and for which None has a meaning of its own."""
-        return tuple(each.name for each in self.parameters if isinstance(each.default, FromTask))
+        """Parameters that default to the setting of the task, so that None must be sent explicitly."""
+        return tuple(parameter.name for parameter in self.parameters if isinstance(parameter.default, FromTask))
 
     def has(self, name: str) -> bool:
-        """Has the method this parameter?"""
         return name in self.signature.parameters
 
 
@@ -160,7 +156,7 @@ class Options(TypedDict, total=False):
 
     # The status of a success (default: 200).
     status: int
-    # The action in the audit log, if it changes something.
+    # The action in the audit log; only of operations that change something.
     audit: str
     # The key of the value in the response, and more keys next to it, such as warnings.
     envelope: str
@@ -172,7 +168,7 @@ class Options(TypedDict, total=False):
     # The revision of the value, and whether it was created by this call (201).
     etag: Callable[[Any], int]
     created: Callable[[Any], bool]
-    # Seconds that it may take, beyond the usual.
+    # Seconds that the operation may take, beyond the usual.
     timeout: int
     # False: the response to an Idempotency-Key is not stored, because it holds a secret or the key is the run's own.
     stored: bool
@@ -182,11 +178,11 @@ class Options(TypedDict, total=False):
     routed: bool
     # Parameters that are not sent.
     local: tuple[str, ...]
-    # What the response holds, if it is not what the method returns.
+    # The content of the response, if it differs from the result of the method.
     shown: Shown
     # Can the response wait until the run is final?
     waits: bool
-    # Defaults of the API that differ from the method's, and parameters without one there.
+    # Defaults of the API that differ from the method's, and parameters that have none in the API.
     defaults: Mapping[str, Any]
     required: tuple[str, ...]
     # A server answers one such request at a time.
@@ -229,12 +225,12 @@ class RoleOperations:
 
 
 viewer, operator, editor, admin = (RoleOperations(role) for role in ("viewer", "operator", "editor", "admin"))
-# For the whole store, and for the tokens and sessions that a caller may see, whatever the namespace.
+# Operations on the whole store, and on the tokens and sessions that a caller may see in any namespace.
 store_admin = RoleOperations("admin", "store")
 token_admin = RoleOperations("admin", "caller")
 
 
 def operations_of(noun: type) -> dict[str, Operation]:
     """The operations of a class by the names of their methods."""
-    found = ((name, getattr(getattr(noun, name), "operation", None)) for name in dir(noun) if not name.startswith("_"))
-    return {name: declared for name, declared in found if isinstance(declared, Operation)}
+    public = ((name, getattr(getattr(noun, name), "operation", None)) for name in dir(noun) if not name.startswith("_"))
+    return {name: declared for name, declared in public if isinstance(declared, Operation)}

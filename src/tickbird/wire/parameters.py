@@ -1,4 +1,4 @@
-"""Parameters of requests: read strictly, with errors that name the one at fault."""
+"""Parameters of requests: read strictly, with errors that name the field."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FLAGS: Final = {"true": True, "1": True, "false": False, "0": False}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meta:
-    """What a request may hold in a parameter, beyond its type: `Annotated[int, Meta(ge=1)]`."""
+    """Limits and description of a parameter, next to its type: `Annotated[int, Meta(ge=1)]`."""
 
     description: str = ""
     ge: float | None = None
@@ -43,16 +43,16 @@ class Meta:
     gt: float | None = None
     min_length: int | None = None
     max_length: int | None = None
-    # Described only; the domain checks it, and names the next step.
+    # Only for the description: the domain checks the value, with a better error.
     schema: Mapping[str, Any] | None = None
-    # Looks at a value before it is sent, such as a payload; what it raises is the caller's.
+    # Called by the HTTP client before it sends the value; its errors are raised to the caller.
     check: Callable[[Any], Any] | None = None
-    # Of an instant: parts of a second are rounded up where it is sent, not dropped.
+    # For instants: fractions of a second are rounded up when it is sent, not cut off.
     round_up: bool = False
 
     @property
     def replaces_type(self) -> bool:
-        """Does `schema` say all, whatever the type is?"""
+        """Does `schema` describe the value completely, without the schema of the type?"""
         return self.schema is not None and not self.schema.keys().isdisjoint(("type", "anyOf", "enum"))
 
     def describe(self, schema: dict[str, Any]) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Meta:
         return {key: value for key, value in limits.items() if value is not None}
 
     def refuse(self, value: Any) -> str | None:
-        """Why the value is outside of the limits."""
+        """The reason why the value is outside of the limits; None if it is not."""
         if isinstance(value, int | float):
             if self.gt is not None and not value > self.gt:
                 return f"must be greater than {self.gt:g}"
@@ -102,7 +102,7 @@ def read_instant(text: str, field: str) -> datetime:
             f"{field}: {text[:60]!r} has no zone;", field=field, hint='write it like "2026-01-31T09:00:00Z".'
         )
     if not FIRST_SECOND + 2 * DAY <= to_seconds(at) <= LAST_SECOND - 2 * DAY:
-        # So near to the first and last year, a zone's offset would lead out of the calendar.
+        # Closer to the first or last year, the offset of a zone could leave the calendar.
         raise InvalidError(
             f"{field}: {text[:60]!r} is too near to the end of the calendar;",
             field=field,
@@ -112,7 +112,7 @@ def read_instant(text: str, field: str) -> datetime:
 
 
 def read_value(hint: Any, value: Any, field: str) -> Any:
-    """A value of a JSON body, taken for nothing that it is not; an InvalidError that names the field."""
+    """A value of a JSON body; InvalidError with the field if it has another type. Nothing is converted."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         read = read_value(inner[0], value, field)
@@ -145,23 +145,23 @@ def read_value(hint: Any, value: Any, field: str) -> Any:
 
 
 def read_object(kind: type, value: Any, field: str = "") -> Any:
-    """A dataclass of a JSON object that has only its fields."""
+    """Read a dataclass from a JSON object; other keys are refused."""
     hints = get_type_hints(kind, include_extras=True)
     stored = {wire_name(one.name): one for one in fields(kind)}
     given = _typed(value, dict, field or "body")
     prefix = f"{field}." if field else ""
     check_keys(given, stored, prefix)
-    found = {}
+    arguments = {}
     for key, one in stored.items():
         if key in given:
-            found[one.name] = read_value(hints[one.name], given[key], f"{prefix}{key}")
+            arguments[one.name] = read_value(hints[one.name], given[key], f"{prefix}{key}")
         elif (one.default, one.default_factory) == (MISSING, MISSING):
             raise _refuse(f"{prefix}{key}", "is missing")
-    return kind(**found)
+    return kind(**arguments)
 
 
 def check_keys(given: Mapping[str, Any], known: Collection[str], prefix: str = "") -> None:
-    """Refuse a key that is not known, with the one that it is like."""
+    """Refuse unknown keys, and suggest a similar one."""
     for key in given:
         if key not in known:
             close = get_close_matches(key, known, 1)
@@ -171,7 +171,7 @@ def check_keys(given: Mapping[str, Any], known: Collection[str], prefix: str = "
 
 
 def read_text(hint: Any, text: str, field: str) -> Any:
-    """A value of a parameter in a path, a query or a header."""
+    """A value from the text of a path, a query or a header."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
         read = read_text(inner[0], text, field)
@@ -193,7 +193,7 @@ def read_text(hint: Any, text: str, field: str) -> Any:
 
 
 def write_value(hint: Any, value: Any) -> Any:
-    """An argument as a request holds it; instants in whole seconds, parts of one dropped."""
+    """An argument as JSON for a request; instants are cut to whole seconds, unless `round_up`."""
     for note in _notes(hint):
         if isinstance(note, Meta) and note.check is not None and value is not None:
             note.check(value)
@@ -237,7 +237,7 @@ def _read_union(inner: tuple[Any, ...], value: Any, field: str) -> Any:
         return value
     if isinstance(value, str) and any(get_origin(one) is Literal for one in stated):
         return value
-    # A length of time is a number or a text; what the others are, only Python callers know.
+    # A length of time is a number or a text in JSON; its other types are for Python callers.
     plain = [one for one in stated if one in (int, str, float)]
     for one in plain:
         if isinstance(value, one) and not isinstance(value, bool):

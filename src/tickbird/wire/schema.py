@@ -1,4 +1,4 @@
-"""JSON Schema of the types that the codec writes and that requests hold."""
+"""JSON Schema of the types in responses and requests."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def object_schema(
 ) -> Schema:
     """An object; a closed one has no other keys."""
     schema: Schema = {"type": "object", "properties": dict(properties)}
-    if wanted := list(required):
-        schema["required"] = wanted
+    if names := list(required):
+        schema["required"] = names
     if closed:
         schema["additionalProperties"] = False
     return schema if description is None else {**schema, "description": description}

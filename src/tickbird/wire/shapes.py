@@ -51,7 +51,6 @@ _MOVES: Final = Objects((("from", datetime), ("to", datetime)), tuple)
 
 
 def object_schema(properties: dict[str, Any], required: tuple[str, ...]) -> dict[str, Any]:
-    """An object with these keys."""
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
@@ -64,7 +63,7 @@ adapt(RateLimit, str, read_rate, {"type": "string"})
 shape(ConcurrencyLimit, about={"is_explicit": "Set by an operator; otherwise it is the default."})
 shape(QueueStatus, "queue=name", "rate", "next_at", "waiting", "queued", "running", "workers")
 
-# Tokens and sessions. What they are checked by never leaves the store.
+# Tokens and sessions. The digests of their secrets never leave the store.
 _ACCESS = {"digest": ""}
 shape(TokenRecord, hidden=_ACCESS, about={"namespaces": "null: all of them."})
 shape(SessionRecord, hidden=_ACCESS)
@@ -102,9 +101,9 @@ shape(
     build=_report,
     about={
         "horizon": "Seconds ahead that were compared.",
-        "schedules": "How many name it.",
+        "schedules": "How many schedules name it.",
         "complete": "False if there were too many ticks to compare.",
-        "failed": "Schedules that were not, or could not be, updated.",
+        "failed": "Schedules that could not be updated.",
     },
 )
 
@@ -130,7 +129,7 @@ shape(
 )
 shape(Progress, hidden=_RUN)
 
-# Schedules. What is stored is sent; a definition that this version cannot read is none.
+# Schedules. The stored definition is sent; one that this version cannot read has the value None.
 shape(PauseState, hints={"until": EpochSecond | None})
 shape(OverrideRecord, "tick=scheduled_for", *(name for name in _names(OverrideRecord) if name != "scheduled_for"))
 
@@ -195,7 +194,7 @@ _COMPUTED: Final[dict[str, tuple[Any, Any]]] = {
     "tick_overrides": (Sequence[OverrideRecord], overrides_of),
     "early_ticks": (
         Sequence[datetime],
-        lambda schedule: [to_datetime(each.tick) for each in schedule.cursor.tick_overrides if each.decided_early],
+        lambda schedule: [to_datetime(row.tick) for row in schedule.cursor.tick_overrides if row.decided_early],
     ),
     "pending_skip": (_PENDING_SKIP, _skip),
 }
@@ -203,7 +202,7 @@ _ABOUT: Final = {
     "trigger_description": "null if the definition cannot be read.",
     "field_overrides": "Fields that an operator set over what code declares.",
     "early_ticks": "Upcoming ticks that were decided before the trigger changed.",
-    "fingerprint": "Of the definition that code declares.",
+    "fingerprint": "Hash of the definition that code declares.",
 }
 shape(Schedule, *_SCHEDULE, hints=_SCHEDULE_HINTS, computed=_COMPUTED, build=_schedule, about=_ABOUT)
 
@@ -241,7 +240,7 @@ def _history(members: Members) -> HistoryEntry:
 
 shape(HistoryEntry, *(f"{name}=revision.{name}" for name in _REVISION), "origin", "changes", build=_history)
 
-# Ticks, the ledger and what happened.
+# Ticks, the ledger and activity.
 shape(Activity, hidden={"namespace": ""})
 _RANGE: Final = {"first": EpochSecond, "last": EpochSecond}
 shape(LedgerError, hints=_RANGE)
@@ -260,7 +259,14 @@ shape(
     ),
 )
 shape(Finding, "*", "ok")
-shape(Zones, "here", "store=stored", "same", "adopted", about={"adopted": "The store adopted them by this request."})
+shape(
+    Zones,
+    "here",
+    "store=stored",
+    "same",
+    "adopted",
+    about={"adopted": "True if this request made the store adopt them."},
+)
 
 adapt(
     Ping,
@@ -275,7 +281,9 @@ shape(
     BackfillRecord,
     *(name for name in _names(BackfillRecord) if name != "counts"),
     "done",
-    computed={"counts": (dict[Status, int], lambda one: {each: one.counts.get(each, 0) for each in get_args(Status)})},
+    computed={
+        "counts": (dict[Status, int], lambda row: {status: row.counts.get(status, 0) for status in get_args(Status)})
+    },
     build=lambda members: BackfillRecord(
         **{name: value for name, value in members.items() if name not in ("done", "counts")},
         counts={status: count for status, count in members["counts"].items() if count},
@@ -351,7 +359,7 @@ shape(
 )
 shape(ForecastComparison, "baseline", "what_if=changed")
 
-# Documents of schedules, and plans to apply them, without the commands, which are the server's.
+# Documents of schedules, and the plans to apply them; their commands stay on the server.
 adapt(FileDocument, to_plain, read_document, {"type": "object"})
 shape(TickChanges, hints={"moving": _MOVES})
 shape(
@@ -370,5 +378,5 @@ shape(
     about={"changes": "How many schedules are changed in each way."},
 )
 
-# What a put did.
+# Results of put.
 shape(PutResult, "schedule", hidden={"created": False})

@@ -259,7 +259,7 @@ AnyAdmin = Annotated[Caller, Depends(admission("admin", "caller"))]
 
 def admission_of(route: Any) -> Callable[[Request], Awaitable[Any]] | None:
     """The dependency of a route that asks for a role; None if it has none."""
-    return next((each.call for each in route.dependant.dependencies if each.call in _ROLES), None)
+    return next((role.call for role in route.dependant.dependencies if role.call in _ROLES), None)
 
 
 def role_of(route: Any) -> Role | None:

@@ -1,4 +1,4 @@
-"""Activity and pings over HTTP: instants are sent in whole seconds, so more may be returned than is asked for."""
+"""Activity and pings over HTTP: instants are sent in whole seconds, so responses may hold too much."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LIST_PINGS: Final = operations_of(Pings)["list"]
 
 
 class HttpActivityLog(HttpNoun, ActivityLog):
-    """What happened on a server."""
+    """Activity of a server."""
 
     async def list(self, since: datetime, *, schedule: str | None = None, limit: int = 1_000) -> Sequence[Activity]:
-        """Without what happened in the same second before."""
+        """Without activity before `since` in the same second."""
         asked = {"since": since, "schedule": schedule, "limit": limit}
         return [activity for activity in await self.send(_LIST_ACTIVITY, asked) if activity.at >= since]
 
@@ -37,7 +37,7 @@ class HttpPings(HttpNoun, Pings):
         after: datetime | None = None,
         limit: int = 1_000,
     ) -> Sequence[datetime]:
-        """Without those in the same second before or after."""
+        """Without pings outside of the range in the same second."""
         asked = {"name": name, "first": first, "last": last, "after": after, "limit": limit}
         pings: Sequence[datetime] = await self.send(_LIST_PINGS, asked)
         return [at for at in pings if (first is None or first <= at) and (last is None or at <= last)]

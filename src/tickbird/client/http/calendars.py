@@ -15,7 +15,7 @@ class HttpCalendars(HttpNoun, Calendars):
     """Calendars of a server."""
 
     async def get(self, name: str) -> CalendarRecord:
-        """A name that no path leads to is refused as on the store, with the names that exist."""
+        """A name that cannot be a part of a path is refused as on the store, with the names that exist."""
         if not NAME.fullmatch(str(name)):
             raise no_such_calendar(str(name), [calendar.name for calendar in await self.list()])
         record: CalendarRecord = await self.send(_OPERATIONS["get"], {"name": name})

@@ -1,4 +1,4 @@
-"""Files over HTTP: what is wrong with a document is named where it is in its files."""
+"""Files over HTTP: diagnostics of the server get their location in the files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tickbird.files.plan import FilePlan
 from tickbird.wire.operations import operations_of
 
 _OPERATIONS: Final = operations_of(Files)
-# What a diagnostic of a server is about.
+# The field that a diagnostic of a server names.
 _ABOUT: Final = re.compile(r"(schedule|calendar|limit|queue) ([^\s:]+):")
 
 
@@ -35,7 +35,7 @@ class HttpFiles(HttpNoun, Files):
         progress: Callable[[int, int], None] | None = None,
         granted: Role | None = None,
     ) -> FilePlan:
-        """Only the server knows how far it is; `progress` is called at the start and at the end."""
+        """`progress` is called at the start and at the end only, because the server does not report it."""
         read = read_document(document)
         total = len(read.schedules)
         if progress is not None:
@@ -46,7 +46,7 @@ class HttpFiles(HttpNoun, Files):
         except (InvalidError, ConflictError) as error:
             if dry_run or getattr(error, "field", "document") != "document":
                 raise
-            # All of what is wrong, where it is.
+            # All diagnostics, with their locations.
             plan = await self._plan("diff", asked)
             if plan.diagnostics:
                 raise DocumentError([*plan.diagnostics, *plan.conflicts]) from error
@@ -66,7 +66,7 @@ class HttpFiles(HttpNoun, Files):
 
 
 def _located(document: Document, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """With their places in the files, of which the server knows nothing."""
+    """Diagnostics with their locations in the files, which the server does not know."""
     matches = [(diagnostic, _ABOUT.match(diagnostic.text)) for diagnostic in diagnostics]
     return [
         diagnostic if about is None else replace(diagnostic, location=document.location(f"{about[1]}s", about[2]))

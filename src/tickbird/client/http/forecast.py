@@ -32,7 +32,7 @@ class HttpForecasts(HttpNoun, Forecasts):
         max_ticks: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> ForecastComparison:
-        """How many ticks are played at most is the server's to say."""
+        """The server sets the maximum number of simulated ticks."""
         from tickbird.domain.forecast.forecast import WhatIf
         from tickbird.files.document import read_document
         from tickbird.files.writer import to_plain

@@ -27,7 +27,7 @@ from tickbird.wire.parameters import write_value
 
 N = TypeVar("N", bound=type)
 K = TypeVar("K", bound=ClientBase)
-# Items that a server returns at once.
+# The maximum number of items in one response.
 MAX_PAGE = 1_000
 # Seconds that a server waits for a run in one request.
 _MAX_WAIT = 60
@@ -35,27 +35,27 @@ GET_RUN = operations_of(Runs)["get"]
 
 
 def over_http(noun: N) -> N:
-    """Give a class that names its server every operation of its noun, except those that it has itself."""
+    """Add the operations of a noun to its HTTP class, except methods that are written by hand."""
     for name, operation in operations_of(noun).items():
         if name not in vars(noun):
             setattr(noun, name, _method(operation))
     return noun
 
 
-# Nouns of which some methods are written by hand.
+# The HTTP classes of nouns that have methods written by hand.
 HAND_WRITTEN: dict[type, type] = {}
 
 
 @cache
 def http_class(kind: type[K]) -> type[K]:
-    """The class of a noun over HTTP: methods written by hand if it has such, all others derived."""
+    """The HTTP class of a noun: with its methods written by hand, if there are any, and the others derived."""
     made: Any = HAND_WRITTEN.get(kind) or type(f"Http{kind.__name__}", (HttpNoun, kind), {})
     derived: type[K] = over_http(made)
     return derived
 
 
 class HttpNoun:
-    """The server of a noun, and the namespace; None: the only one that the token opens."""
+    """A noun on a server. Without a namespace, it is the only one of the token."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class HttpNoun:
     ) -> None:
         self._transport = transport
         self._asked = namespace
-        # Of the tasks that this process has itself; the server looks for others.
+        # Of the tasks that this process has; the server finds those of workers.
         self._validators = validators
         self._settings = settings
 
@@ -78,7 +78,6 @@ class HttpNoun:
         return {} if self._asked is None else {"namespace": self._asked}
 
     async def send(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
-        """The result of an operation."""
         if (wait := arguments.get("wait")) is not None:
             seconds(wait, "wait")
         if operation.page is not None:
@@ -87,11 +86,11 @@ class HttpNoun:
         return value if wait is None else await self.wait_for_run(value.id, timeout=wait)
 
     async def wait_for_run(self, run_id: int, *, timeout: Duration | None = None) -> RunRecord:
-        """A run once it is final; NotFinishedError if it is not within this time."""
+        """Wait until a run is final; NotFinishedError after `timeout`."""
         longest = None if timeout is None else float(seconds(timeout, "timeout"))
         began, asked = time.monotonic(), 0
         while True:
-            # At first without waiting: most often it has ended.
+            # The first request does not wait, because most runs are final by then.
             query = {"wait": str(asked)} if asked else {}
             run: RunRecord = await self._request(
                 GET_RUN, {"run_id": run_id}, lambda document: read_result(GET_RUN, document), query, patience=asked
@@ -104,7 +103,7 @@ class HttpNoun:
             asked = max(1, min(_MAX_WAIT, int(left)))
 
     async def _list(self, operation: Operation, arguments: Mapping[str, Any]) -> list[Any]:
-        """Items after a key, in as many requests as that takes."""
+        """Items after a key, in as many requests as needed."""
         limit = arguments.get("limit")
         key = arguments.get(operation.cursor) if operation.cursor else None
         if isinstance(key, datetime):
@@ -112,7 +111,7 @@ class HttpNoun:
         after = write_key(key) if key not in (None, "", 0) else None
         if limit is not None:
             page_size(limit)
-        # A server returns what the token opens, which may be more than is asked for.
+        # A server returns all that the token may see, which may be more than `within`.
         within = arguments.get("within")
         items: list[Any] = []
         while limit is None or len(items) < limit:
@@ -171,14 +170,13 @@ class HttpNoun:
 
 
 def read_result(operation: Operation, document: Any) -> Any:
-    """The value that a response holds."""
     if operation.is_list:
         return [decode(operation.result, item) for item in document["items"]]
     if operation.result is type(None):
         return None
     value = document if operation.envelope is None else document[operation.envelope]
-    found = None if value is None else decode(operation.result, value)
-    return found if operation.shown is None else operation.shown.pick(found)
+    result = None if value is None else decode(operation.result, value)
+    return result if operation.shown is None else operation.shown.pick(result)
 
 
 def _method(operation: Operation) -> Any:
@@ -205,7 +203,7 @@ def _nest(body: dict[str, Any], key: str, value: Any) -> None:
 def _headers(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, str]:
     headers = {}
     if operation.method == "POST":
-        # The same key again gives the same response, so that a request whose response was lost can be sent again.
+        # With the same key, the request can be sent again after a lost response.
         headers["Idempotency-Key"] = arguments.get("idempotency_key") or secrets.token_urlsafe(18)
     revision = arguments.get("revision")
     if revision is not None:
@@ -218,7 +216,7 @@ def _segment(operation: Operation, parameter: Parameter, value: Any) -> str:
     check_text(text, key)
     if not text or ("/" in text and f"{{{key}:path}}" not in operation.path):
         raise NotFoundError(f"there is no {key} {text[:200]!r};")
-    # Dots alone would lead elsewhere.
+    # `.` and `..` would be another path.
     return quote(text, safe="") if text.strip(".") else text.replace(".", "%2E")
 
 

@@ -26,9 +26,9 @@ from tickbird.wire.codec import decode
 from tickbird.wire.operations import operations_of
 
 _OPERATIONS: Final = operations_of(Runs)
-# Lines that a server returns at once.
+# The maximum number of lines in one response.
 _PAGE: Final = 1_000
-# A lost log stream is opened again this often in a row, after so many seconds each.
+# How often in a row a lost log stream is opened again, and the seconds between.
 _MAX_LOSSES: Final = 5
 _PAUSE: Final = 1.0
 
@@ -69,7 +69,7 @@ class HttpRuns(HttpNoun, Runs):
                 "start_within": None if start_within is None else seconds(start_within, "start_within"),
                 "idempotency_key": None if idempotency_key is None else check_key(idempotency_key),
                 "unknown_task_ok": unknown_task_ok or task in self._validators,
-                # What is left out, the server takes from the task.
+                # The server takes settings that are left out from the task.
                 **{name: settings.get(name) for name in given},
                 "concurrency_key": settings.get("concurrency_key", FROM_TASK),
             },
@@ -81,7 +81,7 @@ class HttpRuns(HttpNoun, Runs):
         return await self.wait_for_run(run_id, timeout=timeout)
 
     async def progress(self, run_id: int) -> Progress | None:
-        """The server names the run in the path only."""
+        """The response does not repeat the id of the run."""
         progress: Progress | None = await self.send(_OPERATIONS["progress"], {"run_id": run_id})
         return None if progress is None else replace(progress, run_id=run_id)
 
@@ -90,7 +90,7 @@ class HttpRuns(HttpNoun, Runs):
         return (await self.read_logs(run_id, after=after, limit=limit)).lines
 
     async def read_logs(self, run_id: int, *, after: tuple[int, int] = (0, 0), limit: int = 1_000) -> RunLogs:
-        """In as many requests as that takes."""
+        """In as many requests as needed."""
         page_size(limit)
         check_run_id(run_id)
         lines: list[LogLine] = []
@@ -100,8 +100,10 @@ class HttpRuns(HttpNoun, Runs):
             size = min(_PAGE, limit - len(lines))
             query = {**self._namespace_query(), "after": place, "limit": str(size)}
             page = await self._transport.request(HttpRequest("GET", f"/runs/{run_id}/logs", query, repeatable=True))
-            lines += self._transport.understood(lambda found: [_line(run_id, each) for each in found["items"]], page)
-            # The status before the first of them was read counts: what it had logged by then is here.
+            lines += self._transport.understood(
+                lambda document: [_line(run_id, item) for item in document["items"]], page
+            )
+            # The status of the first page counts: all lines that were logged before it are included.
             status, place = status or page["status"], page["next"]
         assert status is not None
         return RunLogs(status, lines)
@@ -117,7 +119,7 @@ class HttpRuns(HttpNoun, Runs):
                 async for event in self._transport.listen(request):
                     if event.name == "end":
                         return
-                    line = self._transport.understood(lambda found: _line(run_id, found), event.data)
+                    line = self._transport.understood(lambda document: _line(run_id, document), event.data)
                     after, losses = (line.attempt, line.number), 0
                     yield line
             except StoreUnavailableError:

@@ -15,7 +15,7 @@ class HttpSchedules(HttpNoun, Schedules):
     """Schedules of a server."""
 
     async def send(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
-        """Count the matching schedules for a caller that does not say how many it has seen."""
+        """Count the matching schedules if the caller does not state `expected`."""
         if operation.has("expected"):
             which = {name: arguments[name] for name in ("contains", "tag", "state")}
             BulkFilter(**which)

@@ -14,7 +14,7 @@ _OPERATIONS = operations_of(Tokens)
 
 
 class HttpTokens(HttpNoun, Tokens):
-    """Tokens that open nothing but what this client's own token opens."""
+    """Tokens that have no namespace beyond those of this client's token."""
 
     async def create(
         self,
