@@ -157,7 +157,7 @@ def test_walks_are_bounded() -> None:
     with pytest.raises(TriggerError, match="too often for a union"):
         any_of(counted, every(days=1)).count(0, 10**9)
     wrong = custom_trigger("test_wrong_count", count=lambda after, until: "many")(lambda t: t)()  # type: ignore[arg-type,return-value]
-    with pytest.raises(TriggerError, match="its count gave 'many'"):
+    with pytest.raises(TriggerError, match="returned the count 'many'"):
         wrong.count(0, 100)
     with limited_calls(5), pytest.raises(TriggerError, match="too many calls"):
         often.count(0, 100)

@@ -34,7 +34,7 @@ MAX_DESCRIPTION_LENGTH: Final = 10_000
 
 
 class Group(Enum):
-    """Fields that people think of together, with the title that forms and docs show."""
+    """Groups of fields; the value is the title in forms and docs."""
 
     ABOUT = "About it"
     DAYS = "Days and bounds"
@@ -54,13 +54,13 @@ class PolicyField:
     group: Group
     # One sentence, the same wherever the field is explained.
     help: str
-    # What it means that there is no value, in a word or two; only if the default is None.
+    # Shown instead of an empty value, in a word or two.
     none: str = "none"
     # May a task declare it too, for schedules and runs that do not state it?
     task_setting: bool = False
-    # Fields that its rules compare it with: while one of them is wrong, nothing can be said of this one.
+    # Fields that its rules compare it with; if one of them is invalid, this one is not checked.
     relies_on: tuple[str, ...] = ()
-    # The page of the docs that has more.
+    # The page of the docs with more about it.
     page: str = ""
 
     @property
@@ -69,7 +69,7 @@ class PolicyField:
 
     @property
     def can_state_none(self) -> bool:
-        """Is stating no value something else than leaving it out, after which the task's holds?"""
+        """Does None differ from leaving it out, which means the value of the task?"""
         return self.task_setting and self.default is None
 
     @property
@@ -84,7 +84,7 @@ class PolicyField:
 
     @property
     def hint(self) -> str:
-        """Help for those who type its text."""
+        """Help for a person who types the value."""
         return f"{self.help} {self.kind.hint}".strip()
 
     def check(self, value: Any) -> None:
@@ -93,23 +93,21 @@ class PolicyField:
             self.kind.check(self.name, value)
 
     def read(self, value: Any) -> Any:
-        """The value of what people write in code or JSON."""
+        """The value from code or JSON."""
         return None if self._is_none(value) else self.kind.read(self.name, value)
 
     def encode(self, value: Any) -> Any:
-        """The value as JSON."""
         return None if value is None else self.kind.encode(self.name, value)
 
     def decode(self, encoded: Any) -> Any:
-        """The value of such JSON."""
         return None if self._is_none(encoded) else self.kind.decode(self.name, encoded)
 
     def parse(self, text: str, instant: InstantReader) -> Any:
-        """The value of a text that a person typed."""
+        """The value from a typed text."""
         return self.kind.parse(self.name, text, instant)
 
     def text(self, encoded: Any) -> str:
-        """What a person types for a stored value; JSON if it is not what it should be."""
+        """The text that a person would type for a stored value; JSON if the value is not of its kind."""
         if encoded is None:
             return ""
         text = self.kind.text(encoded)
@@ -123,15 +121,15 @@ class PolicyField:
         return json_text(encoded) if text is None else text or self.none
 
     def to_file(self, value: Any) -> Any:
-        """The value as people write it in a file, where false is no value, since TOML has no null."""
+        """The value in a file, where false stands for None, because TOML has no null."""
         return False if value is None else self.kind.to_file(value)
 
     def schema(self) -> Schema:
-        """The JSON Schema of what programs send."""
+        """The JSON Schema of the API."""
         return {**self.kind.schema(), "description": self.help_with_default}
 
     def file_schema(self) -> Schema:
-        """The JSON Schema of what people write in a file."""
+        """The JSON Schema of files."""
         schema = self.kind.file_schema()
         if not self.can_state_none:
             return {**schema, "description": self.help_with_default}
@@ -189,7 +187,7 @@ class Policies:
         "Weekdays and dates on which it does not run, in the trigger's zone.",
         page="calendars.md",
     )
-    # What they say is not a person's to set but comes from the store.
+    # Only the names are set here; the closed days come from the store.
     calendars: tuple[str, ...] = policy(
         kinds.Names(MAX_CALENDARS),
         (),
@@ -346,6 +344,6 @@ POLICIES: Final[Mapping[str, PolicyField]] = {
 
 
 def field_text(name: str, encoded: Any) -> str:
-    """A stored value of a definition as people type it; of a part of a field, by its path, as JSON."""
+    """A stored value of a definition as a person would type it; a part of a field, named by its path, is JSON."""
     text = POLICIES[name].text(encoded) if name in POLICIES else encoded
     return text if isinstance(text, str) and text else json_text(encoded)

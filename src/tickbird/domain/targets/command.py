@@ -1,4 +1,4 @@
-"""What a command starts: a program and its arguments, or a line for a shell, and what it finds around it."""
+"""Commands: a program and its arguments, or a line for a shell, with environment, folder, user and input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tickbird.domain.errors import DefinitionError, InvalidError
 from tickbird.domain.targets.spec import DefiningRole, FormField, Schema, TargetSpec, WrittenPart
 
 SHELL: Final = "/bin/sh"
-# What a worker tells a command of its run; nobody else sets those.
+# Prefix of the variables by which a worker describes the run to a command; a definition cannot set them.
 OURS: Final = "TICKBIRD_"
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}", re.ASCII)
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\$?", re.ASCII)
@@ -29,7 +29,6 @@ class EnvRef:
     name: str
 
     def to_json(self) -> dict[str, str]:
-        """As it is stored."""
         return {"env": self.name}
 
 
@@ -38,7 +37,7 @@ Value = str | EnvRef
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandSpec(TargetSpec):
-    """A program by its whole path, so that a worker can allow it by that; with `shell`, the shell of a line."""
+    """A program by its full path, by which workers allow it; with `shell`, the program is the shell."""
 
     kind: ClassVar[str] = "command"
     about: ClassVar[str] = "A program, where a worker allows it; for admins."
@@ -65,7 +64,7 @@ class CommandSpec(TargetSpec):
     user: str | None = None
     # Exit codes that are a success.
     success: tuple[int, ...] = (0,)
-    # What it reads from standard input, where there is nothing otherwise.
+    # Standard input; None: empty.
     input: str | None = None
 
     def __post_init__(self) -> None:
@@ -118,12 +117,11 @@ class CommandSpec(TargetSpec):
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """What is executed."""
         return (self.program, *self.args) if self.shell is None else (self.program, "-c", self.shell)
 
     @property
     def line(self) -> str:
-        """As a person would type it."""
+        """The command as a person would type it in a shell."""
         return shlex.join(self.argv) if self.shell is None else self.shell
 
     @property
@@ -136,7 +134,7 @@ class CommandSpec(TargetSpec):
         for item in fields(self):
             value = getattr(self, item.name)
             if item.name == "env" and value:
-                value = {name: each.to_json() if isinstance(each, EnvRef) else each for name, each in value}
+                value = {name: text.to_json() if isinstance(text, EnvRef) else text for name, text in value}
             if item.name == "program" or value != item.default:
                 encoded[item.name] = list(value) if isinstance(value, tuple) else value
         return encoded
@@ -178,9 +176,9 @@ class CommandSpec(TargetSpec):
     @classmethod
     def json_schema(cls) -> Schema:
         text = _text_schema()
-        reference = _object_schema({"env": _VARIABLE_SCHEMA}, ["env"], "What the worker has under this name.")
+        reference = _object_schema({"env": _VARIABLE_SCHEMA}, ["env"], "The value of this variable on the worker.")
         properties: Schema = {
-            "program": {"pattern": "^/", **_text_schema(1), "description": "Its whole path."},
+            "program": {"pattern": "^/", **_text_schema(1), "description": "The full path."},
             "args": {"type": "array", "items": text, "maxItems": MAX_ARGUMENTS},
             "shell": {**_text_schema(1), "description": "A line for a shell, without args."},
             "env": {
@@ -198,7 +196,7 @@ class CommandSpec(TargetSpec):
             },
             "input": text,
         }
-        return _object_schema(properties, ["program"], "A program and what it finds around it.")
+        return _object_schema(properties, ["program"], "A program with its arguments and environment.")
 
     @classmethod
     def file_schema(cls) -> Schema:
@@ -259,8 +257,7 @@ def command(
 ) -> CommandSpec:
     """A command as people write it: a list with the program's path first, or `shell=` with a line for /bin/sh.
 
-    `env` has texts, or {"env": "NAME"} for what the worker's own environment has under that name. `program` is another
-    shell.
+    `env` has texts, or {"env": "NAME"} for a variable of the worker's environment. `program` is another shell.
     """
     if isinstance(args, str):
         _refuse("args", "is one text;", hint='give a list, such as ["/usr/bin/rsync", "-a"], or shell="…".')
@@ -286,13 +283,13 @@ def command(
 def _env(value: Any) -> tuple[tuple[str, Value], ...]:
     if not isinstance(value, Mapping):
         _refuse("env", "must be an object of variables")
-    found: list[tuple[str, Value]] = []
+    variables: list[tuple[str, Value]] = []
     for name in sorted(value, key=str):
-        each = value[name]
-        if isinstance(each, Mapping) and [*each] == ["env"] and isinstance(each["env"], str):
-            each = EnvRef(each["env"])
-        found.append((name, each))
-    return tuple(found)
+        text = value[name]
+        if isinstance(text, Mapping) and [*text] == ["env"] and isinstance(text["env"], str):
+            text = EnvRef(text["env"])
+        variables.append((name, text))
+    return tuple(variables)
 
 
 def check_variables(patterns: Iterable[str]) -> tuple[str, ...]:

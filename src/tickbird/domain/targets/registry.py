@@ -1,4 +1,4 @@
-"""The kinds of targets: those of this package, and those of plug-ins.
+"""The registry of target kinds: those of this package, and those of plug-ins.
 
 A package adds kinds by the entry point group `tickbird.targets`: the name is the kind, the value its TargetSpec.
 """
@@ -23,7 +23,7 @@ log = logging.getLogger("tickbird.targets")
 
 GROUP: Final = "tickbird.targets"
 INSTALL: Final = "install the package that has it, where workers and the server run."
-# A kind of this package: one line.
+# One line per kind of this package.
 BUILT_IN: Final[tuple[type[TargetSpec], ...]] = (
     TaskSpec,
     CommandSpec,
@@ -97,14 +97,13 @@ def read_spec(kind: str, value: Any) -> Target:
 
 
 def as_target(value: str | TargetSpec | Target) -> Target:
-    """The target that code names: a task by its name, or the spec of another one."""
+    """The target of a task's name or of the spec of another kind."""
     if isinstance(value, Target):
         return value
     return read_spec(value.kind, value) if isinstance(value, TargetSpec) else Target(value)
 
 
 def write_target(target: Target) -> dict[str, Any]:
-    """A target as JSON."""
     return {target.kind: target.name if target.spec is None else target.spec.to_json()}
 
 
@@ -115,10 +114,7 @@ def describe_target(target: Target) -> str:
 
 
 def first_kind_format(kind: str) -> int:
-    """The first number of the formats of a kind; those of kinds that have their own do not overlap.
-
-    Every database takes them as numbers of nine digits.
-    """
+    """The first format number of a kind: its declared one, or one from a hash of its name, of at most nine digits."""
     known = find_kind(kind)
     if known is not None and known.format is not None:
         return known.format

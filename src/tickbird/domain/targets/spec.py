@@ -1,6 +1,6 @@
-"""Kinds of targets: a kind is a subclass of TargetSpec, which declares all that other code must know of it.
+"""Target kinds: a kind is a subclass of TargetSpec, which declares everything that other code needs.
 
-`tickbird.domain.targets.registry` has the kinds of this package and finds those of others.
+`tickbird.domain.targets.registry` lists the kinds of this package and loads those of plug-ins.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from typing import Self
 
 Schema = dict[str, Any]
-# As the roles of tokens: each may also do what those before it may.
+# Roles of tokens, in ascending order.
 DefiningRole = Literal["editor", "admin"]
-# Where a part of a written value is, by keys and indexes, and a value that `from_json` reads if the part is right.
+# The path of a part of a written value, and a value that `from_json` accepts if the part is valid.
 WrittenPart = tuple[tuple[str | int, ...], Any]
 MAX_NAME_LENGTH: Final = 1_000
 
@@ -25,7 +25,7 @@ MAX_NAME_LENGTH: Final = 1_000
 class FormField:
     """An input of the form in which people define a target."""
 
-    # Of the spec's JSON object; empty: the input has all of the JSON.
+    # The key in the spec's JSON object; empty: the input holds the whole JSON value.
     name: str
     label: str
     hint: str = ""
@@ -45,27 +45,27 @@ class TargetSpec:
     kind: ClassVar[str]
     # One sentence for editors and for the API's documentation.
     about: ClassVar[str]
-    # `module:function` of what executes it, which only workers import: called with the app, it gives the executables.
+    # `module:function`, imported by workers only; called with the app, it returns the executables.
     executor: ClassVar[str]
-    # The least role that may define such a target over the API and on the page.
+    # The lowest role that may define such a target over the API and on the page.
     role: ClassVar[DefiningRole] = "editor"
     # The first format of definitions that has this kind. None: its definitions have formats of their own, so that a
     # process that does not know the kind leaves them alone.
     format: ClassVar[int | None] = None
-    # The inputs of the form in which people define it, and what stands above them: "Or …".
+    # The title and the inputs of the form in which people define it.
     form_title: ClassVar[str] = ""
     form: ClassVar[tuple[FormField, ...]] = (FormField("", "As JSON", kind="json"),)
-    # What people write in a file, for the diagnostic of anything else.
+    # The expected value in a file, for the diagnostic of a wrong one.
     expects: ClassVar[str] = "an object"
 
     if TYPE_CHECKING:
 
         @property
         def name(self) -> str:
-            """Workers publish names, and a claim matches them: it must be one of those that an executor has."""
+            """The name that workers publish and claims match; it must be the name of an executable."""
 
     def to_json(self) -> Any:
-        """As it is stored."""
+        """The stored JSON."""
         raise NotImplementedError
 
     @classmethod
@@ -75,38 +75,38 @@ class TargetSpec:
 
     @classmethod
     def json_schema(cls) -> Schema:
-        """The JSON Schema of what is stored."""
+        """The JSON Schema of `to_json`."""
         raise NotImplementedError
 
     @classmethod
     def file_schema(cls) -> Schema:
-        """The JSON Schema of what people write in files."""
+        """The JSON Schema of the value in files."""
         return cls.json_schema()
 
     @classmethod
     def written_parts(cls, value: Any) -> Iterable[WrittenPart]:
-        """The parts of what people wrote that can be wrong by themselves, so that each is reported where it is."""
+        """The parts of a value in a file that are validated one by one, so that each error has its own location."""
         return ()
 
     @property
     def line(self) -> str:
-        """One line for people: what it executes."""
+        """One line that describes the target, for people."""
         return self.name
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """What its line does not say, by field."""
+        """The fields that `line` does not show."""
         encoded = self.to_json()
         return encoded if isinstance(encoded, Mapping) else {}
 
     @classmethod
     def describe(cls, name: str) -> str:
-        """A target of this kind, in a sentence."""
+        """A target of this kind as a part of a sentence."""
         return f"{cls.kind} {name!r}"
 
     @classmethod
     def requirement(cls, name: str) -> str:
-        """What a worker does that executes it, after "no live worker"."""
+        """Completes the sentence "no live worker …"."""
         return f"executes {cls.describe(name)}"
 
     @classmethod

@@ -1,6 +1,6 @@
-"""Custom triggers: a pure function of the user, registered by a name, that computes the next tick.
+"""Custom triggers: pure functions that users register under a name and that compute the next tick.
 
-A package adds some by the entry point group `tickbird.triggers`: the name is the trigger's, the value a CustomTrigger.
+A package adds some by the entry point group `tickbird.triggers`: the name of the trigger, and its CustomTrigger.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ log = logging.getLogger("tickbird.triggers")
 
 GROUP: Final = "tickbird.triggers"
 INSTALL: Final = "Install the package that has it, or import the module that registers it."
-# Ticks that one computation walks, because a function can only be asked for the next one.
+# Ticks that one computation may step through, because a function computes only the next tick.
 MAX_STEPS: Final = 10_000
-# Calls of functions while one schedule is planned.
+# Calls of custom functions while one schedule is planned.
 MAX_PLAN_CALLS: Final = 50_000
 MAX_PARAMS_LENGTH: Final = 10_000
 DEFAULT_MAX_PER_DAY: Final = 1_440
@@ -64,7 +64,7 @@ class CustomTrigger:
         return Custom(self, params, tz)
 
     def bind(self, params: Mapping[str, Any]) -> None:
-        """Refuse parameters that the function does not take."""
+        """Raise TriggerError for parameters that the function does not take."""
         try:
             self._signature.bind(None, **params)
         except TypeError as error:
@@ -81,11 +81,11 @@ def custom_trigger(
     describe: Callable[..., str] | None = None,
     max_per_day: int = DEFAULT_MAX_PER_DAY,
 ) -> Callable[[Callable[..., datetime | None]], CustomTrigger]:
-    """Register a pure function `next_after(t, **params) -> datetime | None` as a trigger by a name.
+    """Register a pure function `next_after(t, **params) -> datetime | None` as a trigger under a name.
 
     `t` is in the trigger's zone; the result is the first tick strictly after it, in whole seconds, or None.
-    `count(after, until, **params)` gives the number of ticks in (after, until] without walking them. `max_per_day` is
-    the most ticks that a day can have.
+    `count(after, until, **params)` returns the number of ticks in (after, until] without stepping through them.
+    `max_per_day` is the maximum number of ticks in a day.
     """
 
     def register(next_after: Callable[..., datetime | None]) -> CustomTrigger:
@@ -122,7 +122,7 @@ def limited_calls(maximum: int = MAX_PLAN_CALLS) -> Iterator[None]:
 
 @cache
 def _plug_ins() -> Mapping[str, CustomTrigger]:
-    found: dict[str, CustomTrigger] = {}
+    customs: dict[str, CustomTrigger] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         try:
             loaded = entry.load()
@@ -131,8 +131,8 @@ def _plug_ins() -> Mapping[str, CustomTrigger]:
         except Exception as error:  # noqa: BLE001 - a broken plug-in must not stop anything else
             log.warning("custom trigger %s is not available: plug-in %s: %s", entry.name, entry.value, error)
         else:
-            found.setdefault(entry.name, loaded)
-    return found
+            customs.setdefault(entry.name, loaded)
+    return customs
 
 
 def _home(trigger: CustomTrigger) -> str:
@@ -161,17 +161,19 @@ class Custom(BaseTrigger):
             return None
         after = max(after, FIRST_SECOND)
         at = to_datetime(after).astimezone(zone_info(self.tz))
-        found = self._call(self._type.next_after, at)
-        if found is None:
+        result = self._call(self._type.next_after, at)
+        if result is None:
             return None
-        if not isinstance(found, datetime) or found.utcoffset() is None:
-            raise _refuse(self.name, f"gave {str(found)[:60]!r} after {at}", "Return a datetime with a zone, or None.")
-        if found.microsecond:
-            raise _refuse(self.name, f"gave {found}, and ticks are whole seconds", "Use .replace(microsecond=0).")
-        tick = to_seconds(found)
+        if not isinstance(result, datetime) or result.utcoffset() is None:
+            raise _refuse(
+                self.name, f"returned {str(result)[:60]!r} after {at}", "Return a datetime with a zone, or None."
+            )
+        if result.microsecond:
+            raise _refuse(self.name, f"returned {result}, but ticks are whole seconds", "Use .replace(microsecond=0).")
+        tick = to_seconds(result)
         if tick <= after:
             raise _refuse(
-                self.name, f"does not advance: it gave {found} after {at}", "Return an instant strictly after t."
+                self.name, f"does not advance: it returned {result} after {at}", "Return an instant strictly after t."
             )
         return tick if tick <= LAST_SECOND else None
 
@@ -193,7 +195,7 @@ class Custom(BaseTrigger):
         return last
 
     def count(self, after: int, until: int) -> int:
-        """How many ticks lie in (after, until]: by the count function, or by walking at most MAX_STEPS."""
+        """How many ticks lie in (after, until]: by the count function, or one by one, at most MAX_STEPS."""
         after, until = max(after, FIRST_SECOND), min(until, LAST_SECOND)
         if until <= after:
             return 0
@@ -202,7 +204,7 @@ class Custom(BaseTrigger):
             bounds = (to_datetime(after).astimezone(local), to_datetime(until).astimezone(local))
             total = self._call(self._type.count, *bounds)
             if type(total) is not int or total < 0:
-                raise _refuse(self.name, f"its count gave {str(total)[:60]!r}", "Return a whole number.")
+                raise _refuse(self.name, f"returned the count {str(total)[:60]!r}", "Return a whole number.")
             return total
         total, tick = 0, self.next_tick(after)
         while tick is not None and tick <= until:
@@ -224,7 +226,6 @@ class Custom(BaseTrigger):
 
     @property
     def max_per_day(self) -> int:
-        """How many ticks a day can have."""
         return self._type.max_per_day
 
     @property
@@ -234,7 +235,7 @@ class Custom(BaseTrigger):
         return params
 
     def describe(self) -> str:
-        """The name and the parameters, or the words of the describe function."""
+        """The name and the parameters, or the text of the describe function."""
         text = f"{self.name}({', '.join(f'{name}={value!r}' for name, value in self._params.items())})"
         if self._type.describe is not None:
             # Lists and pages show it: an error must not hide the schedule.
@@ -323,8 +324,8 @@ FORM = TriggerForm(
     name="custom",
     noun="custom trigger",
     metavar="NAME",
-    summary="A trigger that code has registered by a name.",
-    about="A trigger that code has registered by this name, such as business_days.",
+    summary="A custom trigger by its registered name.",
+    about="The name of a registered custom trigger, such as business_days.",
     example='custom business_days {"days": 3}',
     kind="text",
     schema={"type": "string", "minLength": 1, "maxLength": 200},

@@ -10,14 +10,14 @@ from typing import Any, Literal
 from tickbird.domain.triggers.base import Trigger
 
 Schema = dict[str, Any]
-# A form's own value under its name, and options beside it. Instants may be datetimes as well as texts.
+# The value under the name of the form, and its options. Instants are datetimes or texts.
 Document = Mapping[str, Any]
 ReadInstant = Callable[[str], datetime]
 
 
 @dataclass(frozen=True, slots=True)
 class FormOption:
-    """A field beside a form's own value, such as `anchor` beside `every`."""
+    """An option next to the value of a form, such as `anchor` for `every`."""
 
     name: str
     # moment: a date with a time, with or without an offset; moments: a list of these; object: any JSON object.
@@ -34,7 +34,7 @@ class TriggerForm:
     name: str
     noun: str
     metavar: str
-    # For readers of the API, and for those who write files.
+    # Descriptions for the schema of the API, and for the schema of files.
     summary: str
     about: str
     # What a person types on a line of the schedule form.
@@ -47,20 +47,20 @@ class TriggerForm:
     format: int = 1
     options: tuple[FormOption, ...] = ()
     has_zone: bool = True
-    # A document and the zone of its wall clock to the trigger, or a TriggerError.
+    # Makes the trigger of a document and a zone, or raises TriggerError.
     read: Callable[[Document, str], Trigger]
-    # The document of a typed text.
+    # Parses a typed text to a document.
     parse_text: Callable[[str, ReadInstant], Document]
-    # The text of a JSON document; None if no text says the same.
+    # Writes a JSON document as a text; None if the text form cannot express it.
     write_text: Callable[[Document], str | None]
-    # The value as files have it.
+    # Converts the value for files.
     write_value: Callable[[Any], Any] = lambda value: value
-    # Beginnings of a line that need no word before them.
+    # Prefixes of a text that identify the form without its name.
     prefixes: tuple[str, ...] = ()
-    # Caches of triggers by the rules of their zones.
+    # Caches that depend on time zone data, to be cleared with it.
     caches: tuple[dict[Any, Any], ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The fields that may stand beside its own in JSON."""
+        """The other keys that its JSON may have."""
         return (*(option.name for option in self.options), *(("tz",) if self.has_zone else ()))

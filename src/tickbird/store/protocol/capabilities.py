@@ -15,7 +15,7 @@ CAPABILITIES: Final[dict[str, Capability]] = {}
 class Capability:
     """Raises UnsupportedError if it is read from a store that has not set the attribute.
 
-    `feature` completes the sentence "this store has no …", `loss` says what users cannot do without it. `fields` are
+    `feature` completes the sentence "this store has no …". `loss` says what users cannot do without it. `fields` are
     the fields of definitions that need it.
     """
 
@@ -36,11 +36,11 @@ class Capability:
         raise self.error()
 
     def error(self, field: str = "") -> UnsupportedError:
-        """The refusal, of the whole noun or of one field of a definition."""
+        """The error for the whole noun, or for one field of a definition."""
         return UnsupportedError(
             f"{field or self.name}: this store has no {self.feature}.",
             field=field or self.name,
-            hint="Use another store, or do without; `tickbird doctor` lists what this one lacks.",
+            hint="Use another store; `tickbird doctor` lists what this one lacks.",
         )
 
 
@@ -50,7 +50,7 @@ def capability(feature: str, loss: str, fields: Collection[str] = ()) -> Any:
 
 
 def check_fields(capabilities: Collection[str], fields: Mapping[str, Any]) -> None:
-    """Refuse fields of a definition or a run that need a capability which is not among these."""
+    """Raise UnsupportedError for a field of a definition or a run that needs a missing capability."""
     for name, declared in CAPABILITIES.items():
         if name not in capabilities:
             for field in declared.fields:
@@ -59,10 +59,10 @@ def check_fields(capabilities: Collection[str], fields: Mapping[str, Any]) -> No
 
 
 def _is_used(field: str, value: Any) -> bool:
-    # Built-in calendars are code, so that no store has to keep them.
+    # Built-in calendars are in code, so they need no store.
     return any(name not in BUILT_IN for name in value or ()) if field == "calendars" else value is not None
 
 
 def missing_capabilities(capabilities: Collection[str]) -> Mapping[str, str]:
-    """What users lose without the capabilities that are not among these, by name."""
+    """The losses of users, by the name of each missing capability."""
     return {name: declared.loss for name, declared in CAPABILITIES.items() if name not in capabilities}

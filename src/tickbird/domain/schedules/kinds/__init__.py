@@ -1,4 +1,4 @@
-"""Kinds of policy fields: which values one may have, as JSON, in files, as a text, and for people."""
+"""Kinds of policy fields: their valid values, and how they look in JSON, files, texts and descriptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kind of policy field knows about its values."""
+"""The base class of the kinds of policy fields."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tickbird.domain.errors import DefinitionError
 from tickbird.domain.schema_parts import Schema
 from tickbird.domain.time.durations import seconds
 
-# Reads what a person types for an instant, on some clock; the second argument is the field.
+# Parses an instant that a person typed, in some zone; the second argument is the name of the field.
 InstantReader = Callable[[str, str], datetime]
 
 
 class Kind:
-    """What a policy field holds. A definition has its value, JSON the encoded value, forms and commands its text."""
+    """The type of a policy field. Definitions hold its value, JSON the encoded value, forms and commands a text."""
 
     title: ClassVar[str]
 
@@ -29,7 +29,7 @@ class Kind:
         """Raise a DefinitionError unless a definition may have this value."""
 
     def read(self, name: str, value: Any) -> Any:
-        """The value of what people write in code or JSON; `check` refuses what is left as it is."""
+        """The value from code or JSON; other types are returned as they are, for `check` to refuse."""
         return value
 
     def encode(self, name: str, value: Any) -> Any:
@@ -39,11 +39,11 @@ class Kind:
         return encoded
 
     def parse(self, name: str, text: str, instant: InstantReader) -> Any:
-        """The value of a text that a person typed."""
+        """The value from a typed text."""
         return text
 
     def text(self, encoded: Any) -> str | None:
-        """What a person types for a stored value; None if it is not of this kind, which plain SQL can store."""
+        """The text that a person would type for a stored value; None if plain SQL stored one of another kind."""
         return encoded if isinstance(encoded, str) else None
 
     def describe(self, encoded: Any) -> str | None:
@@ -51,20 +51,20 @@ class Kind:
         return self.text(encoded)
 
     def schema(self) -> Schema:
-        """The JSON Schema of what programs send."""
+        """The JSON Schema of the API."""
         raise NotImplementedError
 
     def to_file(self, value: Any) -> Any:
-        """The value as people write it in a file, in types that JSON has."""
+        """The value in a file, in types of JSON."""
         return self.encode("", value)
 
     def file_schema(self) -> Schema:
-        """The JSON Schema of what people write in a file."""
+        """The JSON Schema of files."""
         return self.schema()
 
     @property
     def range(self) -> str:
-        """The values that are possible, for a table in the docs."""
+        """The possible values, for a table in the docs."""
         return self.title
 
 
