@@ -1,4 +1,4 @@
-"""What a store must do, as suites for pytest: the core, and one class for each capability (`SUITES`).
+"""The conformance suites of a store, for pytest: the core, and one class for each capability (`SUITES`).
 
 A driver that has everything is done when it passes `StoreConformance`. Another one is done when it passes
 `CoreConformance` with the classes of the capabilities that it declares:
@@ -118,7 +118,7 @@ class CoreConformance(
     Races,
     Histories,
 ):
-    """What every store must do."""
+    """The tests that every store must pass."""
 
 
 class StoreConformance(

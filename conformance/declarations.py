@@ -1,4 +1,4 @@
-"""What a store declares is what it has, and what its suite tests."""
+"""A store has, and its suite tests, exactly the capabilities that it declares."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Statistics(Metrics, Durations):
     """Every test of statistics."""
 
 
-# The class that tests each capability: a suite has it if the store has the capability.
+# The test class of each capability; a suite has those of the capabilities of its store.
 SUITES: Final[Mapping[str, type]] = {
     "activity": ActivityFeed,
     "backfills": AllBackfills,
@@ -60,7 +60,7 @@ SUITES: Final[Mapping[str, type]] = {
     "statistics": Statistics,
     "tokens": Tokens,
 }
-# A definition that uses each field that needs a capability.
+# Values of the fields that need a capability.
 _USES: Final[Mapping[str, Mapping[str, Any]]] = {
     "calendars": {"calendars": ("holidays",)},
     "concurrency_key": {"concurrency_key": "gpu"},

@@ -41,7 +41,7 @@ MISBEHAVIOUR: dict[str, object] = {}
 
 @custom_trigger("conformance_step")
 def step(t: datetime, seconds: int = 60) -> datetime | None:
-    """Steps of elapsed time, unless told to misbehave."""
+    """Steps of elapsed time; parameters make it misbehave."""
     if MISBEHAVIOUR.get("raise"):
         raise LookupError("no table of tides")
     if MISBEHAVIOUR.get("stuck"):

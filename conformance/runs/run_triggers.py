@@ -1,4 +1,4 @@
-"""What made a run, as each run says wherever it is read."""
+"""The cause of a run (`trigger`, `cron_spec`, `metadata`), in every read of a run."""
 
 from __future__ import annotations
 

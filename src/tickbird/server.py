@@ -74,7 +74,7 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
     from tickbird.web.app import create_site
 
     if "tokens" not in store.capabilities:
-        # It would let nobody in.
+        # Without tokens, every request would be refused.
         raise CAPABILITIES["tokens"].error()
     site = create_site(lambda namespace: StoreClient(store, namespace))
     listening = _listen(address)

@@ -161,7 +161,7 @@ class TaskRegistry:
 
     @property
     def executables(self) -> dict[TargetKey, Executable]:
-        """All that its workers execute, by kind and name, as it is found on this machine now."""
+        """The executables of its workers on this machine now, by kind and name."""
         from tickbird.targets.registry import find_executables
 
         return find_executables(self)

@@ -53,7 +53,7 @@ class WorkerApp(Protocol):
 
     @property
     def executables(self) -> Mapping[TargetKey, Executable]:
-        """What its workers can execute, by kind and name."""
+        """The executables of its workers, by kind and name."""
         ...
 
     @property

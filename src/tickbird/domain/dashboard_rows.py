@@ -225,20 +225,20 @@ class ScheduleSummary:
     failure_streak: int
     # How many of its runs are held.
     held: int = 0
-    # When an attempt of its runs last began, so far as they are kept. The newest run may still be queued.
+    # When an attempt last began, of the runs that are kept. The newest run may still be queued.
     last_run_at: datetime | None = None
-    # What keeps it from running as it should, in sentences; filled in by the client.
+    # Sentences that say why it does not run as it should; the client fills them in.
     problems: tuple[str, ...] = ()
-    # Another text after any change of the above, as the store has it; None if it cannot tell.
+    # A version of all the above, as the store has it; None if the store has no versions.
     version: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def cache_key(self) -> tuple[int, str, tuple[str, ...]] | None:
-        """Equal only for equal summaries of one store; None if that cannot be told."""
+        """Equal keys mean equal summaries of one store; None if the store has no versions."""
         return None if self.version is None else (self.schedule.id, self.version, self.problems)
 
     def with_problems(self, problems: tuple[str, ...]) -> ScheduleSummary:
-        """The same schedule with what keeps it from running."""
+        """A copy with these problems."""
         # Not `replace`, which takes several times as long.
         return ScheduleSummary(
             schedule=self.schedule,
@@ -252,7 +252,7 @@ class ScheduleSummary:
 
     @property
     def last_run_id(self) -> int | None:
-        """The id of its newest run, whatever made it."""
+        """The id of its newest run, of any origin."""
         return None if self.last_run is None else self.last_run.id
 
     @property

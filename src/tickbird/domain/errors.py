@@ -58,7 +58,7 @@ class PayloadError(InvalidError):
 
 
 class PageTokenError(InvalidError):
-    """What is no key of a page."""
+    """The key of a page cannot be read."""
 
 
 class NotFoundError(TickbirdError, LookupError):

@@ -56,7 +56,6 @@ class Worker:
         return None
 
     def serves(self, target: TargetKey) -> bool:
-        """Does it execute this target?"""
         return self.published(target) is not None
 
     @property
@@ -140,7 +139,7 @@ class HeartbeatResult:
 
 @dataclass(frozen=True, slots=True)
 class HandOff:
-    """What a worker that plans would start at once: up to `room` runs of its queues and targets, under a lease."""
+    """The runs that a planning worker can start at once: up to `room`, of its queues and targets, under a lease."""
 
     worker: Worker
     room: int

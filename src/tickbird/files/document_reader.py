@@ -259,7 +259,7 @@ class DocumentReader(Triggers, Policies):
         return name if name is WRONG else Target(name)
 
     def spec(self, kind: str, node: Node) -> Any:
-        """The spec of a target; each part alone first, so that everything that is wrong is reported where it is."""
+        """The spec of a target; its parts are checked one by one first, so that each error has its location."""
         known = target_kinds()[kind]
         schemas = _alternatives(known.file_schema())
         fields = next((schema.get("properties") for schema in schemas if schema.get("type") == "object"), None)
@@ -278,7 +278,7 @@ class DocumentReader(Triggers, Policies):
         return self.checked(node, lambda: read_spec(kind, node.plain))
 
 
-# Python's types of JSON's.
+# The Python types of JSON types.
 _TYPES: Final[Mapping[Any, Any]] = {
     "object": dict,
     "array": list,

@@ -13,7 +13,7 @@ from tickbird.files.fields import MEMBER, TRIGGERS
 from tickbird.files.parse.nodes import Node
 from tickbird.files.value_reader import WRONG, Values
 
-# The form that a field beside triggers belongs to.
+# The form that an option belongs to.
 _OWNERS = {option.name: form.name for form in FORMS.values() for option in form.options}
 
 

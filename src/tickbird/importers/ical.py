@@ -86,12 +86,12 @@ class _Zones:
         self.default = tz
 
     def learn(self, component: _Component) -> None:
-        """Take the IANA name that a VTIMEZONE states beside its own."""
+        """Add the IANA name that a VTIMEZONE states next to its own."""
         if location := component.text("X-LIC-LOCATION"):
             self._own.setdefault(component.text("TZID"), location)
 
     def find(self, tzid: str) -> str:
-        """The IANA name of a TZID; a ValueError that says how to name it."""
+        """The IANA name of a TZID; ValueError, with the option to name it, if there is none."""
         parts = tzid.split("/")
         suffixes = ("/".join(parts[place:]) for place in range(len(parts)))
         for name in (self._own.get(tzid, tzid), *suffixes):
@@ -206,7 +206,7 @@ def _in_event(stated: _Property, text: str, event: _Event, zones: _Zones) -> dat
 
 
 def _change_tick(component: _Component, event: _Event | None, zones: _Zones) -> None:
-    """Carry over what a calendar says of one occurrence: that it is cancelled, or moved."""
+    """Apply the cancellation or the move of one occurrence to its event."""
     [stated] = component.properties["RECURRENCE-ID"][:1]
     if event is None:
         raise ValueError("it changes an occurrence of an event that is not in the calendar")
@@ -250,7 +250,7 @@ def _moment(stated: _Property, text: str, zones: _Zones) -> tuple[str, datetime,
 
 
 def _fires(trigger: Trigger) -> Fires | None:
-    """When a calendar program has it: a time in a gap is later by the length of the gap, as RFC 5545 has it."""
+    """The instant as RFC 5545 defines it: a time in a gap is later by the length of the gap."""
     wall, local = trigger.on_wall_clock(), zone_info(trigger.tz)
     if wall is None:
         return None

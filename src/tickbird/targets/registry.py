@@ -1,4 +1,4 @@
-"""What a worker executes: the executables of every kind of target that this process knows."""
+"""The executables of a worker, of every target kind that this process knows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Provider = Callable[[Any], Iterable[Executable]]
 
 
 def find_executables(app: Any) -> dict[TargetKey, Executable]:
-    """All that the workers of an app execute, by kind and name."""
+    """The executables of an app's workers, by kind and name."""
     return {
         (executable.kind, executable.name): executable
         for spec in target_kinds().values()

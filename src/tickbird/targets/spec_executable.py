@@ -34,7 +34,7 @@ class SpecExecutable:
         return f"<{type(self).__name__} {self.kind} {self.name}>"
 
     def execute(self, spec: Any, run: Run) -> Any:
-        """Execute the spec; what it returns is the run's result, what it raises is its error."""
+        """Execute the spec; the return value is the result of the run, an exception its error."""
         raise NotImplementedError
 
     @property

@@ -247,7 +247,7 @@ def admission(role: Role, scope: Scope) -> Callable[..., Any]:
     return _anywhere(role) if scope == "caller" else _namespaced(role, whole=scope == "store")
 
 
-# What a hand-written route states as the type of its first parameter.
+# The type of the first parameter of a route that is written by hand.
 Viewer = Annotated[Access, Depends(admission("viewer", "namespace"))]
 Operator = Annotated[Access, Depends(admission("operator", "namespace"))]
 Editor = Annotated[Access, Depends(admission("editor", "namespace"))]
@@ -258,12 +258,12 @@ AnyAdmin = Annotated[Caller, Depends(admission("admin", "caller"))]
 
 
 def admission_of(route: Any) -> Callable[[Request], Awaitable[Any]] | None:
-    """The dependency of a route that asks for a role; None if it has none."""
+    """The dependency that checks the role of a route; None if it has none."""
     return next((role.call for role in route.dependant.dependencies if role.call in _ROLES), None)
 
 
 def role_of(route: Any) -> Role | None:
-    """The role that a route asks for; None if it asks for none."""
+    """The role that a route requires; None if it requires none."""
     admit = admission_of(route)
     return None if admit is None else _ROLES[admit]
 
@@ -273,7 +273,7 @@ def is_namespaced(route: Any) -> bool:
     return admission_of(route) in _NAMESPACED
 
 
-# What OpenAPI says of routes with a role, and of those about one namespace.
+# OpenAPI descriptions of routes with a role, and of routes in one namespace.
 SECURITY: Final[list[dict[str, list[str]]]] = [{"token": []}]
 SECURITY_SCHEME: Final = {
     "type": "http",

@@ -23,7 +23,7 @@ _ANYWHERE: Final = "namespace"
 
 @dataclass(frozen=True, slots=True)
 class RouteParameters:
-    """What a route looks at in a request."""
+    """The parameters and headers that a route reads."""
 
     query: frozenset[str]
     # Preconditions that it honours.
@@ -54,7 +54,7 @@ async def reject_unknown_params(request: Request) -> None:
     if request.method not in ("GET", "HEAD"):
         for name in _PRECONDITION_HEADERS:
             if name in request.headers and name.lower() not in known.headers:
-                # A change that was only to be made under a condition is not made without looking at it.
+                # A conditional change is refused if the route ignores the condition.
                 why = f"{name}: this request is not made under a condition;"
                 raise Problem(400, "bad-tag", why, field=name, hint="leave it out.")
     if known.body and (body := await request.body()):
@@ -62,7 +62,7 @@ async def reject_unknown_params(request: Request) -> None:
 
 
 def _parameters_of(route: Any) -> RouteParameters:
-    """What a hand-written route states in its signature."""
+    """The parameters in the signature of a route that is written by hand."""
     query = list(_parameters(route.dependant, "query_params"))
     numbers = [field.alias for field in (*query, *route.dependant.path_params) if int in _kinds(field)]
     return RouteParameters(
@@ -79,7 +79,7 @@ def _malformed() -> Problem:
 
 
 def parse_body(body: bytes) -> Any:
-    """The JSON value of a body; refused if a key is there twice in one object, of which one would be ignored."""
+    """The JSON value of a body; an object with a duplicate key is refused, because one would be ignored."""
 
     def read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)

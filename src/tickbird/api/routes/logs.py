@@ -59,7 +59,7 @@ async def read_logs(
         ),
     ] = None,
 ) -> Any:
-    """Lines in order, also while it runs. As events, one line each until the run has ended, which `end` tells."""
+    """List the log lines of a run in order, also while it runs. With `follow`, as events until the event `end`."""
     client, place = access.client, parse_position(after, "after")
     if last_event_id is not None:
         place = parse_position(last_event_id, "Last-Event-ID")

@@ -38,7 +38,7 @@ class LedgerPage:
 
 @dataclass(frozen=True, slots=True)
 class TickDecision:
-    """The decision for a tick, or for ticks from this one on: a run or a skip."""
+    """A run or a skip: the decision for one tick, or for a range that starts with this tick."""
 
     tick: datetime
     run: RunRecord | None = None
@@ -64,7 +64,7 @@ def page_of_decisions(decisions: TickDecisions, start: datetime | None, limit: i
         sorted((one for one in kind if start is None or one.tick >= start), key=lambda one: one.tick)
         for kind in (runs, skips)
     )
-    # Of either kind there may be more after the last one that was read.
+    # There may be more runs or skips after the last ones that were read.
     horizon = min((kind[limit].tick for kind in (runs, skips) if len(kind) > limit), default=None)
     items = sorted((*runs, *skips), key=lambda one: one.tick)
     cut = items[limit - 1].tick if len(items) > limit else None

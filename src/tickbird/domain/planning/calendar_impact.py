@@ -63,22 +63,20 @@ class CalendarReport:
 
     @property
     def record(self) -> CalendarRecord | None:
-        """The calendar if it was stored."""
+        """The stored calendar; None after a preview."""
         return self.calendar if isinstance(self.calendar, CalendarRecord) else None
 
     @property
     def stored(self) -> bool:
-        """Was it stored, or only previewed?"""
         return self.record is not None
 
     @property
     def definition(self) -> Mapping[str, Any]:
-        """The calendar as it is defined."""
         return self.calendar.definition
 
     @property
     def closed(self) -> Calendar:
-        """The days that it closes, as schedules hold them."""
+        """The closed days, as schedules store them."""
         return self.calendar.closed
 
     @property

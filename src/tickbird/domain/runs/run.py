@@ -70,7 +70,7 @@ class Covers:
 
 @dataclass(frozen=True, slots=True)
 class RunMetadata:
-    """What made a run: `cron`, `schedule` for other triggers, or its origin; the name of its schedule; and its tick."""
+    """The cause of a run: `cron`, `schedule` for other triggers, or its origin; its schedule; and its tick."""
 
     trigger_type: str
     schedule_id: str | None
@@ -130,14 +130,14 @@ class RunRecord:
 
     @property
     def trigger(self) -> str:
-        """What made it: `schedule:<cron expression>`, `schedule` for other triggers, else its origin."""
+        """The cause of the run: `schedule:<cron expression>`, `schedule` for other triggers, or its origin."""
         if self.origin not in TICK_ORIGINS:
             return self.origin
         return "schedule" if self.cron_spec is None else f"schedule:{self.cron_spec}"
 
     @property
     def metadata(self) -> RunMetadata:
-        """What made it, in parts; `scheduled_at` is None if it stands for no tick."""
+        """The cause of the run, in parts; `scheduled_at` is None if it has no tick."""
         trigger_type = "cron" if self.trigger.startswith("schedule:") else self.trigger
         return RunMetadata(trigger_type, self.schedule, self.scheduled_for)
 

@@ -32,9 +32,9 @@ from tickbird.domain.triggers.trigger import (
 
 _OLDEST, _SHADOWS = 1, 3
 FORMAT = max(_SHADOWS, *(form.format for form in FORMS.values()))
-# From this one on, a definition may have triggers that only some processes know.
+# From this format on, a definition may have triggers that only some processes know.
 CUSTOM_TRIGGERS = FORMS["custom"].format
-# Kinds that have formats of their own came with this one.
+# The format in which kinds with format numbers of their own were added.
 _OWN_FORMATS = 3
 _STORED = frozenset(("v", "closed", *FIELDS))
 _SETTINGS = frozenset(TASK_SETTINGS)
@@ -108,7 +108,7 @@ def decode_definition(encoded: Any) -> Definition:
         if name not in encoded:
             raise DefinitionError(f"{name}: is missing.", field=name)
     if isinstance(version, int) and version < CUSTOM_TRIGGERS and custom_names(encoded["trigger"]):
-        # Else a planner that does not know the trigger would not leave the schedule to others.
+        # With an older format, a planner that does not know the trigger would park the schedule.
         raise DefinitionError(f"v: a custom trigger needs format {CUSTOM_TRIGGERS}.", field="v")
     try:
         given = {name: decode_field(name, encoded[name]) for name in encoded if name != "v"}
@@ -134,13 +134,12 @@ def decode_field(name: str, value: Any) -> Any:
 
 @cache
 def own_formats() -> frozenset[int]:
-    """The formats above FORMAT that this process reads: of the kinds of targets that have formats of their own."""
+    """The formats above FORMAT that this process reads: those of target kinds from plug-ins."""
     firsts = [first_kind_format(kind) for kind, spec in target_kinds().items() if spec.format is None]
     return frozenset(first + number for first in firsts for number in range(_OLDEST, FORMAT + 1))
 
 
 def is_supported_format(version: object) -> bool:
-    """Is this a format that this process reads?"""
     if not isinstance(version, int) or isinstance(version, bool):
         return False
     return _OLDEST <= version <= FORMAT or is_own_format(version)
@@ -157,7 +156,7 @@ def is_unknown_format(version: object) -> bool:
 
 
 def unknown_kind_of(encoded: Mapping[str, Any]) -> str | None:
-    """The kind of target because of which this process does not know the format of a definition; None: it knows it."""
+    """The target kind of a definition that this process does not know; None if it knows the format."""
     target = encoded.get("target")
     kind = str(next(iter(target))) if isinstance(target, Mapping) and len(target) == 1 else ""
     if not kind or not is_unknown_format(encoded.get("v")) or find_kind(kind) is not None:
@@ -166,7 +165,7 @@ def unknown_kind_of(encoded: Mapping[str, Any]) -> str | None:
 
 
 def left_alone_reason(encoded: Mapping[str, Any]) -> str:
-    """Why this process neither plans nor changes a schedule with this definition; empty if it does. Others may."""
+    """The reason why this process leaves a schedule with this definition to others; empty if it does not."""
     version = encoded.get("v")
     if not isinstance(version, int) or version < CUSTOM_TRIGGERS:
         return ""
@@ -180,7 +179,7 @@ def left_alone_reason(encoded: Mapping[str, Any]) -> str:
 
 
 def _check_own_format(encoded: Mapping[str, Any]) -> None:
-    """Refuse a kind in a format that is not its own: processes that do not know it could not leave it alone."""
+    """Refuse a kind in a format of another kind, because processes without the kind could not recognise it."""
     version, target = encoded.get("v"), encoded.get("target")
     if not isinstance(target, Mapping) or len(target) != 1:
         return

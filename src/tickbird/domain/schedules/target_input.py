@@ -1,4 +1,4 @@
-"""Targets as people write them: the name of a kind is short for the target."""
+"""Targets as people write them: `task=…` is short for `target={"task": …}`, and so is every other kind."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tickbird.domain.targets.registry import find_kind, read_spec
 
 
 def is_target_kind(field: str) -> bool:
-    """Is this short for the target: the name of a kind?"""
+    """Is this the name of a kind, which is short for a target?"""
     return field not in FIELDS and find_kind(field) is not None
 
 
 def with_target(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields with the target that the name of a kind is short for."""
+    """The fields with the target in full."""
     given = [name for name in fields if name == "target" or is_target_kind(name)]
     if len(given) > 1:
         raise InvalidError(f"{given[0]} and {given[1]}: a schedule has one target; give one of them.", field=given[1])

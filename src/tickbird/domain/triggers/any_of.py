@@ -89,7 +89,7 @@ class AnyOf(BaseTrigger):
 
     @property
     def max_steps(self) -> int | None:  # type: ignore[override]
-        """That of the strictest member."""
+        """The smallest maximum of the members."""
         return min((member.max_steps for member in self.members if member.max_steps is not None), default=None)
 
     @property
@@ -110,14 +110,13 @@ class AnyOf(BaseTrigger):
         return found
 
     def walls(self, tick: int) -> list[int]:
-        """What any member means by a tick; on UTC's wall clock, if their zones differ, nothing is leapt over."""
+        """The wall-clock seconds of a tick for any member; of UTC if the zones of the members differ."""
         if len({member.tz for member in self.members}) > 1:
             return [tick]
         return sorted({wall for member in self.members if member.contains(tick) for wall in member.walls(tick)})
 
     @property
     def max_per_day(self) -> int:
-        """How many ticks a day can have."""
         return sum(member.max_per_day for member in self.members)
 
     def describe(self) -> str:
@@ -139,5 +138,4 @@ class AnyOf(BaseTrigger):
 
 
 def refuse(reason: str) -> TriggerError:
-    """The error of a union that cannot be."""
     return TriggerError(f"any_of: {reason}.", field="any_of", reason=reason)

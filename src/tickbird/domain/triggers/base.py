@@ -19,7 +19,7 @@ class Trigger(Protocol):
 
     @property
     def tz(self) -> str:
-        """The zone whose wall clock the definition speaks of."""
+        """The zone of the wall clock in the definition."""
 
     def next_after(self, at: datetime) -> datetime | None:
         """The first tick strictly after an aware datetime, in UTC."""
@@ -45,13 +45,13 @@ class Trigger(Protocol):
 
     @property
     def max_steps(self) -> int | None:
-        """How many ticks one computation may walk; None: any number, since a step is cheap."""
+        """How many ticks one computation may step through; None: any number, because a step is cheap."""
 
     def bits(self, low: int, high: int) -> int:
         """The ticks of [low, high), at most a day, as a bitmap; bit 0 is `low`."""
 
     def walls(self, tick: int) -> list[int]:
-        """The wall-clock seconds, in its zone, that the trigger means by a tick: several where a leap joined them."""
+        """The wall-clock seconds of a tick in its zone: several if a clock change moved them to one instant."""
 
     @property
     def max_per_day(self) -> int:
@@ -61,7 +61,7 @@ class Trigger(Protocol):
         """The same definition on a clock that never changes; None if no change of the clock moves a tick."""
 
     def date_warnings(self) -> Iterable[DateWarning]:
-        """Dates that it names and that do not come in every month or year."""
+        """Warnings about dates that do not exist in every month or year."""
 
     def describe(self) -> str:
         """The definition in words for people."""
@@ -121,5 +121,5 @@ class BaseTrigger(ABC):
         return None
 
     def date_warnings(self) -> Iterable[DateWarning]:
-        """Dates that it names and that do not come in every month or year."""
+        """Warnings about dates that do not exist in every month or year."""
         return ()

@@ -72,7 +72,7 @@ def _from_json(value: object, depth: int) -> Trigger:
     if not isinstance(members, list) or len(members) > MAX_MEMBERS:
         raise refuse(f"expected a list of 1 to {MAX_MEMBERS} triggers")
     if depth and any(isinstance(member, dict) and _custom.FORM.name in member for member in members):
-        # Stores look no deeper for triggers that a planner does not know.
+        # The SQL that finds unknown triggers does not look deeper.
         raise refuse("has a custom trigger within another any_of")
     return AnyOf(*(_from_json(member, depth + 1) for member in members))
 
@@ -95,7 +95,7 @@ def _members(encoded: Any) -> list[Mapping[str, Any]]:
 
 
 def unregistered_customs(encoded: Any) -> list[str]:
-    """Those of them that this process does not know."""
+    """The names of the custom triggers that this process does not know."""
     return [name for name in custom_names(encoded) if _custom.find_custom(name) is None]
 
 
@@ -110,7 +110,7 @@ def read_trigger_line(line: str, tz: str, read_instant: ReadInstant) -> Trigger:
 
 
 def trigger_text(encoded: Any) -> str | None:
-    """The lines that stand for a trigger's JSON, whatever its zone; None if only JSON says the same."""
+    """The lines of a trigger's JSON, without its zone; None if lines cannot express it."""
     if not isinstance(encoded, Mapping):
         return None
     if isinstance(members := encoded.get(ANY_OF), list):

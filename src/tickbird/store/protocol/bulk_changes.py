@@ -9,8 +9,6 @@ from tickbird.domain.planning.changes import ChangeSet, ProgressCallback
 
 
 class BulkChangeStore(Protocol):
-    """The verb of bulk changes."""
-
     async def apply(
         self,
         namespace: str,
@@ -20,4 +18,4 @@ class BulkChangeStore(Protocol):
         counted: ProgressCallback | None = None,
         now: datetime | None = None,
     ) -> None:
-        """Make all changes in one transaction, each as its own verb would; or none, with the first error."""
+        """Make all changes in one transaction, each like its own verb; on an error, none is made."""

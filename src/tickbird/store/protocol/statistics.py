@@ -11,12 +11,10 @@ from tickbird.domain.runs.durations import DurationStats
 
 
 class StatisticsStore(Protocol):
-    """The verbs of statistics."""
-
     async def read_metrics(
         self, namespace: str, *, maximum: int = MAX_COUNTED, now: datetime | None = None
     ) -> NamespaceMetrics:
-        """Counts of what is active or ended lately in a namespace, each up to `maximum`."""
+        """Counts of active and recently ended runs and of schedules in a namespace, each up to `maximum`."""
 
     async def read_durations(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
         """How long the last successful runs of these schedules took; without schedules that have none."""

@@ -1,4 +1,4 @@
-"""What a store does: a core that all have, and capabilities. Each verb is a complete transaction with a meaning.
+"""The protocol of a store: a core that every store has, and capabilities. Each verb is a complete transaction.
 
 Every verb that depends on time takes `now`; by default it is the store's own clock, tests pass an instant.
 Verbs raise StoreUnavailableError if the database cannot be reached or does not respond in time; they have then either
@@ -56,7 +56,7 @@ class Store(Protocol):
     workers: WorkerStore
     zone_data: ZoneDataStore
 
-    # A driver that does not set one of these lacks it, and reading it raises UnsupportedError.
+    # Capabilities: if a driver does not set one of these, reading it raises UnsupportedError.
     activity: ActivityStore = capability(
         "activity feed", "The activity stream is refused, and pages do not refresh themselves."
     )

@@ -1,4 +1,4 @@
-"""Inputs of the form of a schedule in which people define its target, made from what each kind declares."""
+"""The inputs for the target in the form of a schedule, from the declarations of the kinds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ class TargetForm:
     fields: tuple[FormField, ...]
 
     def input(self, field: FormField) -> str:
-        """The name of a field's input."""
         return f"{self.kind}.{field.name}" if field.name else self.kind
 
     @property
@@ -36,11 +35,11 @@ class TargetForm:
         return f"A target of kind {self.kind} is for the role {self.role} to define."
 
     def texts_of(self, value: Any) -> dict[str, str]:
-        """What stands in the inputs for the JSON of a spec; nothing if it is None."""
+        """The values of the inputs for the JSON of a spec; empty if it is None."""
         return {self.input(field): _text(field, value) for field in self.fields}
 
     def read(self, texts: Mapping[str, str], base: Any) -> Target:
-        """The target of what was typed, over the JSON of the spec so far: fields without an input stay."""
+        """The target from the inputs; fields of the current spec that have no input stay."""
         value: Any = dict(base) if isinstance(base, Mapping) else {}
         for field in self.fields:
             text = texts[self.input(field)]
@@ -60,7 +59,7 @@ class TargetForm:
 
 
 def target_forms() -> Sequence[TargetForm]:
-    """The kinds with a form, but for tasks."""
+    """The kinds with a form, except tasks."""
     return [
         TargetForm(kind, spec.form_title or kind, spec.role, spec.form)
         for kind, spec in target_kinds().items()

@@ -42,7 +42,7 @@ def _instant(text: str, tz: str) -> Picked:
 
 
 def clock_notes(text: str, tz: str) -> list[str]:
-    """What clocks do at the instants that were typed, where that is unusual."""
+    """Notes about typed instants that a clock change moves or doubles."""
     notes: list[str] = []
 
     def read(instant: str) -> datetime:

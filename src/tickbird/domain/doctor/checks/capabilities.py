@@ -1,4 +1,4 @@
-"""What the store cannot do by its nature."""
+"""Capabilities that the store lacks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from tickbird.domain.doctor.snapshot import StoreSnapshot
 
 
 def capabilities(condition: StoreSnapshot) -> Iterator[Finding]:
-    """One finding for each capability that is missing: it is no fault, and nothing can be done about it."""
+    """One finding for each missing capability, which is not a problem."""
     for name, loss in condition.missing.items():
         yield ok("capabilities", f"{name}: this store has none. {loss}", capability=name)

@@ -13,7 +13,7 @@ from tickbird.domain.triggers.rrule.parser import Rule
 
 
 def missing_dates(rule: Rule, start: datetime) -> Iterator[DateWarning]:
-    """What a rule that starts at `start` misses."""
+    """Warnings about the dates that a rule from `start` on names and that do not always exist."""
     if rule.positions:
         # BYMONTHDAY=28,29,30,31;BYSETPOS=-1 chooses the last day that there is.
         return
