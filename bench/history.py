@@ -316,7 +316,7 @@ def _scans(url: str, side: Side, options: Options, report: Report) -> None:
         ("ledger_runs", {"schedule_id": 1, "runs_from": side.middle, "last": side.middle, "limit": 1_000}),
         ("ended_since", {"namespace": "default", "since": DUE, "limit": 100}),
         ("next_rescue", {"now": DUE}),
-        ("find_schedules", {**everything, "after": "", "limit": 100}),
+        ("list_versions", {**everything, "after": "", "limit": 100}),
         ("list_these", {"ids": list(range(1, 101))}),
     ]
     rows = []

@@ -25,7 +25,7 @@ def test_a_command_is_set_and_shown(cli: Cli) -> None:
     [
         (["command=rsync -a"], "command: 'rsync -a' is not JSON"),
         (['command=["rsync"]'], "command: program 'rsync' is not a whole path; write it from the root on"),
-        (['command=["/bin/true"]', "task=x"], "task and command: a schedule has one target"),
+        (['command=["/bin/true"]', "task=x"], "command and task: a schedule has one target"),
     ],
 )
 def test_what_cannot_be_set_is_refused(cli: Cli, given: list[str], words: str) -> None:

@@ -20,7 +20,7 @@ MOONS = """
 
     @custom_trigger("test_moon", describe=lambda step=1: f"A moon every {step} s")
     def moon(t: datetime, step: int = 1) -> datetime | None:
-        return t + timedelta(seconds=step)
+        return t + timedelta(seconds=step - t.timestamp() % step)
 
 
     @bird.task(schedule=moon(step=1), overlap="allow")

@@ -124,7 +124,7 @@ def test_every_kind_of_error_has_its_exit_code(bare: Cli, monkeypatch: pytest.Mo
             raise kind("it went wrong;", hint="do this.")
 
         monkeypatch.setattr("tickbird.domain.triggers.cron.cron.Cron.__init__", fail)
-        assert bare.refused(code, "preview", "--cron", "* * * * *") == "it went wrong; do this."
+        assert bare.refused(code, "preview", "--cron", "11 4 * * *") == "it went wrong; do this."
 
 
 def test_an_unexpected_error_is_one_sentence_too(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +132,7 @@ def test_an_unexpected_error_is_one_sentence_too(bare: Cli, monkeypatch: pytest.
         raise KeyError("odd\x1b[2J")
 
     monkeypatch.setattr("tickbird.domain.triggers.cron.cron.Cron.__init__", fail)
-    words = bare.refused(1, "preview", "--cron", "* * * * *")
+    words = bare.refused(1, "preview", "--cron", "12 4 * * *")
     assert words == "unexpected KeyError: 'odd\\x1b[2J'; run it again with --debug for the details."
 
 
@@ -141,7 +141,7 @@ def test_the_end_of_a_connection_is_no_interrupt(bare: Cli, monkeypatch: pytest.
         raise EOFError("closed")
 
     monkeypatch.setattr("tickbird.domain.triggers.cron.cron.Cron.__init__", fail)
-    said = bare("preview", "--cron", "* * * * *")
+    said = bare("preview", "--cron", "13 4 * * *")
     assert (said.code, said.out) == (1, "")
     assert "unexpected EOFError: closed" in said.err
 

@@ -12,6 +12,9 @@ from tickbird.client import NOUNS, Client, StoreClient
 from tickbird.client.base import ClientBase
 from tickbird.client.http import HttpClient, Transport
 from tickbird.client.http.operations import HttpNoun
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.definition import Target
+from tickbird.domain.triggers.every import every
 from tickbird.stores import open_store
 from tickbird.wire.operations import Operation, operations_of
 
@@ -82,3 +85,22 @@ async def test_both_clients_have_the_same_signatures() -> None:
         for name in operations_of(type(ours)):
             assert callable(getattr(theirs, name))
     await store.close()
+
+
+async def test_a_target_can_be_set_in_every_form() -> None:
+    store = open_store("sqlite://:memory:")
+    await store.open()
+    client = StoreClient(store)
+    await client.schedules.create("a", every(hours=1), "work", actor="ana", unknown_task_ok=True)
+    for target in ("other", {"task": "other"}, Target("other")):
+        changed = await client.schedules.update("a", target=target, actor="ana")
+        assert changed.definition is not None
+        assert changed.definition.target == Target("other")
+    await store.close()
+
+
+async def test_a_key_that_no_header_can_hold_is_refused_before_anything_is_sent() -> None:
+    client = HttpClient(Transport("http://127.0.0.1:1"))
+    for key in ("é", "a\nb"):
+        with pytest.raises(InvalidError, match=r"idempotency_key: .* cannot be sent in a header"):
+            await client.schedules.trigger("a", actor="ana", idempotency_key=key)

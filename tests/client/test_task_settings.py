@@ -95,7 +95,7 @@ async def test_an_enqueued_run_has_the_settings_of_its_task(client: Client, stor
     # Its worker is lost: with on_crash="fail" it is never started twice.
     now = await store.now()
     lost = describe_worker(an_app())
-    asked = {"queues": ("reports", "bulk"), "tasks": ("report",)}
+    asked = {"queues": ("reports", "bulk"), "targets": [("task", "report")]}
     assert len((await store.leases.claim(lost, 5, 10, now=now, **asked)).runs) == 2  # type: ignore[arg-type]
     rescued = await store.leases.rescue(now=now + timedelta(seconds=11))
     assert (list(rescued.failed), list(rescued.requeued)) == ([run.id], [other])

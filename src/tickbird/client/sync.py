@@ -240,6 +240,9 @@ class SyncClient:
         attribute = getattr(self._resolve(), name)
         return SyncNoun(self, name) if isinstance(attribute, ClientBase) else self.wrap(attribute)
 
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(self._resolve()) if not name.startswith("_")]
+
     def verb(self, noun: str, name: str) -> Any:
         """A method of a noun of the client for the portal's event loop, which a fork changes."""
         return self.wrap(getattr(getattr(self._resolve(), noun), name))
@@ -293,3 +296,6 @@ class SyncNoun:
 
     def __getattr__(self, name: str) -> Any:
         return self._client.verb(self._noun, name)
+
+    def __dir__(self) -> list[str]:
+        return [name for name in dir(getattr(self._client._resolve(), self._noun)) if not name.startswith("_")]

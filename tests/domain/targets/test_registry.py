@@ -23,6 +23,7 @@ from tickbird.domain.schedules.codec import (
 )
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.target_input import is_target_kind, with_target
+from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.targets.registry import describe_target, find_kind, first_kind_format, read_target, target_kinds
 from tickbird.domain.targets.target import Target, target_of
 from tickbird.domain.workers import Worker, publish_targets
@@ -168,3 +169,12 @@ def test_why_no_worker_serves_a_target(target: Target, requirement: str) -> None
     assert unserved_reason("default", target, [a_worker(tasks=publish_targets({target.key: {}}))]) == ""
     assert describe_target(target) in requirement
     assert worker_command("a b", target).startswith("tickbird worker MODULE:APP --queues 'a b'")
+
+
+def test_whatever_a_kind_raises_is_an_error_of_the_definition(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> CommandSpec:
+        raise KeyError("host")
+
+    monkeypatch.setattr(CommandSpec, "from_json", fail)
+    with pytest.raises(DefinitionError, match=r"command: cannot be read \(KeyError: 'host'\)\."):
+        read_target({"command": {}})

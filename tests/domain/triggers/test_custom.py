@@ -195,3 +195,14 @@ def test_a_package_brings_some_by_entry_points(
         assert "it is not a function with @custom_trigger('test_misnamed')" in caplog.text
     finally:
         custom._plug_ins.cache_clear()
+
+
+def test_a_function_without_a_fixed_grid_is_refused() -> None:
+    """The next tick depends on where the instant lies between two of them, so that no tick could be found again."""
+
+    @custom_trigger("five_seconds_later")
+    def later(t: datetime) -> datetime:
+        return t + timedelta(seconds=5)
+
+    with pytest.raises(TriggerError, match=r"has no fixed grid: after .* must not depend on where t"):
+        later().next_tick(1_800_000_000)

@@ -14,7 +14,7 @@ from tickbird.client.base import ClientBase, Settings, Validate, page_size
 from tickbird.client.http.transport import HttpRequest, Transport
 from tickbird.client.runs import Runs, not_finished
 from tickbird.domain.access.tokens import covers
-from tickbird.domain.errors import NotFoundError
+from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.runs.run import FINAL, RunRecord
 from tickbird.domain.schedules.task_settings import FromTask
 from tickbird.domain.text import check_text
@@ -188,6 +188,7 @@ def _method(operation: Operation) -> Any:
     call.__name__, call.__qualname__ = operation.name, operation.name
     call.__doc__ = operation.description
     call.operation = operation  # type: ignore[attr-defined]
+    call.__signature__ = operation.signature  # type: ignore[attr-defined]
     return call
 
 
@@ -204,11 +205,21 @@ def _headers(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, st
     headers = {}
     if operation.method == "POST":
         # With the same key, the request can be sent again after a lost response.
-        headers["Idempotency-Key"] = arguments.get("idempotency_key") or secrets.token_urlsafe(18)
+        headers["Idempotency-Key"] = _header_text(arguments.get("idempotency_key") or secrets.token_urlsafe(18))
     revision = arguments.get("revision")
     if revision is not None:
         headers |= {"If-None-Match": "*"} if revision == 0 else {"If-Match": f'"{revision}"'}
     return headers
+
+
+def _header_text(key: str) -> str:
+    if not (isinstance(key, str) and key.isascii() and key.isprintable()):
+        raise InvalidError(
+            f"idempotency_key: {str(key)[:60]!r} cannot be sent in a header;",
+            field="idempotency_key",
+            hint="use printable ASCII characters.",
+        )
+    return key
 
 
 def _segment(operation: Operation, parameter: Parameter, value: Any) -> str:

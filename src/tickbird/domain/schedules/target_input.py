@@ -7,7 +7,7 @@ from typing import Any
 
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.definition import FIELDS
-from tickbird.domain.targets.registry import find_kind, read_spec
+from tickbird.domain.targets.registry import as_target, find_kind, read_spec, read_target
 
 
 def is_target_kind(field: str) -> bool:
@@ -21,6 +21,9 @@ def with_target(fields: Mapping[str, Any]) -> dict[str, Any]:
     if len(given) > 1:
         raise InvalidError(f"{given[0]} and {given[1]}: a schedule has one target; give one of them.", field=given[1])
     changed = dict(fields)
-    if given and given != ["target"]:
+    if given == ["target"]:
+        value = changed["target"]
+        changed["target"] = read_target(value) if isinstance(value, Mapping) else as_target(value)
+    elif given:
         changed["target"] = read_spec(given[0], changed.pop(given[0]))
     return changed

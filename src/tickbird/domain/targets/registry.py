@@ -13,7 +13,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
 
-from tickbird.domain.errors import DefinitionError
+from tickbird.domain.errors import DefinitionError, InvalidError
 from tickbird.domain.targets.command import CommandSpec
 from tickbird.domain.targets.spec import MAX_NAME_LENGTH, TargetSpec
 from tickbird.domain.targets.target import Target, target_of
@@ -90,7 +90,13 @@ def read_spec(kind: str, value: Any) -> Target:
     if known is None:
         reason = f"kind {kind[:40]!r} is not known here"
         raise DefinitionError(f"target: {reason};", field="target", reason=reason, hint=INSTALL)
-    spec = value if isinstance(value, known) else known.from_json(value)
+    try:
+        spec = value if isinstance(value, known) else known.from_json(value)
+    except InvalidError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {str(error)[:200]}"
+        raise DefinitionError(f"{kind}: cannot be read ({reason}).", field=kind, reason=reason) from error
     if not isinstance(spec.name, str) or not 0 < len(spec.name) <= MAX_NAME_LENGTH:
         raise DefinitionError(f"{kind}: its name must be a text of 1 to {MAX_NAME_LENGTH:,} characters.", field=kind)
     return target_of(spec)

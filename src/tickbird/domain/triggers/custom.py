@@ -160,7 +160,7 @@ class Custom(BaseTrigger):
         if after >= LAST_SECOND:
             return None
         after = max(after, FIRST_SECOND)
-        at = to_datetime(after).astimezone(zone_info(self.tz))
+        at = self._wall(after)
         result = self._call(self._type.next_after, at)
         if result is None:
             return None
@@ -175,7 +175,24 @@ class Custom(BaseTrigger):
             raise _refuse(
                 self.name, f"does not advance: it returned {result} after {at}", "Return an instant strictly after t."
             )
-        return tick if tick <= LAST_SECOND else None
+        if tick > LAST_SECOND:
+            return None
+        if tick - 1 > after and (again := self._next(tick - 1)) != tick:
+            other = "None" if again is None else to_datetime(again)
+            raise _refuse(
+                self.name,
+                f"has no fixed grid: after {at} it returned {result}, and after the second before that, {other}",
+                "The result must not depend on where t lies between two ticks.",
+            )
+        return tick
+
+    def _wall(self, second: int) -> datetime:
+        return to_datetime(second).astimezone(zone_info(self.tz))
+
+    def _next(self, after: int) -> int | None:
+        """The tick that the function returns, unchecked."""
+        result = self._call(self._type.next_after, self._wall(after))
+        return to_seconds(result) if isinstance(result, datetime) and result.utcoffset() is not None else None
 
     def previous_tick(self, before: int) -> int | None:
         """The last tick strictly before an epoch second, by bisection: the next tick never moves back."""

@@ -9,9 +9,9 @@ import click
 
 from tickbird.cli.commands.files.ical import STDOUT, export_ical, ical_options, refuse_alone
 from tickbird.cli.connection import connect, run_async
-from tickbird.cli.errors import Failed
+from tickbird.cli.errors import FAILED, Failed
 from tickbird.cli.options import Command, GlobalOptions
-from tickbird.cli.output import print_result
+from tickbird.cli.output import print_result, warn
 from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import file_names
 from tickbird.domain.messages import count
@@ -48,7 +48,7 @@ def export(
     output: str | None,
     ical: str | None,
     **asked: Any,
-) -> None:
+) -> int:
     """Write what is stored as a file that can be applied.
 
     Applying it to the same store changes nothing. Pauses and overrides of operators are only in its comments, which
@@ -62,26 +62,36 @@ def export(
                 click.get_current_context(),
             )
         export_ical(settings, output or ical, asked)
-        return
+        return 0
     refuse_alone(asked)
     output = None if output == STDOUT else output
     if app is not None and everything:
         raise click.UsageError("--app and --all exclude each other.", click.get_current_context())
     found = spelling or ENDINGS.get(Path(output or "").suffix.lower()) or ("json" if settings.as_json else "toml")
 
-    async def work() -> tuple[Document, dict[str, list[str]]]:
+    async def work() -> tuple[Document, dict[str, list[str]], list[str]]:
         async with connect(settings) as client:
             document = await client.files.export(app=app, everything=everything)
-            return document, await client.files.operator_notes(document)
+            unreadable: list[str] = []
+            after = ""
+            while rows := await client.schedules.list(after=after, limit=1_000):
+                schedules = [row.schedule for row in rows if everything or row.schedule.app == document.app]
+                unreadable += [schedule.name for schedule in schedules if schedule.definition is None]
+                after = rows[-1].schedule.name
+            return document, await client.files.operator_notes(document), unreadable
 
-    document, remarks = run_async(work(), settings)
+    document, remarks, unreadable = run_async(work(), settings)
+    if unreadable:
+        named = ", ".join(unreadable[:10]) + (", …" if len(unreadable) > 10 else "")
+        left_out = count(len(unreadable), "schedule")
+        warn(f"{left_out} left out, because this process cannot read them: {named}. `tickbird show NAME` says why.")
     from tickbird.files.writer import write
 
     owner = "all owners" if everything else f"app {document.app}"
     text = write(document, found, head=[f"Schedules of {owner}, written by `tickbird export`."], remarks=remarks)
     if output is None:
         click.echo(text, nl=False)
-        return
+        return FAILED if unreadable else 0
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -91,3 +101,4 @@ def export(
         lambda: {"file": output, "format": found, "schedules": len(document.schedules)},
         lambda screen: screen.line(f"{count(len(document.schedules), 'schedule')} written to {output}."),
     )
+    return FAILED if unreadable else 0
