@@ -168,7 +168,7 @@ class Schedules(Bulk):
         workers, now = await self._store.workers.list(self._namespace), await self._store.now()
         finder = ProblemFinder(workers, now)
         checked = ((row, finder.find(row.schedule, row.held)) for row in rows)
-        return [row.with_problems(tuple(reasons)) if reasons else row for row, reasons in checked]
+        return [row.with_problems(reasons) if reasons else row for row, reasons in checked]
 
     async def update(
         self, name: str, *, actor: str, revision: int | None = None, unset: Collection[str] = (), **fields: Any

@@ -8,8 +8,10 @@ from datetime import datetime
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.messages import count, reason
 from tickbird.domain.schedules.codec import left_alone_reason
+from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import duration_text
+from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.workers import Worker
 
 
@@ -19,42 +21,52 @@ class ProblemFinder:
     def __init__(self, workers: Sequence[Worker], now: datetime) -> None:
         self._workers = workers
         self._now = now
-        self._unserved: dict[tuple[str, str, str], str] = {}
+        self._now_second = to_seconds(now)
+        # By queue, kind and name: the reason that no worker serves it, or nothing.
+        self._unserved: dict[tuple[str, str, str], tuple[str, ...]] = {}
 
-    def find(self, schedule: Schedule, held: int = 0) -> list[str]:
-        """The same as `problems`."""
-        return problems(schedule, self._workers, self._now, held, self._unserved)
+    def find(self, schedule: Schedule, held: int = 0) -> tuple[str, ...]:
+        """What keeps an active schedule from running, and how many of its runs a person must decide about."""
+        definition, due = schedule.definition, schedule.cursor.next_run_at
+        if schedule.state != "active" or definition is None:
+            return (*_held(schedule, held), *_unreadable(schedule))
+        # A shadow runs nothing that anybody would have to serve.
+        unserved = () if definition.shadow else self._unserved_reason(definition)
+        late = due is not None and self._now_second - due >= definition.grace
+        if not (held or schedule.error or late):
+            return unserved
+        return (*_held(schedule, held), *unserved, *self._planning(schedule, definition))
 
-
-def problems(
-    schedule: Schedule,
-    workers: Sequence[Worker],
-    now: datetime,
-    held: int = 0,
-    unserved_reasons: dict[tuple[str, str, str], str] | None = None,
-) -> list[str]:
-    """What keeps an active schedule from running as it should, and how many of its runs a person must decide about.
-
-    `unserved_reasons` are those of targets that were looked up before, by queue, kind and name.
-    """
-    found = [f"{count(held, 'run')} held: see `tickbird held {schedule.name}`"] if held else []
-    definition, due_at = schedule.definition, schedule.next_run_at
-    if schedule.state != "active":
-        return found
-    if definition is None:
-        # Whatever else cannot be read is parked as soon as it is planned.
-        left_alone = left_alone_reason(schedule.definition_json)
-        return [*found, f"left alone: {left_alone}" if left_alone else "cannot be read"]
-    # A shadow runs nothing that anybody would have to serve.
-    if not definition.shadow:
+    def _unserved_reason(self, definition: Definition) -> tuple[str, ...]:
         queue, target = definition.queue, definition.target
-        known = {} if unserved_reasons is None else unserved_reasons
         key = (queue, target.kind, target.name)
-        if key not in known:
-            known[key] = unserved_reason(queue, target, workers)
-        found += [known[key]] if known[key] else []
-    if schedule.error:
-        found.append(f"it cannot be planned, and is tried again: {reason(schedule.error)}")
-    if due_at is not None and (late := (now - due_at).total_seconds()) > definition.grace:
-        found.append(f"{duration_text(late)} late: no worker has planned it")
-    return found
+        known = self._unserved.get(key)
+        if known is None:
+            reason = unserved_reason(queue, target, self._workers)
+            known = self._unserved[key] = (reason,) if reason else ()
+        return known
+
+    def _planning(self, schedule: Schedule, definition: Definition) -> list[str]:
+        found, due_at = [], schedule.next_run_at
+        if schedule.error:
+            found.append(f"it cannot be planned, and is tried again: {reason(schedule.error)}")
+        if due_at is not None and (late := (self._now - due_at).total_seconds()) > definition.grace:
+            found.append(f"{duration_text(late)} late: no worker has planned it")
+        return found
+
+
+def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime, held: int = 0) -> list[str]:
+    """The problems of one schedule."""
+    return list(ProblemFinder(workers, now).find(schedule, held))
+
+
+def _held(schedule: Schedule, held: int) -> list[str]:
+    return [f"{count(held, 'run')} held: see `tickbird held {schedule.name}`"] if held else []
+
+
+def _unreadable(schedule: Schedule) -> list[str]:
+    if schedule.state != "active" or schedule.definition is not None:
+        return []
+    # Whatever else cannot be read is parked as soon as it is planned.
+    left_alone = left_alone_reason(schedule.definition_json)
+    return [f"left alone: {left_alone}" if left_alone else "cannot be read"]
