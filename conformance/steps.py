@@ -118,7 +118,7 @@ async def claim(
     tasks: Collection[str] = ("work",),
     targets: Collection[TargetKey] = (),
 ) -> ClaimResult:
-    """Lease what is available of these tasks, and of other targets by kind and name."""
+    """Claim the available runs of these tasks and of these other targets, given by kind and name."""
     wanted = [*((TASK, name) for name in tasks), *targets]
     return await store.leases.claim(worker or a_worker(), limit, lease, queues=queues, targets=wanted, now=later(at))
 

@@ -100,7 +100,7 @@ class Bulk(ClientBase):
         expected: Expected = None,
         note: Note = "",
     ) -> BulkResult:
-        """Resume every matching schedule that is paused, except those that code no longer declares."""
+        """Resume all matching paused schedules, except those that were removed from code."""
 
         def command(schedule: Schedule) -> Command:
             return Resume(actor=actor, revision=schedule.revision, note=note)

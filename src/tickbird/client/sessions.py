@@ -30,7 +30,7 @@ class Sessions(ClientBase):
     async def list(
         self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
     ) -> Sequence[SessionRecord]:
-        """List sessions by id; only those of tokens that have no namespace beyond the caller's."""
+        """List sessions by id: those of tokens whose namespaces are all open to the caller."""
         check_text(after, "after")
         return await self._store.sessions.list(within=within, live=live, after=after, limit=page_size(limit))
 

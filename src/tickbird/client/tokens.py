@@ -48,7 +48,7 @@ class Tokens(ClientBase):
     async def list(
         self, *, within: Collection[str] | None = None, live: Live = False, after: str = "", limit: int = 100
     ) -> Sequence[TokenRecord]:
-        """List tokens by id, without their secrets; only those that have no namespace beyond the caller's."""
+        """List tokens by id, without their secrets: those whose namespaces are all open to the caller."""
         check_text(after, "after")
         return await self._store.tokens.list(within=within, live=live, after=after, limit=page_size(limit))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from tickbird.domain.targets.spec import TargetSpec
 from tickbird.targets.protocol import Isolation, Run
 
 
-class SpecExecutable:
+class SpecExecutable(ABC):
     """Executes the targets of one kind and name. An `async def execute` runs in the event loop, a `def` in a thread.
 
     Its runs belong to schedules, whose policies decide about retries and timeouts.
@@ -33,9 +34,9 @@ class SpecExecutable:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.kind} {self.name}>"
 
+    @abstractmethod
     def execute(self, spec: Any, run: Run) -> Any:
         """Execute the spec; the return value is the result of the run, an exception its error."""
-        raise NotImplementedError
 
     @property
     def blocking(self) -> bool:

@@ -36,6 +36,7 @@ command = tickbird_echo.spec:EchoSpec
 broken = no_such_module:Spec
 shout = tickbird_echo.spec:EchoSpec
 text = os:sep
+half = half_done:HalfSpec
 """
 
 
@@ -51,11 +52,13 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: echo\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(OTHERS)
+    half = "from tickbird.targets import TargetSpec\n\n\nclass HalfSpec(TargetSpec):\n    kind = 'half'\n"
+    (tmp_path / "half_done.py").write_text(half)
     for folder in (tmp_path, PACKAGE):
         monkeypatch.syspath_prepend(str(folder))
     forget()
     yield target_kinds()["echo"]
-    for name in [name for name in sys.modules if name.startswith("tickbird_echo")]:
+    for name in [name for name in sys.modules if name.startswith(("tickbird_echo", "half_done"))]:
         del sys.modules[name]
     monkeypatch.undo()
     forget()
@@ -67,7 +70,8 @@ def test_kinds_of_packages_are_found_and_useless_ones_are_ignored(
     forget()
     assert [*target_kinds()] == ["task", "command", "echo"]
     ignored = {record.args[0] for record in caplog.records if isinstance(record.args, tuple)}
-    assert ignored == {"command", "broken", "shout", "text"}
+    assert ignored == {"command", "broken", "shout", "text", "half"}
+    assert "it does not implement from_json, json_schema, to_json" in caplog.text
     assert is_target_kind("echo")
     assert not is_target_kind("queue")
     assert with_target({"echo": {"text": "a"}, "retries": 1}) == {"target": target_of(plug_in("a")), "retries": 1}

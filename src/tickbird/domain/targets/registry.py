@@ -69,6 +69,8 @@ def _load(entry: EntryPoint) -> type[TargetSpec]:
     spec = entry.load()
     if not isinstance(spec, type) or not issubclass(spec, TargetSpec):
         raise TypeError("it is not a subclass of tickbird.targets.TargetSpec")
+    if missing := sorted(getattr(spec, "__abstractmethods__", ())):
+        raise TypeError(f"it does not implement {', '.join(missing)}")
     if getattr(spec, "kind", None) != entry.name or not _KIND.fullmatch(entry.name):
         raise ValueError("its kind is not the name of the entry point, or not in lower-case letters, digits and _")
     return spec

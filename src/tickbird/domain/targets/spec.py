@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from shlex import quote
@@ -33,7 +34,7 @@ class FormField:
     kind: Literal["text", "json"] = "text"
 
 
-class TargetSpec:
+class TargetSpec(ABC):
     """What a target of one kind executes: a frozen dataclass, equal if its JSON is equal.
 
     Plug-ins subclass it, and name the class in the entry point group `tickbird.targets`.
@@ -64,19 +65,19 @@ class TargetSpec:
         def name(self) -> str:
             """The name that workers publish and claims match; it must be the name of an executable."""
 
+    @abstractmethod
     def to_json(self) -> Any:
         """The stored JSON."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def from_json(cls, value: Any) -> Self:
         """The spec of stored or written JSON; raises DefinitionError with the kind as its field."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def json_schema(cls) -> Schema:
         """The JSON Schema of `to_json`."""
-        raise NotImplementedError
 
     @classmethod
     def file_schema(cls) -> Schema:

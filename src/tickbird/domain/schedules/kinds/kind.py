@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, ClassVar, NoReturn
@@ -15,7 +16,7 @@ from tickbird.domain.time.durations import seconds
 InstantReader = Callable[[str, str], datetime]
 
 
-class Kind:
+class Kind(ABC):
     """The type of a policy field. Definitions hold its value, JSON the encoded value, forms and commands a text."""
 
     title: ClassVar[str]
@@ -25,7 +26,7 @@ class Kind:
         """How it is typed, in forms and on the command line."""
         return ""
 
-    def check(self, name: str, value: Any) -> None:
+    def check(self, name: str, value: Any) -> None:  # noqa: B027 - a kind may accept every value
         """Raise a DefinitionError unless a definition may have this value."""
 
     def read(self, name: str, value: Any) -> Any:
@@ -50,9 +51,9 @@ class Kind:
         """A stored value for people; None as with `text`."""
         return self.text(encoded)
 
+    @abstractmethod
     def schema(self) -> Schema:
         """The JSON Schema of the API."""
-        raise NotImplementedError
 
     def to_file(self, value: Any) -> Any:
         """The value in a file, in types of JSON."""
