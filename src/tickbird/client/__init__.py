@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cached_property
+from typing import get_type_hints
 
 from tickbird.client.activity import ActivityLog
 from tickbird.client.audit import AuditLog
@@ -178,25 +179,9 @@ class StoreClient(Client):
         return DashboardReads(self._store, self._namespace)
 
 
-# Attribute and class of each noun, from which routes are derived.
+# The class of each noun by its attribute, from which routes are derived.
 NOUNS: Mapping[str, type] = {
-    "schedules": Schedules,
-    "revisions": Revisions,
-    "ticks": Ticks,
-    "overrides": Overrides,
-    "pings": Pings,
-    "runs": Runs,
-    "held": Held,
-    "backfills": Backfills,
-    "limits": Limits,
-    "queues": Queues,
-    "calendars": Calendars,
-    "forecasts": Forecasts,
-    "files": Files,
-    "workers": Workers,
-    "activity": ActivityLog,
-    "audit": AuditLog,
-    "tokens": Tokens,
-    "sessions": Sessions,
-    "system": System,
+    name: get_type_hints(noun.func)["return"]
+    for name, noun in vars(Client).items()
+    if isinstance(noun, cached_property)
 }
