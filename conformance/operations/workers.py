@@ -65,6 +65,22 @@ class Workers:
         await store.workers.heartbeat(a_worker("a"), 30, now=later(100))
         assert {found.id for found in await store.workers.list(NAMESPACE, now=later(101))} == {"a"}
 
+    async def test_snapshot_has_the_clock_and_the_workers_that_are_live(self, store: Store) -> None:
+        before = await store.now()
+        at, workers = await store.workers.snapshot(NAMESPACE)
+        assert before <= at <= await store.now()
+        assert list(workers) == []
+        await store.workers.heartbeat(a_worker("a"), 600)
+        await store.workers.heartbeat(a_worker("b"), 600)
+        await store.workers.heartbeat(a_worker("c", namespace="elsewhere"), 600)
+        # Its lease ended at the instant of its heartbeat.
+        await store.workers.heartbeat(a_worker("d"), 0)
+        assert (await store.workers.snapshot(NAMESPACE, now=later(1)))[0] == later(1)
+        at, workers = await store.workers.snapshot(NAMESPACE)
+        assert {worker.id for worker in workers} == {"a", "b"}
+        assert list(workers) == list(await store.workers.list(NAMESPACE))
+        assert all(worker.live_until is not None and worker.live_until > at for worker in workers)
+
     async def test_a_report_names_the_other_live_workers_of_the_app(self, store: Store) -> None:
         await store.workers.heartbeat(a_worker("a"), 30, now=later(0))
         await store.workers.heartbeat(a_worker("b"), 60, now=later(0))

@@ -6,11 +6,13 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.routing import APIRoute
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from tickbird.api import PREFIX
 from tickbird.api.auth.auth import Access, Caller, admission, admission_of
@@ -90,6 +92,18 @@ class OperationRoute(APIRoute):
             return await self.serve(request, await admit(request))
 
         return handle
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve without the exit stacks of FastAPI, which only dependencies that yield need."""
+        if scope["method"] not in (self.methods or ()):
+            await super().handle(scope, receive, send)
+            return
+        response = await self._handler(Request(scope, receive, send))
+        await response(scope, receive, send)
+
+    @cached_property
+    def _handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        return self.get_route_handler()
 
 
 class _Endpoint:

@@ -105,7 +105,7 @@ class DashboardReads:
         """What needs a person now, the most serious first: what fails, is late, parked, held, or held back."""
         maximum = _within(maximum, "maximum", 100)
         store, namespace, readings = self._store, self._namespace, self._readings
-        now = await store.now()
+        now, workers = await store.workers.snapshot(namespace)
         before = now - timedelta(seconds=late)
         streaks, more_streaks = await readings.streaks(namespace, maximum)
         waiting, more_waiting = await readings.late_runs(namespace, before, _LATE_RUNS)
@@ -116,7 +116,7 @@ class DashboardReads:
         found = [queue for name in queues for queue in await store.queues.list(namespace, queue=name)]
         seen = FindingsInput(
             now=now,
-            workers=await store.workers.list(namespace),
+            workers=workers,
             streaks=streaks,
             parked=[row.schedule for row in parked],
             late=waiting,

@@ -251,7 +251,8 @@ class Runs(ClientBase):
         run, store, namespace = await self.get(run_id), self._store, self._namespace
         if run.status not in ("waiting", "queued"):
             return []
-        around, definition = RunContext(now=await store.now(), workers=await store.workers.list(namespace)), None
+        now, workers = await store.workers.snapshot(namespace)
+        around, definition = RunContext(now=now, workers=workers), None
         if run.schedule_id is not None and run.revision is not None:
             for revision in await store.schedules.list_revisions(run.schedule_id, before=run.revision + 1, limit=1):
                 definition = readable(revision)

@@ -165,7 +165,7 @@ class Schedules(Bulk):
         rows = await self._store.schedules.list(
             self._namespace, contains=contains, state=state, tag=tag, after=after, limit=page_size(limit)
         )
-        workers, now = await self._store.workers.list(self._namespace), await self._store.now()
+        now, workers = await self._store.workers.snapshot(self._namespace)
         finder = ProblemFinder(workers, now)
         checked = ((row, finder.find(row.schedule, row.held)) for row in rows)
         return [row.with_problems(reasons) if reasons else row for row, reasons in checked]

@@ -152,6 +152,7 @@ _TIMED = {
     "schedules.change",
     "workers.drain",
     "workers.list",
+    "workers.snapshot",
 }
 _NOUNS = {verb.partition(".")[0] for verb in _TIMED if "." in verb}
 

@@ -81,7 +81,12 @@ def from_micros(micros: int | None) -> datetime | None:
 
 def utc_text(at: datetime | None) -> str | None:
     """An instant for programs: ISO 8601 in UTC, with as many digits as it has."""
-    return None if at is None else at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    if at is None:
+        return None
+    if at.tzinfo is not UTC:
+        at = at.astimezone(UTC)
+    # The last six characters are +00:00.
+    return f"{at.isoformat()[:-6]}Z"
 
 
 def iso(seconds: int) -> str:

@@ -86,6 +86,12 @@ class PostgresWorkers(NounStore, WorkerStore):
         rows = await self._db.fetch_named("list_workers", namespace=namespace, now=now)
         return [to_worker(row) for row in rows]
 
+    async def snapshot(self, namespace: str, *, now: datetime | None = None) -> tuple[datetime, Sequence[Worker]]:
+        rows = await self._db.fetch_named("snapshot_workers", namespace=namespace, now=now)
+        clocks = [row.pop("clock") for row in rows]
+        # Without a live worker, one row has the clock alone.
+        return clocks[0], [to_worker(row) for row in rows if row["id"] is not None]
+
 
 def to_worker(row: Mapping[str, Any]) -> Worker:
     """A row of `workers`."""

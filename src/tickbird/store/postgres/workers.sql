@@ -38,10 +38,12 @@ RETURNING
     (SELECT value FROM tickbird.meta WHERE key = 'min_compatible'),
     coalesce(drain_requested_by, '');
 
--- name: find_worker
-SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
+-- fragment: worker_columns
+id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
     health, started_at, last_heartbeat_at, live_until, drain_requested_at, drain_requested_by
+
+-- name: find_worker
+SELECT {worker_columns}
 FROM tickbird.workers
 WHERE id = %(id)s AND namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
 FOR UPDATE;
@@ -70,9 +72,13 @@ ORDER BY started_at DESC, id DESC
 LIMIT 1;
 
 -- name: list_workers
-SELECT
-    id, namespace, app, kind, host, pid, version, queues, slots, tasks, declared, draining, standby_reason,
-    health, started_at, last_heartbeat_at, live_until, drain_requested_at, drain_requested_by
+SELECT {worker_columns}
 FROM tickbird.workers
 WHERE namespace = %(namespace)s AND live_until > coalesce(%(now)s::timestamptz, statement_timestamp())
+ORDER BY started_at, id;
+
+-- name: snapshot_workers
+SELECT c.clock, {worker_columns}
+FROM (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS clock) AS c
+LEFT JOIN tickbird.workers AS w ON w.namespace = %(namespace)s AND w.live_until > c.clock
 ORDER BY started_at, id;

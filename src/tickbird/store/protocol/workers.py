@@ -28,3 +28,6 @@ class WorkerStore(Protocol):
 
     async def list(self, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
         """The live workers."""
+
+    async def snapshot(self, namespace: str, *, now: datetime | None = None) -> tuple[datetime, Sequence[Worker]]:
+        """The store's clock, and the workers that are live at that instant, in one round trip."""

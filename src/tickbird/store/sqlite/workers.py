@@ -97,6 +97,13 @@ class SqliteWorkers(NounStore, WorkerStore):
     def list(self, db: Session, namespace: str, *, now: datetime | None = None) -> Sequence[Worker]:
         return live_workers(db, namespace, read_clock(now))
 
+    @read_transaction
+    def snapshot(
+        self, db: Session, namespace: str, *, now: datetime | None = None
+    ) -> tuple[datetime, Sequence[Worker]]:
+        at = read_clock(now)
+        return at, live_workers(db, namespace, at)
+
 
 def live_workers(db: Session, namespace: str, now: datetime) -> list[Worker]:
     """The live workers."""

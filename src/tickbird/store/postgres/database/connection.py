@@ -89,9 +89,9 @@ class Session:
     async def fetch_named(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
         """All rows of a statement, as column → value."""
         self.asked_at = time.monotonic()
-        async with self.connection.cursor(binary=True, row_factory=dict_row) as cursor:
-            await cursor.execute(self.statements[name], values, prepare=True)
-            return await cursor.fetchall()
+        cursor = self.connection.cursor(binary=True, row_factory=dict_row)
+        await cursor.execute(self.statements[name], values, prepare=True)
+        return await cursor.fetchall()
 
     async def execute(self, name: str, /, **values: Any) -> int:
         """How many rows a statement wrote."""
@@ -181,25 +181,28 @@ class Connections:
         stale, began = 0, time.monotonic()
         while True:
             committing = lost = False
+            pool = self._open_pool()
             try:
-                async with self._checked_out() as connection:
-                    session = Session(connection, self.schema)
-                    watch = StatementWatchdog(session, self._patience)
-                    try:
-                        if not begin:
-                            return await work(session)
-                        async with connection.transaction():
-                            result = await work(session)
-                            committing, session.asked_at = True, time.monotonic()
-                        return result
-                    except psycopg.Error as error:
-                        if is_stale(error):
-                            # Everything that it has prepared may be; the pool makes another in its place.
-                            await connection.close()
-                        raise
-                    finally:
-                        watch.end()
-                        lost = connection.closed
+                # Not a context manager, because every statement takes this path.
+                connection = await self._take(pool)
+                session = Session(connection, self.schema)
+                watch = StatementWatchdog(session, self._patience)
+                try:
+                    if not begin:
+                        return await work(session)
+                    async with connection.transaction():
+                        result = await work(session)
+                        committing, session.asked_at = True, time.monotonic()
+                    return result
+                except psycopg.Error as error:
+                    if is_stale(error):
+                        # Everything that it has prepared may be; the pool makes another in its place.
+                        await connection.close()
+                    raise
+                finally:
+                    watch.end()
+                    lost = connection.closed
+                    await pool.putconn(connection)
             except psycopg.Error as error:
                 if is_stale(error) and stale < self._size:
                     stale += 1
@@ -214,16 +217,10 @@ class Connections:
                     raise (_unreachable(error) if lost else error) from None
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - to part two that collided
 
-    @asynccontextmanager
-    async def _checked_out(self) -> AsyncIterator[Connection]:
-        pool = self._pool
-        if pool is None:
+    def _open_pool(self) -> Pool:
+        if self._pool is None:
             raise StoreError("the store is not open;", hint="await store.open() first.")
-        connection = await self._take(pool)
-        try:
-            yield connection
-        finally:
-            await pool.putconn(connection)
+        return self._pool
 
     async def _take(self, pool: Pool) -> Connection:
         for _ in range(self._waits):
