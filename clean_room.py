@@ -1,7 +1,7 @@
 """A clean room: a bare Debian root with nothing but Python, in which a fresh clone of this repository runs a command.
 
-The root is built once with debootstrap and kept; each call works in a copy of it. It needs Linux, root and Debian's
-packages. Only the standard library, since `./dev` imports this before anything is installed.
+The root is built once with debootstrap and cached; each call works in a copy of it. It needs Linux, root and Debian's
+packages. It imports only the standard library, because `./dev` imports it before anything is installed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-# All that a bare root has besides Debian's minimal system.
+# The packages of a bare root in addition to Debian's minimal system.
 PACKAGES = ("ca-certificates", "python3")
 PROJECT = "/home/new/tickbird"
-# How this machine reaches its package registries; copied into each room.
+# The settings by which this machine reaches its package registries; copied into each room.
 CONFIGURATION = (
     "/etc/apt/apt.conf.d",
     "/etc/apt/sources.list",
@@ -34,7 +34,7 @@ CONFIGURATION = (
 )
 HOME_CONFIGURATION = (".config/pip", ".config/uv", ".pip")
 VARIABLES = re.compile(r"(PIP|UV|SSL_CERT)_\w+|REQUESTS_CA_BUNDLE|(https?|no|all)_proxy|CI", re.IGNORECASE)
-# Process 1 of a new namespace: everything in the room ends with it, and it reaps what others leave behind.
+# Process 1 of a new namespace: when it ends, all processes of the room end; it reaps orphans.
 ENTER = """
 set -e
 # A root that is a mount point, as `ip netns` needs it.
@@ -48,11 +48,11 @@ chroot "$ROOM" "$@"
 
 
 class Unavailable(Exception):
-    """This machine cannot build a clean room; the message says why."""
+    """This machine cannot build a clean room; the message is the reason."""
 
 
 def run(repository: Path, command: Sequence[str], *, keep: bool = False) -> int:
-    """Run a command in a fresh clone of the repository's current commit, in a clean room; its exit code."""
+    """Run a command in a fresh clone of the repository's current commit, in a clean room; returns the exit code."""
     base = _base()
     with _room(base, keep=keep) as room:
         _clone(repository, room)
@@ -60,7 +60,7 @@ def run(repository: Path, command: Sequence[str], *, keep: bool = False) -> int:
 
 
 def _base() -> Path:
-    """The bare root, built if this machine has none of this recipe."""
+    """The bare root; builds it if the cache has none for this mirror and these packages."""
     if os.geteuid():
         raise Unavailable("it needs root")
     for tool in ("apt-get", "chroot", "git", "mount", "unshare"):
@@ -79,10 +79,10 @@ def _base() -> Path:
 
 
 def _mirror() -> tuple[str, str]:
-    """Where this machine gets Debian's packages from, and of which release."""
-    ask = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
-    answer = subprocess.run(ask, capture_output=True, text=True, check=False).stdout
-    for line in answer.splitlines():
+    """The mirror of Debian's packages and the release of this machine."""
+    command = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
+    output = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    for line in output.splitlines():
         mirror, _, suite = line.partition(" ")
         if suite and "-" not in suite:
             return mirror, suite
@@ -94,7 +94,7 @@ def _build(base: Path, mirror: str, suite: str) -> None:
     if not shutil.which("debootstrap"):
         _or_unavailable("apt-get", "-qq", "update")
         _or_unavailable("apt-get", "-qq", "-y", "install", "--no-install-recommends", "debootstrap")
-    # Under another name until it is complete.
+    # It has another name until it is complete.
     unfinished = base.with_suffix(".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
     include = f"--include={','.join(PACKAGES)}"
@@ -114,7 +114,7 @@ def _or_unavailable(*command: str) -> None:
 
 @contextlib.contextmanager
 def _room(base: Path, *, keep: bool) -> Iterator[Path]:
-    """A copy of the bare root that reaches the package registries as this machine does."""
+    """A copy of the bare root with the registry settings of this machine."""
     room = Path(tempfile.mkdtemp(prefix="room-", dir=base.parent))
     try:
         subprocess.run(["cp", "-a", "--reflink=auto", f"{base}/.", str(room)], check=True)
@@ -148,7 +148,7 @@ def _variables() -> dict[str, str]:
 
 
 def _certificates() -> list[str]:
-    """Files that a variable names."""
+    """The files that variables name."""
     return [value for value in _variables().values() if value.startswith("/") and Path(value).is_file()]
 
 
@@ -166,7 +166,7 @@ def _clone(repository: Path, room: Path) -> None:
 def _inside(room: Path, command: Sequence[str]) -> int:
     path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     environment = {"HOME": "/root", "PATH": path, "LANG": "C.UTF-8", **_variables()}
-    # --kill-child: whatever happens to this process, nothing is left running in the room.
+    # --kill-child: if this process dies, the kernel kills all processes of the room.
     unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private"]
     assignments = [f"{name}={value}" for name, value in environment.items()]
     process = subprocess.Popen(
@@ -174,16 +174,16 @@ def _inside(room: Path, command: Sequence[str]) -> int:
         env={**os.environ, "ROOM": str(room)},
         stdin=subprocess.DEVNULL,
     )
-    # Otherwise the room would stay, and everything in it would go on.
+    # Otherwise the room and its processes would outlive this process.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         return process.wait()
     finally:
-        # unshare ignores gentler signals; its child, and with it the room, is killed with it.
+        # unshare ignores other signals. Its child dies with it, and so does the room.
         process.kill()
         process.wait()
 
 
 def say(text: str) -> None:
-    """Tell on stderr, apart from the output of the command."""
+    """Print to stderr, because stdout has the output of the command."""
     print(f"clean-room: {text}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The order of pages that `mkdocs.yml` does not name: decisions by number, then whatever has no place yet."""
+"""Navigation for the pages that `mkdocs.yml` does not name: decisions by number, and other new pages."""
 
 from __future__ import annotations
 
