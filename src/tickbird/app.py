@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from tickbird.client import Client, StoreClient
     from tickbird.client.http import Transport
-    from tickbird.client.sync import Portal
     from tickbird.engine.code_sync import Declarations
+    from tickbird.loop_thread import Portal
     from tickbird.store.protocol.store import Store
 
     Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
@@ -134,7 +134,8 @@ class Tickbird(TaskRegistry):
     @property
     def sync(self) -> Any:
         """The client for code without an event loop: every method waits for its result."""
-        from tickbird.client.sync import Portal, SyncClient
+        from tickbird.client.sync import SyncClient
+        from tickbird.loop_thread import Portal
 
         # One for all threads, also for those that come first at the same time.
         portal: Portal = vars(self).setdefault("_portal", Portal())

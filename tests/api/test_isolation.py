@@ -30,7 +30,7 @@ async def fill(api: Api) -> dict[str, str]:
     await client.limits.set(SECRET, 3, actor=SECRET)
     await client.queues.set_rate(SECRET, "5/min", actor=SECRET)
     token, _ = await client.tokens.create(SECRET, "admin", actor=SECRET)
-    session, _ = await client.source.open_session(token.id, user_agent=SECRET)
+    session, _ = await client.credentials.open_session(token.id, user_agent=SECRET)
     await api.store.workers.heartbeat(a_worker(SECRET, namespace="stable", queues=(SECRET,)), 600)
     return {"id": str(run.id), "token_id": token.id, "session_id": session.id, "tick": "2026-01-01T00:00:00Z"}
 

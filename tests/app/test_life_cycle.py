@@ -19,9 +19,10 @@ import httpx
 import pytest
 
 from tickbird import Tickbird
-from tickbird.client.sync import Portal, SyncClient
+from tickbird.client.sync import SyncClient
 from tickbird.domain.errors import StoreError
 from tickbird.loop_local import PerLoop
+from tickbird.loop_thread import Portal
 from tickbird.stores import open_store
 
 T = TypeVar("T")
@@ -228,8 +229,8 @@ def test_closing_ends_the_calls_of_other_threads() -> None:
     pages.waiting.wait()
     portal.close()
     thread.join()
-    assert [str(error) for error in errors] == ["this client is closed; get another one from the app: bird.sync."]
-    with pytest.raises(StoreError, match="this client is closed;"):
+    assert [str(error) for error in errors] == ["this client is closed. Get another one from the app: bird.sync."]
+    with pytest.raises(StoreError, match="this client is closed"):
         client.wait()
     assert "tickbird blocking" not in {each.name for each in threading.enumerate()}
 
@@ -401,7 +402,7 @@ def test_closing_an_app_and_using_it_again(tmp_path: Path) -> None:
     bird = Tickbird(f"sqlite:///{tmp_path}/birds.db")
     with bird as client:
         assert client.schedules.list() == []
-    with pytest.raises(StoreError, match="this client is closed;"):
+    with pytest.raises(StoreError, match="this client is closed"):
         client.schedules.list()
     assert bird.sync.schedules.list() == []
     bird.close()

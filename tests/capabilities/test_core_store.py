@@ -114,7 +114,7 @@ async def test_client_verbs_of_capabilities_are_refused(store: CoreStore) -> Non
         "sessions": client.sessions.list(),
         "statistics": client.forecasts.simulate(),
         "tokens": client.tokens.list(),
-        "activity": client.source.activity_watermark(),
+        "activity": client.store.activity.watermark(),
     }
     for name, verb in refused.items():
         with pytest.raises(UnsupportedError, match=rf"^{name}: this store has no ") as error:

@@ -162,7 +162,7 @@ def ways(folder: Path) -> Iterator[tuple[Way, Way]]:
 
 async def open_session(client: StoreClient, _: Store, token_id: str) -> None:
     """What a server does for a browser."""
-    await client.source.open_session(token_id)
+    await client.credentials.open_session(token_id)
 
 
 @pytest.mark.parametrize("part", SCRIPTS)

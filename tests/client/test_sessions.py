@@ -24,7 +24,7 @@ async def client() -> AsyncIterator[StoreClient]:
 
 async def test_a_session_is_opened_used_and_closed(client: StoreClient) -> None:
     token, _ = await client.tokens.create("ana", "operator", actor="ada")
-    session, text = await client.source.open_session(token.id, user_agent="Firefox\n" + "x" * 300)
+    session, text = await client.credentials.open_session(token.id, user_agent="Firefox\n" + "x" * 300)
     parsed = parse_session(text)
     assert parsed is not None
     assert parsed[0] == session.id
@@ -33,16 +33,16 @@ async def test_a_session_is_opened_used_and_closed(client: StoreClient) -> None:
     assert (session.name, session.role, session.namespaces) == ("ana", "operator", ("shop",))
     assert session.user_agent == "Firefox " + "x" * 192
     assert session.expires_at - session.opened_at == timedelta(hours=12)
-    assert await client.source.find_session(session.id) == session
-    assert await client.sessions.list() == await client.sessions.list_of_token(token.id, within=["shop"]) == [session]
+    assert await client.credentials.find_session(session.id) == session
+    assert await client.sessions.list() == await client.sessions.list_for_token(token.id, within=["shop"]) == [session]
     assert await client.sessions.list(within=["bank"]) == []
-    await client.source.touch_session(session.id)
+    await client.credentials.touch_session(session.id)
     [used] = await client.sessions.list(live=True)
     assert used.last_used_at is not None
     closed = await client.sessions.close(session.id, actor="ana")
     assert (closed.state, closed.closed_by) == ("closed", "ana")
-    await client.source.open_session(token.id, within="5m")
-    assert await client.sessions.close_of_token(token.id, actor="bo") == 1
+    await client.credentials.open_session(token.id, within="5m")
+    assert await client.sessions.close_for_token(token.id, actor="bo") == 1
     told = [(each.action, each.actor) for each in await client.audit.list()]
     me = f"ana (token {token.id})"
     assert told[:4] == [("close_sessions", "bo"), ("open_session", me), ("close_session", "ana"), ("open_session", me)]
@@ -52,23 +52,23 @@ async def test_a_session_is_opened_used_and_closed(client: StoreClient) -> None:
 async def test_a_session_never_outlives_its_token(client: StoreClient) -> None:
     end = (await client.system.now()).replace(microsecond=0) + timedelta(hours=1)
     token, _ = await client.tokens.create("ana", "viewer", actor="ada", expires_at=end)
-    assert (await client.source.open_session(token.id))[0].expires_at == end
-    assert (await client.source.open_session(token.id, within=60))[0].expires_at < end
+    assert (await client.credentials.open_session(token.id))[0].expires_at == end
+    assert (await client.credentials.open_session(token.id, within=60))[0].expires_at < end
 
 
 @pytest.mark.parametrize("wrong", ["", "aaaaaaaa", "a" * 16, "' OR 1=1", "x" * 10_000, None])
 async def test_what_is_not_there_is_said_so(client: StoreClient, wrong: Any) -> None:
     for asked in (
-        client.source.open_session(wrong),
+        client.credentials.open_session(wrong),
         client.sessions.close(wrong, actor="ada"),
-        client.sessions.close_of_token(wrong, actor="ada"),
+        client.sessions.close_for_token(wrong, actor="ada"),
     ):
         with pytest.raises(NotFoundError, match=r"there is no (token|session)"):
             await asked
-    assert await client.source.find_session(wrong) is None
+    assert await client.credentials.find_session(wrong) is None
     if wrong is not None:
         with pytest.raises(NotFoundError, match="there is no token"):
-            await client.sessions.list_of_token(wrong)
+            await client.sessions.list_for_token(wrong)
     assert await client.audit.list() == []
 
 
@@ -76,9 +76,9 @@ async def test_bad_input_opens_nothing(client: StoreClient) -> None:
     token, _ = await client.tokens.create("ana", "viewer", actor="ada")
     for wrong in (0, "31d", "soon", -1):
         with pytest.raises(InvalidError, match="within: "):
-            await client.source.open_session(token.id, within=wrong)
+            await client.credentials.open_session(token.id, within=wrong)
     with pytest.raises(InvalidError, match="actor: "):
-        await client.sessions.close_of_token(token.id, actor="")
+        await client.sessions.close_for_token(token.id, actor="")
     with pytest.raises(InvalidError, match="limit: "):
         await client.sessions.list(limit=0)
     assert await client.sessions.list() == []

@@ -1,21 +1,21 @@
-"""The client: what CLI, API, dashboard and users call, grouped by noun.
+"""The client, grouped by noun: the interface of the CLI, the API, the dashboard and users.
 
-`Client` is the one interface. `StoreClient` works on a store, `HttpClient` (`tickbird.client.http`) through a server.
+`Client` is the interface. `StoreClient` works on a store, `HttpClient` (`tickbird.client.http`) through a server.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import cached_property
-from typing import get_type_hints
+from typing import Any, Generic, TypeVar, overload
 
 from tickbird.client.activity import ActivityLog
 from tickbird.client.audit import AuditLog
 from tickbird.client.backfills import Backfills
-from tickbird.client.base import N, Settings, Validate
+from tickbird.client.base import ClientBase, N
 from tickbird.client.calendars import Calendars
 from tickbird.client.concurrency import Limits
+from tickbird.client.credentials import Credentials
 from tickbird.client.dashboard import DashboardReads
 from tickbird.client.files import Files
 from tickbird.client.forecast import Forecasts
@@ -25,142 +25,72 @@ from tickbird.client.queues import Queues
 from tickbird.client.revisions import Revisions
 from tickbird.client.runs import Runs
 from tickbird.client.schedules import Schedules
-from tickbird.client.server_reads import ServerReads
 from tickbird.client.sessions import Sessions
 from tickbird.client.system import System
 from tickbird.client.tick_overrides import Overrides
 from tickbird.client.ticks import Ticks
 from tickbird.client.tokens import Tokens
 from tickbird.client.workers import Workers
-from tickbird.domain.text import check_name
 from tickbird.store.protocol.store import Store
+
+T = TypeVar("T", bound=ClientBase)
+
+
+class Noun(Generic[T]):
+    """An attribute of a client with the verbs of one noun, created at its first use."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self.kind = kind
+        self.__doc__ = kind.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, client: None, owner: type) -> Noun[T]: ...
+    @overload
+    def __get__(self, client: Client, owner: type) -> T: ...
+    def __get__(self, client: Client | None, owner: type) -> Any:
+        if client is None:
+            return self
+        # The attribute of the instance hides this descriptor from now on.
+        noun = vars(client)[self._name] = client._noun(self.kind)
+        return noun
 
 
 class Client(ABC):
     """Reads and changes one namespace. Every change takes `actor` and is audited."""
 
+    schedules = Noun(Schedules)
+    revisions = Noun(Revisions)
+    ticks = Noun(Ticks)
+    overrides = Noun(Overrides)
+    pings = Noun(Pings)
+    runs = Noun(Runs)
+    held = Noun(Held)
+    backfills = Noun(Backfills)
+    limits = Noun(Limits)
+    queues = Noun(Queues)
+    calendars = Noun(Calendars)
+    forecasts = Noun(Forecasts)
+    files = Noun(Files)
+    workers = Noun(Workers)
+    activity = Noun(ActivityLog)
+    audit = Noun(AuditLog)
+    tokens = Noun(Tokens)
+    sessions = Noun(Sessions)
+    system = Noun(System)
+
     @abstractmethod
-    def _noun(self, kind: type[N]) -> N:
-        """The verbs of a noun."""
+    def _noun(self, kind: type[N]) -> N: ...
 
     @abstractmethod
     def in_namespace(self, namespace: str) -> Client:
         """A client of another namespace."""
 
-    @cached_property
-    def schedules(self) -> Schedules:
-        """Schedules, and changes of their state."""
-        return self._noun(Schedules)
 
-    @cached_property
-    def revisions(self) -> Revisions:
-        """Revisions of schedules."""
-        return self._noun(Revisions)
-
-    @cached_property
-    def ticks(self) -> Ticks:
-        """Ticks: upcoming, decided, explained, verified."""
-        return self._noun(Ticks)
-
-    @cached_property
-    def overrides(self) -> Overrides:
-        """Decisions for single upcoming ticks."""
-        return self._noun(Overrides)
-
-    @cached_property
-    def pings(self) -> Pings:
-        """Reports of another system that it ran a schedule."""
-        return self._noun(Pings)
-
-    @cached_property
-    def runs(self) -> Runs:
-        """Runs, their attempts and logs."""
-        return self._noun(Runs)
-
-    @cached_property
-    def held(self) -> Held:
-        """Runs that are held after an outage."""
-        return self._noun(Held)
-
-    @cached_property
-    def backfills(self) -> Backfills:
-        """Runs of ticks that have none."""
-        return self._noun(Backfills)
-
-    @cached_property
-    def limits(self) -> Limits:
-        """Concurrency limits."""
-        return self._noun(Limits)
-
-    @cached_property
-    def queues(self) -> Queues:
-        """Queues and their rates."""
-        return self._noun(Queues)
-
-    @cached_property
-    def calendars(self) -> Calendars:
-        """Stored calendars."""
-        return self._noun(Calendars)
-
-    @cached_property
-    def forecasts(self) -> Forecasts:
-        """Previews and simulations."""
-        return self._noun(Forecasts)
-
-    @cached_property
-    def files(self) -> Files:
-        """Schedules in files."""
-        return self._noun(Files)
-
-    @cached_property
-    def workers(self) -> Workers:
-        """Live workers."""
-        return self._noun(Workers)
-
-    @cached_property
-    def activity(self) -> ActivityLog:
-        """Recent activity."""
-        return self._noun(ActivityLog)
-
-    @cached_property
-    def audit(self) -> AuditLog:
-        """The audit log."""
-        return self._noun(AuditLog)
-
-    @cached_property
-    def tokens(self) -> Tokens:
-        """Tokens of the API."""
-        return self._noun(Tokens)
-
-    @cached_property
-    def sessions(self) -> Sessions:
-        """Sessions of browsers."""
-        return self._noun(Sessions)
-
-    @cached_property
-    def system(self) -> System:
-        """The store itself."""
-        return self._noun(System)
-
-
-class StoreClient(Client):
-    """The client on a store, with what only a server and its pages read."""
-
-    def __init__(
-        self,
-        store: Store,
-        namespace: str = "default",
-        validators: Mapping[str, Validate] | None = None,
-        settings: Mapping[str, Settings] | None = None,
-    ) -> None:
-        self._store = store
-        self._namespace = check_name(namespace, "namespace")
-        # Payload validators and settings of the tasks that this process has itself.
-        self._validators = validators or {}
-        self._settings = settings or {}
-
-    def _noun(self, kind: type[N]) -> N:
-        return kind(self._store, self._namespace, self._validators, self._settings)
+class StoreClient(ClientBase, Client):
+    """The client on a store, with the reads of a server and its pages."""
 
     def in_namespace(self, namespace: str) -> StoreClient:
         """A client of the same store in another namespace."""
@@ -169,19 +99,20 @@ class StoreClient(Client):
         return StoreClient(self._store, namespace, self._validators, self._settings)
 
     @property
-    def source(self) -> ServerReads:
-        """What a server reads of the whole store."""
-        return ServerReads(self._store)
+    def store(self) -> Store:
+        """The store, for a server: all namespaces, and no checks of arguments."""
+        return self._store
+
+    @property
+    def credentials(self) -> Credentials:
+        """Tokens and sessions of all namespaces, for a server."""
+        return Credentials(self._store)
 
     @property
     def board(self) -> DashboardReads:
-        """What a dashboard reads of the namespace."""
+        """The reads of a dashboard in this namespace."""
         return DashboardReads(self._store, self._namespace)
 
 
-# The class of each noun by its attribute, from which routes are derived.
-NOUNS: Mapping[str, type] = {
-    name: get_type_hints(noun.func)["return"]
-    for name, noun in vars(Client).items()
-    if isinstance(noun, cached_property)
-}
+# The class of each noun by its attribute; routes are derived from it.
+NOUNS: Mapping[str, type] = {name: noun.kind for name, noun in vars(Client).items() if isinstance(noun, Noun)}

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequenc
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from tickbird.client.payloads import check_by_schema
 from tickbird.domain.access.tokens import Role, allows
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import AccessError, ConflictError, InvalidError, NotFoundError
@@ -16,6 +15,7 @@ from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.schedules.definition import Target, check_payload
+from tickbird.domain.schedules.payload_schema import check_by_schema
 from tickbird.domain.schedules.revision import RevisionRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, read_settings

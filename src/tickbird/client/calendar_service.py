@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
-from tickbird.client.public_holidays import find_holidays
 from tickbird.cpu_threads import compute
 from tickbird.domain.calendars.definition import (
     YEARS_AHEAD,
@@ -24,6 +23,7 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import to_seconds
+from tickbird.public_holidays import find_holidays
 from tickbird.store.protocol.store import Store
 
 HORIZON = 366 * 86_400

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from tickbird.client.base import ClientBase
 from tickbird.client.calendar_service import CalendarService
-from tickbird.client.payloads import check_by_schema
 from tickbird.cpu_threads import compute_now
 from tickbird.domain.errors import InvalidError, PayloadError, TickbirdError
 from tickbird.domain.planning.changes import CalendarUpdate, ChangeSet
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
+from tickbird.domain.schedules.payload_schema import check_by_schema
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, inherit
 

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from tickbird.client.base import ClientBase
-from tickbird.client.definition_input import read_draft
 from tickbird.client.file_service import FileService, check_plan
 from tickbird.cpu_threads import compute
 from tickbird.domain.errors import InvalidError
@@ -22,6 +21,7 @@ from tickbird.domain.planning.commands.calendars import resolve_calendars
 from tickbird.domain.runs.durations import DurationStats
 from tickbird.domain.schedules.codec import encode_field
 from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.schedules.definition_input import read_draft
 from tickbird.domain.schedules.json_schema import NAME, field_schemas
 from tickbird.domain.schedules.policy_input import policies
 from tickbird.domain.schedules.schedule import Schedule
@@ -154,7 +154,7 @@ class Forecasts(ClientBase):
         keys={"from_": "from"},
         types=_types,
     )
-    async def play(
+    async def simulate_scenario(
         self,
         *,
         days: Annotated[int | None, Meta(ge=1, le=MAX_DAYS, description="How many days (default: 7).")] = None,

@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final, TypeVar, get_args
 
 from tickbird.client.base import ClientBase, check_choice, page_size
 from tickbird.client.parameters import From, OfSchedule, Payload, RunId, ScheduleName, Zone
-from tickbird.client.payloads import new_run
 from tickbird.client.warnings import run_warnings
 from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
 from tickbird.domain.explain.context import RunContext, readable
@@ -21,6 +20,7 @@ from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
+from tickbird.domain.runs.new_run import new_run
 from tickbird.domain.runs.run import FINAL, AttemptRecord, NewRun, RunRecord, Status
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.fields import POLICIES, Priority

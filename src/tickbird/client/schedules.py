@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from tickbird.client.base import check_choice, page_size
 from tickbird.client.bulk import Bulk
-from tickbird.client.definition_input import read_changes, read_definition
 from tickbird.client.parameters import CancelRuns, Note, Payload, ScheduleName
 from tickbird.client.runs import Runs, created_run
 from tickbird.client.warnings import run_warnings, schedule_warnings
@@ -24,6 +23,7 @@ from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.codec import encode_field, encode_stated
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target
+from tickbird.domain.schedules.definition_input import read_changes, read_definition
 from tickbird.domain.schedules.json_schema import NAME, changes_schema, definition_schema
 from tickbird.domain.schedules.policy_input import check_fields, policies
 from tickbird.domain.schedules.schedule import PutResult, Schedule, State

@@ -40,7 +40,7 @@ class Sessions(ClientBase):
         "List the sessions of a token",
         page=lambda session: session.id,
     )
-    async def list_of_token(
+    async def list_for_token(
         self,
         token_id: TokenId,
         *,
@@ -81,7 +81,7 @@ class Sessions(ClientBase):
         envelope="closed",
         revokes="token_id",
     )
-    async def close_of_token(self, token_id: TokenId, *, actor: str, within: Collection[str] | None = None) -> int:
+    async def close_for_token(self, token_id: TokenId, *, actor: str, within: Collection[str] | None = None) -> int:
         """End all sessions of a token, but not the token; returns how many were live."""
         check_text(actor, "actor", minimum=1, maximum=200)
         await self._check_token(token_id, within)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from tickbird.client.payloads import check_by_schema, new_run
+from tickbird.domain.runs.new_run import new_run
+from tickbird.domain.schedules.payload_schema import check_by_schema
 from tickbird.domain.schedules.task_settings import read_settings
 from tickbird.domain.text import check_name, check_text
 from tickbird.store.caller_connections import do_on

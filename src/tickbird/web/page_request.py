@@ -147,7 +147,7 @@ class PageRequest:
 
     def has(self, *capabilities: str) -> bool:
         """Has the store these capabilities?"""
-        return self.client.source.capabilities.issuperset(capabilities)
+        return self.client.store.capabilities.issuperset(capabilities)
 
     def may(self, role: Role) -> bool:
         """May the visitor do what needs this role?"""

@@ -11,7 +11,7 @@ from tests.api.conftest import Api, refused
 from tickbird.api.auth.auth import TTL_SECONDS, Authority
 from tickbird.api.problems import Problem
 from tickbird.client import StoreClient
-from tickbird.client.server_reads import ServerReads
+from tickbird.client.credentials import Credentials
 from tickbird.domain.access.tokens import TokenRecord
 from tickbird.domain.errors import StoreUnavailableError
 
@@ -32,11 +32,11 @@ class Counting(StoreClient):
     looked = noted = 0
 
     @property
-    def source(self) -> ServerReads:
-        return CountingReads(self)
+    def credentials(self) -> Credentials:
+        return CountingCredentials(self)
 
 
-class CountingReads(ServerReads):
+class CountingCredentials(Credentials):
     """Counts in its client."""
 
     def __init__(self, client: Counting) -> None:
@@ -80,7 +80,7 @@ async def test_its_use_is_noted_once_a_minute_beside_the_request(api: Api) -> No
         await authority.caller(f"bearer  {text}")
     await authority.settle()
     assert client.noted == 2
-    found = await client.source.find_token(made.id)
+    found = await client.credentials.find_token(made.id)
     assert found is not None
     assert found.last_used_at is not None
 
@@ -92,10 +92,10 @@ async def test_an_expired_token_opens_nothing(api: Api, monkeypatch: pytest.Monk
     assert (await api.ask("GET", "/api/v1/schedules", token=text)).status_code == 200
     other = Api(api.store)
 
-    async def later(_: ServerReads, token_id: str) -> TokenRecord | None:
+    async def later(_: Credentials, token_id: str) -> TokenRecord | None:
         return await api.store.tokens.find(token_id, now=end)
 
-    monkeypatch.setattr(ServerReads, "find_token", later)
+    monkeypatch.setattr(Credentials, "find_token", later)
     refused(await other.ask("GET", "/api/v1/schedules", token=text), 401, "unauthorized")
     assert made.expires_at is not None
     await other.app.state.authority.settle()

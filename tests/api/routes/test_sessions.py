@@ -16,7 +16,7 @@ from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.problems import Problem
 from tickbird.api.streams.sse import SseConnections
 from tickbird.client import StoreClient
-from tickbird.client.server_reads import ServerReads
+from tickbird.client.credentials import Credentials
 from tickbird.domain.access.sessions import SessionRecord
 
 
@@ -26,11 +26,11 @@ class Counting(StoreClient):
     looked = noted = 0
 
     @property
-    def source(self) -> ServerReads:
-        return CountingReads(self)
+    def credentials(self) -> Credentials:
+        return CountingCredentials(self)
 
 
-class CountingReads(ServerReads):
+class CountingCredentials(Credentials):
     """Counts in its client."""
 
     def __init__(self, client: Counting) -> None:
@@ -49,7 +49,7 @@ class CountingReads(ServerReads):
 async def opened(api: Api, *namespaces: str, name: str = "ana", **options: Any) -> tuple[SessionRecord, str, str]:
     """A session, its text, and that of its token."""
     token, text = await api.client().tokens.create(name, "operator", actor="ada", namespaces=namespaces or None)
-    return *await api.client().source.open_session(token.id, **options), text
+    return *await api.client().credentials.open_session(token.id, **options), text
 
 
 async def turned_away(authority: Authority, text: str | None) -> str:
@@ -157,7 +157,7 @@ async def test_this_server_refuses_at_once_what_it_ended_itself(api: Api) -> Non
 
 async def test_sessions_are_seen_by_admins_of_their_namespaces(api: Api) -> None:
     mine, text, _ = await opened(api, user_agent="<b>Firefox</b>")
-    second, _ = await api.client().source.open_session(mine.token_id)
+    second, _ = await api.client().credentials.open_session(mine.token_id)
     wide, *_ = await opened(api, "default", "shop")
     found = await api.get("/sessions")
     ids = sorted([mine.id, second.id])

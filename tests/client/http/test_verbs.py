@@ -374,7 +374,7 @@ async def test_tokens_are_the_same(both: Both) -> None:
     )
     assert text.startswith(f"tbk_{made.id}_")
     assert (made.namespaces, made.digest) == (("default",), "")
-    stored = await both.local.source.find_token(made.id)
+    stored = await both.local.credentials.find_token(made.id)
     assert stored is not None
     assert stored.digest
     assert (stored.name, stored.role, stored.expires_at) == ("bot", "viewer", made.expires_at)
@@ -396,13 +396,15 @@ async def test_tokens_are_the_same(both: Both) -> None:
 async def test_sessions_are_the_same(both: Both) -> None:
     token, _ = await both.local.tokens.create("ana", "viewer", actor="x")
     other, _ = await both.local.tokens.create("root", "viewer", actor="x", all_namespaces=True)
-    made = [(await both.local.source.open_session(each.id, user_agent="Firefox"))[0] for each in (token, token, other)]
+    made = [
+        (await both.local.credentials.open_session(each.id, user_agent="Firefox"))[0] for each in (token, token, other)
+    ]
     stored = {each.id: replace(each, digest="") for each in made}
     ids = sorted(stored)
     assert [stored[each] for each in ids] == await both.remote.sessions.list()
     assert [each.id for each in await both.remote.sessions.list(after=ids[0], limit=1)] == ids[1:2]
     mine = sorted(each.id for each in made[:2])
-    assert [each.id for each in await both.remote.sessions.list_of_token(token.id)] == mine
+    assert [each.id for each in await both.remote.sessions.list_for_token(token.id)] == mine
     assert [each.id for each in await both.remote.sessions.list(within=["default"])] == mine
     assert await both.remote.sessions.get(made[0].id) == stored[made[0].id]
     for nothing in ("a" * 16, "nonsense!"):
@@ -412,11 +414,11 @@ async def test_sessions_are_the_same(both: Both) -> None:
             with pytest.raises(NotFoundError, match="there is no session"):
                 await client.sessions.close(nothing, actor="x")
             with pytest.raises(NotFoundError, match="there is no token"):
-                await client.sessions.list_of_token(nothing)
+                await client.sessions.list_for_token(nothing)
     assert (await both.remote.tokens.get(token.id)).sessions == 2
     closed = await both.remote.sessions.close(made[0].id, actor="x")
     assert closed == replace(await both.local.sessions.close(made[0].id, actor="x"), digest="")
-    assert (await both.remote.sessions.close_of_token(token.id, actor="x"), closed.state) == (1, "closed")
+    assert (await both.remote.sessions.close_for_token(token.id, actor="x"), closed.state) == (1, "closed")
     assert [each.id for each in await both.remote.sessions.list(live=True)] == [made[2].id]
 
 

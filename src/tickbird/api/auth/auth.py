@@ -93,11 +93,11 @@ class Authority:
 
     async def caller(self, authorization: str | None) -> Caller:
         """The holder of the token in this header; a Problem in the same words whatever is wrong with it."""
-        parsed, source = _parsed(authorization), self._client.source
-        token = parsed and await self._tokens.get_or_compute(parsed[0], partial(source.find_token, parsed[0]))
+        parsed, credentials = _parsed(authorization), self._client.credentials
+        token = parsed and await self._tokens.get_or_compute(parsed[0], partial(credentials.find_token, parsed[0]))
         if parsed is None or token is None or not token.matches(parsed[1]) or token.state != "live":
             raise unauthorized()
-        self._note_use(token.id, self._client.source.touch_token)
+        self._note_use(token.id, credentials.touch_token)
         return Caller(token.id, token.name, token.role, token.namespaces)
 
     def remembers_session(self, text: str | None) -> bool:
@@ -109,11 +109,11 @@ class Authority:
         """The holder of the session in this cookie; a Problem in the same words whatever is wrong with it."""
         parsed = parse_session(text or "")
         session = parsed and await self._sessions.get_or_compute(
-            parsed[0], partial(self._client.source.find_session, parsed[0])
+            parsed[0], partial(self._client.credentials.find_session, parsed[0])
         )
         if parsed is None or session is None or not session.matches(parsed[1]) or session.state != "live":
             raise logged_out()
-        self._note_use(session.id, self._client.source.touch_session)
+        self._note_use(session.id, self._client.credentials.touch_session)
         return Caller(session.token_id, session.name, session.role, session.namespaces, session.id)
 
     async def close(self, caller: Caller) -> None:
@@ -137,7 +137,7 @@ class Authority:
         Nobody needs to ask for each of them then: whoever was found stays known until the next such question.
         """
         until = self._clock() + _RECHECK_SECONDS
-        live = await self._client.source.filter_live_tokens(ids)
+        live = await self._client.store.tokens.filter_live(ids)
         for key in ids:
             if key in live:
                 self._tokens.renew(key, until)

@@ -39,7 +39,9 @@ class MetricsCache:
 
     async def of(self, namespace: str) -> NamespaceMetrics:
         """Those of a namespace."""
-        return await self._metrics.get_or_compute(namespace, partial(self._client.source.read_metrics, namespace))
+        return await self._metrics.get_or_compute(
+            namespace, partial(self._client.store.statistics.read_metrics, namespace)
+        )
 
 
 @router.get(

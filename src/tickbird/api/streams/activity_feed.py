@@ -95,13 +95,13 @@ class ActivityFeed:
 
     async def check(self) -> None:
         """Raise where nothing could be told."""
-        await self._client.source.activity_watermark()
+        await self._client.store.activity.watermark()
 
     async def follow(self, follower: Subscriber, after: ActivityCursor | None) -> Events:
         """What happens behind a place, or from now on, as it comes."""
         try:
             async with self._lock:
-                horizon = self._horizon = self._horizon or await self._client.source.activity_watermark()
+                horizon = self._horizon = self._horizon or await self._client.store.activity.watermark()
                 self._followers.add(follower)
                 self._wanted.set()
                 self._start()
@@ -129,7 +129,7 @@ class ActivityFeed:
             # Another server has seen more than this one has.
             follower.begin = after.position
             return [_at(after)]
-        missed = await self._client.source.read_activity({follower.namespace}, after, horizon)
+        missed = await self._client.store.activity.read({follower.namespace}, after, horizon)
         if missed.more:
             return [_reset(horizon.cursor)]
         told = [_format(mark, each) for mark, each in missed.items if follower.wants(each)]
@@ -187,13 +187,13 @@ class ActivityFeed:
     async def _poll(self) -> None:
         before = self._horizon
         assert before is not None
-        horizon = await self._client.source.activity_watermark(before)
+        horizon = await self._client.store.activity.watermark(before)
         if horizon is before:
             return
         found = ActivityPage(more=True)
         if horizon.at >= before.at:
             namespaces = {each.namespace for each in self._followers}
-            found = await self._client.source.read_activity(namespaces, before.cursor, horizon)
+            found = await self._client.store.activity.read(namespaces, before.cursor, horizon)
         self._horizon = horizon
         if found.more:
             for follower in self._followers:
@@ -209,7 +209,7 @@ class ActivityFeed:
     async def _listen(self) -> None:
         # What is not signalled is found all the same, a little later.
         with suppress(TickbirdError):
-            async with self._client.source.wakeups() as wakeups:
+            async with self._client.store.wakeups() as wakeups:
                 async for _ in wakeups:
                     self._woken.set()
 

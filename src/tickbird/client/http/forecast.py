@@ -38,7 +38,7 @@ class HttpForecasts(HttpNoun, Forecasts):
         from tickbird.files.writer import to_plain
 
         asked = WhatIf() if what_if is None else what_if
-        return await self.play(
+        return await self.simulate_scenario(
             days=days,
             from_=start,
             to=end,

@@ -12,9 +12,9 @@ from datetime import date, datetime
 from typing import Any, Final
 
 from tickbird.client import StoreClient
-from tickbird.client.payloads import payload_errors
 from tickbird.domain.errors import TickbirdError
 from tickbird.domain.schedules.definition import Target, check_payload
+from tickbird.domain.schedules.payload_schema import payload_errors
 from tickbird.domain.targets.target import TASK
 from tickbird.files.parse.json import read_json
 from tickbird.files.parse.nodes import Unreadable

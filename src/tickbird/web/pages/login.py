@@ -49,7 +49,9 @@ class Login:
         try:
             caller = await self._authority.caller(f"Bearer {form.text('token')}")
             user_agent = request.headers.get("user-agent", "")
-            opened, text = await self._clients("default").source.open_session(caller.token_id, user_agent=user_agent)
+            opened, text = await self._clients("default").credentials.open_session(
+                caller.token_id, user_agent=user_agent
+            )
         except Problem:
             said = "This token opens nothing: it is unknown, expired or revoked."
             return self._page(request, to, said, 401)
@@ -83,10 +85,10 @@ class Login:
         if visit.tokenless:
             raise Problem(409, "no-session", "Nobody is logged in here: no token is needed.", hint="Close the window.")
         if visit.request.method == "POST":
-            await visit.client.sessions.close_of_token(token_id, actor=visit.actor)
+            await visit.client.sessions.close_for_token(token_id, actor=visit.actor)
             self._gate.forget_all(token_id)
             return _away(visit)
-        found = await visit.client.source.find_token(token_id)
+        found = await visit.client.credentials.find_token(token_id)
         return visit.render("logout_everywhere.html", sessions=found.sessions if found else 0)
 
 

@@ -116,7 +116,7 @@ async def _fitting(visit: PageRequest) -> str:
 
 async def _read(visit: PageRequest, half: timedelta) -> Board:
     client = visit.client
-    measures = await client.source.read_metrics(visit.namespace, maximum=_COUNTED)
+    measures = await client.store.statistics.read_metrics(visit.namespace, maximum=_COUNTED)
     at = measures.now
     coming = await visit.readings.latest(
         (f"load {visit.namespace}", "next hour"),

@@ -17,7 +17,7 @@ async def sessions(visit: PageRequest) -> Response:
     """Those of one token, those that have ended within a week as well if asked."""
     token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
     after, ended = visit.query.get("after", ""), visit.query.get("ended") == "1"
-    found = await visit.own_client.sessions.list_of_token(token.id, live=not ended, after=after[:60], limit=_PAGE + 1)
+    found = await visit.own_client.sessions.list_for_token(token.id, live=not ended, after=after[:60], limit=_PAGE + 1)
     return visit.render(
         "sessions.html",
         token=token,
@@ -45,7 +45,7 @@ async def close_all(visit: PageRequest) -> Response:
     """Ask, then end all; the token itself stays as it is."""
     token = await visit.own_client.tokens.get(visit.param("token"), within=visit.namespaces)
     if visit.request.method == "POST":
-        closed = await visit.own_client.sessions.close_of_token(token.id, actor=visit.actor)
+        closed = await visit.own_client.sessions.close_for_token(token.id, actor=visit.actor)
         forget(visit, token.id)
         said = f"{closed} session{'' if closed == 1 else 's'} of token {token.id} ({token.name}) closed."
         return visit.done(visit.url(f"/settings/tokens/{token.id}/sessions"), said)

@@ -29,8 +29,8 @@ async def _page(visit: PageRequest, *, typed: str | None = None, wrong: str = ""
         "settings.html",
         status=422 if wrong else 200,
         version=VERSION,
-        session=await client.source.find_session(caller.session_id) if caller.session_id else None,
-        token=await client.source.find_token(caller.token_id) if caller.token_id else None,
+        session=await client.credentials.find_session(caller.session_id) if caller.session_id else None,
+        token=await client.credentials.find_token(caller.token_id) if caller.token_id else None,
         store=await visit.readings.share(("", "store"), lambda: _store(visit), fresh=_FRESH),
         mine=visit.clock.mine if typed is None else typed,
         wrong=wrong,
@@ -38,12 +38,12 @@ async def _page(visit: PageRequest, *, typed: str | None = None, wrong: str = ""
 
 
 async def _store(visit: PageRequest) -> dict[str, Any]:
-    source = visit.client.source
-    kind = urlsplit(source.url).scheme.partition("+")[0]
+    store = visit.client.store
+    kind = urlsplit(store.url).scheme.partition("+")[0]
     return {
         "kind": _KINDS.get(kind, kind),
-        "url": source.url,
-        "schema": await source.schema_version(),
+        "url": store.url,
+        "schema": await store.schema_version(),
         "zones": await visit.client.system.zone_data(),
         "identity": await visit.client.system.identity(),
     }

@@ -1,4 +1,4 @@
-"""Public holidays by country and subdivision, from the library `holidays`, which is an extra."""
+"""Public holidays by country and subdivision, from the optional library `holidays`."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from tickbird.domain.errors import DefinitionError
 
 @dataclass(frozen=True, slots=True)
 class HolidayDates:
-    """Holidays by date, and where they come from."""
+    """Names of holidays by date, and the library with its version."""
 
     names: dict[date, str]
     library: str
 
 
-def find_holidays(asked: Holidays, first: int, last: int) -> HolidayDates:
-    """The holidays of a span of years; a DefinitionError where the library or the country is missing."""
+def find_holidays(rule: Holidays, first: int, last: int) -> HolidayDates:
+    """The holidays from year `first` to `last`; DefinitionError if the library or the country is missing."""
     holidays = _library()
     countries: dict[str, list[str]] = holidays.list_supported_countries()
-    if asked.country not in countries:
-        close = get_close_matches(asked.country, countries, 3, 0.4)
+    if rule.country not in countries:
+        close = get_close_matches(rule.country, countries, 3, 0.4)
         raise DefinitionError(
-            f"country: the holidays of {asked.country!r} are not known;",
+            f"country: the holidays of {rule.country!r} are not known.",
             field="country",
-            hint=f"use a code of two letters such as {', '.join(close or ['DE', 'US'])}.",
+            hint=f"Use a code of two letters such as {', '.join(close or ['DE', 'US'])}.",
         )
-    parts = countries[asked.country]
-    if asked.subdivision is not None and asked.subdivision not in parts:
+    parts = countries[rule.country]
+    if rule.subdivision is not None and rule.subdivision not in parts:
         known = ", ".join(parts) if parts else "none"
         raise DefinitionError(
-            f"subdivision: {asked.country} has no part {asked.subdivision!r};",
+            f"subdivision: {rule.country} has no subdivision {rule.subdivision!r}.",
             field="subdivision",
-            hint=f"known: {known}.",
+            hint=f"Known: {known}.",
         )
-    found: Any = holidays.country_holidays(asked.country, subdiv=asked.subdivision, years=range(first, last + 1))
+    found: Any = holidays.country_holidays(rule.country, subdiv=rule.subdivision, years=range(first, last + 1))
     names = {day: str(name) for day, name in found.items() if first <= day.year <= last}
     return HolidayDates(names, f"holidays {version('holidays')}")
 
@@ -51,7 +51,7 @@ def _library() -> ModuleType:
         return import_module("holidays")
     except ImportError:
         raise DefinitionError(
-            "holidays: public holidays need the library `holidays`;",
+            "holidays: public holidays need the library `holidays`.",
             field="holidays",
-            hint="install it with `pip install 'tickbird[holidays]'`, or give the dates.",
+            hint="Install it with `pip install 'tickbird[holidays]'`, or give the dates.",
         ) from None
