@@ -28,10 +28,9 @@ N = TypeVar("N", bound="ClientBase")
 Validate = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 # The settings of a task, as a definition takes them.
 Settings = Mapping[str, Any]
-# How many names are searched for ones that are similar to an unknown name.
-_NAMES = 1_000
-# Revisions that are read at a time.
-_REVISIONS = 500
+# Rows that are read at a time, and names that are searched for one similar to an unknown name.
+_PAGE = 1_000
+_REVISION_PAGE = 500
 
 
 class ClientBase:
@@ -76,7 +75,7 @@ class ClientBase:
 
     async def _no_such_schedule(self, name: str) -> NotFoundError:
         """The error for a name that no schedule has, with similar names."""
-        known = await self._store.schedules.list(self._namespace, limit=_NAMES)
+        known = await self._store.schedules.list(self._namespace, limit=_PAGE)
         close = get_close_matches(name, [row.schedule.name for row in known], 3)
         hint = f"did you mean {' or '.join(close)}?" if close else "`tickbird ls` shows those that exist."
         where = "" if self._namespace == "default" else f" in namespace {self._namespace!r}"
@@ -85,6 +84,22 @@ class ClientBase:
     async def _stored_calendars(self) -> Sequence[CalendarRecord]:
         """All stored calendars; empty if the store has no calendars."""
         return await self._store.calendars.list(self._namespace) if "calendars" in self._store.capabilities else ()
+
+    async def _all_schedules(self) -> list[Schedule]:
+        """By name."""
+        schedules: list[Schedule] = []
+        while rows := await self._store.schedules.list(
+            self._namespace, after=schedules[-1].name if schedules else "", limit=_PAGE
+        ):
+            schedules += [row.schedule for row in rows]
+        return schedules
+
+    async def _schedules_with_calendar(self, calendar: str) -> AsyncGenerator[Schedule]:
+        after = ""
+        while page := await self._store.calendars.list_schedules(self._namespace, calendar, after=after, limit=_PAGE):
+            for schedule in page:
+                yield schedule
+            after = page[-1].name
 
     async def _limits(self) -> dict[str, int]:
         """The limits that were set, by concurrency key."""
@@ -122,7 +137,7 @@ class ClientBase:
     async def _all_revisions(self, schedule: Schedule) -> AsyncGenerator[RevisionRecord]:
         """The stored revisions of a schedule, newest first, read page by page."""
         before: int | None = None
-        while page := await self._store.schedules.list_revisions(schedule.id, before=before, limit=_REVISIONS):
+        while page := await self._store.schedules.list_revisions(schedule.id, before=before, limit=_REVISION_PAGE):
             for revision in page:
                 yield revision
             before = page[-1].revision

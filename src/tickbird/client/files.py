@@ -5,19 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from tickbird.client.base import ClientBase
-from tickbird.client.file_service import (
-    FileService,
-    change_set,
-    check_plan,
-    count_changes,
-    exported_states,
-    operator_notes_of,
-)
+from tickbird.client.file_service import FileService
 from tickbird.domain.access.tokens import Role
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError
+from tickbird.domain.errors import ConflictError, NotFoundError
+from tickbird.domain.planning.changes import ChangeSet
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.text import check_text
 from tickbird.wire.operations import editor, viewer
@@ -86,16 +81,22 @@ class Files(ClientBase):
             plan, resolved = await service.plan(read, actor, prune=prune, adopt=adopt)
             if dry_run:
                 return plan
-            check_plan(plan)
+            plan.check()
             if plan.is_empty:
                 return replace(plan, applied=True)
             await self._check_clock()
+            changed = {(change.part, change.name) for change in plan.settings}
+            changes = ChangeSet(
+                calendars=list(resolved.values()),
+                limits={key: limit for key, limit in read.limits.items() if ("limits", key) in changed},
+                queues={name: rate for name, rate in read.queues.items() if ("queues", name) in changed},
+                commands=plan.commands,
+            )
+            counted = None if progress is None else partial(_report, progress, len(plan.schedules))
             try:
-                await self._store.bulk_changes.apply(
-                    self._namespace, change_set(read, plan, resolved), actor, counted=count_changes(plan, progress)
-                )
+                await self._store.bulk_changes.apply(self._namespace, changes, actor, counted=counted)
             except (ConflictError, NotFoundError):
-                # Another client has changed the schedules: the plan is computed again.
+                # Another client has changed the schedules, so the plan is out of date.
                 if tries == _TRIES - 1:
                     raise
             else:
@@ -145,30 +146,18 @@ class Files(ClientBase):
         with all calendars.
         """
         from tickbird.files.document import DEFAULT_APP
+        from tickbird.files.export import choose_app, exported_states
 
         service = self._noun(FileService)
-        schedules = await service.list_schedules()
-        owners = {schedule.app for schedule in schedules}
-        if app is None and not everything:
-            if len(owners) > 1:
-                shown = ", ".join(sorted("a person" if owner is None else owner for owner in owners))
-                raise InvalidError(
-                    f"app: the schedules here are of several owners: {shown};",
-                    field="app",
-                    hint="name the app, or ask for everything.",
-                )
-            app = next(iter(owners), None)
-        elif app is not None and app not in owners:
-            others = ", ".join(sorted(owner for owner in owners if owner is not None))
-            raise NotFoundError(
-                f"no schedule here is of app {app!r};",
-                hint=f"these apps have some: {others}." if others else "`tickbird ls` shows those that exist.",
-            )
+        schedules = await self._all_schedules()
+        if app is not None or not everything:
+            app = choose_app({schedule.app for schedule in schedules}, app)
         if not everything:
             schedules = [schedule for schedule in schedules if schedule.app == app]
         document = await service.document(schedules, app if app is not None and not everything else DEFAULT_APP)
         if everything:
-            document = replace(document, state=exported_states(schedules, document))
+            states = exported_states((row for row in schedules if row.name in document.schedules), document.app)
+            document = replace(document, state=states)
         calendars = await self._stored_calendars() if everything else ()
         return replace(
             document,
@@ -180,13 +169,17 @@ class Files(ClientBase):
     async def operator_notes(self, document: Document) -> dict[str, list[str]]:
         """Notes on a document's schedules, by name: their owners, their pauses, and the fields that operators set."""
         from tickbird.client.schedules import Schedules
+        from tickbird.files.export import operator_notes
 
-        schedules = self._noun(Schedules)
         notes: dict[str, list[str]] = {}
         after = ""
-        while rows := await schedules.list(after=after, limit=1_000):
+        while rows := await self._noun(Schedules).list(after=after, limit=1_000):
             for schedule in (row.schedule for row in rows):
-                if schedule.name in document.schedules and (lines := operator_notes_of(schedule, document.app)):
+                if schedule.name in document.schedules and (lines := operator_notes(schedule, document.app)):
                     notes[schedule.name] = lines
             after = rows[-1].schedule.name
         return notes
+
+
+def _report(progress: Callable[[int, int], None], total: int, done: int) -> None:
+    progress(done, total)

@@ -100,9 +100,9 @@ class ScheduleSelection:
         found = (await self.find(MAX_EXPORTED + 1)).schedules
         if len(found) > MAX_EXPORTED:
             raise InvalidError(
-                f"filter: more than {MAX_EXPORTED:,} schedules match, and no more are written to one file;",
+                f"filter: more than {MAX_EXPORTED:,} schedules match, and one file has at most that number.",
                 field="filter",
-                hint="narrow it, or use `tickbird export --all`.",
+                hint="Narrow it, or use `tickbird export --all`.",
             )
         owners = {schedule.app for schedule in found}
         app = next(iter(owners)) if len(owners) == 1 else None

@@ -11,7 +11,7 @@ from tickbird.domain.limits.rate_limits import RateLimit
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.schedules.schedule import PauseState, Schedule
-from tickbird.files.diagnostics import Diagnostic
+from tickbird.files.diagnostics import Diagnostic, DocumentError, OwnedError
 from tickbird.files.tick_diff import NO_CHANGES, BusyMinute, TickChanges
 
 Kind = Literal["create", "change", "resume", "calendar", "delete"]
@@ -119,6 +119,13 @@ class FilePlan:
             if change.command is not None
             for command in (change.command, *change.restores)
         ]
+
+    def check(self) -> None:
+        """Raise DocumentError or OwnedError for a plan that cannot be applied."""
+        if self.diagnostics:
+            raise DocumentError([*self.diagnostics, *self.conflicts])
+        if self.conflicts:
+            raise OwnedError(self.conflicts)
 
     def count(self, kind: Kind) -> int:
         """How many schedules are changed in this way."""

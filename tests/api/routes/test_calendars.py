@@ -114,7 +114,7 @@ async def test_what_no_calendar_is_called(memory: Api, name: str) -> None:
 
 
 async def test_ticks_are_not_compared_without_end(memory: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tickbird.client.calendar_service.MAX_EXAMINED", 10)
+    monkeypatch.setattr("tickbird.client.calendars.MAX_EXAMINED", 10)
     await put(memory, "fest", {"dates": ["12-25"]})
     for name in ("one", "two"):
         await memory.create(name, trigger=cron("0 * * * *"), calendars=["fest"])

@@ -11,6 +11,7 @@ from tickbird.domain.calendars.calendar import Calendar
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.rolled_grid import MAX_DAYS, RolledGrid
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import DAY, to_datetime
 from tickbird.domain.time.zones import zone
 
@@ -83,6 +84,17 @@ class CalendarReport:
     def source(self) -> Mapping[str, Any]:
         """The source of its public holidays."""
         return self.calendar.source
+
+
+def impact_on_schedule(schedule: Schedule, after: Definition, first: int, last: int) -> CalendarImpact:
+    """The impact of a changed definition from the schedule's cursor on; decided ticks do not change."""
+    before = schedule.definition
+    assert before is not None
+    if before.unresolved:
+        # The schedule is parked and has no ticks.
+        return CalendarImpact(schedule.name)
+    first = max(first, schedule.cursor.planned_until or first)
+    return calendar_impact(schedule.name, before, after, first, last)
 
 
 def calendar_impact(schedule: str, before: Definition, after: Definition, first: int, last: int) -> CalendarImpact:

@@ -13,7 +13,7 @@ from tickbird.cli.options import Command, GlobalOptions, Group, actor_option
 from tickbird.cli.output import Cell, Printer, Text, both, clock, print_result, warn
 from tickbird.cli.params import length, read_payload, storable_text
 from tickbird.cli.shell_completion import calendar_names
-from tickbird.client.calendar_service import HORIZON
+from tickbird.client.calendars import HORIZON
 from tickbird.domain.calendars.calendar import BUILT_IN, calendar_to_json
 from tickbird.domain.calendars.definition import CalendarRecord
 from tickbird.domain.errors import InvalidError
