@@ -11,8 +11,8 @@ from tickbird.cli.options import GlobalOptions
 from tickbird.cli.output import Cell, print_result
 from tickbird.cli.params import length
 from tickbird.client import Client
-from tickbird.client.runs import not_finished
 from tickbird.domain.runs.logs import LogLine
+from tickbird.domain.runs.new_run import not_finished
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.time.durations import duration_text
 from tickbird.wire.codec import encode

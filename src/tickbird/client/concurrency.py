@@ -6,44 +6,26 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from tickbird.client.base import ClientBase, page_size
-from tickbird.domain.errors import InvalidError, NotFoundError
-from tickbird.domain.limits.concurrency import MAX_KEY_LENGTH, MAX_LIMIT, ConcurrencyLimit
+from tickbird.domain.errors import NotFoundError
+from tickbird.domain.limits.concurrency import (
+    MAX_LIMIT,
+    ConcurrencyLimit,
+    check_key,
+    check_limit_key,
+    check_max_running,
+)
 from tickbird.domain.text import check_text
 from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
-
-def check_max_running(maximum: object) -> int:
-    """Raise InvalidError if a limit is not in the range."""
-    if isinstance(maximum, bool) or not isinstance(maximum, int) or not 1 <= maximum <= MAX_LIMIT:
-        raise InvalidError(
-            f"max_running: {str(maximum)[:60]!r} is not a whole number from 1 to {MAX_LIMIT};",
-            field="max_running",
-            hint="to hold runs back altogether, pause their schedules.",
-        )
-    return maximum
-
-
-def check_limit_key(key: str) -> str:
-    """A key that a limit can be set for, or an InvalidError."""
-    if not check_text(key, "key", minimum=1, maximum=MAX_KEY_LENGTH).isprintable():
-        raise InvalidError(f"key: {key[:60]!r} is not a text on one line, as keys of runs are.", field="key")
-    return key
-
-
-def check_any_key(key: str) -> str:
-    """A key that a run may have, or an InvalidError."""
-    return check_text(key, "key", minimum=1, maximum=MAX_KEY_LENGTH)
-
-
-# May be any text, also one with slashes.
+# Any text, including slashes.
 _KEY = {"maxLength": 1_000, "description": "A concurrency key, as runs have it."}
-Key = Annotated[str, Meta(schema=_KEY, check=check_any_key)]
+Key = Annotated[str, Meta(schema=_KEY, check=check_key)]
 NewKey = Annotated[str, Meta(schema=_KEY, check=check_limit_key)]
 
 
 class Limits(ClientBase):
-    """`client.limits`"""
+    """Concurrency limits."""
 
     @viewer.get("list_limits", "/limits", "List limits", page=lambda limit: limit.key)
     async def list(self, *, after: str = "", limit: int | None = None) -> Sequence[ConcurrencyLimit]:
@@ -69,7 +51,7 @@ class Limits(ClientBase):
     async def remove(self, key: Key, *, actor: str) -> ConcurrencyLimit:
         """Go back to the default of one run at a time; 404 if no limit is set."""
         check_text(actor, "actor", minimum=1, maximum=200)
-        check_any_key(key)
+        check_key(key)
         if not any(limit.is_explicit for limit in await self._store.limits.list(self._namespace, key=key)):
-            raise NotFoundError(f"there is no limit for {key!r};", hint="`tickbird limits` shows those that exist.")
+            raise NotFoundError(f"there is no limit for {key!r}.", hint="`tickbird limits` lists the limits.")
         return await self._store.limits.set(self._namespace, key, None, actor)

@@ -249,9 +249,7 @@ class Forecasts(ClientBase):
         durations: dict[str, DurationStats] = {}
         for index in range(0, len(readable), _PAGE):
             durations |= await self._store.statistics.read_durations(self._namespace, readable[index : index + _PAGE])
-        needed = {
-            dependency.schedule for row in schedules if row.definition for dependency in row.definition.depends_on
-        }
+        needed = {need.schedule for row in schedules if row.definition for need in row.definition.depends_on}
         successes = await self._store.schedules.last_successes(self._namespace, needed) if needed else {}
         forecast_input = ForecastInput(
             namespace=self._namespace,

@@ -14,34 +14,27 @@ from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands.define import RollBack, override_notice
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.definition import Target
-from tickbird.domain.schedules.diff import FieldDiff, RevisionOrigin, differences, revision_origin
-from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
+from tickbird.domain.schedules.revision import (
+    MAX_REVISION,
+    HistoryEntry,
+    RevisionRecord,
+    check_revision,
+    history_entries,
+)
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
-_MAX_REVISION = 2**31 - 1
-
-
-def check_revision(number: object) -> int:
-    """Raise InvalidError for a number that cannot be a revision."""
-    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= _MAX_REVISION:
-        raise InvalidError(
-            f"to: {str(number)[:60]!r} is not the number of a revision;", field="to", hint="the first is 1."
-        )
-    return number
-
-
-Revision = Annotated[int, Meta(schema={"minimum": 1, "maximum": _MAX_REVISION}, check=check_revision)]
+Revision = Annotated[int, Meta(schema={"minimum": 1, "maximum": MAX_REVISION}, check=check_revision)]
 
 
 async def _warnings(client: Any, schedule: Schedule, arguments: Mapping[str, Any]) -> list[str]:
-    kept = override_notice(schedule)
-    return [*await schedule_warnings(client, schedule, arguments), *([kept] if kept else [])]
+    notice = override_notice(schedule)
+    return [*await schedule_warnings(client, schedule, arguments), *([notice] if notice else [])]
 
 
 class Revisions(ClientBase):
-    """`client.revisions`"""
+    """Revisions of schedules."""
 
     @viewer.get(
         "list_revisions", "/schedules/{name}/revisions", "List revisions", page=lambda entry: entry.revision.revision
@@ -50,16 +43,14 @@ class Revisions(ClientBase):
         self, name: ScheduleName, *, before: int | None = None, limit: int = 100
     ) -> Sequence[HistoryEntry]:
         """List every revision, newest first: its definition, changed fields, actor, time and origin."""
-        revisions = await self._list(name, before, page_size(limit) + 1)
-        known = {record.revision: record.definition for record in revisions}
-        return [HistoryEntry(record, _origin(record), _changes(record, known)) for record in revisions[:limit]]
+        # One more, since the changes of a revision need the revision before it.
+        schedule_id, maximum = (await self._get(name)).id, page_size(limit) + 1
+        records = await self._store.schedules.list_revisions(schedule_id, before=before, limit=maximum)
+        return history_entries(records)[:limit]
 
     async def list(self, name: str, *, before: int | None = None, limit: int = 100) -> Sequence[RevisionRecord]:
         """The revisions without their changes."""
         return [entry.revision for entry in await self.history(name, before=before, limit=limit)]
-
-    async def _list(self, name: str, before: int | None, limit: int) -> Sequence[RevisionRecord]:
-        return await self._store.schedules.list_revisions((await self._get(name)).id, before=before, limit=limit)
 
     @editor.post(
         "roll_back",
@@ -110,17 +101,6 @@ class Revisions(ClientBase):
             if record.revision == number:
                 return record
         raise NotFoundError(
-            f"schedule {schedule.name!r} has no revision {number}, or it is no longer kept;",
-            hint=f"it is at revision {schedule.revision}; `tickbird revisions {schedule.name}` shows those there are.",
+            f"schedule {schedule.name!r} has no revision {number}, or it was pruned.",
+            hint=f"The current one is {schedule.revision}. `tickbird revisions {schedule.name}` lists them.",
         )
-
-
-def _origin(record: RevisionRecord) -> RevisionOrigin:
-    return revision_origin(record.action, record.actor, record.detail)
-
-
-def _changes(record: RevisionRecord, known: Mapping[int, Mapping[str, Any]]) -> Sequence[FieldDiff] | None:
-    if record.revision == 1:
-        return differences({}, record.definition)
-    before = known.get(record.revision - 1)
-    return None if before is None else differences(before, record.definition)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, TypeVar, get_args
 from tickbird.client.base import ClientBase, check_choice, page_size
 from tickbird.client.parameters import From, OfSchedule, Payload, RunId, ScheduleName, Zone
 from tickbird.client.warnings import run_warnings
-from tickbird.domain.errors import ConflictError, NotFinishedError, NotFoundError
+from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.explain.context import RunContext, readable
 from tickbird.domain.explain.explanation import Step, TimeFormatter
 from tickbird.domain.explain.run_history import RunHistory as Course
@@ -20,13 +20,13 @@ from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.logs import LogLine, Progress, RunLogs
-from tickbird.domain.runs.new_run import new_run
-from tickbird.domain.runs.run import FINAL, AttemptRecord, NewRun, RunRecord, Status
+from tickbird.domain.runs.new_run import new_run, not_finished, retry_of
+from tickbird.domain.runs.run import FINAL, AttemptRecord, RunRecord, Status
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.fields import POLICIES, Priority
 from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
 from tickbird.domain.text import check_text
-from tickbird.domain.time.durations import Duration, duration_text, seconds
+from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.zones import zone
 from tickbird.wire.operations import Shown, editor, operator, viewer
 from tickbird.wire.parameters import Meta
@@ -37,8 +37,6 @@ _MAX_PAUSE = 0.5
 _LOG_PAGE = 1_000
 # How many runs are read to find out whether all slots are busy.
 _RUNNING = 1_000
-
-
 F = TypeVar("F", bound=Callable[..., Any])
 _LENGTH: Final = {
     "anyOf": [{"type": "integer"}, {"type": "string"}],
@@ -80,7 +78,7 @@ def _part(key: str) -> Callable[[F], F]:
 
 
 class Runs(ClientBase):
-    """`client.runs`"""
+    """Runs, their attempts and logs."""
 
     @editor.post(
         "create_run",
@@ -258,7 +256,7 @@ class Runs(ClientBase):
                 definition = readable(revision)
             around = replace(around, active=await store.runs.list_active(run.schedule_id))
         if run.waiting_for_dependency and definition is not None:
-            names = {each.schedule for each in definition.depends_on}
+            names = {dependency.schedule for dependency in definition.depends_on}
             successes = await store.schedules.last_successes(namespace, names)
             around = replace(around, successes=successes, shadows=await self._shadows(successes))
         if run.status == "queued":
@@ -317,33 +315,16 @@ class Runs(ClientBase):
         )
         if run.schedule is not None and run.schedule_id is not None:
             command = Trigger(actor=actor, payload=sent, retry_of=run_id, idempotency_key=key)
-            made = created_run(await self._change(run.schedule, command))
+            retry = created_run(await self._change(run.schedule, command))
         else:
-            new = NewRun(
-                run.target,
-                sent,
-                run.queue,
-                run.priority,
-                start_within=None if run.start_by is None else round((run.start_by - run.due_at).total_seconds()),
-                retry_of=run_id,
-                idempotency_key=key,
-                concurrency_key=run.concurrency_key,
-            )
-            made = await self.get((await self._store.runs.enqueue(self._namespace, [new], actor))[0])
-        if made.retry_of != run_id:
+            new = retry_of(run, sent, key)
+            retry = await self.get((await self._store.runs.enqueue(self._namespace, [new], actor))[0])
+        if retry.retry_of != run_id:
             raise ConflictError(
-                f"idempotency key {key!r} stands for run {made.id}, which does not repeat run {run_id};",
-                hint="give each request a key of its own.",
+                f"idempotency key {key!r} belongs to run {retry.id}, which is not a retry of run {run_id}.",
+                hint="Use another key.",
             )
-        return made
-
-
-def not_finished(run: RunRecord, waited: float) -> NotFinishedError:
-    """The error for a run that is not final after this many seconds."""
-    return NotFinishedError(
-        f"run {run.id} is {run.status} after {duration_text(waited)} of waiting, and goes on;",
-        hint=f"wait again, or look at it with `tickbird runs {run.id}`.",
-    )
+        return retry
 
 
 def created_run(changed: ChangeResult) -> RunRecord:

@@ -10,14 +10,14 @@ from tickbird.client.base import ClientBase
 from tickbird.client.parameters import Note, Payload, ScheduleName
 from tickbird.client.warnings import schedule_warnings
 from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.domain.ledger.decisions import decided_error
 from tickbird.domain.planning.commands.base import Command
 from tickbird.domain.planning.commands.ticks import ClearOverride, Override
 from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.planning.upcoming import overrides_of
-from tickbird.domain.runs.run import Status
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
-from tickbird.domain.time.instants import iso, to_datetime, to_seconds
+from tickbird.domain.time.instants import to_datetime, to_seconds, to_whole_second
 from tickbird.wire.operations import operator, viewer
 from tickbird.wire.parameters import Meta
 
@@ -28,12 +28,12 @@ async def _name(_: Any, __: OverrideRecord, arguments: Mapping[str, Any]) -> str
 
 Tick = Annotated[
     datetime,
-    Meta(description="The instant of an upcoming tick, with a zone.", check=lambda at: without_fraction(at, "tick")),
+    Meta(description="The instant of an upcoming tick, with a zone.", check=lambda at: to_whole_second(at, "tick")),
 ]
 
 
 class Overrides(ClientBase):
-    """`client.overrides`: decisions for single upcoming ticks."""
+    """Overrides of single upcoming ticks."""
 
     @viewer.get("list_overrides", "/schedules/{name}/overrides", "List overrides")
     async def list(self, name: ScheduleName) -> Sequence[OverrideRecord]:
@@ -66,7 +66,7 @@ class Overrides(ClientBase):
         """
         if payload is not None:
             payload = await self._payload_for(name, payload)
-        at, to = without_fraction(tick, "tick"), None if move_to is None else to_seconds(move_to)
+        at, to = to_whole_second(tick, "tick"), None if move_to is None else to_seconds(move_to)
         command = Override(actor=actor, revision=revision, tick=at, skip=skip, move_to=to, payload=payload, note=note)
         schedule = await self._change_tick(name, at, command)
         pending = PendingTicks(schedule)
@@ -87,49 +87,15 @@ class Overrides(ClientBase):
         self, name: ScheduleName, tick: Tick, *, actor: str, note: Note = "", revision: int | None = None
     ) -> Schedule:
         """Undo the override or the reschedule of an upcoming tick."""
-        at = without_fraction(tick, "tick")
+        at = to_whole_second(tick, "tick")
         return await self._change_tick(name, at, ClearOverride(actor=actor, revision=revision, tick=at, note=note))
 
     async def _change_tick(self, name: str, tick: int, command: Command) -> Schedule:
         try:
             return (await self._change(name, command)).schedule
         except (ConflictError, InvalidError) as error:
-            # A tick of the past was decided, and whoever asks for it wants to know how.
-            if (told := await self._what_became(name, tick)) is not None:
-                raise told from error
+            at, schedule = to_datetime(tick), await self._find(name)
+            decisions = await self._store.ledger.tick_decisions(schedule.id, at, at)
+            if (decided := decided_error(schedule, tick, decisions)) is not None:
+                raise decided from error
             raise
-
-    async def _what_became(self, name: str, tick: int) -> ConflictError | None:
-        at = to_datetime(tick)
-        found = await self._store.ledger.tick_decisions((await self._find(name)).id, at, at)
-        hint = f"only ticks to come can be overridden; `tickbird why {name} {iso(tick)}` tells more."
-        for run in found.runs:
-            if run.scheduled_for == to_datetime(tick):
-                return ConflictError(
-                    f"the tick of {iso(tick)} is decided already: run {run.id} of it {_status_phrase(run.status)};",
-                    hint=hint,
-                )
-        for each in found.skips:
-            schedule = await self._get(name)
-            if each.first <= to_datetime(tick) <= each.last and schedule.definition is not None:
-                if not schedule.grid.contains(tick):
-                    continue
-                by = f" by {each.actor}" if each.actor else ""
-                noted = f" ({each.note})" if each.note else ""
-                return ConflictError(
-                    f"the tick of {iso(tick)} is decided already: it was skipped{by} for {each.reason}{noted};",
-                    hint=hint,
-                )
-        return None
-
-
-def _status_phrase(status: Status) -> str:
-    return status if status in ("succeeded", "failed") else f"{'was' if status == 'cancelled' else 'is'} {status}"
-
-
-def without_fraction(at: datetime, field: str) -> int:
-    """The instant of a tick, which has no parts of a second."""
-    second = to_seconds(at)
-    if to_datetime(second) != at:
-        raise InvalidError(f"{field}: {at.isoformat()} is not a whole second, as ticks are.", field=field)
-    return second

@@ -140,7 +140,7 @@ async def test_waiting_ends(shop: Both) -> None:
     run = await shop.remote.schedules.trigger("report", actor="x")
     error = await told(shop.remote.runs.wait(run.id, timeout=1))
     assert isinstance(error, NotFinishedError)
-    assert str(error).startswith(f"run {run.id} is queued after 1 s of waiting, and goes on;")
+    assert str(error).startswith(f"run {run.id} is still queued after 1 s of waiting.")
     assert isinstance(await told(shop.remote.schedules.trigger("report", actor="x", wait=1)), NotFinishedError)
 
 

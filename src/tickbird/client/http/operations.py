@@ -12,9 +12,10 @@ from urllib.parse import quote
 
 from tickbird.client.base import ClientBase, Settings, Validate, page_size
 from tickbird.client.http.transport import HttpRequest, Transport
-from tickbird.client.runs import Runs, not_finished
+from tickbird.client.runs import Runs
 from tickbird.domain.access.tokens import covers
 from tickbird.domain.errors import InvalidError, NotFoundError
+from tickbird.domain.runs.new_run import not_finished
 from tickbird.domain.runs.run import FINAL, RunRecord
 from tickbird.domain.schedules.task_settings import FromTask
 from tickbird.domain.text import check_text

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from tickbird.domain.planning.agenda import Agenda, AgendaEntry
+from tickbird.domain.planning.agenda import BUSY, Agenda, AgendaEntry, agenda
 from tickbird.domain.planning.upcoming import UpcomingTick
+from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import EPOCH, utc_text
 
@@ -42,10 +44,41 @@ _UTC: Final = (
 )
 
 
-def ical(agenda: Agenda, remarks: Sequence[str] = (), *, version: str) -> str:
+@dataclass(frozen=True, slots=True)
+class CalendarFile:
+    """The text of a calendar, the number of its events, and remarks on events that it leaves out."""
+
+    text: str
+    events: int
+    remarks: Sequence[str]
+
+
+def calendar_file(
+    entries: Sequence[AgendaEntry], now: datetime, days: int, limit: int, remarks: Sequence[str], version: str
+) -> CalendarFile:
+    """At most `limit` events of the next `days`."""
+    upcoming = agenda(entries, now, days, limit)
+    remarks = [*remarks]
+    if not upcoming.complete:
+        remarks.append(f"There are more than these {limit:,} events. Request fewer days or fewer schedules.")
+    if upcoming.busy:
+        many = f"{len(upcoming.busy):,} {'schedules tick' if len(upcoming.busy) > 1 else 'schedule ticks'}"
+        remarks.append(f"{many} more than {BUSY} times a day: one event stands for all of it.")
+    events = len(upcoming.ticks) + len(upcoming.busy)
+    return CalendarFile(ical(upcoming, remarks, version=version), events, remarks)
+
+
+def run_seconds(run: RunRecord | None) -> float | None:
+    """The duration of a run that succeeded, or None."""
+    if run is None or run.status != "succeeded" or run.started_at is None or run.finished_at is None:
+        return None
+    return (run.finished_at - run.started_at).total_seconds()
+
+
+def ical(upcoming: Agenda, remarks: Sequence[str] = (), *, version: str) -> str:
     """The calendar's text; the same as long as nothing changes and no tick passes."""
-    events = [*_busy_events(agenda), *(_tick_event(*each) for each in agenda.ticks)]
-    namespaces = {each.schedule.namespace for each, _ in (*agenda.ticks, *agenda.busy)}
+    events = [*_busy_events(upcoming), *(_tick_event(*entry) for entry in upcoming.ticks)]
+    namespaces = {entry.schedule.namespace for entry, _ in (*upcoming.ticks, *upcoming.busy)}
     name = "Tickbird" if namespaces <= {"default"} else f"Tickbird: {', '.join(sorted(namespaces))}"
     lines = [
         "BEGIN:VCALENDAR",

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tickbird.domain.errors import ConflictError
 from tickbird.domain.ledger.entries import LedgerEntry
 from tickbird.domain.runs.run import RunRecord, SkipRecord
-from tickbird.domain.time.instants import to_seconds
+from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.time.instants import iso, to_datetime, to_seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,3 +76,24 @@ def page_of_decisions(decisions: TickDecisions, start: datetime | None, limit: i
     shown = [one for one in items if one.tick <= bound]
     more = len(shown) < len(items) or horizon == bound
     return DecisionPage(shown, to_seconds(bound) + 1 if more else None)
+
+
+def decided_error(schedule: Schedule, tick: int, decisions: TickDecisions) -> ConflictError | None:
+    """The error for an override of a tick that these runs or skips have decided; None if they have not."""
+    name, at = schedule.name, to_datetime(tick)
+    for run in decisions.runs:
+        if run.scheduled_for == at:
+            verb = {"succeeded": "", "failed": "", "cancelled": "was "}.get(run.status, "is ")
+            return _decided(name, tick, f"run {run.id} of it {verb}{run.status}")
+    for skip in decisions.skips:
+        if skip.first <= at <= skip.last and schedule.definition is not None and schedule.grid.contains(tick):
+            by, note = f" by {skip.actor}" if skip.actor else "", f" ({skip.note})" if skip.note else ""
+            return _decided(name, tick, f"it was skipped{by} for {skip.reason}{note}")
+    return None
+
+
+def _decided(schedule: str, tick: int, decision: str) -> ConflictError:
+    return ConflictError(
+        f"the tick of {iso(tick)} is decided already: {decision}.",
+        hint=f"Only upcoming ticks can be overridden. `tickbird why {schedule} {iso(tick)}` shows the reason.",
+    )

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Any, Literal
 
-from tickbird.domain.errors import DefinitionError
+from tickbird.domain.errors import DefinitionError, InvalidError
+from tickbird.domain.text import check_text
 
 # So many runs of a key that has no limit of its own go on at once.
 DEFAULT_LIMIT = 1
@@ -56,6 +57,28 @@ def _refused(key: object, reason: str) -> DefinitionError:
         field="concurrency_key",
         hint="write one such as 'warehouse' or 'tenant:{tenant}'.",
     )
+
+
+def check_max_running(maximum: object) -> int:
+    if isinstance(maximum, bool) or not isinstance(maximum, int) or not 1 <= maximum <= MAX_LIMIT:
+        raise InvalidError(
+            f"max_running: {str(maximum)[:60]!r} is not a whole number from 1 to {MAX_LIMIT}.",
+            field="max_running",
+            hint="To stop all runs of the key, pause their schedules.",
+        )
+    return maximum
+
+
+def check_key(key: str) -> str:
+    """A key that a run may have."""
+    return check_text(key, "key", minimum=1, maximum=MAX_KEY_LENGTH)
+
+
+def check_limit_key(key: str) -> str:
+    """A key that may have a limit."""
+    if not check_key(key).isprintable():
+        raise InvalidError(f"key: {key[:60]!r} is not one line of text.", field="key")
+    return key
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A run to enqueue, built from arguments and the settings of its task."""
+"""New runs: from arguments and the settings of a task, or as a retry."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from tickbird.domain.errors import InvalidError
+from tickbird.domain.errors import InvalidError, NotFinishedError
 from tickbird.domain.limits.concurrency import check_concurrency_key, key_for
 from tickbird.domain.runs.idempotency import check_key
-from tickbird.domain.runs.run import NewRun
+from tickbird.domain.runs.run import NewRun, RunRecord
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.fields import POLICIES, Policies, Priority
 from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
 from tickbird.domain.schedules.task_settings import crash_limit as declared_limit
 from tickbird.domain.text import check_name
-from tickbird.domain.time.durations import Duration, seconds
+from tickbird.domain.time.durations import Duration, duration_text, seconds
 from tickbird.domain.time.instants import to_seconds
 
 # The maximum of `crash_limit`.
@@ -73,4 +73,26 @@ def new_run(
         crash_limit,
         idempotency_key=None if idempotency_key is None else check_key(idempotency_key),
         concurrency_key=None if concurrency_key is None else key_for(check_concurrency_key(concurrency_key), payload),
+    )
+
+
+def retry_of(run: RunRecord, payload: Mapping[str, Any], idempotency_key: str | None) -> NewRun:
+    """A retry of a run that has no schedule, with its target and policies."""
+    return NewRun(
+        run.target,
+        payload,
+        run.queue,
+        run.priority,
+        start_within=None if run.start_by is None else round((run.start_by - run.due_at).total_seconds()),
+        retry_of=run.id,
+        idempotency_key=idempotency_key,
+        concurrency_key=run.concurrency_key,
+    )
+
+
+def not_finished(run: RunRecord, waited: float) -> NotFinishedError:
+    """The error for a run that is not final after this many seconds."""
+    return NotFinishedError(
+        f"run {run.id} is still {run.status} after {duration_text(waited)} of waiting.",
+        hint=f"Wait again, or inspect it with `tickbird runs {run.id}`.",
     )

@@ -9,7 +9,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import overload
 
-from tickbird.domain.errors import TriggerError
+from tickbird.domain.errors import InvalidError, TriggerError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST_SECOND = -62_135_596_800  # 0001-01-01T00:00:00Z
@@ -138,3 +138,11 @@ def _not_aware(at: object) -> TriggerError:
 def _short(value: object) -> str:
     text = repr(value) if isinstance(value, str | int | float | bool | None) else type(value).__name__
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def to_whole_second(at: datetime, field: str) -> int:
+    """The second of an instant; InvalidError if it has a fraction, which ticks do not have."""
+    second = to_seconds(at)
+    if to_datetime(second) != at:
+        raise InvalidError(f"{field}: {at.isoformat()} is not a whole second, as ticks are.", field=field)
+    return second

@@ -120,9 +120,12 @@ def test_an_export_can_be_applied_and_changes_nothing(ops: Cli, ending: str) -> 
 def test_several_owners_are_told_apart(ops: Cli) -> None:
     ops.ok("apply", "-f", "ops.toml")
     ops.create("mine")
-    assert "of several owners: a person, ops" in ops.refused(2, "export")
+    assert "have several owners: a person, ops" in ops.refused(2, "export")
     assert set(ops.ok("export", "--app", "ops", "--json").json["schedules"]) == {"nightly", "often"}
-    assert ops.refused(3, "export", "--app", "opps") == "no schedule here is of app 'opps'; these apps have some: ops."
+    assert (
+        ops.refused(3, "export", "--app", "opps")
+        == "there is no schedule of app 'opps'. These apps have schedules: ops."
+    )
     everything = ops.ok("export", "--all").out
     assert "# made by a person\n[schedules.mine]" in everything
     assert "# of app ops\n[schedules.nightly]" in everything

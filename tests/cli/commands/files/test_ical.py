@@ -45,7 +45,7 @@ def test_a_calendar_of_what_is_to_come(daily: Cli) -> None:
 def test_what_is_left_out_is_said(daily: Cli) -> None:
     said = daily("export", "--ical", "few.ics", "--limit", "3", "--contains", "e")
     assert (said.code, said.out) == (0, "3 events written to few.ics.\n")
-    assert said.err == "tickbird: There is more than these 3 events; ask for fewer days, or for fewer schedules.\n"
+    assert said.err == "tickbird: There are more than these 3 events. Request fewer days or fewer schedules.\n"
 
 
 def test_export_ical_refuses(daily: Cli) -> None:

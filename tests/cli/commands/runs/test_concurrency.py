@@ -33,7 +33,7 @@ def test_limits_are_listed_set_and_removed(cli: Cli) -> None:
 
 def test_what_is_no_limit_is_refused(cli: Cli) -> None:
     assert cli.refused(3, "limit", "rm", "warehouse") == (
-        "there is no limit for 'warehouse'; `tickbird limits` shows those that exist."
+        "there is no limit for 'warehouse'. `tickbird limits` lists the limits."
     )
     for wrong in (["set", "a"], ["rm", "a", "3"], ["set", "a", "0"], ["set", "a", "many"], ["lift", "a", "3"]):
         cli.refused(2, "limit", *wrong)

@@ -13,7 +13,8 @@ from tickbird.cli.options import GlobalOptions
 from tickbird.cli.output import print_result, warn
 from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import file_names, schedule_names, tag_names
-from tickbird.client.ical import Written, write_ical
+from tickbird.client.ical import write_ical
+from tickbird.domain.forecast.ical import CalendarFile
 from tickbird.domain.messages import count
 from tickbird.domain.planning.agenda import DAYS, EVENTS, MAX_DAYS, MAX_EVENTS
 
@@ -84,7 +85,7 @@ def export_ical(settings: GlobalOptions, file: str, asked: dict[str, Any]) -> No
         "contains": asked["contains"] or "",
     }
 
-    async def work() -> Written:
+    async def work() -> CalendarFile:
         async with connect(settings) as client:
             return await write_ical(client, **which)
 
