@@ -117,9 +117,7 @@ async def test_a_tick_of_the_past_is_refused_with_what_became_of_it(hourly: Made
     time, _ = hourly
     await time.client.overrides.put("work", hour(2), skip=True, actor="ana", note="closed")
     await time.advance(hours=3)
-    with pytest.raises(
-        ConflictError, match=r"01:00:00Z is decided already: run 1 of it succeeded\. Only upcoming ticks"
-    ):
+    with pytest.raises(ConflictError, match=r"is decided already: run 1 of it succeeded\. Only upcoming ticks"):
         await time.client.overrides.put("work", hour(1), skip=True, actor="ana")
     with pytest.raises(ConflictError, match=r"it was skipped by ana for operator \(closed\)"):
         await time.client.overrides.undo("work", hour(2), actor="ana")

@@ -15,25 +15,24 @@ from tickbird.domain.planning.bulk import (
     BulkFilter,
     BulkResult,
     BulkVerb,
+    CommandFactory,
     NotChanged,
     check_count,
+    pause_each,
     reason_not_changed,
+    resume_each,
     too_many,
+    trigger_each,
 )
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.base import Command
-from tickbird.domain.planning.commands.pause import Pause, Resume
-from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.time.instants import to_seconds
 from tickbird.wire.operations import operator
 from tickbird.wire.parameters import Meta
 
 F = TypeVar("F", bound=Callable[..., Any])
 _MAX_PARALLEL: Final = 8
 _PAGE: Final = 500
-
-
 FilterState = Literal["active", "paused", "parked", "ended"]
 Contains = Annotated[str, Meta(max_length=200, description="Schedules whose name, tag or target contains this text.")]
 Tag = Annotated[str | None, Meta(max_length=200, description="Schedules with this tag.")]
@@ -79,15 +78,13 @@ class Bulk(ClientBase):
         cancel_runs: Annotated[bool, Meta(description="Also cancel their runs that have not started.")] = False,
     ) -> BulkResult:
         """Pause every matching schedule that is not paused; refused if their number is far from `expected`."""
-        end = None if until is None else to_seconds(until)
+        command = pause_each(actor=actor, note=note, until=until, cancel_runs=cancel_runs)
         if until is not None and until <= await self._store.now():
-            raise InvalidError(f"until: {until.isoformat()} is past;", field="until", hint="choose a later instant.")
-
-        def command(schedule: Schedule) -> Command:
-            revision = schedule.revision
-            return Pause(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
-
-        return await self._change_all("pause", BulkFilter(contains=contains, tag=tag, state=state), expected, command)
+            raise InvalidError(
+                f"until: {until.isoformat()} is in the past.", field="until", hint="Choose a later instant."
+            )
+        matches = await self._matching(BulkFilter(contains=contains, tag=tag, state=state))
+        return await self.change_matches("pause", matches, expected, command)
 
     @_bulk("resume", "Resume many schedules")
     async def resume_all(
@@ -101,11 +98,8 @@ class Bulk(ClientBase):
         note: Note = "",
     ) -> BulkResult:
         """Resume all matching paused schedules, except those that were removed from code."""
-
-        def command(schedule: Schedule) -> Command:
-            return Resume(actor=actor, revision=schedule.revision, note=note)
-
-        return await self._change_all("resume", BulkFilter(contains=contains, tag=tag, state=state), expected, command)
+        matches = await self._matching(BulkFilter(contains=contains, tag=tag, state=state))
+        return await self.change_matches("resume", matches, expected, resume_each(actor=actor, note=note))
 
     @_bulk("trigger", "Trigger many schedules")
     async def trigger_all(
@@ -118,78 +112,72 @@ class Bulk(ClientBase):
         expected: Expected = None,
     ) -> BulkResult:
         """Create a manual run of every matching schedule now, with its own payload."""
-
-        def command(_: Schedule) -> Command:
-            return Trigger(actor=actor)
-
-        return await self._change_all("trigger", BulkFilter(contains=contains, tag=tag, state=state), expected, command)
-
-    async def _change_all(
-        self, verb: BulkVerb, which: BulkFilter, expected: int | None, command: Callable[[Schedule], Command]
-    ) -> BulkResult:
-        return await self.change_matches(verb, await self._matching(which), expected, command)
+        matches = await self._matching(BulkFilter(contains=contains, tag=tag, state=state))
+        return await self.change_matches("trigger", matches, expected, trigger_each(actor=actor))
 
     async def change_matches(
-        self,
-        verb: BulkVerb,
-        found: Sequence[Schedule],
-        expected: int | None,
-        command: Callable[[Schedule], Command],
+        self, verb: BulkVerb, matches: Sequence[Schedule], expected: int | None, command: CommandFactory
     ) -> BulkResult:
-        check_count(expected, len(found))
-        if len(found) > MAX_COUNT:
+        check_count(expected, len(matches))
+        if len(matches) > MAX_COUNT:
             raise too_many()
         if verb != "trigger":
             await self._check_clock()
-        reasons = {schedule.name: reason_not_changed(verb, schedule) for schedule in found}
-        asked = [schedule for schedule in found if not reasons[schedule.name]]
-        # Invalid arguments are refused before anything is changed.
-        commands = {schedule.name: command(schedule) for schedule in asked}
-        made, refused = await self._make(commands)
-        reasons |= refused
+        reasons = {schedule.name: reason_not_changed(verb, schedule) for schedule in matches}
+        # All commands are created first: invalid arguments change nothing.
+        commands = {schedule.name: command(schedule) for schedule in matches if not reasons[schedule.name]}
+        changes, errors = await self._change_each(commands)
+        reasons |= errors
         return BulkResult(
             verb=verb,
-            matched=len(found),
-            changed=[name for name in reasons if name in made],
-            not_changed=[NotChanged(name, why) for name, why in reasons.items() if name not in made],
-            runs={name: made[name].run_ids[0] for name in reasons if name in made and verb == "trigger"},
+            matched=len(matches),
+            changed=[name for name in reasons if name in changes],
+            not_changed=[NotChanged(name, reason) for name, reason in reasons.items() if name not in changes],
+            runs={name: changes[name].run_ids[0] for name in reasons if name in changes and verb == "trigger"},
         )
 
-    async def _make(self, commands: Mapping[str, Command]) -> tuple[Mapping[str, ChangeResult], Mapping[str, str]]:
-        """Change schedules, a few at a time, until the store fails; returns the changes, and the errors by name."""
-        made: dict[str, ChangeResult] = {}
+    async def _change_each(
+        self, commands: Mapping[str, Command]
+    ) -> tuple[Mapping[str, ChangeResult], Mapping[str, str]]:
+        """Change schedules, a few in parallel, until the store fails; returns changes and errors by name."""
+        changes: dict[str, ChangeResult] = {}
         reasons: dict[str, str] = {}
         failed: list[StoreError] = []
-        left = iter(commands.items())
+        remaining = iter(commands.items())
 
         async def work() -> None:
-            for name, command in left:
+            for name, command in remaining:
                 if failed:
-                    reasons[name] = "was not tried, since the store could not be used"
+                    reasons[name] = "was not tried, because the store failed"
                     continue
                 try:
-                    made[name] = await self._store.schedules.change(self._namespace, name, command)
+                    changes[name] = await self._store.schedules.change(self._namespace, name, command)
                 except (ConflictError, NotFoundError, InvalidError) as error:
                     reasons[name] = str(error)
                 except StoreError as error:
                     failed.append(error)
-                    reasons[name] = "the store did not answer: it may have been changed, or not"
+                    reasons[name] = "the store did not respond: the change may or may not have been made"
 
         await asyncio.gather(*(work() for _ in range(_MAX_PARALLEL)))
-        if failed and not made:
+        if failed and not changes:
             raise failed[0]
-        return made, reasons
+        return changes, reasons
 
-    async def _matching(self, which: BulkFilter) -> Sequence[Schedule]:
-        """The schedules that match, by name; of more than can be changed, one more."""
-        found: list[Schedule] = []
-        while len(found) <= MAX_COUNT:
-            size = min(_PAGE, MAX_COUNT + 1 - len(found))
-            after = found[-1].name if found else ""
+    async def _matching(self, schedule_filter: BulkFilter) -> Sequence[Schedule]:
+        """By name; at most one more than can be changed at once."""
+        matches: list[Schedule] = []
+        while len(matches) <= MAX_COUNT:
+            size = min(_PAGE, MAX_COUNT + 1 - len(matches))
+            after = matches[-1].name if matches else ""
             rows = await self._store.schedules.list(
-                self._namespace, contains=which.contains, tag=which.tag, state=which.state, after=after, limit=size
+                self._namespace,
+                contains=schedule_filter.contains,
+                tag=schedule_filter.tag,
+                state=schedule_filter.state,
+                after=after,
+                limit=size,
             )
-            found += [row.schedule for row in rows]
+            matches += [row.schedule for row in rows]
             if len(rows) < size:
                 break
-        return found
+        return matches

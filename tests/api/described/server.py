@@ -15,7 +15,8 @@ from tickbird.api.middleware.guard import RequestLimits
 from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
 from tickbird.api.streams.sse import MEDIA_TYPE, SseConnections
 from tickbird.client import StoreClient
-from tickbird.client.runs import Runs, not_finished
+from tickbird.client.runs import Runs
+from tickbird.domain.runs.new_run import not_finished
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.time.durations import Duration
 from tickbird.domain.triggers.every import every

@@ -179,7 +179,7 @@ async def test_what_is_refused_is_left_and_what_the_store_fails_is_told(
     assert found["changed"] == ["mail-a", "mail-c", "mail-less"]
     assert {each["schedule"]: each["why"] for each in found["not_changed"]} == {
         "mail-b": "schedule 'mail-b' is at revision 2, not 1: it changed meanwhile.",
-        "other": "the store did not answer: it may have been changed, or not",
+        "other": "the store did not respond: the change may or may not have been made",
     }
     refused(await bulk(memory, "trigger", 1, contains="other"), 503, "store-unavailable")
 

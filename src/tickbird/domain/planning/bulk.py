@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, get_args
 
 from tickbird.domain.errors import CountChangedError, InvalidError
 from tickbird.domain.planning.code_sync import is_removed
+from tickbird.domain.planning.commands.base import Command
+from tickbird.domain.planning.commands.pause import Pause, Resume
+from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.text import check_text
+from tickbird.domain.time.instants import to_seconds
 
 BulkVerb = Literal["pause", "resume", "trigger"]
+CommandFactory = Callable[[Schedule], Command]
 # More schedules than this are not changed at once.
 MAX_COUNT = 1_000
 
@@ -91,3 +97,19 @@ def reason_not_changed(verb: BulkVerb, schedule: Schedule) -> str:
         # Whoever resumes many does not mean what its app has given up.
         return "is paused since its code no longer has it; resume it by its name"
     return ""
+
+
+def pause_each(*, actor: str, note: str, until: datetime | None = None, cancel_runs: bool = False) -> CommandFactory:
+    end = None if until is None else to_seconds(until)
+    return lambda schedule: Pause(
+        actor=actor, revision=schedule.revision, note=note, until=end, cancel_runs=cancel_runs
+    )
+
+
+def resume_each(*, actor: str, note: str) -> CommandFactory:
+    return lambda schedule: Resume(actor=actor, revision=schedule.revision, note=note)
+
+
+def trigger_each(*, actor: str, key: Callable[[str], str | None] = lambda name: None) -> CommandFactory:
+    """`key` returns the idempotency key for a schedule's name."""
+    return lambda schedule: Trigger(actor=actor, idempotency_key=key(schedule.name))

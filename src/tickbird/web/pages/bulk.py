@@ -15,7 +15,14 @@ from tickbird.api.middleware.timeouts import extend_timeout
 from tickbird.client.selection import ScheduleSelection, SelectedSchedules
 from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.planning.bulk import MAX_COUNT, BulkResult, reason_not_changed
+from tickbird.domain.planning.bulk import (
+    MAX_COUNT,
+    BulkResult,
+    pause_each,
+    reason_not_changed,
+    resume_each,
+    trigger_each,
+)
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import utc_text
 from tickbird.web.filters import query_of, requested_filter
@@ -171,11 +178,13 @@ async def _do(asked: BulkRequest, chosen: ScheduleSelection) -> BulkResult:
     end = asked.end if asked.deed == "pause" else None
     extend_timeout(visit.request, _SECONDS)
     if asked.deed == "pause":
-        cancels = "cancel_runs" in form
-        return await chosen.pause(actor=visit.actor, expected=expected, note=note, until=end, cancel_runs=cancels)
+        command = pause_each(actor=visit.actor, note=note, until=end, cancel_runs="cancel_runs" in form)
+        return await chosen.change("pause", expected, command)
     if asked.deed == "resume":
-        return await chosen.resume(actor=visit.actor, expected=expected, note=note)
-    return await chosen.trigger(actor=visit.actor, expected=expected, key=lambda name: key_of(visit, name))
+        return await chosen.change("resume", expected, resume_each(actor=visit.actor, note=note))
+    return await chosen.change(
+        "trigger", expected, trigger_each(actor=visit.actor, key=lambda name: key_of(visit, name))
+    )
 
 
 def _show(asked: BulkRequest, status: int, field: str = "", why: str = "") -> Response:
