@@ -347,7 +347,7 @@ async def test_what_is_not_there_cannot_be_changed(memory: Api, method: str, pat
     await memory.create("digest", "elsewhere")
     body = {"definition": {"retries": 1}} if method == "PATCH" else {}
     answer = await memory.ask(method, f"{PATH}/digest{path}", "editor", json=body)
-    assert refused(answer, 404, "not-found").startswith("there is no schedule 'digest';")
+    assert refused(answer, 404, "not-found").startswith("there is no schedule 'digest'.")
 
 
 @pytest.mark.parametrize("name", ["a\0", "\ud800", "é", "x" * 5_000, ""])

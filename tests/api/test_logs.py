@@ -201,7 +201,7 @@ async def test_logs_of_another_namespace_are_not_there(api: Api) -> None:
     for number in (run.id, 10**15):
         for query in ("", "?follow=true"):
             answer = await api.ask("GET", f"/api/v1/runs/{number}/logs{query}", "viewer")
-            assert refused(answer, 404, "not-found").startswith(f"there is no run {number}; ")
+            assert refused(answer, 404, "not-found").startswith(f"there is no run {number}. ")
     assert api.app.state.streams.count == 0
 
 

@@ -152,7 +152,7 @@ async def test_bad_input(hourly: Made) -> None:
             await client.overrides.put("work", at, skip=True, actor="ana")
     with pytest.raises(TriggerError, match="no time zone"):
         await client.overrides.put("work", datetime(2026, 1, 1, 2), skip=True, actor="ana")
-    with pytest.raises(NotFoundError, match="did you mean work"):
+    with pytest.raises(NotFoundError, match="Did you mean work"):
         await client.overrides.put("wrk", hour(2), skip=True, actor="ana")
     with pytest.raises(NotFoundError, match="has no override"):
         await client.overrides.undo("work", hour(2), actor="ana")

@@ -330,5 +330,5 @@ async def test_a_senseless_range() -> None:
             await harness.client.ticks.verify("hourly", START, START - timedelta(seconds=1))
         with pytest.raises(InvalidError, match="has no time zone"):
             await harness.client.ticks.verify("hourly", datetime(2026, 1, 1))
-        with pytest.raises(NotFoundError, match="did you mean hourly"):
+        with pytest.raises(NotFoundError, match="Did you mean hourly"):
             await harness.client.ticks.verify("horly")

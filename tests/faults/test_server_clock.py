@@ -94,7 +94,7 @@ async def test_a_jump_and_back(
     await fleet.wait_for_workers(3)
     await until(lambda: "has seen the store's clock jump" in (fleet.folder / f"{late.pid}.log").read_text())
     # An edit first decides what is due, and that could not be taken back.
-    with pytest.raises(ConflictError, match="set that clock right, or wait five minutes"):
+    with pytest.raises(ConflictError, match="Correct that clock, or wait five minutes"):
         await client.schedules.pause("clock", actor="ada")
     clock.set(0)
     await fleet.wait_for_runs(6)

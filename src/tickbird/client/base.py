@@ -1,4 +1,4 @@
-"""The base of every noun of the client: the store, the namespace, and how schedules are found and changed."""
+"""The base of all nouns of the client: reads and changes that several nouns share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REVISION_PAGE = 500
 
 
 class ClientBase:
-    """The store and the namespace of a client."""
+    """A store and a namespace."""
 
     def __init__(
         self,
@@ -45,44 +45,39 @@ class ClientBase:
     ) -> None:
         self._store = store
         self._namespace = check_name(namespace, "namespace")
-        # Payload validators and settings of the tasks that this process has itself.
+        # Of the tasks of this process.
         self._validators = validators or {}
         self._settings = settings or {}
 
     def _noun(self, kind: type[N]) -> N:
-        """The verbs of a noun, in this namespace."""
         return kind(self._store, self._namespace, self._validators, self._settings)
 
     async def _get(self, name: str) -> Schedule:
-        """A schedule by name."""
         schedule = await self._find(name)
         if schedule.state == "deleted":
             raise await self._no_such_schedule(name)
         return schedule
 
     async def _shadows(self, names: Iterable[str]) -> frozenset[str]:
-        """The names of those schedules that are shadows."""
+        """The names of schedules that are shadows."""
         schedules = [await self._store.schedules.get(self._namespace, name) for name in sorted(names)]
         return frozenset(row.name for row in schedules if row and row.definition and row.definition.shadow)
 
     async def _find(self, name: str) -> Schedule:
-        """A schedule by name, also a deleted one."""
-        # A name that only plain SQL can have given is still a name to ask for.
+        """A schedule by name, even if it is deleted. Plain SQL can store names that `check_name` refuses."""
         schedule = await self._store.schedules.get(self._namespace, check_text(name, "schedule"))
         if schedule is None:
             raise await self._no_such_schedule(name)
         return schedule
 
     async def _no_such_schedule(self, name: str) -> NotFoundError:
-        """The error for a name that no schedule has, with similar names."""
-        known = await self._store.schedules.list(self._namespace, limit=_PAGE)
-        close = get_close_matches(name, [row.schedule.name for row in known], 3)
-        hint = f"did you mean {' or '.join(close)}?" if close else "`tickbird ls` shows those that exist."
+        rows = await self._store.schedules.list(self._namespace, limit=_PAGE)
+        close = get_close_matches(name, [row.schedule.name for row in rows], 3)
+        hint = f"Did you mean {' or '.join(close)}?" if close else "`tickbird ls` lists the schedules."
         where = "" if self._namespace == "default" else f" in namespace {self._namespace!r}"
-        return NotFoundError(f"there is no schedule {name[:200]!r}{where};", hint=hint)
+        return NotFoundError(f"there is no schedule {name[:200]!r}{where}.", hint=hint)
 
     async def _stored_calendars(self) -> Sequence[CalendarRecord]:
-        """All stored calendars; empty if the store has no calendars."""
         return await self._store.calendars.list(self._namespace) if "calendars" in self._store.capabilities else ()
 
     async def _all_schedules(self) -> list[Schedule]:
@@ -102,17 +97,16 @@ class ClientBase:
             after = page[-1].name
 
     async def _limits(self) -> dict[str, int]:
-        """The limits that were set, by concurrency key."""
+        """Explicit limits by concurrency key."""
         limits = await self._store.limits.list(self._namespace) if "limits" in self._store.capabilities else ()
         return {limit.key: limit.max_running for limit in limits if limit.is_explicit}
 
     async def _rates(self) -> dict[str, RateLimit]:
-        """The rates that were set, by queue."""
         queues = await self._store.queues.list(self._namespace) if "queues" in self._store.capabilities else ()
         return {queue.name: queue.rate for queue in queues if queue.rate is not None}
 
     async def _find_position(self, run_id: int) -> QueuePosition | None:
-        """What delays a queued run in its queue; None if nothing does, or the store has no queue rates."""
+        """The reason why a queued run is delayed in its queue, or None."""
         return await self._store.queues.find_position(run_id) if "queues" in self._store.capabilities else None
 
     async def _change(self, name: str, command: Command) -> ChangeResult:
@@ -121,12 +115,12 @@ class ClientBase:
         try:
             return await self._store.schedules.change(self._namespace, check_text(name, "schedule"), command)
         except NotFoundError:
-            # If it is not there, this tells which names are like it.
+            # Raises the error with similar names.
             await self._get(name)
             raise
 
     async def _declared(self, schedule: Schedule) -> Mapping[str, Any]:
-        """The definition that a schedule's code declared last, without the overrides of operators."""
+        """The last definition from code or a file, without the overrides of operators."""
         async for revision in self._all_revisions(schedule):
             if revision.action in ("create", "sync"):
                 declared = revision.detail.get("declared", revision.definition)
@@ -135,7 +129,7 @@ class ClientBase:
         return {}
 
     async def _all_revisions(self, schedule: Schedule) -> AsyncGenerator[RevisionRecord]:
-        """The stored revisions of a schedule, newest first, read page by page."""
+        """Newest first."""
         before: int | None = None
         while page := await self._store.schedules.list_revisions(schedule.id, before=before, limit=_REVISION_PAGE):
             for revision in page:
@@ -143,18 +137,18 @@ class ClientBase:
             before = page[-1].revision
 
     async def _check_clock(self) -> None:
-        """Refuse to decide ticks if a worker has seen the clock jump, because decisions cannot be undone."""
+        """Raise ConflictError if a worker reports a clock jump, because decisions about ticks cannot be undone."""
         workers = await self._store.workers.list(self._namespace)
         if not any(worker.standby_reason for worker in workers):
             return
         if (worker := find_clock_alarm(workers, await self._store.now())) is not None:
             raise ConflictError(
-                f"nothing is changed now, since worker {worker.id} {worker.standby_reason};",
-                hint="set that clock right, or wait five minutes until workers believe it.",
+                f"no change is possible now: worker {worker.id} {worker.standby_reason}.",
+                hint="Correct that clock, or wait five minutes until workers accept it.",
             )
 
     async def _check_role(self, name: str, target: Target | None, granted: Role | None) -> None:
-        """Refuse a target that the caller's role may not define, unless the schedule already has it."""
+        """Raise AccessError for a target that needs a higher role, unless the schedule already has it."""
         kind = None if target is None else find_kind(target.kind)
         if target is None or kind is None or granted is None or allows(granted, kind.role):
             return
@@ -162,13 +156,13 @@ class ClientBase:
         definition = None if stored is None or stored.state == "deleted" else stored.definition
         if definition is None or definition.target != target:
             raise AccessError(
-                f"target: a {target.kind} needs the role {kind.role}, and this token has {granted};",
+                f"target: a {target.kind} needs the role {kind.role}, and this token has {granted}.",
                 field="target",
-                hint="use another token, or define it in code or in a file.",
+                hint="Use another token, or define it in code or in a file.",
             )
 
     def _own_payload(self, target: Target | None, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The payload as the task itself takes it, if this process has it."""
+        """The payload, validated by the task if this process has it."""
         own = self._validators.get(target.name) if target is not None and target.kind == "task" else None
         if own is not None:
             return own(payload)
@@ -176,7 +170,6 @@ class ClientBase:
         return payload
 
     async def _payload_for(self, name: str, payload: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A payload for a run of a schedule, validated by its task."""
         schedule = await self._get(name)
         if schedule.definition is None:
             return payload
@@ -185,13 +178,13 @@ class ClientBase:
     async def _checked_payload(
         self, target: Target, payload: Mapping[str, Any], *, unknown_task_ok: bool
     ) -> Mapping[str, Any]:
-        """The payload as it will be stored, validated by the task itself or by the schema of a live worker."""
+        """The payload to store, validated by the task or by the schema of a live worker."""
         return (await self._checked(target, payload, unknown_task_ok=unknown_task_ok))[0]
 
     async def _checked(
         self, target: Target, payload: Mapping[str, Any], *, unknown_task_ok: bool
     ) -> tuple[Mapping[str, Any], Settings]:
-        """The payload as it will be stored, and the settings of the task; empty if no worker has the task."""
+        """The payload to store, and the settings of the task; empty if no worker has the task."""
         if target.kind != "task":
             check_payload(payload)
             return payload, {}
@@ -204,7 +197,7 @@ class ClientBase:
         return checked, {} if published is None else read_settings(published)
 
     async def _task_settings(self, targets: Iterable[Target]) -> dict[str, Settings]:
-        """The settings of tasks by name; tasks that neither this process nor a live worker has are left out."""
+        """Settings by task, without tasks that neither this process nor a live worker has."""
         names = {target.name for target in targets if target.kind == "task"}
         found = {name: self._settings[name] for name in names if name in self._settings}
         if len(found) < len(names):
@@ -216,13 +209,11 @@ class ClientBase:
 
 
 def check_choice(value: object, field: str, choices: Sequence[str]) -> None:
-    """Raise InvalidError if a value is not one of the choices."""
     if value not in choices:
         raise InvalidError(f"{field}: {str(value)[:60]!r} is not one of {', '.join(choices)}.", field=field)
 
 
 def page_size(limit: int) -> int:
-    """The limit of a page; InvalidError if it is out of range."""
     if not 1 <= limit <= 10_000:
         raise InvalidError("limit: must be from 1 to 10000.", field="limit")
     return limit

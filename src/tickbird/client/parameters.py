@@ -15,15 +15,17 @@ MAX_ID: Final = 2**63 - 1
 
 
 def check_routable(name: object) -> None:
-    """Raise NotFoundError for a name that cannot be a part of a path."""
     if not check_text(name, "schedule") or "/" in str(name):
-        raise NotFoundError(f"there is no schedule {str(name)[:200]!r};", hint="`tickbird ls` shows those that exist.")
+        raise NotFoundError(f"there is no schedule {str(name)[:200]!r}.", hint="`tickbird ls` lists the schedules.")
+
+
+def no_such_run(run_id: int) -> NotFoundError:
+    return NotFoundError(f"there is no run {run_id}.", hint="`tickbird runs` lists the newest.")
 
 
 def check_run_id(run_id: int) -> None:
-    """Raise NotFoundError for a number that cannot be the id of a run."""
     if not 0 < run_id <= MAX_ID:
-        raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows the newest.")
+        raise no_such_run(run_id)
 
 
 ScheduleName = Annotated[str, Meta(check=check_routable)]

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, TypeVar, get_args
 
 from tickbird.client.base import ClientBase, check_choice, page_size
-from tickbird.client.parameters import From, OfSchedule, Payload, RunId, ScheduleName, Zone
+from tickbird.client.parameters import From, OfSchedule, Payload, RunId, ScheduleName, Zone, no_such_run
 from tickbird.client.warnings import run_warnings
-from tickbird.domain.errors import ConflictError, NotFoundError
+from tickbird.domain.errors import ConflictError
 from tickbird.domain.explain.context import RunContext, readable
 from tickbird.domain.explain.explanation import Step, TimeFormatter
 from tickbird.domain.explain.run_history import RunHistory as Course
@@ -186,7 +186,7 @@ class Runs(ClientBase):
         """A run by id."""
         run = await self._store.runs.get(run_id) if 0 < run_id < 2**63 else None
         if run is None or run.namespace != self._namespace:
-            raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows the newest.")
+            raise no_such_run(run_id)
         return run
 
     async def wait(self, run_id: int, *, timeout: Duration | None = None) -> RunRecord:

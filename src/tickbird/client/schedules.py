@@ -22,12 +22,17 @@ from tickbird.domain.planning.commands.ticks import MAX_SKIPPED, Reschedule, Ski
 from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.codec import encode_field, encode_stated
-from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition, Target
+from tickbird.domain.schedules.definition_changes import (
+    check_unset,
+    encode_fields,
+    encode_patch,
+    new_definition,
+    read_update,
+)
 from tickbird.domain.schedules.definition_input import read_changes, read_definition
 from tickbird.domain.schedules.json_schema import NAME, changes_schema, definition_schema
-from tickbird.domain.schedules.policy_input import check_fields, policies
+from tickbird.domain.schedules.policy_input import check_fields
 from tickbird.domain.schedules.schedule import PutResult, Schedule, State
-from tickbird.domain.schedules.target_input import is_target_kind, with_target
 from tickbird.domain.targets.registry import as_target
 from tickbird.domain.targets.spec import TargetSpec
 from tickbird.domain.text import check_new_name, check_text
@@ -68,7 +73,7 @@ def _change(audit: str, status: int = 200) -> Options:
 
 
 class Schedules(Bulk):
-    """`client.schedules`"""
+    """Schedules, and changes of their state."""
 
     async def create(
         self,
@@ -84,24 +89,20 @@ class Schedules(Bulk):
     ) -> Schedule:
         """Create a schedule of a task, or of the spec of another target, such as a `command(...)`.
 
-        `options` are the policies of a definition.
-
-        A setting that is not given is the task's: of this process, or as a live worker publishes it.
+        `options` are policies. Settings that are not given are those of the task, in this process or a live worker.
         """
         check_new_name(name, "schedule")
         target = as_target(task)
         own = self._settings.get(target.name, {}) if target.kind == "task" else {}
-        given = {**own, **policies(options)}
-        stated = frozenset(TASK_SETTINGS).intersection(given)
-        checked = self._own_payload(target, payload or {})
-        encoded = encode_stated(Definition(trigger=trigger, target=target, payload=checked, stated=stated, **given))
+        fields = {"trigger": trigger, "target": target, **own, **options}
+        encoded = encode_fields(encode_stated(new_definition(fields, self._own_payload(target, payload or {}))))
         return await self.define(
             name,
-            {field: value for field, value in encoded.items() if value is not None},
+            encoded.fields,
             actor=actor,
             first=first,
             unknown_task_ok=unknown_task_ok or target.name in self._validators,
-            none=sorted(field for field, value in encoded.items() if value is None),
+            none=encoded.none,
         )
 
     @editor.post("create_schedule", "/schedules", "Create a schedule", **_change("create", 201))
@@ -130,11 +131,10 @@ class Schedules(Bulk):
         self, name: str, fields: Mapping[str, Any], actor: str, first: Any = None, *, unknown_task_ok: bool = True
     ) -> Schedule:
         check_new_name(name, "schedule")
-        given = dict(fields)
-        target, payload = given["target"], given.pop("payload", None)
-        checked, settings = await self._checked(target, payload or {}, unknown_task_ok=unknown_task_ok)
-        stated = frozenset(TASK_SETTINGS).intersection(given)
-        definition = Definition(payload=checked, stated=stated, **{**settings, **policies(given)})
+        fields = dict(fields)
+        payload = fields.pop("payload", None) or {}
+        payload, settings = await self._checked(fields["target"], payload, unknown_task_ok=unknown_task_ok)
+        definition = new_definition(fields, payload, settings)
         command = Create(actor=actor, namespace=self._namespace, definition=definition, first=first)
         return (await self._change(name, command)).schedule
 
@@ -173,25 +173,16 @@ class Schedules(Bulk):
     async def update(
         self, name: str, *, actor: str, revision: int | None = None, unset: Collection[str] = (), **fields: Any
     ) -> Schedule:
-        """Set some fields of the definition and leave the others as they are; `unset` resets fields.
+        """Set some fields of the definition and reset the fields in `unset`; other fields do not change.
 
-        A field goes back to what code or a file declares; else to the setting of the task, or to its default.
+        A reset field has the value that code, a file or the task declares, or its default.
         """
-        unset = {"target" if is_target_kind(field) else field for field in unset}
-        check_fields(unset)
-        fields = with_target(fields)
-        if twice := set(unset) & {*fields}:
-            raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))
+        fields, unset = read_update(fields, unset)
         if fields.get("payload") is not None:
             fields["payload"] = self._own_payload(fields.get("target"), fields["payload"])
-        patch = {field: encode_field(field, value) for field, value in policies(fields).items()}
+        patch = encode_fields(encode_patch(fields))
         return await self.patch(
-            name,
-            {field: value for field, value in patch.items() if value is not None},
-            actor=actor,
-            unset=sorted(unset),
-            none=sorted(field for field, value in patch.items() if value is None),
-            revision=revision,
+            name, patch.fields, actor=actor, unset=sorted(unset), none=patch.none, revision=revision
         )
 
     @editor.patch("change_schedule", "/schedules/{name}", "Change fields of a schedule", **_change("update"))
@@ -216,30 +207,22 @@ class Schedules(Bulk):
     async def _patch(
         self, name: str, fields: dict[str, Any], unset: Collection[str], actor: str, revision: int | None
     ) -> Schedule:
-        check_fields(unset)
-        if twice := set(unset) & {*fields}:
-            raise InvalidError(f"{min(twice)}: set it or unset it, not both.", field=min(twice))
+        check_unset(fields, unset)
         declared: Mapping[str, Any] = {}
-        if unset:
-            schedule = await self._get(name)
-            if schedule.app is not None:
-                # The schedule must not have changed between the read and the write.
-                declared, revision = await self._declared(schedule), revision or schedule.revision
-            elif target := fields.get("target") or (schedule.definition.target if schedule.definition else None):
-                declared = await self._declared_by_task(target)
-        if fields.get("payload") is not None:
+        if unset or fields.get("payload") is not None:
             schedule = await self._get(name)
             target = fields.get("target") or (schedule.definition.target if schedule.definition else None)
-            if target is not None:
+            if unset and schedule.app is not None:
+                # The schedule must not have changed between the read and the write.
+                declared, revision = await self._declared(schedule), revision or schedule.revision
+            elif unset and target is not None:
+                settings = (await self._task_settings([target])).get(target.name, {})
+                declared = {setting: encode_field(setting, value) for setting, value in settings.items()}
+            if fields.get("payload") is not None and target is not None:
                 fields["payload"] = await self._checked_payload(target, fields["payload"], unknown_task_ok=True)
-        patch = {field: encode_field(field, value) for field, value in policies(fields).items()}
+        patch = encode_patch(fields)
         command = Update(actor=actor, revision=revision, fields=patch, unset=frozenset(unset), declared=declared)
         return (await self._change(name, command)).schedule
-
-    async def _declared_by_task(self, target: Target) -> Mapping[str, Any]:
-        """The settings of a task as JSON; empty if no live worker has the task."""
-        settings = (await self._task_settings([target])).get(target.name, {})
-        return {name: encode_field(name, value) for name, value in settings.items()}
 
     @editor.put(
         "put_schedule",
@@ -278,12 +261,12 @@ class Schedules(Bulk):
                 return PutResult(await self._patch(name, dict(fields), left_out, actor, revision), created=False)
             except NotFoundError:
                 if revision is not None:
-                    hint = "leave If-Match out to create it."
-                    raise StaleError(f"there is no schedule {name[:200]!r};", hint=hint) from None
+                    hint = "Leave out If-Match to create it."
+                    raise StaleError(f"there is no schedule {name[:200]!r}.", hint=hint) from None
             try:
                 return PutResult(await self._create(name, fields, actor), created=True)
             except ConflictError:
-                # Most likely another client has created it since.
+                # Another client has probably created it since.
                 if tries == _MAX_PUT_TRIES - 1:
                     raise
         raise AssertionError

@@ -6,11 +6,13 @@ import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar, get_args
 
+from tickbird.domain.errors import InvalidError
 from tickbird.domain.runs.run import ACTIVE, Origin, RunRecord, SkipReason, Status
 from tickbird.domain.schedules.schedule import Schedule, State
 from tickbird.domain.targets.target import Target
+from tickbird.domain.text import check_text
 
 T = TypeVar("T")
 
@@ -38,6 +40,11 @@ class ScheduleFilter:
     queue: str | None = None
     failing: bool = False
 
+    def __post_init__(self) -> None:
+        _check_choices("state", self.states, get_args(State))
+        for name in ("contains", "tag", "app", "queue"):
+            check_text(getattr(self, name) or "", name)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
@@ -57,6 +64,12 @@ class RunFilter:
     # The concurrency key.
     key: str | None = None
 
+    def __post_init__(self) -> None:
+        _check_choices("status", self.statuses, get_args(Status))
+        _check_choices("origin", [self.origin] if self.origin else (), get_args(Origin))
+        for name in ("schedule", "target", "target_kind", "worker", "queue", "key", "error"):
+            check_text(getattr(self, name) or "", name)
+
     @property
     def is_going(self) -> bool:
         """Are only runs wanted that are not over, of whatever schedule? There are few of them beside the others."""
@@ -72,6 +85,16 @@ class AuditFilter:
     schedule: str | None = None
     since: datetime | None = None
     until: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("actor", "action", "schedule"):
+            check_text(getattr(self, name) or "", name)
+
+
+def _check_choices(field: str, values: Collection[str], choices: Sequence[str]) -> None:
+    for value in values:
+        if value not in choices:
+            raise InvalidError(f"{field}: {str(value)[:60]!r} is not one of {', '.join(choices)}.", field=field)
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,7 +145,7 @@ async def test_a_name_that_no_schedule_has(api: Api, name: str) -> None:
     answer = await api.ask("GET", f"/api/v1/schedules/{name}")
     words = refused(answer, 404, "not-found")
     assert words.startswith("there is no schedule ")
-    assert ("did you mean nothings?" in words) == (name == "nothing")
+    assert ("Did you mean nothings?" in words) == (name == "nothing")
 
 
 async def test_a_name_that_nothing_can_have(api: Api) -> None:

@@ -66,7 +66,7 @@ async def test_the_ledger_is_that_of_the_namespace(memory: Api) -> None:
     for path in ("decisions", "verify", "active-runs"):
         query = {} if path == "active-runs" else span
         asked = await memory.ask("GET", f"/api/v1/schedules/theirs/{path}", "viewer", params=query)
-        assert refused(asked, 404, "not-found").startswith("there is no schedule 'theirs';")
+        assert refused(asked, 404, "not-found").startswith("there is no schedule 'theirs'.")
     refused(await memory.ask("GET", "/api/v1/activity?since=2026-01-01T00:00:00", "viewer"), 422, "invalid")
 
 

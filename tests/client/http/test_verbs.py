@@ -192,7 +192,7 @@ async def test_a_log_is_followed_to_its_end(both: Both, monkeypatch: pytest.Monk
     for client in (both.local, both.remote):
         assert [line async for line in client.runs.follow_logs(run.id)] == lines
         assert [line async for line in client.runs.follow_logs(run.id, after=(claimed.attempt, 3))] == lines[3:]
-        with pytest.raises(NotFoundError, match="there is no run 99;"):
+        with pytest.raises(NotFoundError, match="there is no run 99"):
             await anext(client.runs.follow_logs(99))
     assert (await both.remote.runs.read_logs(run.id, limit=2)).lines == lines[:2]
 

@@ -92,7 +92,7 @@ def test_what_is_stored_cannot_drive_a_terminal(shop: Cli) -> None:
 
 @pytest.mark.parametrize("run", ["1", "9223372036854775807"])
 def test_an_unknown_run(cli: Cli, run: str) -> None:
-    assert cli.refused(3, "runs", run) == f"there is no run {run}; `tickbird runs` shows the newest."
+    assert cli.refused(3, "runs", run) == f"there is no run {run}. `tickbird runs` lists the newest."
 
 
 @pytest.mark.parametrize(

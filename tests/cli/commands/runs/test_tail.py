@@ -154,7 +154,7 @@ def test_a_tail_outlives_a_lost_database(bare: Cli, postgres_url: str) -> None:
         (("--no-follow",), 2, "--no-follow needs --since."),
         (("--since", "soon"), 2, "since: 'soon' is not an instant"),
         (("--since", "2026-01-01"), 2, "since: '2026-01-01' has no zone"),
-        (("--since", "-1h", "--schedule", "digset"), 3, "did you mean digest?"),
+        (("--since", "-1h", "--schedule", "digset"), 3, "Did you mean digest?"),
         (("--url", "sqlite:///nowhere.db"), 5, "there is no database file"),
     ],
 )
@@ -235,6 +235,6 @@ def test_logs_are_followed_until_the_run_ends(cli: Cli) -> None:
 
 
 def test_logs_refuse(cli: Cli) -> None:
-    assert "there is no run 7;" in cli.refused(3, "logs", "7")
-    assert "there is no run 7;" in cli.refused(3, "logs", "7", "-f")
+    assert "there is no run 7." in cli.refused(3, "logs", "7")
+    assert "there is no run 7." in cli.refused(3, "logs", "7", "-f")
     assert "is not a valid integer" in cli.refused(2, "logs", "etl")

@@ -40,7 +40,7 @@ def test_what_is_no_way_back(cli: Cli) -> None:
     cli.create("digest")
     assert cli.refused(4, "roll-back", "digest", "--to", "1").startswith("schedule 'digest' is already as it was at")
     assert "has no revision 9" in cli.refused(3, "roll-back", "digest", "--to", "9")
-    assert "did you mean digest?" in cli.refused(3, "roll-back", "digests", "--to", "1")
+    assert "Did you mean digest?" in cli.refused(3, "roll-back", "digests", "--to", "1")
     assert "it changed meanwhile" in cli.refused(4, "roll-back", "digest", "--to", "1", "--if-revision", "7")
     cli.refused(2, "roll-back", "digest")
     cli.refused(2, "roll-back", "digest", "--to", "0")

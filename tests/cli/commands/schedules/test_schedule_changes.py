@@ -276,7 +276,7 @@ def test_cancel_a_run(shop: Cli) -> None:
     assert (run["status"], run["reason"], run["cancel_requested_by"]) == ("cancelled", "wrong day", "ana")
     assert "run 1 is cancelled already" in shop.refused(4, "cancel", "1")
     assert "there is no run 99" in shop.refused(3, "cancel", "99")
-    assert "there is no run 1;" in shop.refused(3, "cancel", "1", "-n", "other")
+    assert "there is no run 1." in shop.refused(3, "cancel", "1", "-n", "other")
     assert "is not a valid integer" in shop.refused(2, "cancel", "etl")
 
 

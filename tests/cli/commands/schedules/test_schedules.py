@@ -301,6 +301,6 @@ def test_an_unknown_schedule(cli: Cli, command: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("command", BY_NAME)
 def test_a_name_that_is_nearly_right(shop: Cli, command: tuple[str, ...]) -> None:
     words = shop.refused(3, *command, "digset", *MORE.get(command[0], ()))
-    assert words == "there is no schedule 'digset'; did you mean digest?"
+    assert words == "there is no schedule 'digset'. Did you mean digest?"
     elsewhere = shop.refused(3, *command, "digest", *MORE.get(command[0], ()), "-n", "other")
-    assert elsewhere == "there is no schedule 'digest' in namespace 'other'; `tickbird ls` shows those that exist."
+    assert elsewhere == "there is no schedule 'digest' in namespace 'other'. `tickbird ls` lists the schedules."

@@ -82,7 +82,7 @@ def test_an_audit_of_nothing(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "args,code,words",
     [
-        (("horly",), 3, "did you mean hourly?"),
+        (("horly",), 3, "Did you mean hourly?"),
         (("--from", "soon"), 2, "from: 'soon' is not an instant"),
         (("--from", "2026-01-01"), 2, "from: '2026-01-01' has no zone"),
         (("--from", "yesterday"), 2, "from: 'yesterday' has no zone"),
