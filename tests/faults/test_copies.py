@@ -149,7 +149,7 @@ async def test_an_accepted_copy_is_told_to_programs(copy: str) -> None:
 
 async def test_only_a_copy_is_accepted(client: Client, copied: Store) -> None:
     await StoreClient(copied).system.accept_copy(actor="ada")
-    with pytest.raises(ConflictError, match="this store is no copy; there is nothing to accept"):
+    with pytest.raises(ConflictError, match="this store is not a copy"):
         await StoreClient(copied).system.accept_copy(actor="ada")
     with pytest.raises(ValueError, match="actor"):
         await StoreClient(copied).system.accept_copy(actor="")

@@ -16,7 +16,7 @@ from tickbird.wire.parameters import Meta
 
 
 class ActivityLog(ClientBase):
-    """`client.activity`"""
+    """Recent activity."""
 
     @viewer.get("list_activity", "/activity", "List recent activity")
     async def list(

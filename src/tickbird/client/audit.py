@@ -13,7 +13,7 @@ from tickbird.wire.parameters import Meta
 
 
 class AuditLog(ClientBase):
-    """`client.audit`"""
+    """The audit log."""
 
     @viewer.get("list_audit", "/audit", "List the audit log", page=lambda entry: entry.id)
     async def list(

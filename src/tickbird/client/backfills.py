@@ -23,7 +23,6 @@ from tickbird.wire.parameters import Meta
 
 
 def check_backfill_id(backfill_id: int) -> None:
-    """Raise NotFoundError for a number that cannot be the id of a backfill."""
     if not 0 < backfill_id <= MAX_ID:
         raise no_such_backfill(backfill_id)
 
@@ -33,7 +32,7 @@ Concurrency = Annotated[int, Meta(schema={"minimum": 1, "maximum": MAX_CONCURREN
 
 
 class Backfills(ClientBase):
-    """`client.backfills`"""
+    """Runs of ticks that have none."""
 
     @operator.post("backfill", "/schedules/{name}/backfill", "Create a backfill", audit="backfill")
     async def create(

@@ -47,7 +47,7 @@ async def _operator_notes(client: Any, document: Any, _: Mapping[str, Any]) -> d
 
 
 class Files(ClientBase):
-    """`client.files`"""
+    """Schedules in files."""
 
     @editor.post(
         "apply", "/apply", "Apply a document", audit="create", timeout=_TIMEOUT, local=("progress",), types=_types

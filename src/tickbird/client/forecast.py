@@ -224,27 +224,20 @@ class Forecasts(ClientBase):
         With `document`, its schedules are applied first. With `what_if`, both the baseline and the changed forecast.
         All schedules are simulated; `names` are listed (default: the `limit` most noteworthy ones).
         """
+        from tickbird.domain.forecast import request
         from tickbird.domain.forecast.bounds import MAX_TICKS
         from tickbird.domain.forecast.forecast import ForecastInput, WhatIf, simulate
-        from tickbird.domain.forecast.request import (
-            active_runs,
-            advance_schedule,
-            check_duration,
-            clip_outages,
-            span_end,
-            worker_capacities,
-        )
 
         now = to_seconds(await self._store.now())
         first = now if start is None else to_seconds(start)
-        last = span_end(first, days, None if end is None else to_seconds(end))
-        what_if = WhatIf() if what_if is None else clip_outages(what_if, first, last)
+        last = request.span_end(first, days, None if end is None else to_seconds(end))
+        what_if = WhatIf() if what_if is None else request.clip_outages(what_if, first, last)
         schedules, limits, rates = await self._stored_or_applied(document)
         existing = {schedule.name for schedule in schedules}
         if unknown := next((name for name in names if name not in existing), None):
             raise await self._no_such_schedule(unknown)
         if first != now:
-            schedules = [advance_schedule(schedule, first) for schedule in schedules]
+            schedules = [request.advance_schedule(schedule, first) for schedule in schedules]
         readable = [schedule.name for schedule in schedules if schedule.definition is not None]
         durations: dict[str, DurationStats] = {}
         for index in range(0, len(readable), _PAGE):
@@ -257,12 +250,12 @@ class Forecasts(ClientBase):
             start=first,
             end=last,
             durations=durations,
-            workers=worker_capacities(await self._store.workers.list(self._namespace)),
+            workers=request.worker_capacities(await self._store.workers.list(self._namespace)),
             limits=limits,
             rates=rates,
             successes={name: success.at for name, success in successes.items() if success.at is not None},
-            going=active_runs(await self._active_runs()) if first == now else (),
-            assumed=check_duration(assumed),
+            going=request.active_runs(await self._active_runs()) if first == now else (),
+            assumed=request.check_duration(assumed),
         )
 
         def report(done: int, total: int) -> None:

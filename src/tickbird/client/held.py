@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from tickbird.client.base import ClientBase, page_size
 from tickbird.client.parameters import Note, ScheduleName
+from tickbird.client.responses import schedule_name
 from tickbird.domain.runs.held import MAX_COUNT, Drop, HeldSchedule, Release
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.text import check_text
@@ -17,16 +18,15 @@ Count = Annotated[int | None, Meta(ge=1, le=MAX_COUNT, check=lambda count: Drop(
 PerMinute = Annotated[int | None, Meta(ge=1, le=MAX_COUNT, check=lambda most: Release(actor="any", per_minute=most))]
 
 
-async def _name(_: Any, __: int, arguments: Mapping[str, Any]) -> str:
-    return str(arguments["name"])
-
-
 async def _left(client: Any, _: int, arguments: Mapping[str, Any]) -> int:
     return sum(held.count for held in await client.held.list(arguments["name"]))
 
 
+_BESIDE: Final = {"schedule": schedule_name, "held": _left}
+
+
 class Held(ClientBase):
-    """`client.held`"""
+    """Runs that are held after an outage."""
 
     @viewer.get(
         "list_held_schedules",
@@ -55,16 +55,10 @@ class Held(ClientBase):
         "Release held runs",
         audit="release",
         envelope="released",
-        beside={"schedule": _name, "held": _left},
+        beside=_BESIDE,
     )
     async def release(
-        self,
-        name: ScheduleName,
-        *,
-        actor: str,
-        count: Count = None,
-        per_minute: PerMinute = None,
-        note: Note = "",
+        self, name: ScheduleName, *, actor: str, count: Count = None, per_minute: PerMinute = None, note: Note = ""
     ) -> int:
         """Release the oldest held runs of a schedule, or all of them, at most `per_minute`; 409 if none is held.
 
@@ -79,7 +73,7 @@ class Held(ClientBase):
         "Drop held runs",
         audit="drop",
         envelope="dropped",
-        beside={"schedule": _name, "held": _left},
+        beside=_BESIDE,
     )
     async def drop(self, name: ScheduleName, *, actor: str, count: Count = None, note: Note = "") -> int:
         """Cancel the oldest held runs of a schedule, or all of them; 409 if none is held. Returns how many."""

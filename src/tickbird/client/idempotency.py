@@ -1,4 +1,4 @@
-"""The answers that a server has given to requests with a key."""
+"""Stored responses to requests with an idempotency key."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from tickbird.domain.text import check_text
 
 
 class ResponseStore:
-    """Answers, kept in the store of a client: no verbs of its own, since only servers have them."""
+    """For servers only."""
 
     def __init__(self, client: StoreClient) -> None:
         self._store = client._store
 
     async def begin(self, namespace: str, key: str, request: str) -> StoredResponse | None:
-        """Take a key for a request: None where it is to be answered now, else what is known of the key."""
+        """Reserve a key for a request: None if it is new, or the stored response."""
         return await self._store.http_responses.begin(
             namespace, check_text(key, "key", minimum=1, maximum=200), request
         )
 
     async def keep(self, namespace: str, key: str, answer: StoredResponse) -> None:
-        """Keep an answer for a day."""
+        """Store a response for a day."""
         await self._store.http_responses.finish(namespace, key, answer.request_digest, answer)
 
     async def forget(self, namespace: str, key: str, request: str) -> None:
-        """Let the same be asked anew."""
+        """Release the key, so that the request can be sent again."""
         await self._store.http_responses.finish(namespace, key, request, None)

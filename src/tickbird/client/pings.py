@@ -20,7 +20,7 @@ _LATELY: Final = timedelta(days=7)
 
 
 class Pings(ClientBase):
-    """`client.pings`"""
+    """Reports of another system that it ran a schedule."""
 
     @operator.post("ping", "/schedules/{name}/pings", "Record a ping", status=201)
     async def create(self, name: ScheduleName, at: datetime | None = None) -> Ping:
@@ -48,7 +48,8 @@ class Pings(ClientBase):
 
 
 def check_ping(at: datetime, now: datetime) -> None:
-    """Raise InvalidError for an instant in the future."""
     to_seconds(at)
     if at > now + _MAX_CLOCK_LEAD:
-        raise InvalidError(f"at: {utc_text(at)} is still to come;", field="at", hint="give when it really ran.")
+        raise InvalidError(
+            f"at: {utc_text(at)} is in the future.", field="at", hint="Send the instant at which it ran."
+        )

@@ -14,7 +14,7 @@ from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit, read_rate
 from tickbird.domain.schedules.json_schema import NAME
 from tickbird.domain.text import check_name, check_new_name, check_text
 from tickbird.domain.workers import Worker, executes
-from tickbird.wire.operations import editor, viewer
+from tickbird.wire.operations import Options, editor, viewer
 from tickbird.wire.parameters import Meta
 
 RATE: Final = r"^[1-9][0-9]{0,5}/([1-9][0-9]{0,2})?(s|sec|second|seconds|m|min|minute|minutes|h|hour|hours|d|day|days)$"
@@ -37,8 +37,11 @@ async def _warnings(client: Any, queue: QueueStatus, _: Mapping[str, Any]) -> li
     return [f"{reason}: its runs stay queued until one does"] if reason else []
 
 
+_RESPONSE: Final[Options] = {"audit": "rate", "envelope": "queue", "beside": {"warnings": _warnings}}
+
+
 class Queues(ClientBase):
-    """`client.queues`"""
+    """Queues and their rates."""
 
     @viewer.get("list_queues", "/queues", "List queues", page=lambda queue: queue.name)
     async def list(self) -> Sequence[QueueStatus]:
@@ -49,34 +52,20 @@ class Queues(ClientBase):
             known[name] = QueueStatus(name, None, None, 0, 0, 0)
         return _count_workers([known[name] for name in sorted(known)], workers)
 
-    @editor.put(
-        "set_rate",
-        "/queues/{queue}/rate",
-        "Set the rate of a queue",
-        audit="rate",
-        envelope="queue",
-        beside={"warnings": _warnings},
-    )
+    @editor.put("set_rate", "/queues/{queue}/rate", "Set the rate of a queue", **_RESPONSE)
     async def set_rate(self, queue: QueueName, rate: Rate, *, actor: str) -> QueueStatus:
         """Limit how many runs of a queue may start in a length of time; runs that have already started count."""
         check_text(actor, "actor", minimum=1, maximum=200)
         check_new_name(queue, "queue")
         return await self._set(queue, rate if isinstance(rate, RateLimit) else read_rate(rate), actor)
 
-    @editor.delete(
-        "remove_rate",
-        "/queues/{queue}/rate",
-        "Remove the rate of a queue",
-        audit="rate",
-        envelope="queue",
-        beside={"warnings": _warnings},
-    )
+    @editor.delete("remove_rate", "/queues/{queue}/rate", "Remove the rate of a queue", **_RESPONSE)
     async def remove_rate(self, queue: QueueName, *, actor: str) -> QueueStatus:
         """Remove the limit on how fast the runs of a queue start; 404 if it has no rate."""
         check_text(actor, "actor", minimum=1, maximum=200)
         check_name(queue, "queue")
         if not any(status.rate for status in await self._store.queues.list(self._namespace, queue=queue)):
-            raise NotFoundError(f"queue {queue!r} has no rate;", hint="`tickbird queues` shows those that have one.")
+            raise NotFoundError(f"queue {queue!r} has no rate.", hint="`tickbird queues` lists the rates.")
         return await self._set(queue, None, actor)
 
     async def _set(self, queue: str, rate: RateLimit | None, actor: str) -> QueueStatus:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from tickbird.client.base import ClientBase, page_size
 from tickbird.client.parameters import Note, ScheduleName
-from tickbird.client.warnings import schedule_warnings
+from tickbird.client.responses import schedule_change, schedule_warnings
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
 from tickbird.domain.planning.commands.define import RollBack, override_notice
@@ -56,10 +56,7 @@ class Revisions(ClientBase):
         "roll_back",
         "/schedules/{name}/roll-back",
         "Roll back to a revision",
-        audit="roll_back",
-        envelope="schedule",
-        beside={"warnings": _warnings},
-        etag=lambda schedule: schedule.revision,
+        **schedule_change("roll_back", warnings=_warnings),
     )
     async def roll_back(
         self,

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Final, TypeVar, get_args
 
 from tickbird.client.base import ClientBase, check_choice, page_size
 from tickbird.client.parameters import From, OfSchedule, Payload, RunId, ScheduleName, Zone, no_such_run
-from tickbird.client.warnings import run_warnings
+from tickbird.client.responses import new_run_response
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.explain.context import RunContext, readable
 from tickbird.domain.explain.explanation import Step, TimeFormatter
-from tickbird.domain.explain.run_history import RunHistory as Course
+from tickbird.domain.explain.run_detail import RunDetail
+from tickbird.domain.explain.run_history import RunHistory
 from tickbird.domain.explain.why import copy_step
 from tickbird.domain.limits.rate_limits import QueuePosition
 from tickbird.domain.planning.changes import ChangeResult
@@ -56,17 +57,6 @@ RunPriority = Annotated[
 Length = Annotated[Duration, Meta(schema=_LENGTH)]
 
 
-@dataclass(frozen=True, slots=True)
-class RunDetail:
-    """A run with its attempts, its progress, its position in the queue, and the reasons why it waits."""
-
-    run: RunRecord
-    attempts: Sequence[AttemptRecord]
-    progress: Progress | None
-    queue_position: QueuePosition | None
-    waiting_for: Sequence[Step]
-
-
 async def _load(client: Any, run_id: int) -> RunRecord:
     run: RunRecord = await client.runs.get(run_id)
     return run
@@ -84,14 +74,9 @@ class Runs(ClientBase):
         "create_run",
         "/runs",
         "Enqueue a run of a task",
-        status=201,
-        audit="enqueue",
-        stored=False,
-        envelope="run",
-        beside={"warnings": run_warnings},
-        shown=Shown(RunRecord, _load, lambda run: run.id),
-        waits=True,
-        defaults={"unknown_task_ok": True},
+        **new_run_response(
+            audit="enqueue", shown=Shown(RunRecord, _load, lambda run: run.id), defaults={"unknown_task_ok": True}
+        ),
     )
     async def enqueue(
         self,
@@ -266,7 +251,7 @@ class Runs(ClientBase):
             limit = next(iter(await store.limits.list(namespace, key=run.concurrency_key)), None)
             around = replace(around, limit=limit, holders=await store.limits.list_runs(namespace, run.concurrency_key))
         shown = tz or (definition.trigger.tz if definition is not None else None) or "UTC"
-        steps = list(Course(run, definition, around, TimeFormatter(zone(shown).name)).waiting_for())
+        steps = list(RunHistory(run, definition, around, TimeFormatter(zone(shown).name)).waiting_for())
         copy_reason = (await store.identity.read()).copy_reason
         return [*steps, copy_step(copy_reason)] if copy_reason else steps
 
@@ -284,24 +269,10 @@ class Runs(ClientBase):
         return await self._store.runs.cancel(run_id, actor, reason=check_text(reason, "reason"))
 
     @operator.post(
-        "retry_run",
-        "/runs/{id}/retry",
-        "Retry a run",
-        keys={"run_id": "id"},
-        status=201,
-        audit="retry",
-        stored=False,
-        envelope="run",
-        beside={"warnings": run_warnings},
-        waits=True,
+        "retry_run", "/runs/{id}/retry", "Retry a run", **new_run_response(audit="retry", keys={"run_id": "id"})
     )
     async def retry(
-        self,
-        run_id: RunId,
-        *,
-        actor: str,
-        payload: Payload = None,
-        idempotency_key: str | None = None,
+        self, run_id: RunId, *, actor: str, payload: Payload = None, idempotency_key: str | None = None
     ) -> RunRecord:
         """Create a run with the target, payload and policies of a final run, even if its schedule has changed since.
 

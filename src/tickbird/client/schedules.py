@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final, Literal, get_args
 from tickbird.client.base import check_choice, page_size
 from tickbird.client.bulk import Bulk
 from tickbird.client.parameters import CancelRuns, Note, Payload, ScheduleName
+from tickbird.client.responses import new_run_response, schedule_change, schedule_warnings
 from tickbird.client.runs import Runs, created_run
-from tickbird.client.warnings import run_warnings, schedule_warnings
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor.schedule_warnings import ProblemFinder
@@ -39,7 +39,7 @@ from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
-from tickbird.wire.operations import Options, editor, operator, viewer
+from tickbird.wire.operations import editor, operator, viewer
 from tickbird.wire.parameters import Meta
 
 # Attempts to create or replace a schedule that other clients create and delete at the same time.
@@ -59,17 +59,6 @@ FieldNames = Annotated[
 
 async def _warnings(client: Any, result: PutResult, arguments: Mapping[str, Any]) -> list[str]:
     return await schedule_warnings(client, result.schedule, arguments)
-
-
-def _change(audit: str, status: int = 200) -> Options:
-    """The options that all changes of one schedule share."""
-    return {
-        "audit": audit,
-        "status": status,
-        "envelope": "schedule",
-        "beside": {"warnings": schedule_warnings},
-        "etag": lambda schedule: schedule.revision,
-    }
 
 
 class Schedules(Bulk):
@@ -105,7 +94,7 @@ class Schedules(Bulk):
             none=encoded.none,
         )
 
-    @editor.post("create_schedule", "/schedules", "Create a schedule", **_change("create", 201))
+    @editor.post("create_schedule", "/schedules", "Create a schedule", **schedule_change("create", 201))
     async def define(
         self,
         name: Annotated[str, Meta(schema=NAME)],
@@ -185,7 +174,7 @@ class Schedules(Bulk):
             name, patch.fields, actor=actor, unset=sorted(unset), none=patch.none, revision=revision
         )
 
-    @editor.patch("change_schedule", "/schedules/{name}", "Change fields of a schedule", **_change("update"))
+    @editor.patch("change_schedule", "/schedules/{name}", "Change fields of a schedule", **schedule_change("update"))
     async def patch(
         self,
         name: ScheduleName,
@@ -271,7 +260,7 @@ class Schedules(Bulk):
                     raise
         raise AssertionError
 
-    @editor.delete("delete_schedule", "/schedules/{name}", "Delete a schedule", **_change("delete"))
+    @editor.delete("delete_schedule", "/schedules/{name}", "Delete a schedule", **schedule_change("delete"))
     async def delete(
         self, name: ScheduleName, *, actor: str, revision: int | None = None, cancel_runs: CancelRuns = False
     ) -> Schedule:
@@ -279,7 +268,7 @@ class Schedules(Bulk):
         command = Delete(actor=actor, revision=revision, cancel_runs=cancel_runs)
         return (await self._change(name, command)).schedule
 
-    @operator.post("pause_schedule", "/schedules/{name}/pause", "Pause a schedule", **_change("pause"))
+    @operator.post("pause_schedule", "/schedules/{name}/pause", "Pause a schedule", **schedule_change("pause"))
     async def pause(
         self,
         name: ScheduleName,
@@ -295,13 +284,15 @@ class Schedules(Bulk):
         command = Pause(actor=actor, revision=revision, note=note, until=end, cancel_runs=cancel_runs)
         return (await self._change(name, command)).schedule
 
-    @operator.post("resume_schedule", "/schedules/{name}/resume", "Resume a schedule", **_change("resume"))
+    @operator.post("resume_schedule", "/schedules/{name}/resume", "Resume a schedule", **schedule_change("resume"))
     async def resume(self, name: ScheduleName, *, actor: str, note: Note = "", revision: int | None = None) -> Schedule:
         """Plan a schedule again; the ticks of the pause are recorded as one skip. 409 if it is not paused."""
         command = Resume(actor=actor, revision=revision, note=note)
         return (await self._change(name, command)).schedule
 
-    @operator.post("reschedule", "/schedules/{name}/reschedule", "Reschedule the next tick", **_change("reschedule"))
+    @operator.post(
+        "reschedule", "/schedules/{name}/reschedule", "Reschedule the next tick", **schedule_change("reschedule")
+    )
     async def reschedule(
         self, name: ScheduleName, to: datetime, *, actor: str, note: Note = "", revision: int | None = None
     ) -> Schedule:
@@ -309,7 +300,7 @@ class Schedules(Bulk):
         command = Reschedule(actor=actor, revision=revision, to=to_seconds(to), note=note)
         return (await self._change(name, command)).schedule
 
-    @operator.post("skip_ticks", "/schedules/{name}/skip", "Skip the next ticks", **_change("skip"))
+    @operator.post("skip_ticks", "/schedules/{name}/skip", "Skip the next ticks", **schedule_change("skip"))
     async def skip(
         self,
         name: ScheduleName,
@@ -331,15 +322,7 @@ class Schedules(Bulk):
         return (await self._change(name, command)).schedule
 
     @operator.post(
-        "trigger_schedule",
-        "/schedules/{name}/trigger",
-        "Trigger a run now",
-        status=201,
-        audit="trigger",
-        stored=False,
-        envelope="run",
-        beside={"warnings": run_warnings},
-        waits=True,
+        "trigger_schedule", "/schedules/{name}/trigger", "Trigger a run now", **new_run_response(audit="trigger")
     )
     async def trigger(
         self,

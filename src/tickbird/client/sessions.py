@@ -15,7 +15,6 @@ from tickbird.wire.parameters import Meta
 
 
 def check_session_id(session_id: object) -> None:
-    """Raise NotFoundError for a text that cannot be the id of a session."""
     if not is_session_id(session_id):
         raise no_such_session(str(session_id))
 
@@ -24,7 +23,7 @@ SessionId = Annotated[str, Meta(check=check_session_id)]
 
 
 class Sessions(ClientBase):
-    """`client.sessions`; with `within`, only sessions of tokens that are limited to these namespaces."""
+    """Sessions of browsers; `within` selects those whose tokens are limited to these namespaces."""
 
     @token_admin.get("list_sessions", "/sessions", "List sessions", page=lambda session: session.id)
     async def list(

@@ -30,13 +30,12 @@ from tickbird.wire.parameters import Meta
 
 
 def check_days(days: int) -> None:
-    """Raise InvalidError if the number of days is not in the range."""
     if not 1 <= days <= 36_500:
         raise InvalidError("days: must be from 1 to 36500.", field="days")
 
 
 class System(ClientBase):
-    """`client.system`"""
+    """The store: its clock, identity, health and time zone data."""
 
     @store_admin.get("doctor", "/doctor", "Check the store", timeout=60)
     async def doctor(self) -> Sequence[Finding]:
@@ -54,7 +53,7 @@ class System(ClientBase):
         """Let a copied store plan and execute; 409 if it is not a copy."""
         check_text(actor, "actor", minimum=1, maximum=200)
         if not (await self._store.identity.check()).copy_reason:
-            raise ConflictError("this store is no copy;", hint="there is nothing to accept.")
+            raise ConflictError("this store is not a copy.", hint="There is nothing to accept.")
         return await self._store.identity.accept_copy(self._namespace, actor)
 
     @viewer.get("zone_data", "/system/zone-data", "Get the time zone data")
@@ -75,7 +74,7 @@ class System(ClientBase):
         check_text(actor, "actor", minimum=1, maximum=200)
         zones = await self._store.zone_data.check(adopt=True, actor=actor)
         if not zones.adopted:
-            raise ConflictError("the store goes by these zone rules already;", hint="there is nothing to adopt.")
+            raise ConflictError("the store already uses these zone rules.", hint="There is nothing to adopt.")
         return zones
 
     @viewer.get(
@@ -85,11 +84,7 @@ class System(ClientBase):
         self,
         days: Annotated[
             int,
-            Meta(
-                schema={"minimum": 1, "maximum": 36_500},
-                description="How many days to compare.",
-                check=check_days,
-            ),
+            Meta(schema={"minimum": 1, "maximum": 36_500}, description="How many days to compare.", check=check_days),
         ] = 400,
         against: str | Path | None = None,
     ) -> Sequence[ZoneImpact]:
@@ -99,10 +94,7 @@ class System(ClientBase):
         """
         check_days(days)
         since = to_seconds(await self._store.now())
-        schedules, after = [], ""
-        while rows := await self._store.schedules.list(self._namespace, after=after, limit=1_000):
-            schedules += [row.schedule for row in rows if is_zoned(row.schedule)]
-            after = rows[-1].schedule.name
+        schedules = [schedule for schedule in await self._all_schedules() if is_zoned(schedule)]
         if against is None:
             return await compute(lambda: sort_by_instant(map(next_zone_impact, schedules)))
         return await compute(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from tickbird.client.base import ClientBase
 from tickbird.client.parameters import Note, Payload, ScheduleName
-from tickbird.client.warnings import schedule_warnings
+from tickbird.client.responses import schedule_change, schedule_name
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.ledger.decisions import decided_error
 from tickbird.domain.planning.commands.base import Command
@@ -20,11 +20,6 @@ from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.domain.time.instants import to_datetime, to_seconds, to_whole_second
 from tickbird.wire.operations import operator, viewer
 from tickbird.wire.parameters import Meta
-
-
-async def _name(_: Any, __: OverrideRecord, arguments: Mapping[str, Any]) -> str:
-    return str(arguments["name"])
-
 
 Tick = Annotated[
     datetime,
@@ -46,7 +41,7 @@ class Overrides(ClientBase):
         "Override a tick",
         audit="override",
         envelope="override",
-        beside={"schedule": _name},
+        beside={"schedule": schedule_name},
     )
     async def put(
         self,
@@ -78,10 +73,7 @@ class Overrides(ClientBase):
         "undo_override",
         "/schedules/{name}/overrides/{tick}",
         "Undo an override",
-        audit="undo_override",
-        envelope="schedule",
-        beside={"warnings": schedule_warnings},
-        etag=lambda schedule: schedule.revision,
+        **schedule_change("undo_override"),
     )
     async def undo(
         self, name: ScheduleName, tick: Tick, *, actor: str, note: Note = "", revision: int | None = None

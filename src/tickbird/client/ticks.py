@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ from tickbird.domain.explain.context import ExplainContext
 from tickbird.domain.explain.explanation import Explanation
 from tickbird.domain.explain.why import explain
 from tickbird.domain.ledger.decisions import DecisionPage, TickDecisions, page_of_decisions
-from tickbird.domain.ledger.entries import LedgerEntry
+from tickbird.domain.ledger.page_cursor import LedgerCursor
 from tickbird.domain.ledger.report import LedgerReport
 from tickbird.domain.ledger.verification import LedgerVerifier
 from tickbird.domain.planning.upcoming import UpcomingTick, check_count, upcoming_ticks, with_notes
@@ -43,7 +43,7 @@ async def _clock(client: Any, _: Sequence[UpcomingTick], __: Mapping[str, Any]) 
 
 
 class Ticks(ClientBase):
-    """`client.ticks`"""
+    """Ticks: upcoming, decided, explained, verified."""
 
     @viewer.get("next_ticks", "/schedules/{name}/next", "List upcoming ticks", beside={"now": _clock})
     async def next(
@@ -55,7 +55,7 @@ class Ticks(ClientBase):
     ) -> Sequence[UpcomingTick]:
         """List the next ticks of a schedule as it is now, with notes on clock changes."""
         schedule, now = await self._get(name), await self._store.now()
-        # A page that shows a few does not wait for a caller that asked for thousands.
+        # A page that shows a few ticks does not wait for a caller that requested thousands.
         return await (compute if count > _FEW else compute_now)(_noted_ticks, schedule, now, count)
 
     @viewer.get("why", "/schedules/{name}/why", "Explain a tick")
@@ -71,7 +71,6 @@ class Ticks(ClientBase):
         return await compute_now(explain, evidence if tz is None else replace(evidence, tz=zone(tz).name))
 
     async def _context(self, schedule: Schedule, at: datetime) -> ExplainContext:
-        """The rows about one instant of a schedule, and the rows that they refer to."""
         store, namespace, name = self._store, self._namespace, schedule.name
         tick = to_datetime(to_seconds(at))
         decided = await store.ledger.tick_decisions(schedule.id, tick, tick)
@@ -91,8 +90,8 @@ class Ticks(ClientBase):
         evidence = await self._with_needed(evidence, run.revision if run else skip.revision if skip else None)
         others: list[RunRecord] = []
         if run is None:
-            behind = await store.runs.get(skip.run_id) if skip is not None and skip.run_id is not None else None
-            return evidence if behind is None else replace(evidence, others=[behind])
+            blocker = await store.runs.get(skip.run_id) if skip is not None and skip.run_id is not None else None
+            return evidence if blocker is None else replace(evidence, others=[blocker])
         if run.available_at > run.created_at:
             # It may have waited for one of these.
             others += await store.runs.list(namespace, schedule=name, before=run.id, limit=50)
@@ -118,27 +117,23 @@ class Ticks(ClientBase):
     async def _revisions_around(
         self, schedule: Schedule, tick: datetime, named: set[int | None]
     ) -> Sequence[RevisionRecord]:
-        """Revisions, newest first: the newest ones, those around an instant, and those with these numbers.
-
-        A bounded number, because a schedule may have tens of thousands.
-        """
+        """The newest revisions, those around an instant, and the named ones, newest first; a bounded number."""
         list_revisions = self._store.schedules.list_revisions
-        found = {each.revision: each for each in await list_revisions(schedule.id)}
-        if found and min(found) > 1 and found[min(found)].at >= tick:
-            then = await list_revisions(schedule.id, made_before=tick, limit=1)
-            before = (then[0].revision if then else 0) + _AROUND
-            found |= {
-                each.revision: each for each in await list_revisions(schedule.id, before=before, limit=2 * _AROUND)
-            }
-        for number in sorted(number for number in named if number is not None and number not in found):
-            one = await list_revisions(schedule.id, before=number + 1, limit=1)
-            found |= {each.revision: each for each in one if each.revision == number}
-        return [found[number] for number in sorted(found, reverse=True)]
+        records = {record.revision: record for record in await list_revisions(schedule.id)}
+        if records and min(records) > 1 and records[min(records)].at >= tick:
+            earlier = await list_revisions(schedule.id, made_before=tick, limit=1)
+            before = (earlier[0].revision if earlier else 0) + _AROUND
+            page = await list_revisions(schedule.id, before=before, limit=2 * _AROUND)
+            records |= {record.revision: record for record in page}
+        for number in sorted(number for number in named if number is not None and number not in records):
+            page = await list_revisions(schedule.id, before=number + 1, limit=1)
+            records |= {record.revision: record for record in page if record.revision == number}
+        return [records[number] for number in sorted(records, reverse=True)]
 
     async def _with_needed(self, evidence: ExplainContext, revision: int | None) -> ExplainContext:
         """Add the schedules that this one depends on, also by an earlier revision."""
-        asked = (evidence.schedule.definition, evidence.definition(revision))
-        names = {each.schedule for definition in asked if definition is not None for each in definition.depends_on}
+        definitions = (evidence.schedule.definition, evidence.definition(revision))
+        names = {need.schedule for definition in definitions if definition for need in definition.depends_on}
         if not names:
             return evidence
         successes = await self._store.schedules.last_successes(self._namespace, names)
@@ -208,50 +203,33 @@ class Ticks(ClientBase):
         if end < start:
             raise InvalidError("last: lies before first.", field="last", hint="Swap them.")
         while True:
-            # In this order: all decisions up to the cursor are in rows that are read after it.
+            # The cursor is read before the rows, so that the rows contain all decisions up to it.
             schedule = await self._find(name)
             revisions, known_from = await self._revisions_without_gap(schedule)
             now, pruned = (await self._store.now()).timestamp(), await self._pruned_until(schedule)
-            complete = max((each for each in (pruned, known_from) if each is not None), default=None)
-            auditor = await compute_now(LedgerVerifier, schedule, revisions, start, end, now, complete)
-            async for decisions in self._ledger(schedule, auditor, start, page):
-                await compute_now(auditor.take, decisions)
-            # Rows that were pruned meanwhile would look missing.
+            complete = max((second for second in (pruned, known_from) if second is not None), default=None)
+            verifier = await compute_now(LedgerVerifier, schedule, revisions, start, end, now, complete)
+            cursor = LedgerCursor(start, verifier.reach, page)
+            while not cursor.done:
+                runs_from, skips_from = to_datetime(cursor.runs_from), to_datetime(cursor.skips_from)
+                reach = to_datetime(cursor.reach)
+                entries = cursor.take(await self._store.ledger.page(schedule.id, runs_from, skips_from, reach, page))
+                await compute_now(verifier.take, entries)
+            # Rows that were pruned in the meantime would look missing.
             if await self._pruned_until(schedule) == pruned:
-                return await compute_now(auditor.finish)
+                return await compute_now(verifier.finish)
 
     async def _revisions_without_gap(self, schedule: Schedule) -> tuple[Sequence[RevisionRecord], int | None]:
         """The newest revisions without a gap, and the second from which they are complete; None: from the first."""
-        found: list[RevisionRecord] = []
-        async for revision in self._all_revisions(schedule):
-            if found and revision.revision != found[-1].revision - 1:
+        records: list[RevisionRecord] = []
+        async for record in self._all_revisions(schedule):
+            if records and record.revision != records[-1].revision - 1:
                 break
-            found.append(revision)
-        return found, to_seconds(found[-1].at) if found and found[-1].revision > 1 else None
+            records.append(record)
+        return records, to_seconds(records[-1].at) if records and records[-1].revision > 1 else None
 
     async def _pruned_until(self, schedule: Schedule) -> int | None:
         return (await self._store.ledger.page(schedule.id, EPOCH, EPOCH, EPOCH, 1)).pruned_until
-
-    async def _ledger(
-        self, schedule: Schedule, auditor: LedgerVerifier, start: int, limit: int
-    ) -> AsyncIterator[Sequence[LedgerEntry]]:
-        """The decisions from an instant on, in order, read page by page as needed."""
-        reach, runs_from, skips_from = auditor.reach, start, start
-        while reach >= min(runs_from, skips_from):
-            found = await self._store.ledger.page(
-                schedule.id, to_datetime(runs_from), to_datetime(skips_from), to_datetime(reach), limit
-            )
-            full = [rows[-1].first for rows in (found.runs, found.skips) if len(rows) == limit]
-            # Both pages are complete up to here; the rest comes with the next pages.
-            horizon = min(full, default=reach)
-            taken = sorted(
-                (each for each in (*found.runs, *found.skips) if each.first <= horizon), key=lambda each: each.first
-            )
-            yield taken
-            if not full:
-                return
-            runs_from = max([runs_from, *(each.last + 1 for each in taken if each.run_id is not None)])
-            skips_from = max([skips_from, *(each.last + 1 for each in taken if each.skip_id is not None)])
 
 
 def _noted_ticks(schedule: Schedule, now: datetime, count: int) -> Sequence[UpcomingTick]:
@@ -264,7 +242,7 @@ def _read_cursor(after: str | None) -> int | None:
         return None if after is None else read_number_key(after)
     except ValueError:
         raise PageTokenError(
-            f"after: {str(after)[:60]!r} is not a key of a page;",
+            f"after: {str(after)[:60]!r} is not the key of a page.",
             field="after",
-            hint="give the `next` of the page before as it is, or leave it out.",
+            hint="Send the unchanged `next` of the previous page, or leave it out.",
         ) from None

@@ -31,7 +31,6 @@ from tickbird.wire.parameters import TEXT, Meta
 
 
 def check_token_id(token_id: object) -> None:
-    """Raise NotFoundError for a text that cannot be the id of a token."""
     if not is_token_id(token_id):
         raise no_such_token(str(token_id))
 
@@ -42,7 +41,7 @@ _NAMESPACES = {"items": NAME, "minItems": 1, "maxItems": MAX_NAMESPACES}
 
 
 class Tokens(ClientBase):
-    """`client.tokens`; with `within`, only tokens that are limited to these namespaces."""
+    """Tokens of the API; `within` selects those that are limited to these namespaces."""
 
     @token_admin.get("list_tokens", "/tokens", "List tokens", page=lambda token: token.id)
     async def list(
@@ -79,14 +78,14 @@ class Tokens(ClientBase):
         # Name and id together are the actor in the audit log.
         check_text(name, "name", minimum=1, maximum=100)
         if expires_at is not None and to_seconds(expires_at) <= to_seconds(await self._store.now()):
-            raise InvalidError("expires_at: lies in the past;", field="expires_at", hint="give a later instant.")
+            raise InvalidError("expires_at: lies in the past.", field="expires_at", hint="Choose a later instant.")
         mine = (self._namespace,) if within == () else check_namespaces(within)
         opened = requested_namespaces(mine, namespaces, everything=all_namespaces)
         if within != () and not covers(mine, opened):
             raise ClosedNamespaceError(
-                "namespaces: a token can only open what the token opens that creates it;",
+                "namespaces: a token can only have namespaces of the token that creates it.",
                 field="namespaces",
-                hint=f"name some of {', '.join((mine or ())[:20])}.",
+                hint=f"Choose from {', '.join((mine or ())[:20])}.",
             )
         token_id, secret, text = make_token(secrets.token_bytes(NOISE))
         new = NewToken(token_id, digest(secret), name, check_role(role), opened, expires_at)

@@ -14,7 +14,6 @@ from tickbird.wire.parameters import Meta
 
 
 def check_worker_id(worker_id: str) -> None:
-    """Raise NotFoundError for a text that cannot be the id of a worker."""
     if "/" in check_text(worker_id, "worker", minimum=1, maximum=1_000):
         raise no_such_worker(worker_id)
 
@@ -23,7 +22,7 @@ WorkerId = Annotated[str, Meta(max_length=1_000, check=check_worker_id)]
 
 
 class Workers(ClientBase):
-    """`client.workers`"""
+    """Live workers."""
 
     @viewer.get("list_workers", "/workers", "List workers", page=lambda worker: worker.id)
     async def list(self) -> Sequence[Worker]:
@@ -44,7 +43,7 @@ class Workers(ClientBase):
     async def drain(self, worker_id: WorkerId, *, actor: str, note: Note = "") -> Worker:
         """Ask a worker to finish its runs, claim no others and exit, as on SIGTERM; this cannot be undone.
 
-        It hears of it at once, or with its next heartbeat. Harmless if it was asked before.
+        The worker sees the request at once, or with its next heartbeat. Draining it twice has no effect.
         """
         check_text(actor, "actor", minimum=1, maximum=200)
         check_text(note, "note")

@@ -10,8 +10,8 @@ import pytest
 
 from conformance.steps import a_worker
 from tests.api.conftest import Api, keys, refused
-from tickbird.client.runs import RunDetail
 from tickbird.domain.explain.explanation import Step
+from tickbird.domain.explain.run_detail import RunDetail
 from tickbird.domain.runs.logs import Progress
 from tickbird.domain.runs.run import AttemptRecord, ClaimedRun, Outcome, RunRecord, Status
 from tickbird.domain.schedules.dependencies import after

@@ -57,7 +57,7 @@ def test_what_is_no_rate_is_refused(cli: Cli) -> None:
     ):
         assert why in cli.refused(2, "queue", "mail", "--rate", wrong)
     assert cli.refused(3, "queue", "mail", "--rate", "none") == (
-        "queue 'mail' has no rate; `tickbird queues` shows those that have one."
+        "queue 'mail' has no rate. `tickbird queues` lists the rates."
     )
 
 

@@ -28,7 +28,7 @@ def test_a_store_that_is_well(bare: Cli) -> None:
     assert document["counts"] == {"problem": 0, "warning": 0, "unseen": 0, "ok": 16}
     assert set(document["checks"][0]) == {"check", "severity", "ok", "text", "fix", "figures"}
     words = bare.refused(4, "doctor", "--accept-copy", "--url", "sqlite:///well.db")
-    assert words == "this store is no copy; there is nothing to accept."
+    assert words == "this store is not a copy. There is nothing to accept."
 
 
 def test_every_check_is_made(cli: Cli) -> None:
@@ -120,5 +120,5 @@ def test_zones_tells_what_moves(bare: Cli, tmp_path: Path) -> None:
     assert moves["first_removed"][0][11:] == "07:00:00Z"
     assert moves["first_added"][0][11:] == "08:00:00Z"
     assert "Ticks move in 1 schedule:" in bare.ok("zones", "--against", folder).out
-    assert bare.refused(4, "zones", "--adopt").startswith("the store goes by these zone rules already;")
+    assert bare.refused(4, "zones", "--adopt").startswith("the store already uses these zone rules.")
     assert bare("zones", "--against", "nowhere").code == 2

@@ -1,17 +1,18 @@
-"""Warnings next to a value: what keeps the runs of a schedule, or a run, from being executed."""
+"""Responses of changes: options that operations share, and warnings next to the value."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
+from tickbird.wire.operations import Beside, Options
 
 
 async def schedule_warnings(client: Any, schedule: Schedule, _: Mapping[str, Any]) -> list[str]:
-    """That no live worker serves the target of a schedule."""
+    """A warning if no live worker serves the target of a schedule."""
     definition = schedule.definition
     if definition is None or schedule.state not in ("active", "paused"):
         return []
@@ -20,7 +21,7 @@ async def schedule_warnings(client: Any, schedule: Schedule, _: Mapping[str, Any
 
 
 async def run_warnings(client: Any, run: RunRecord, _: Mapping[str, Any]) -> list[str]:
-    """What a run waits for."""
+    """A warning if a run has to wait."""
     if run.status == "waiting":
         if run.schedule is not None:
             return [f"run {run.id} waits until the active run of {run.schedule} is final"]
@@ -29,3 +30,30 @@ async def run_warnings(client: Any, run: RunRecord, _: Mapping[str, Any]) -> lis
         unserved = unserved_reason(run.queue, run.target, await client.workers.list())
         return [f"{unserved}: run {run.id} stays queued until one does"] if unserved else []
     return []
+
+
+async def schedule_name(_: Any, __: Any, arguments: Mapping[str, Any]) -> str:
+    return str(arguments["name"])
+
+
+def schedule_change(audit: str, status: int = 200, warnings: Beside = schedule_warnings) -> Options:
+    """The options of operations that change one schedule and return it."""
+    return {
+        "audit": audit,
+        "status": status,
+        "envelope": "schedule",
+        "beside": {"warnings": warnings},
+        "etag": lambda schedule: schedule.revision,
+    }
+
+
+def new_run_response(**options: Unpack[Options]) -> Options:
+    """The options of operations that create one run."""
+    return {
+        "status": 201,
+        "stored": False,
+        "envelope": "run",
+        "beside": {"warnings": run_warnings},
+        "waits": True,
+        **options,
+    }
