@@ -50,6 +50,4 @@ class Pings(ClientBase):
 def check_ping(at: datetime, now: datetime) -> None:
     to_seconds(at)
     if at > now + _MAX_CLOCK_LEAD:
-        raise InvalidError(
-            f"at: {utc_text(at)} is in the future.", field="at", hint="Send the instant at which it ran."
-        )
+        raise InvalidError(f"at: {utc_text(at)} is in the future.", field="at", hint="Send the instant of the run.")

@@ -48,7 +48,7 @@ async def test_an_admin_keeps_to_the_namespaces_of_the_own_token(api: Api) -> No
     assert (await make(api, "a", "b", namespaces=["b"]))["namespaces"] == ["b"]
     for wrong in ({"namespaces": ["a", "c"]}, {"all_namespaces": True}):
         answer = await api.ask("POST", PATH, "admin", "a", "b", json={"name": "ci", "role": "viewer", **wrong})
-        assert "name some of a, b" in refused(answer, 403, "closed-namespace")
+        assert "Choose from a, b" in refused(answer, 403, "closed-namespace")
     wide = await make(api, "*", namespaces=["b", "c"])
     every = await make(api, "*", all_namespaces=True)
     assert every["namespaces"] is None
