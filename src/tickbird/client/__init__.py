@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, Generic, TypeVar, overload
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from tickbird.client.activity import ActivityLog
 from tickbird.client.audit import AuditLog
@@ -17,6 +17,7 @@ from tickbird.client.calendars import Calendars
 from tickbird.client.concurrency import Limits
 from tickbird.client.credentials import Credentials
 from tickbird.client.dashboard import DashboardReads
+from tickbird.client.file_service import FileService
 from tickbird.client.files import Files
 from tickbird.client.forecast import Forecasts
 from tickbird.client.held import Held
@@ -31,7 +32,11 @@ from tickbird.client.tick_overrides import Overrides
 from tickbird.client.ticks import Ticks
 from tickbird.client.tokens import Tokens
 from tickbird.client.workers import Workers
+from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.protocol.store import Store
+
+if TYPE_CHECKING:
+    from tickbird.files.document import Document
 
 T = TypeVar("T", bound=ClientBase)
 
@@ -107,6 +112,10 @@ class StoreClient(ClientBase, Client):
     def credentials(self) -> Credentials:
         """Tokens and sessions of all namespaces, for a server."""
         return Credentials(self._store)
+
+    async def document(self, schedules: Sequence[Schedule], app: str) -> Document:
+        """A document of these schedules as `app` declares them, and of the calendars that they name."""
+        return await self._noun(FileService).document(schedules, app)
 
     @property
     def board(self) -> DashboardReads:

@@ -51,9 +51,7 @@ class Backfills(ClientBase):
     ) -> BackfillPlan:
         """Create a run for each tick from `first` to `last`, inclusive, that has none; they run after all others."""
         if payload is not None:
-            definition = (await self._get(name)).definition
-            if definition is not None:
-                payload = await self._checked_payload(definition.target, payload, unknown_task_ok=True)
+            payload = await self._payload_for(name, payload)
         new = NewBackfill(
             actor=actor,
             first=to_seconds_ceil(first),

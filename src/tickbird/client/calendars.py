@@ -43,10 +43,8 @@ _SECONDS = {"type": "integer", "minimum": 1, "maximum": MAX_HORIZON}
 Horizon = Annotated[
     Duration | None,
     Meta(
-        schema={
-            "anyOf": [_SECONDS, {"type": "string", "format": "length-of-time"}, {"type": "null"}],
-            "description": "How far ahead ticks are compared: seconds, or a text such as 90d; at most five years.",
-        }
+        schema={"anyOf": [_SECONDS, {"type": "string", "format": "length-of-time"}, {"type": "null"}]},
+        description="How far ahead ticks are compared: seconds, or a text such as 90d; at most five years.",
     ),
 ]
 

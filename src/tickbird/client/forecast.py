@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from tickbird.client.base import ClientBase
 from tickbird.client.file_service import FileService
+from tickbird.client.parameters import nullable
 from tickbird.cpu_threads import compute, compute_now
 from tickbird.domain.cancellation import checkpoint
 from tickbird.domain.forecast.bounds import MAX_DAYS, MAX_OUTAGES, MAX_ROWS
@@ -108,12 +109,7 @@ class Forecasts(ClientBase):
         after: Annotated[datetime | None, Meta(description="The ticks after this instant (default: now).")] = None,
         name: Annotated[
             str | None,
-            Meta(
-                schema={
-                    "anyOf": [NAME, {"type": "null"}],
-                    "description": "The schedule's name, by which its offset within a spread is computed.",
-                }
-            ),
+            Meta(schema=nullable(NAME), description="The schedule's name, which sets its offset within a spread."),
         ] = None,
     ) -> Preview:
         """List the next ticks of a definition, with warnings, and the ticks of other schedules around them.

@@ -14,6 +14,10 @@ from tickbird.wire.parameters import TEXT, Meta
 MAX_ID: Final = 2**63 - 1
 
 
+def nullable(schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
 def check_routable(name: object) -> None:
     if not check_text(name, "schedule") or "/" in str(name):
         raise NotFoundError(f"there is no schedule {str(name)[:200]!r}.", hint="`tickbird ls` lists the schedules.")

@@ -22,12 +22,8 @@ QueueName = Annotated[str, Meta(schema={"pattern": NAME["pattern"]})]
 Rate = Annotated[
     RateLimit | str,
     Meta(
-        schema={
-            "type": "string",
-            "maxLength": 60,
-            "pattern": RATE,
-            "description": 'Such as "100/min", "5/s", "20/3h" or "1000/day".',
-        }
+        schema={"type": "string", "maxLength": 60, "pattern": RATE},
+        description='Such as "100/min", "5/s", "20/3h" or "1000/day".',
     ),
 ]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Final, TypeVar, get_args
 
 from tickbird.client.base import ClientBase, check_choice, page_size
-from tickbird.client.parameters import From, OfSchedule, Payload, RunId, ScheduleName, Zone, no_such_run
+from tickbird.client.parameters import From, OfSchedule, Payload, RunId, ScheduleName, Zone, no_such_run, nullable
 from tickbird.client.responses import new_run_response
 from tickbird.domain.errors import ConflictError
 from tickbird.domain.explain.context import RunContext, readable
@@ -39,22 +39,14 @@ _LOG_PAGE = 1_000
 # How many runs are read to find out whether all slots are busy.
 _RUNNING = 1_000
 F = TypeVar("F", bound=Callable[..., Any])
-_LENGTH: Final = {
-    "anyOf": [{"type": "integer"}, {"type": "string"}],
-    "description": 'Seconds, or a text such as "10m".',
-}
+_LENGTH: Final = {"anyOf": [{"type": "integer"}, {"type": "string"}]}
 _LENGTH_OR_NULL: Final = {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}]}
 # The domain validates it, as for a schedule.
+_PRIORITY: Final = POLICIES["priority"]
 RunPriority = Annotated[
-    Priority | None,
-    Meta(
-        schema={
-            "anyOf": [POLICIES["priority"].kind.schema(), {"type": "null"}],
-            "description": POLICIES["priority"].help_with_default,
-        }
-    ),
+    Priority | None, Meta(schema=nullable(_PRIORITY.kind.schema()), description=_PRIORITY.help_with_default)
 ]
-Length = Annotated[Duration, Meta(schema=_LENGTH)]
+Length = Annotated[Duration, Meta(schema=_LENGTH, description='Seconds, or a text such as "10m".')]
 
 
 async def _load(client: Any, run_id: int) -> RunRecord:
@@ -99,12 +91,7 @@ class Runs(ClientBase):
         idempotency_key: str | None = None,
         concurrency_key: Annotated[
             str | FromTask | None,
-            Meta(
-                schema={
-                    "anyOf": [{"type": "string"}, {"type": "null"}],
-                    "description": "The concurrency key (default: the task's).",
-                }
-            ),
+            Meta(schema=nullable({"type": "string"}), description="The concurrency key (default: the task's)."),
         ] = FROM_TASK,
         unknown_task_ok: Annotated[bool, Meta(description="If false, 404 if no live worker knows the task.")] = False,
     ) -> int:

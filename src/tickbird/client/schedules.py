@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from tickbird.client.base import check_choice, page_size
 from tickbird.client.bulk import Bulk
-from tickbird.client.parameters import CancelRuns, Note, Payload, ScheduleName
+from tickbird.client.parameters import CancelRuns, Note, Payload, ScheduleName, nullable
 from tickbird.client.responses import new_run_response, schedule_change, schedule_warnings
 from tickbird.client.runs import Runs, created_run
 from tickbird.domain.access.tokens import Role
@@ -47,9 +47,7 @@ _MAX_PUT_TRIES: Final = 20
 # The domain validates it, with better errors than a schema.
 DefinitionJson = Annotated[
     Mapping[str, Any],
-    Meta(
-        schema={**definition_schema(), "description": "As in the document of a schedule: trigger, target and policies."}
-    ),
+    Meta(schema=definition_schema(), description="As in the document of a schedule: trigger, target and policies."),
 ]
 Changes = Annotated[Mapping[str, Any], Meta(schema=changes_schema())]
 FieldNames = Annotated[
@@ -306,7 +304,7 @@ class Schedules(Bulk):
         name: ScheduleName,
         count: Annotated[
             int | None,
-            Meta(schema={"anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_SKIPPED}, {"type": "null"}]}),
+            Meta(schema=nullable({"type": "integer", "minimum": 1, "maximum": MAX_SKIPPED})),
         ] = None,
         *,
         actor: str,

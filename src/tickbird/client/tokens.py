@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Annotated
 
 from tickbird.client.base import ClientBase, page_size
+from tickbird.client.parameters import nullable
 from tickbird.domain.access.tokens import (
     MAX_NAMESPACES,
     NOISE,
@@ -61,10 +62,8 @@ class Tokens(ClientBase):
         namespaces: Annotated[
             Collection[str] | None,
             Meta(
-                schema={
-                    "anyOf": [{"type": "array", **_NAMESPACES}, {"type": "null"}],
-                    "description": "The namespaces of the token (default: those of the caller's token).",
-                }
+                schema=nullable({"type": "array", **_NAMESPACES}),
+                description="The namespaces of the token (default: those of the caller's token).",
             ),
         ] = None,
         all_namespaces: Annotated[bool, Meta(description="Allow every namespace, including future ones.")] = False,

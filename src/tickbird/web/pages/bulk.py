@@ -12,7 +12,6 @@ from typing import Any, Final, Literal, cast
 from starlette.responses import Response
 
 from tickbird.api.middleware.timeouts import extend_timeout
-from tickbird.client.selection import ScheduleSelection, SelectedSchedules
 from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.bulk import (
@@ -29,6 +28,7 @@ from tickbird.web.filters import query_of, requested_filter
 from tickbird.web.forms.idempotency import form_token, key_of
 from tickbird.web.forms.instants import Picked, in_full, read_instant, tomorrow_at, zone_choices
 from tickbird.web.page_request import PageRequest, PageRoute
+from tickbird.web.schedule_selection import ScheduleSelection, SelectedSchedules
 
 Deed = Literal["pause", "resume", "run"]
 DONE: Final = {"pause": "paused", "resume": "resumed", "run": "run"}

@@ -29,7 +29,7 @@ class SelectedSchedules:
 
 
 class ScheduleSelection:
-    """Only for pages: over HTTP, the verbs of `client.schedules` have their own filter."""
+    """The selected schedules, read at each use."""
 
     def __init__(self, client: StoreClient, which: Sequence[str] | ScheduleFilter) -> None:
         self._client = client
@@ -70,7 +70,6 @@ class ScheduleSelection:
 
     async def document(self) -> Document:
         """A document of the readable schedules, without the overrides of operators."""
-        from tickbird.client.file_service import FileService
         from tickbird.files.document import DEFAULT_APP
 
         schedules = (await self.find(MAX_EXPORTED + 1)).schedules
@@ -82,4 +81,4 @@ class ScheduleSelection:
             )
         owners = {schedule.app for schedule in schedules}
         app = next(iter(owners)) if len(owners) == 1 else None
-        return await self._client._noun(FileService).document(schedules, app or DEFAULT_APP)
+        return await self._client.document(schedules, app or DEFAULT_APP)
