@@ -32,20 +32,20 @@ class ActivityLog(ClientBase):
         to_seconds(since)
         if schedule is not None:
             await self._find(schedule)
-        found: builtins.list[Activity] = []
+        activities: builtins.list[Activity] = []
         before: int | None = None
-        while len(found) < limit:
+        while len(activities) < limit:
             page = await self._store.runs.list(
                 self._namespace, schedule=schedule, before=before, limit=min(200, page_size(limit))
             )
-            made = [run for run in page if run.created_at >= since]
-            found += [Activity(run.created_at, "planned", run.schedule, run) for run in made]
-            # Ids are given out before their runs are written, so that one page may hold some of either side.
-            if not made:
+            created = [run for run in page if run.created_at >= since]
+            activities += [Activity(run.created_at, "planned", run.schedule, run) for run in created]
+            # Ids are assigned before the commit, so runs before and after `since` may be on the same page.
+            if not created:
                 break
             before = page[-1].id
         recent = await self._store.ledger.recent_outcomes(self._namespace, since, limit)
-        found += [Activity(run.finished_at or since, "ended", run.schedule, run) for run in recent.ended]
-        found += [Activity(skip.decided_at, "skipped", name, skip=skip) for name, skip in recent.skips]
-        own = [activity for activity in found if schedule in (None, activity.schedule)]
+        activities += [Activity(run.finished_at or since, "ended", run.schedule, run) for run in recent.ended]
+        activities += [Activity(skip.decided_at, "skipped", name, skip=skip) for name, skip in recent.skips]
+        own = [activity for activity in activities if schedule in (None, activity.schedule)]
         return sorted(own, key=lambda activity: (activity.at, activity.kind != "planned"))

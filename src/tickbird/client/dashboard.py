@@ -71,8 +71,8 @@ class DashboardReads:
 
     async def dependents(self, name: str, *, limit: int = 100) -> Sequence[str]:
         """The names of schedules that depend on this one, sorted."""
-        limit = _within(limit, "limit", 1_000)
-        return await self._dashboard.dependents(self._namespace, check_text(name, "schedule"), limit)
+        name = check_text(name, "schedule")
+        return await self._dashboard.dependents(self._namespace, name, _within(limit, "limit", 1_000))
 
     async def count(self, wanted: ScheduleFilter = _ALL, *, maximum: int = 10_000) -> CappedCount:
         return await self._dashboard.count_schedules(self._namespace, wanted, _within(maximum, "maximum", 100_000))

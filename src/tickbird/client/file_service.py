@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tickbird.client.base import ClientBase
 from tickbird.client.calendars import Calendars
 from tickbird.cpu_threads import compute_now
-from tickbird.domain.errors import InvalidError, PayloadError, TickbirdError
+from tickbird.domain.errors import InvalidError, TickbirdError
 from tickbird.domain.planning.changes import CalendarUpdate
 from tickbird.domain.planning.code_sync import AppSchedule
 from tickbird.domain.schedules.codec import decode_definition
-from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
-from tickbird.domain.schedules.payload_schema import check_by_schema
+from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.schedules.task_settings import find_published, inherit
+from tickbird.domain.targets.target import TASK
 
 # Code that reads and compares files is imported when it is used, so that not every client loads it.
 if TYPE_CHECKING:
@@ -43,6 +41,7 @@ class FileService(ClientBase):
         from tickbird.files.diagnostics import Diagnostic
         from tickbird.files.plan import StoredState
         from tickbird.files.planner import plan_files
+        from tickbird.files.task_checks import check_payloads, inherit_settings
 
         store, namespace = self._store, self._namespace
         for noun in ("calendars", "limits", "queues"):
@@ -79,65 +78,32 @@ class FileService(ClientBase):
             limits=await self._limits() if document.limits else {},
             queues=await self._rates() if document.queues else {},
         )
-        document, refused = await self._inherit(document, stored)
-        diagnostics += refused
+        settings = await self._task_settings(definition.target for definition in definitions)
+        declared = await self._declared_settings(document, stored, settings)
+        document, refused = inherit_settings(document, settings, declared)
         now = (await store.now()).timestamp()
         # Thousands of schedules take seconds.
         plan = await compute_now(
             plan_files, document, known, namespace=namespace, actor=actor, now=now, prune=prune, adopt=adopt
         )
-        wrong, unserved = await self._payloads(document, plan)
-        return replace(plan, diagnostics=[*diagnostics, *plan.diagnostics, *wrong], unserved=unserved), resolved
-
-    async def _inherit(
-        self, document: Document, stored: Mapping[str, AppSchedule]
-    ) -> tuple[Document, list[Diagnostic]]:
-        """Fill in settings of tasks; if no live worker has the task, a schedule keeps its settings."""
-        from tickbird.files.diagnostics import Diagnostic
-
-        known = await self._task_settings(definition.target for definition in document.schedules.values())
-        schedules: dict[str, Definition] = {}
-        diagnostics: list[Diagnostic] = []
-        for name, definition in document.schedules.items():
-            settings = known.get(definition.target.name) if definition.target.kind == "task" else {}
-            if settings is None and name in stored and stored[name].schedule.app == document.app:
-                declared = await self._as_declared(stored[name].schedule)
-                if declared is not None and declared.target == definition.target:
-                    settings = {setting: getattr(declared, setting) for setting in TASK_SETTINGS}
-            try:
-                schedules[name] = inherit(definition, settings or {})
-            except InvalidError as error:
-                # The concurrency key of the task may need fields that the payload lacks.
-                schedules[name] = definition
-                location = document.location("schedules", name)
-                diagnostics.append(Diagnostic(location, f"schedule {name}: {error} Its task declares it."))
-        return replace(document, schedules=schedules), diagnostics
-
-    async def _payloads(self, document: Document, plan: FilePlan) -> tuple[list[Diagnostic], list[str]]:
-        """Diagnostics of payloads that the schemas of live workers refuse, and tasks that no live worker has."""
-        from tickbird.files.diagnostics import Diagnostic
-
         written = [change.name for change in plan.schedules if change.kind in ("create", "change")]
-        if not written:
-            return [], []
-        workers = await self._store.workers.list(self._namespace)
-        diagnostics, unserved = [], set()
-        for name in written:
-            definition = document.schedules[name]
-            if definition.target.kind != "task":
+        workers = await store.workers.list(namespace) if written else ()
+        wrong, unserved = await compute_now(check_payloads, document, written, workers)
+        diagnostics += [*refused, *plan.diagnostics, *wrong]
+        return replace(plan, diagnostics=diagnostics, unserved=unserved), resolved
+
+    async def _declared_settings(
+        self, document: Document, stored: Mapping[str, AppSchedule], settings: Collection[str]
+    ) -> dict[str, Definition]:
+        """Stored definitions by schedule of the app, if neither this process nor a live worker has the task."""
+        declared: dict[str, Definition] = {}
+        for name, definition in document.schedules.items():
+            if definition.target.kind != TASK or definition.target.name in settings:
                 continue
-            task = definition.target.name
-            published = find_published(workers, task)
-            if published is None:
-                unserved.add(task)
-                continue
-            try:
-                await asyncio.to_thread(check_by_schema, task, definition.payload, published, unknown_task_ok=True)
-            except PayloadError as error:
-                diagnostics.append(
-                    Diagnostic(document.location("schedules", name, "payload"), f"schedule {name}: {error}")
-                )
-        return diagnostics, sorted(unserved)
+            old = stored[name].schedule if name in stored else None
+            if old is not None and old.app == document.app and (was := await self._as_declared(old)) is not None:
+                declared[name] = was
+        return declared
 
     async def document(self, schedules: Sequence[Schedule], app: str) -> Document:
         """A document of these schedules without the overrides of operators, and of the calendars that they name."""

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from typing import Annotated
 
 from tickbird.client.base import ClientBase, page_size
-from tickbird.client.tokens import Live, TokenId
+from tickbird.client.tokens import Live, TokenId, Tokens
 from tickbird.domain.access.sessions import SessionRecord, is_session_id, no_such_session
-from tickbird.domain.access.tokens import check_namespaces, covers, is_token_id, no_such_token
+from tickbird.domain.access.tokens import check_namespaces, covers
 from tickbird.domain.text import check_text
 from tickbird.wire.operations import token_admin
 from tickbird.wire.parameters import Meta
@@ -50,7 +50,7 @@ class Sessions(ClientBase):
     ) -> Sequence[SessionRecord]:
         """List the sessions that were opened with a token, by id; ended ones are kept for a week."""
         check_text(after, "after")
-        await self._check_token(token_id, within)
+        await self._noun(Tokens).get(token_id, within=within)
         return await self._store.sessions.list(
             token_id=token_id, within=within, live=live, after=after, limit=page_size(limit)
         )
@@ -83,10 +83,5 @@ class Sessions(ClientBase):
     async def close_for_token(self, token_id: TokenId, *, actor: str, within: Collection[str] | None = None) -> int:
         """End all sessions of a token, but not the token; returns how many were live."""
         check_text(actor, "actor", minimum=1, maximum=200)
-        await self._check_token(token_id, within)
+        await self._noun(Tokens).get(token_id, within=within)
         return await self._store.sessions.close_all(self._namespace, token_id, actor)
-
-    async def _check_token(self, token_id: str, within: Collection[str] | None) -> None:
-        token = await self._store.tokens.find(token_id) if is_token_id(token_id) else None
-        if token is None or not covers(check_namespaces(within), token.namespaces):
-            raise no_such_token(str(token_id))

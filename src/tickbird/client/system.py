@@ -12,9 +12,11 @@ from tickbird.client.base import ClientBase, page_size
 from tickbird.cpu_threads import compute
 from tickbird.domain.doctor.checks.registry import run_checks
 from tickbird.domain.doctor.finding import Finding
-from tickbird.domain.errors import ConflictError, InvalidError
+from tickbird.domain.errors import ConflictError
 from tickbird.domain.planning.zone_impact import (
+    MAX_DAYS,
     ZoneImpact,
+    check_days,
     is_zoned,
     iter_zone_impacts,
     next_zone_impact,
@@ -27,11 +29,6 @@ from tickbird.domain.time.zone_data import ZoneRecord, Zones
 from tickbird.store.protocol.capabilities import missing_capabilities
 from tickbird.wire.operations import store_admin, viewer
 from tickbird.wire.parameters import Meta
-
-
-def check_days(days: int) -> None:
-    if not 1 <= days <= 36_500:
-        raise InvalidError("days: must be from 1 to 36500.", field="days")
 
 
 class System(ClientBase):
@@ -84,7 +81,7 @@ class System(ClientBase):
         self,
         days: Annotated[
             int,
-            Meta(schema={"minimum": 1, "maximum": 36_500}, description="How many days to compare.", check=check_days),
+            Meta(schema={"minimum": 1, "maximum": MAX_DAYS}, description="How many days to compare.", check=check_days),
         ] = 400,
         against: str | Path | None = None,
     ) -> Sequence[ZoneImpact]:

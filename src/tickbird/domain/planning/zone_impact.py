@@ -19,6 +19,7 @@ from tickbird.domain.triggers.zone_override import zones_of
 # At most this many ticks of a schedule are compared, the earliest.
 MAX_TICKS: Final = 20_000
 SHOWN: Final = 5
+MAX_DAYS: Final = 36_500
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +107,8 @@ def _ticks(definition: Definition, since: int, until: int) -> Iterator[int]:
             return
         yield tick
         tick = definition.grid.next(tick)
+
+
+def check_days(days: int) -> None:
+    if not 1 <= days <= MAX_DAYS:
+        raise InvalidError(f"days: must be from 1 to {MAX_DAYS}.", field="days")
