@@ -8,8 +8,8 @@ from typing import Final
 
 from tickbird.client.http.operations import HttpNoun
 from tickbird.client.schedules import Schedules
-from tickbird.client.system import System, check_days
-from tickbird.domain.planning.zone_impact import ZoneImpact, is_zoned, iter_zone_impacts, sort_by_instant
+from tickbird.client.system import System
+from tickbird.domain.planning.zone_impact import ZoneImpact, check_days, is_zoned, iter_zone_impacts, sort_by_instant
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import to_seconds
 from tickbird.wire.operations import operations_of
