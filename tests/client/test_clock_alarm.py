@@ -24,7 +24,7 @@ async def test_changes_are_refused_until_the_alarm_is_over(tmp_path: Path) -> No
         await store.workers.heartbeat(
             replace(WORKER, standby_reason=f"plans nothing: {CLOCK_JUMPED} ahead by 1 day"), 60
         )
-        with pytest.raises(ConflictError, match="since worker w plans nothing: the store's clock has jumped ahead"):
+        with pytest.raises(ConflictError, match="worker w plans nothing: the store's clock has jumped ahead"):
             await client.schedules.pause("nightly", actor="ada")
         assert (await client.schedules.trigger("nightly", actor="ada")).status == "queued"
         await store.workers.heartbeat(WORKER, 60)

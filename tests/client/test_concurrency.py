@@ -48,7 +48,7 @@ async def test_every_change_of_a_limit_is_audited(client: Client) -> None:
 
 
 async def test_a_run_for_later_has_no_key(client: Client) -> None:
-    with pytest.raises(InvalidError, match=r"create a schedule with at\(\.\.\.\) instead"):
+    with pytest.raises(InvalidError, match=r"Create a schedule with at\(\.\.\.\)"):
         await client.runs.enqueue("work", actor="ada", delay=60, concurrency_key=KEY, unknown_task_ok=True)
 
 

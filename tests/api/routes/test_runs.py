@@ -259,7 +259,7 @@ async def test_a_run_is_repeated_once_under_a_key(api: Api) -> None:
     # The key of something else.
     await send(api, json={"task": "report"}, headers=key)
     answer = await api.ask("POST", f"{PATH}/{alone}/retry", "editor", headers=key)
-    assert f"which does not repeat run {alone}" in refused(answer, 409, "conflict")
+    assert f"which is not a retry of run {alone}" in refused(answer, 409, "conflict")
 
 
 async def test_a_run_is_waited_for(api: Api) -> None:

@@ -193,4 +193,4 @@ def test_nothing_to_compare_is_no_agreement(cli: Cli) -> None:
         "shadow", "report", "--log", "-", "--since", TICKS[-1].isoformat(), "--until", TICKS[-1].isoformat(), stdin=""
     )
     assert (said.code, "missing" in said.out) == (1, True)
-    assert "still to come" in cli.refused(2, "shadow", "ping", "backup", "--at", "in 2d")
+    assert "is in the future" in cli.refused(2, "shadow", "ping", "backup", "--at", "in 2d")

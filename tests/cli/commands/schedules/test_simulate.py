@@ -71,7 +71,7 @@ def test_what_can_be_counted_by_hand(bare: Cli) -> None:
     "given, said",
     [
         (("--outage", "tomorrow 02:00"), 'write one such as "2026-11-17 02:00/2h"'),
-        (("--outage", "in 99d/2h"), "outside of the days"),
+        (("--outage", "in 99d/2h"), "outside of the simulated days"),
         (("--workers", "many"), "write a number such as 3, or a share"),
         (("--workers", "50%"), "give a number of workers, or slots"),
         (("--slower", "0"), "slower: must be above 0"),
