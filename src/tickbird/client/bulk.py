@@ -18,11 +18,11 @@ from tickbird.domain.planning.bulk import (
     CommandFactory,
     NotChanged,
     check_count,
-    pause_each,
+    pause_command,
     reason_not_changed,
-    resume_each,
+    resume_command,
     too_many,
-    trigger_each,
+    trigger_command,
 )
 from tickbird.domain.planning.changes import ChangeResult
 from tickbird.domain.planning.commands.base import Command
@@ -78,7 +78,7 @@ class Bulk(ClientBase):
         cancel_runs: Annotated[bool, Meta(description="Also cancel their runs that have not started.")] = False,
     ) -> BulkResult:
         """Pause every matching schedule that is not paused; refused if their number is far from `expected`."""
-        command = pause_each(actor=actor, note=note, until=until, cancel_runs=cancel_runs)
+        command = pause_command(actor=actor, note=note, until=until, cancel_runs=cancel_runs)
         if until is not None and until <= await self._store.now():
             raise InvalidError(
                 f"until: {until.isoformat()} is in the past.", field="until", hint="Choose a later instant."
@@ -99,7 +99,7 @@ class Bulk(ClientBase):
     ) -> BulkResult:
         """Resume all matching paused schedules, except those that were removed from code."""
         matches = await self._matching(BulkFilter(contains=contains, tag=tag, state=state))
-        return await self.change_matches("resume", matches, expected, resume_each(actor=actor, note=note))
+        return await self.change_matches("resume", matches, expected, resume_command(actor=actor, note=note))
 
     @_bulk("trigger", "Trigger many schedules")
     async def trigger_all(
@@ -113,7 +113,7 @@ class Bulk(ClientBase):
     ) -> BulkResult:
         """Create a manual run of every matching schedule now, with its own payload."""
         matches = await self._matching(BulkFilter(contains=contains, tag=tag, state=state))
-        return await self.change_matches("trigger", matches, expected, trigger_each(actor=actor))
+        return await self.change_matches("trigger", matches, expected, trigger_command(actor=actor))
 
     async def change_matches(
         self, verb: BulkVerb, matches: Sequence[Schedule], expected: int | None, command: CommandFactory
@@ -126,7 +126,7 @@ class Bulk(ClientBase):
         reasons = {schedule.name: reason_not_changed(verb, schedule) for schedule in matches}
         # All commands are created first: invalid arguments change nothing.
         commands = {schedule.name: command(schedule) for schedule in matches if not reasons[schedule.name]}
-        changes, errors = await self._change_each(commands)
+        changes, errors = await self._change_batch(commands)
         reasons |= errors
         return BulkResult(
             verb=verb,
@@ -136,7 +136,7 @@ class Bulk(ClientBase):
             runs={name: changes[name].run_ids[0] for name in reasons if name in changes and verb == "trigger"},
         )
 
-    async def _change_each(
+    async def _change_batch(
         self, commands: Mapping[str, Command]
     ) -> tuple[Mapping[str, ChangeResult], Mapping[str, str]]:
         """Change schedules, a few in parallel, until the store fails; returns changes and errors by name."""

@@ -17,13 +17,13 @@ from tickbird.domain.planning.pending_ticks import PendingTicks
 from tickbird.domain.planning.upcoming import overrides_of
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.tick_overrides import OverrideRecord
-from tickbird.domain.time.instants import to_datetime, to_seconds, to_whole_second
+from tickbird.domain.time.instants import to_datetime, to_exact_seconds, to_seconds
 from tickbird.wire.operations import operator, viewer
 from tickbird.wire.parameters import Meta
 
 Tick = Annotated[
     datetime,
-    Meta(description="The instant of an upcoming tick, with a zone.", check=lambda at: to_whole_second(at, "tick")),
+    Meta(description="The instant of an upcoming tick, with a zone.", check=lambda at: to_exact_seconds(at, "tick")),
 ]
 
 
@@ -61,7 +61,7 @@ class Overrides(ClientBase):
         """
         if payload is not None:
             payload = await self._payload_for(name, payload)
-        at, to = to_whole_second(tick, "tick"), None if move_to is None else to_seconds(move_to)
+        at, to = to_exact_seconds(tick, "tick"), None if move_to is None else to_seconds(move_to)
         command = Override(actor=actor, revision=revision, tick=at, skip=skip, move_to=to, payload=payload, note=note)
         schedule = await self._change_tick(name, at, command)
         pending = PendingTicks(schedule)
@@ -79,7 +79,7 @@ class Overrides(ClientBase):
         self, name: ScheduleName, tick: Tick, *, actor: str, note: Note = "", revision: int | None = None
     ) -> Schedule:
         """Undo the override or the reschedule of an upcoming tick."""
-        at = to_whole_second(tick, "tick")
+        at = to_exact_seconds(tick, "tick")
         return await self._change_tick(name, at, ClearOverride(actor=actor, revision=revision, tick=at, note=note))
 
     async def _change_tick(self, name: str, tick: int, command: Command) -> Schedule:

@@ -99,17 +99,17 @@ def reason_not_changed(verb: BulkVerb, schedule: Schedule) -> str:
     return ""
 
 
-def pause_each(*, actor: str, note: str, until: datetime | None = None, cancel_runs: bool = False) -> CommandFactory:
+def pause_command(*, actor: str, note: str, until: datetime | None = None, cancel_runs: bool = False) -> CommandFactory:
     end = None if until is None else to_seconds(until)
     return lambda schedule: Pause(
         actor=actor, revision=schedule.revision, note=note, until=end, cancel_runs=cancel_runs
     )
 
 
-def resume_each(*, actor: str, note: str) -> CommandFactory:
+def resume_command(*, actor: str, note: str) -> CommandFactory:
     return lambda schedule: Resume(actor=actor, revision=schedule.revision, note=note)
 
 
-def trigger_each(*, actor: str, key: Callable[[str], str | None] = lambda name: None) -> CommandFactory:
+def trigger_command(*, actor: str, key: Callable[[str], str | None] = lambda name: None) -> CommandFactory:
     """`key` returns the idempotency key for a schedule's name."""
     return lambda schedule: Trigger(actor=actor, idempotency_key=key(schedule.name))

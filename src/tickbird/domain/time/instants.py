@@ -140,7 +140,7 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def to_whole_second(at: datetime, field: str) -> int:
+def to_exact_seconds(at: datetime, field: str) -> int:
     """The second of an instant; InvalidError if it has a fraction, which ticks do not have."""
     second = to_seconds(at)
     if to_datetime(second) != at:

@@ -17,10 +17,10 @@ from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.domain.planning.bulk import (
     MAX_COUNT,
     BulkResult,
-    pause_each,
+    pause_command,
     reason_not_changed,
-    resume_each,
-    trigger_each,
+    resume_command,
+    trigger_command,
 )
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.instants import utc_text
@@ -178,12 +178,12 @@ async def _do(asked: BulkRequest, chosen: ScheduleSelection) -> BulkResult:
     end = asked.end if asked.deed == "pause" else None
     extend_timeout(visit.request, _SECONDS)
     if asked.deed == "pause":
-        command = pause_each(actor=visit.actor, note=note, until=end, cancel_runs="cancel_runs" in form)
+        command = pause_command(actor=visit.actor, note=note, until=end, cancel_runs="cancel_runs" in form)
         return await chosen.change("pause", expected, command)
     if asked.deed == "resume":
-        return await chosen.change("resume", expected, resume_each(actor=visit.actor, note=note))
+        return await chosen.change("resume", expected, resume_command(actor=visit.actor, note=note))
     return await chosen.change(
-        "trigger", expected, trigger_each(actor=visit.actor, key=lambda name: key_of(visit, name))
+        "trigger", expected, trigger_command(actor=visit.actor, key=lambda name: key_of(visit, name))
     )
 
 

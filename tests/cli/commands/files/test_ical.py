@@ -54,5 +54,7 @@ def test_export_ical_refuses(daily: Cli) -> None:
     assert "--ical goes with none of" in daily.refused(2, "export", "--ical", "--all")
     assert "names its file itself" in daily.refused(2, "export", "--ical", "a.ics", "-o", "b.ics")
     assert "Did you mean digest?" in daily.refused(3, "export", "--ical", "--schedule", "digets")
-    assert "neither tag nor contains" in daily.refused(2, "export", "--ical", "--schedule", "digest", "--tag", "mail")
+    assert "cannot be combined with tag or contains" in daily.refused(
+        2, "export", "--ical", "--schedule", "digest", "--tag", "mail"
+    )
     assert "cannot be written" in daily.refused(1, "export", "--ical", "no/such/place.ics")
