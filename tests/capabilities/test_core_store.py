@@ -114,7 +114,6 @@ async def test_client_verbs_of_capabilities_are_refused(store: CoreStore) -> Non
         "sessions": client.sessions.list(),
         "statistics": client.forecasts.simulate(),
         "tokens": client.tokens.list(),
-        "activity": client.store.activity.watermark(),
     }
     for name, verb in refused.items():
         with pytest.raises(UnsupportedError, match=rf"^{name}: this store has no ") as error:
@@ -122,6 +121,8 @@ async def test_client_verbs_of_capabilities_are_refused(store: CoreStore) -> Non
         assert error.value.field == name
     with pytest.raises(UnsupportedError, match=r"^dashboard: "):
         client.board  # noqa: B018
+    with pytest.raises(UnsupportedError, match=r"^activity: this store has no "):
+        client.store.activity  # noqa: B018
     with pytest.raises(UnsupportedError, match=r"^hold_above: this store has no held runs\."):
         await client.schedules.update("clock", actor="ada", catch_up="all", hold_above=3)
 
