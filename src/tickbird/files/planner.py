@@ -17,7 +17,7 @@ from tickbird.domain.planning.plan import Facts
 from tickbird.domain.schedules.codec import encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import topological_order
-from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.schedule import Schedule, check_known
 from tickbird.files.change_notes import change_notes
 from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.document import Document
@@ -110,7 +110,7 @@ class _Planner:
             "",
         )
         place = self.document.location("schedules", name, said or field_name)
-        self.diagnostics.append(Diagnostic(place, f"schedule {name}: {text}"))
+        self.diagnostics.append(Diagnostic(place, f"schedule {name}: {text.removeprefix(f'schedule {name!r} ')}"))
 
     def _settings(self) -> list[SettingChange]:
         document, known = self.document, self.known
@@ -260,6 +260,8 @@ class _Planner:
         )
 
     def _apply(self, command: Command, schedule: Schedule | None, name: str) -> Change:
+        if schedule is not None:
+            check_known(schedule)
         facts = Facts(calendars=self.known.closed, needs=self.all_needs if command.changes_dependencies else None)
         return command.apply(schedule, name, facts, self.now)
 
@@ -292,6 +294,11 @@ class _Planner:
         needs = {name: self.all_needs[name] for name in names}
         for name in reversed(list(topological_order(needs))):
             schedule = self.known.schedules[name].schedule
+            try:
+                check_known(schedule)
+            except ConflictError as error:
+                self.wrong(name, str(error))
+                continue
             command = Delete(actor=self.actor, revision=schedule.revision)
             ticks = compare(schedule, None, floor(self.now), self.budget)
             late = _late(schedule, self.now)

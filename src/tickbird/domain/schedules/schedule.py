@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any, Literal
 
 from tickbird.domain.errors import ConflictError, StaleError
-from tickbird.domain.schedules.codec import definition_text, left_alone_reason
+from tickbird.domain.schedules.codec import definition_text, left_alone_reason, unknown_kind_of
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.schedules.tick_overrides import TickOverride
+from tickbird.domain.targets import registry as targets
 from tickbird.domain.time.instants import to_datetime
-from tickbird.domain.triggers.custom import INSTALL
+from tickbird.domain.triggers import custom as triggers
 from tickbird.domain.triggers.trigger import unregistered_customs
 
 State = Literal["active", "paused", "parked", "ended", "deleted"]
@@ -162,14 +163,32 @@ def trigger_description(schedule: Schedule) -> str:
 
 def unreadable(schedule: Schedule) -> ConflictError:
     """Why nothing can be told of the ticks of a schedule whose definition cannot be read."""
-    if unregistered_customs(schedule.definition_json.get("trigger")):
-        reason = left_alone_reason(schedule.definition_json)
-        return ConflictError(f"schedule {schedule.name!r}: {reason}.", hint=INSTALL)
+    if left_alone_reason(schedule.definition_json):
+        return left_alone(schedule.name, schedule.definition_json)
     why = f" ({schedule.error.rstrip('.')})" if schedule.error else ""
     return ConflictError(
         f"schedule {schedule.name!r}: its definition cannot be read{why}.",
-        hint=f"Repair it with `tickbird set {schedule.name} …`, or upgrade tickbird if a newer one wrote it.",
+        hint=f"Repair it with `tickbird set {schedule.name} …`.",
     )
+
+
+def left_alone(name: str, definition: Mapping[str, Any]) -> ConflictError:
+    """The refusal to plan or change a schedule that this process leaves to others."""
+    if (kind := unknown_kind_of(definition)) is not None:
+        text = f"schedule {name!r} is left alone: target kind {kind!r} is not known here;"
+        return ConflictError(text, hint=targets.INSTALL)
+    if unknown := unregistered_customs(definition.get("trigger")):
+        text = f"schedule {name!r} is left alone: custom trigger {unknown[0][:60]!r} is not known here."
+        return ConflictError(text, hint=triggers.INSTALL)
+    return ConflictError(
+        f"schedule {name!r} was written by a newer tickbird, and this one cannot read it;", hint="upgrade tickbird."
+    )
+
+
+def check_known(schedule: Schedule) -> None:
+    """Refuse to change a schedule that this process leaves to others."""
+    if left_alone_reason(schedule.definition_json):
+        raise left_alone(schedule.name, schedule.definition_json)
 
 
 def check_runs(schedule: Schedule) -> None:

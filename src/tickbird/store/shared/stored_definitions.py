@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tickbird.domain.doctor.snapshot import ScheduledByTarget
-from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, FORMAT, decode_definition, own_formats, unknown_kind_of
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, FORMAT, decode_definition, own_formats
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.targets import registry as targets
 from tickbird.domain.targets.target import Target, TargetKey
 from tickbird.domain.triggers import custom as triggers
-from tickbird.domain.triggers.trigger import unregistered_customs
 from tickbird.store.shared.json_columns import Undecodable, decode, error_text
 
 # Of no row: the process cannot open a file, or has no memory left.
@@ -52,19 +51,6 @@ def readable_bounds() -> dict[str, Any]:
         "custom": CUSTOM_TRIGGERS,
         "triggers": json.dumps(triggers.registered_customs()),
     }
-
-
-def left_alone(name: str, definition: Mapping[str, Any]) -> ConflictError:
-    """A schedule that this process does not understand: it may neither be planned nor changed."""
-    if (kind := unknown_kind_of(definition)) is not None:
-        text = f"schedule {name!r} is left alone: target kind {kind!r} is not known here;"
-        return ConflictError(text, hint=targets.INSTALL)
-    if unknown := unregistered_customs(definition.get("trigger")):
-        text = f"schedule {name!r} is left alone: custom trigger {unknown[0][:60]!r} is not known here."
-        return ConflictError(text, hint=triggers.INSTALL)
-    return ConflictError(
-        f"schedule {name!r} was written by a newer tickbird, and this one cannot read it;", hint="upgrade tickbird."
-    )
 
 
 def scheduled_targets(rows: Iterable[Sequence[Any]]) -> list[ScheduledByTarget]:
