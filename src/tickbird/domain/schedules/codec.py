@@ -18,7 +18,14 @@ from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, conte
 from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
 from tickbird.domain.schedules.definition import FIELDS, TASK_SETTINGS, Definition
 from tickbird.domain.schedules.fields import POLICIES
-from tickbird.domain.targets.registry import find_kind, first_kind_format, read_target, target_kinds, write_target
+from tickbird.domain.targets.registry import (
+    find_kind,
+    first_kind_format,
+    read_target,
+    reserve_names,
+    target_kinds,
+    write_target,
+)
 from tickbird.domain.targets.target import Target
 from tickbird.domain.triggers.trigger import (
     FORM_NAMES,
@@ -38,6 +45,8 @@ CUSTOM_TRIGGERS = FORMS["custom"].format
 _OWN_FORMATS = 3
 _STORED = frozenset(("v", "closed", *FIELDS))
 _SETTINGS = frozenset(TASK_SETTINGS)
+# In files, the parts of a trigger are next to the kind.
+reserve_names((*_STORED, *FORM_NAMES, *(key for form in FORMS.values() for key in form.keys)))
 
 
 def encode_definition(definition: Definition) -> dict[str, Any]:
