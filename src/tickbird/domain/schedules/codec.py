@@ -187,6 +187,15 @@ def left_alone_reason(encoded: Mapping[str, Any]) -> str:
     return ""
 
 
+def planner_requirement(encoded: Mapping[str, Any]) -> str:
+    """The plug-ins or the format that a process needs to plan this definition; empty if every process can."""
+    version, target = encoded.get("v"), encoded.get("target")
+    kind = str(next(iter(target))) if isinstance(target, Mapping) and len(target) == 1 else ""
+    needed = [f"target kind {kind[:40]!r}"] if kind and first_kind_format(kind) > FORMAT else []
+    needed += [f"custom trigger {name[:60]!r}" for name in custom_names(encoded.get("trigger"))[:1]]
+    return " and ".join(needed) or (f"format {version} of definitions" if is_unknown_format(version) else "")
+
+
 def _check_own_format(encoded: Mapping[str, Any]) -> None:
     """Refuse a kind in a format of another kind, because processes without the kind could not recognise it."""
     version, target = encoded.get("v"), encoded.get("target")

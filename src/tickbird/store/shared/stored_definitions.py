@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tickbird.domain.doctor.snapshot import ScheduledByTarget
+from tickbird.domain.doctor.snapshot import ScheduledByTarget, UnplannedSchedule
 from tickbird.domain.errors import InvalidError
-from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, FORMAT, decode_definition, own_formats
+from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, FORMAT, decode_definition, own_formats, planner_requirement
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.targets import registry as targets
 from tickbird.domain.targets.target import Target, TargetKey
@@ -68,3 +68,11 @@ def scheduled_targets(rows: Iterable[Sequence[Any]]) -> list[ScheduledByTarget]:
             # Rows are ordered by `next_at`, so the first one has the earliest.
             found[queue, target.key] = replace(before, count=before.count + count)
     return list(found.values())
+
+
+def unplanned_schedules(rows: Iterable[Sequence[Any]]) -> list[UnplannedSchedule]:
+    """Due schedules that need a plug-in or a newer format, from rows with a part of the definition as JSON."""
+    schedules = (
+        UnplannedSchedule(namespace, name, since, planner_requirement(part)) for namespace, name, since, part in rows
+    )
+    return [schedule for schedule in schedules if schedule.requirement]
