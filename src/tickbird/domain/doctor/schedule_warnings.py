@@ -72,7 +72,7 @@ def _held(schedule: Schedule, held: int) -> list[str]:
 
 
 def _unreadable(schedule: Schedule) -> list[str]:
-    if schedule.state != "active" or schedule.definition is not None:
+    if schedule.state != "active" or schedule.definition is not None or schedule.reading is not None:
         return []
     # Whatever else cannot be read is parked as soon as it is planned.
     left_alone = left_alone_reason(schedule.definition_json)

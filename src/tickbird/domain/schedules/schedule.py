@@ -57,6 +57,16 @@ class Cursor:
     tick_overrides: tuple[TickOverride, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ServerReading:
+    """The parts of a definition in the words of a server that can read it."""
+
+    trigger_description: str
+    zone: str | None
+    kind: str | None
+    burst_allowed: bool
+
+
 @dataclass(frozen=True)
 class Schedule:
     """One schedule as the store holds it; `definition` is None while the stored text cannot be read."""
@@ -77,6 +87,8 @@ class Schedule:
     field_overrides: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime | None = None
     changed_at: datetime | None = None
+    # Set if a server can read the definition, and this process cannot.
+    reading: ServerReading | None = None
 
     @property
     def grid(self) -> TickGrid:
@@ -107,11 +119,15 @@ class Schedule:
     @property
     def trigger_description(self) -> str | None:
         """Its trigger in words; None if the definition cannot be read."""
+        if self.reading is not None:
+            return self.reading.trigger_description
         return None if self.definition is None else self.definition.trigger.describe()
 
     @property
     def zone(self) -> str | None:
         """The time zone of its trigger; None if the definition cannot be read."""
+        if self.reading is not None:
+            return self.reading.zone
         return None if self.definition is None else self.definition.trigger.tz
 
     @property
@@ -122,6 +138,8 @@ class Schedule:
     @property
     def kind(self) -> str | None:
         """The kind of its target, such as `task`; None if the definition cannot be read."""
+        if self.reading is not None:
+            return self.reading.kind
         return None if self.definition is None else self.definition.target.kind
 
     @property
@@ -134,6 +152,8 @@ class Schedule:
     @property
     def burst_allowed(self) -> bool:
         """May a tick run while `max_concurrent` runs of it are active?"""
+        if self.reading is not None:
+            return self.reading.burst_allowed
         return self.definition is not None and self.definition.overlap == "allow"
 
     def due_at(self, tick: int) -> int:
@@ -154,8 +174,8 @@ class SqlEdit:
 
 def trigger_description(schedule: Schedule) -> str:
     """The trigger in words; as JSON if this process leaves the schedule to others."""
-    if schedule.definition is not None:
-        return schedule.definition.trigger.describe()
+    if schedule.trigger_description is not None:
+        return schedule.trigger_description
     reason = left_alone_reason(schedule.definition_json)
     encoded = schedule.definition_json.get("trigger")
     return f"{definition_text(encoded)}: {reason}" if reason and isinstance(encoded, Mapping) else "cannot be read"
