@@ -17,7 +17,7 @@ from tickbird.domain.planning.plan import Facts
 from tickbird.domain.schedules.codec import encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import topological_order
-from tickbird.domain.schedules.schedule import Schedule, check_known
+from tickbird.domain.schedules.schedule import Schedule, check_readable
 from tickbird.files.change_notes import change_notes
 from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.document import Document
@@ -261,7 +261,7 @@ class _Planner:
 
     def _apply(self, command: Command, schedule: Schedule | None, name: str) -> Change:
         if schedule is not None:
-            check_known(schedule)
+            check_readable(schedule)
         facts = Facts(calendars=self.known.closed, needs=self.all_needs if command.changes_dependencies else None)
         return command.apply(schedule, name, facts, self.now)
 
@@ -295,7 +295,7 @@ class _Planner:
         for name in reversed(list(topological_order(needs))):
             schedule = self.known.schedules[name].schedule
             try:
-                check_known(schedule)
+                check_readable(schedule)
             except ConflictError as error:
                 self.wrong(name, str(error))
                 continue

@@ -205,7 +205,7 @@ def left_alone(name: str, definition: Mapping[str, Any]) -> ConflictError:
     )
 
 
-def check_known(schedule: Schedule) -> None:
+def check_readable(schedule: Schedule) -> None:
     """Refuse to change a schedule that this process leaves to others."""
     if left_alone_reason(schedule.definition_json):
         raise left_alone(schedule.name, schedule.definition_json)

@@ -21,7 +21,7 @@ from tickbird.domain.planning.plan import ActiveRun, Facts, RetriedRun
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, left_alone_reason
 from tickbird.domain.schedules.definition import check_payload
-from tickbird.domain.schedules.schedule import Schedule, check_known
+from tickbird.domain.schedules.schedule import Schedule, check_readable
 from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.calendars import calendar_contents
 from tickbird.store.postgres.database.connection import Session
@@ -83,7 +83,7 @@ async def change(
         held = await settle(db, known, held)
     now, schedule = held.now, held.schedule
     if schedule is not None:
-        check_known(schedule)
+        check_readable(schedule)
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None:
         keyed = await run_async(finding(namespace, key), db.fetch_step)
