@@ -21,7 +21,7 @@ from tickbird.domain.planning.calendar_impact import CalendarImpact, CalendarRep
 from tickbird.domain.planning.commands.define import RefreshCalendar
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.domain.text import check_new_name, check_text
+from tickbird.domain.text import check_new_name, check_storable, check_text
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import to_seconds
 from tickbird.store.protocol.store import Store
@@ -114,7 +114,7 @@ class CalendarService:
 
     async def get(self, name: str) -> CalendarRecord:
         """A calendar by name."""
-        for record in await self._store.calendars.list(self._namespace, name=check_text(name, "calendar")):
+        for record in await self._store.calendars.list(self._namespace, name=check_storable(name, "calendar")):
             return record
         raise no_such_calendar(name, (each.name for each in await self._store.calendars.list(self._namespace)))
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from tickbird.client.base import ClientBase, page_size
 from tickbird.client.calendar_service import HORIZON, MAX_HORIZON, CalendarService
-from tickbird.domain.calendars.definition import CalendarRecord, calendar_schema
+from tickbird.domain.calendars.definition import CalendarRecord, calendar_schema, check_calendar_name
 from tickbird.domain.planning.calendar_impact import CalendarReport
 from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration
@@ -26,6 +26,7 @@ Horizon = Annotated[
         }
     ),
 ]
+CalendarName = Annotated[str, Meta(check=check_calendar_name)]
 
 
 class Calendars(ClientBase):
@@ -54,7 +55,7 @@ class Calendars(ClientBase):
     )
     async def put(
         self,
-        name: str,
+        name: CalendarName,
         definition: Definition,
         *,
         actor: str,
@@ -70,12 +71,14 @@ class Calendars(ClientBase):
         )
 
     @viewer.post("preview_calendar", "/calendars/{name}/preview", "Preview a calendar")
-    async def preview(self, name: str, definition: Definition, *, horizon: Horizon = HORIZON) -> CalendarReport:
+    async def preview(
+        self, name: CalendarName, definition: Definition, *, horizon: Horizon = HORIZON
+    ) -> CalendarReport:
         """List the ticks that would move, appear or vanish if the calendar were stored; this stores nothing."""
         return await self._service().preview(name, definition, horizon=HORIZON if horizon is None else horizon)
 
     @editor.delete("delete_calendar", "/calendars/{name}", "Delete a calendar", status=204, audit="delete_calendar")
-    async def delete(self, name: str, *, actor: str, revision: int | None = None) -> None:
+    async def delete(self, name: CalendarName, *, actor: str, revision: int | None = None) -> None:
         """Delete a calendar; 409 if a schedule names it."""
         await self._service().delete(name, actor=actor, revision=revision)
 

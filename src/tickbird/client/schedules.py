@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, get_args
 from tickbird.client.base import check_choice, page_size
 from tickbird.client.bulk import Bulk
 from tickbird.client.definition_input import read_changes, read_definition
-from tickbird.client.parameters import CancelRuns, Note, Payload, ScheduleName
+from tickbird.client.parameters import CancelRuns, NewScheduleName, Note, Payload, ScheduleName
 from tickbird.client.runs import Runs, created_run
 from tickbird.client.warnings import run_warnings, schedule_warnings
 from tickbird.domain.access.tokens import Role
@@ -272,7 +272,7 @@ class Schedules(Bulk):
     )
     async def put(
         self,
-        name: ScheduleName,
+        name: NewScheduleName,
         definition: DefinitionJson,
         *,
         actor: str,
