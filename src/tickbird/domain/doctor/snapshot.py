@@ -122,6 +122,8 @@ class Workload:
     refused: Sequence[Parked] = ()
     # Cursors without a schedule, by its id; of all namespaces, since only the schedule has one.
     orphans: Sequence[int] = ()
+    # Names of schedules without a cursor, which only plain SQL can have deleted.
+    cursorless: Sequence[str] = ()
     waiting: Sequence[WaitingRuns] = ()
     # The rates of queues that have one.
     rates: Mapping[str, RateLimit] = field(default_factory=dict)

@@ -223,6 +223,7 @@ async def _work(looker: _Looker, bounds: dict[str, Any]) -> Workload:
             for name, error, part in await rows("parked", "examine_refused")
         ],
         orphans=[schedule_id for (schedule_id,) in await rows("cursors", "examine_orphans")],
+        cursorless=[name for (name,) in await rows("cursors", "examine_cursorless")],
         waiting=[
             WaitingRuns(queue, Target(name, kind), count, since)
             for queue, kind, name, count, since in await rows("queues", "examine_waiting")

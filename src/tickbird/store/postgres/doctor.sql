@@ -177,6 +177,13 @@ EXISTS (SELECT FROM tickbird.schedules AS s WHERE s.id = schedule_id)
 -- name: examine_orphans
 SELECT schedule_id FROM tickbird.cursors WHERE NOT {has_schedule} ORDER BY schedule_id LIMIT %(limit)s;
 
+-- name: examine_cursorless
+SELECT s.name FROM tickbird.schedules AS s
+WHERE s.namespace = %(namespace)s
+    AND NOT EXISTS (SELECT FROM tickbird.cursors AS c WHERE c.schedule_id = s.id)
+ORDER BY s.name
+LIMIT %(limit)s;
+
 -- name: examine_due
 WITH due AS MATERIALIZED (
     SELECT next_run_at FROM tickbird.cursors

@@ -125,6 +125,7 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
             for name, error, part in rows("examine_refused")
         ],
         orphans=[schedule_id for (schedule_id,) in rows("examine_orphans")],
+        cursorless=[name for (name,) in rows("examine_cursorless")],
         waiting=[
             WaitingRuns(queue, Target(name, kind), count, from_micros(since))
             for queue, kind, name, count, since in waiting

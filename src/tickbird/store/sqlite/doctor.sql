@@ -63,6 +63,12 @@ LIMIT :limit;
 -- Nobody can plan a cursor without one.
 EXISTS (SELECT 1 FROM schedules AS s WHERE s.id = schedule_id)
 
+-- name: examine_cursorless
+SELECT s.name FROM schedules AS s
+WHERE s.namespace = :namespace AND NOT EXISTS (SELECT 1 FROM cursors AS c WHERE c.schedule_id = s.id)
+ORDER BY s.name
+LIMIT :limit;
+
 -- name: examine_due
 SELECT count(*), min(next_run_at)
 FROM (
