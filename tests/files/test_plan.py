@@ -176,7 +176,7 @@ def test_another_owner_is_a_conflict_that_names_it() -> None:
     assert "schedule a: it was defined by app 'shop', and app 'files' cannot define it too" in first
     assert "defined by a person" in second
     assert "--adopt" in second
-    assert "--adopt" not in first
+    assert "or write it in a file with app 'shop' (--adopt takes over only schedules that a person created)" in first
 
 
 def test_what_a_person_made_can_be_adopted() -> None:

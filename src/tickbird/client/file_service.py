@@ -79,6 +79,7 @@ class FileService(ClientBase):
                 **{name: each.closed for name, each in resolved.items()},
             },
             naming=await self._naming(list(changed)),
+            operated={name: await self._operated(name) for name in document.state if name in stored},
             limits=await self._limits() if document.limits else {},
             queues=await self._rates() if document.queues else {},
         )
@@ -177,6 +178,18 @@ class FileService(ClientBase):
                 if record.name in names
             },
         )
+
+    async def _operated(self, name: str) -> frozenset[str]:
+        """The fields of a schedule that operators have changed, by the audit log since it was created, and `paused`."""
+        parts: set[str] = set()
+        for entry in await self._store.ledger.list_audit(self._namespace, schedule=name, limit=_PAGE):
+            if entry.action == "create":
+                break
+            if entry.action in ("pause", "resume"):
+                parts.add("paused")
+            elif entry.action == "update":
+                parts |= {*entry.detail.get("after", {})}
+        return frozenset(parts)
 
     async def list_schedules(self) -> list[Schedule]:
         found: list[Schedule] = []
