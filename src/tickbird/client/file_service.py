@@ -19,6 +19,7 @@ from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import TASK_SETTINGS, Definition
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.schedules.task_settings import find_published, inherit
+from tickbird.domain.text import is_new_name
 
 # What reads and compares files is imported when it is used: every program that has a client would else load it.
 if TYPE_CHECKING:
@@ -165,7 +166,8 @@ class FileService(ClientBase):
         definitions: dict[str, Definition] = {}
         for schedule in schedules:
             definition = await self._as_declared(schedule)
-            if definition is not None:
+            # A file with a name that only plain SQL can write could not be applied.
+            if definition is not None and is_new_name(schedule.name):
                 definitions[schedule.name] = definition
         names = {name for definition in definitions.values() for name in definition.calendars}
         return Document(

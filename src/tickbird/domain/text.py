@@ -31,6 +31,11 @@ def check_new_name(name: object, what: str) -> str:
     return check_name(name, what)
 
 
+def is_new_name(name: str) -> bool:
+    """Can something be created by this name? Plain SQL can write others."""
+    return NAME.fullmatch(name) is not None and name not in (".", "..")
+
+
 def check_text(text: object, what: str, *, minimum: int = 0, maximum: int = 2_000) -> str:
     """The text itself, or a DefinitionError if it cannot be stored or has another length."""
     text = check_storable(text, what)
