@@ -120,8 +120,16 @@ class CustomTriggers:
             assert work is not None
             assert [(each.name, bool(each.left_alone)) for each in work.refused] == [("alone", True), ("union", True)]
             assert work.due == OverdueSchedules()
+            unplanned = [(each.name, since(each.since), each.requirement) for each in work.unplanned]
+            assert sorted(unplanned) == [(name, 60, "custom trigger 'conformance_step'") for name in ("alone", "union")]
+            early = (await store.inspect(NAMESPACE, now=later(59))).work
+            assert early is not None
+            assert early.unplanned == []
         assert await store.planning.left_alone() == []
         await plan_all(store, 150)
+        done = (await store.inspect(NAMESPACE, now=later(150))).work
+        assert done is not None
+        assert done.unplanned == []
         for name in ("alone", "union"):
             [run] = await runs_of(store, name)
             assert (since(run.scheduled_for), run.covers and run.covers.count) == (60, 2)

@@ -161,6 +161,8 @@ class Targets:
         snapshot = await store.inspect(NAMESPACE, now=later(now + 3600))
         assert snapshot.work is not None
         assert [(one.name, one.left_alone) for one in snapshot.work.refused] == expected
+        unplanned = [(one.namespace, one.name, one.requirement) for one in snapshot.work.unplanned]
+        assert unplanned == [(NAMESPACE, "foreign", "target kind 'nowhere_known'")]
 
     async def test_a_known_kind_with_an_unknown_custom_trigger_is_left_alone(
         self, store: Store, plain: Plain, monkeypatch: pytest.MonkeyPatch

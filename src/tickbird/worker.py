@@ -215,6 +215,11 @@ class WorkerProcess:
         """How many slots are taken."""
         return self._engine.execution.running if self._engine is not None else 0
 
+    @property
+    def may_work(self) -> bool:
+        """False while it stands by, for example in a copy of a store that no person has accepted."""
+        return self._engine is None or self._engine.readiness.may_work
+
     def drain(self) -> None:
         """Take nothing new, finish what is executing, then end. May be called from any thread."""
         self._draining = True

@@ -67,6 +67,30 @@ async def test_a_schedule_is_created_with_all_its_policies(api: Api) -> None:
     assert (action, actor.partition(" (token ")[0]) == ("create", "editor")
 
 
+async def test_lengths_of_time_are_texts_or_seconds_in_every_field(api: Api) -> None:
+    await make(api, "load")
+    fields: dict[str, Any] = {"backoff": {"base": "5s", "max": 60}}
+    fields["depends_on"] = [{"after": "load", "within": "24h", "wait": 7200}]
+    made = (await make(api, **fields))["schedule"]["definition"]
+    assert made["backoff"] == {"base": 5, "max": 60}
+    assert made["depends_on"] == [{"after": "load", "within": 86400, "wait": 7200}]
+    changed = await send(api, "PATCH", "/digest", json={"definition": {"backoff": "1m"}})
+    assert changed["schedule"]["definition"]["backoff"] == {"base": 60, "max": 300}
+    for wrong in (
+        {"backoff": {"base": "soon"}},
+        {"backoff": {"first": "5s"}},
+        {"backoff": {"base": 10**9 + 1}},
+        {"backoff": ["5s"]},
+        {"depends_on": [{"after": "load", "within": "soon"}]},
+        {"depends_on": [{"after": "load", "within": "1h", "wait": None}]},
+        {"depends_on": [["load", "24h"]]},
+        {"depends_on": ["load", "24h"]},
+    ):
+        answer = await api.ask("PATCH", f"{PATH}/digest", "editor", json={"definition": wrong})
+        refused(answer, 422, "invalid")
+        assert answer.json()["field"] == next(iter(wrong))
+
+
 async def test_what_exists_is_not_created_again(api: Api) -> None:
     await make(api)
     answer = await api.ask("POST", PATH, "editor", json={"name": "digest", "definition": DIGEST})

@@ -85,9 +85,9 @@ def test_a_worker_that_does_not_know_a_trigger_leaves_its_schedules_to_others(cl
         assert f"rise is left alone: {reason}." in " ".join(cli("doctor").out.split())
         assert reason in cli.refused(4, "trigger", "rise")
         assert reason in cli.ok("preview", "rise").out
-        assert "'test_moon' is not known here. Install the package" in cli.refused(
-            2, "preview", "--custom", "test_moon"
-        )
+        refusal = cli.refused(2, "preview", "--custom", "test_moon")
+        assert "'test_moon' is not known here. Install the package" in refusal
+        assert "entry point group `tickbird.triggers`" in refusal
 
         moons = cli.start("worker", "moons:bird")
         try:

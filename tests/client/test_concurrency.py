@@ -8,7 +8,7 @@ import pytest
 
 from tickbird import Tickbird, every
 from tickbird.client import Client, StoreClient
-from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
+from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.store.sqlite import SqliteStore
 
 KEY = "warehouse"
@@ -21,20 +21,20 @@ def client(store: SqliteStore) -> Client:
 
 @pytest.mark.parametrize("maximum", [0, -1, True, 1.5, "3", None, 10**9])
 async def test_a_limit_is_a_number_of_places(client: Client, maximum: Any) -> None:
-    with pytest.raises(InvalidError, match="pause their schedules"):
+    with pytest.raises(InvalidError, match=r"pause their schedules|must be a whole number"):
         await client.limits.set(KEY, maximum, actor="ada")
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\0b", 7])
 async def test_a_limit_is_for_a_key(client: Client, key: Any) -> None:
-    with pytest.raises(DefinitionError, match="key:"):
+    with pytest.raises(InvalidError, match="key:"):
         await client.limits.set(key, 3, actor="ada")
-    with pytest.raises(DefinitionError, match="key:"):
+    with pytest.raises(InvalidError, match="key:"):
         await client.limits.remove(key, actor="ada")
 
 
 async def test_every_change_of_a_limit_is_audited(client: Client) -> None:
-    with pytest.raises(DefinitionError, match="actor"):
+    with pytest.raises(InvalidError, match="actor"):
         await client.limits.set(KEY, 3, actor="")
     with pytest.raises(NotFoundError, match="no limit for 'warehouse'"):
         await client.limits.remove(KEY, actor="ada")
@@ -72,7 +72,7 @@ async def test_a_tasks_key_is_that_of_its_schedules_and_runs(store: SqliteStore)
     bird.adopt_client(client)
     first, second = await export.enqueue(tenant="b"), await export.using(concurrency_key="x").enqueue(tenant="b")
     assert [(await client.runs.get(run_id)).concurrency_key for run_id in (first, second)] == ["tenant:b", "x"]
-    with pytest.raises(DefinitionError, match="a brace that encloses no field"):
+    with pytest.raises(InvalidError, match="a brace that encloses no field"):
         bird.task(name="wrong", concurrency_key="tenant:{")(lambda: None)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tickbird.client import Client, StoreClient
-from tickbird.domain.errors import ConflictError, DefinitionError, InvalidError, StaleError
+from tickbird.domain.errors import ConflictError, InvalidError, StaleError
 from tickbird.domain.planning.changes import ChangeSet, ProgressCallback
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.files import DocumentError, read_document
@@ -148,11 +148,14 @@ async def test_nothing_is_written_where_anything_is_wrong(client: Client) -> Non
 
 
 async def test_bad_input_is_refused_in_one_sentence(client: Client) -> None:
-    with pytest.raises(DefinitionError, match="actor"):
+    with pytest.raises(InvalidError, match="actor"):
         await client.files.apply(said(), actor="")
     with pytest.raises(InvalidError, match="the document is for 'west', and this client works in 'default'"):
         await client.files.apply({"namespace": "west"}, actor="me")
     wrong: Any
-    for wrong in (None, [], "schedules", {"schedules": 5}, {"schedule": {}}):
+    for wrong in (None, [], "schedules"):
+        with pytest.raises(InvalidError, match="document: must be a Document or a mapping"):
+            await client.files.apply(wrong, actor="me")
+    for wrong in ({"schedules": 5}, {"schedule": {}}):
         with pytest.raises(DocumentError):
             await client.files.apply(wrong, actor="me")

@@ -9,7 +9,7 @@ import pytest
 
 from conformance.steps import a_worker, create, enqueue, later, plan
 from tickbird.client import Client, StoreClient
-from tickbird.domain.errors import DefinitionError, InvalidError, NotFoundError
+from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit
 from tickbird.store.sqlite import SqliteStore
 
@@ -30,12 +30,12 @@ async def test_a_rate_is_checked(client: Client, wrong: Any) -> None:
 
 @pytest.mark.parametrize("queue", ["", "a b", 7, "x" * 300])
 async def test_a_rate_is_for_a_queue(client: Client, queue: Any) -> None:
-    with pytest.raises(DefinitionError, match="queue"):
+    with pytest.raises(InvalidError, match="queue"):
         await client.queues.set_rate(queue, "5/s", actor="ada")
 
 
 async def test_who_changes_a_rate_says_so(client: Client) -> None:
-    with pytest.raises(DefinitionError, match="actor"):
+    with pytest.raises(InvalidError, match="actor"):
         await client.queues.set_rate("mail", "5/s", actor="")
     with pytest.raises(NotFoundError, match="queue 'mail' has no rate"):
         await client.queues.remove_rate("mail", actor="ada")

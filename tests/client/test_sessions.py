@@ -56,7 +56,7 @@ async def test_a_session_never_outlives_its_token(client: StoreClient) -> None:
     assert (await client.credentials.open_session(token.id, within=60))[0].expires_at < end
 
 
-@pytest.mark.parametrize("wrong", ["", "aaaaaaaa", "a" * 16, "' OR 1=1", "x" * 10_000, None])
+@pytest.mark.parametrize("wrong", ["", "aaaaaaaa", "a" * 16, "' OR 1=1", "x" * 10_000])
 async def test_what_is_not_there_is_said_so(client: StoreClient, wrong: Any) -> None:
     for asked in (
         client.credentials.open_session(wrong),
@@ -66,9 +66,8 @@ async def test_what_is_not_there_is_said_so(client: StoreClient, wrong: Any) -> 
         with pytest.raises(NotFoundError, match=r"there is no (token|session)"):
             await asked
     assert await client.credentials.find_session(wrong) is None
-    if wrong is not None:
-        with pytest.raises(NotFoundError, match="there is no token"):
-            await client.sessions.list_for_token(wrong)
+    with pytest.raises(NotFoundError, match="there is no token"):
+        await client.sessions.list_for_token(wrong)
     assert await client.audit.list() == []
 
 

@@ -218,7 +218,7 @@ async def test_priorities_have_names_for_tasks_schedules_and_runs(store: SqliteS
     assert made.definition_json["priority"] == 500
     changed = await client.schedules.update("x", actor="ada", priority="critical")
     assert changed.definition_json["priority"] == 1_000
-    with pytest.raises(InvalidError, match="priority: 'urgent' must be one of low, normal, high, critical") as refusal:
+    with pytest.raises(InvalidError, match="priority: 'urgent' is not one of low, normal, high, critical") as refusal:
         await client.runs.enqueue("report", actor="ada", priority="urgent")  # type: ignore[arg-type]
     assert refusal.value.field == "priority"
     text = write(await client.files.export(everything=True), "toml")

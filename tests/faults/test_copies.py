@@ -122,7 +122,7 @@ async def test_why_tells_of_a_copy_until_it_is_accepted(copy: str, copied: Store
     client = StoreClient(copied)
     run = await client.runs.enqueue("succeed", actor="ada", unknown_task_ok=True)
     assert [step.name for step in await client.runs.waiting_for(run)][-1] == "copy"
-    words = "but nothing is planned or executed here: this store is a copy: it belongs to "
+    words = "nothing is planned or executed here: this store is a copy: it belongs to "
     text = tickbird(copy, "why", "clock", "2035-01-01T00:00:00Z")
     assert words in text
     assert "✗ This store is a copy: it belongs to " in text
@@ -130,6 +130,7 @@ async def test_why_tells_of_a_copy_until_it_is_accepted(copy: str, copied: Store
         [explanation] = json.loads(tickbird(copy, "why", "clock", at, "--json"))["explanations"]
         assert explanation["verdict"] == "undecided"
         assert explanation["sentence"].count("this store is a copy") == 1
+        assert explanation["sentence"].count(", but ") == 1
         assert explanation["steps"][-1]["name"] == "copy"
     text = tickbird(copy, "doctor", "--accept-copy")
     assert text.startswith(

@@ -16,7 +16,8 @@ from tickbird.domain.planning.commands.pause import Resume
 from tickbird.domain.planning.plan import Facts
 from tickbird.domain.schedules.codec import encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition, Target
-from tickbird.domain.schedules.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, PauseState
+from tickbird.domain.schedules.schedule import REMOVED_FROM_CODE, SYNC_ACTOR, Cursor, PauseState, State
+from tickbird.domain.targets.registry import first_kind_format
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.cron.cron import cron
 from tickbird.domain.triggers.every import every
@@ -175,7 +176,7 @@ def test_another_owner_is_a_conflict_that_names_it() -> None:
     assert "schedule a: it was defined by app 'shop', and app 'files' cannot define it too" in first
     assert "defined by a person" in second
     assert "--adopt" in second
-    assert "--adopt" not in first
+    assert "or write it in a file with app 'shop' (--adopt takes over only schedules that a person created)" in first
 
 
 def test_what_a_person_made_can_be_adopted() -> None:
@@ -341,3 +342,25 @@ def test_who_depends_on_a_shadow_is_told_before_it_is_applied() -> None:
     # A shadow itself waits for nothing.
     found = plan(said(load={"cron": "0 3 * * *", "shadow": True}, report={**needs, "shadow": True}))
     assert len(found.schedules[1].notes) == 1
+
+
+def alone(name: str, **fields: Any) -> AppSchedule:
+    """A schedule whose target kind only other processes know."""
+    one = stored(name, daily(), **fields)
+    encoded = {**one.schedule.definition_json, "v": first_kind_format("nowhere") + 3, "target": {"nowhere": {}}}
+    return replace(one, schedule=replace(one.schedule, definition=None, definition_json=encoded))
+
+
+@pytest.mark.parametrize("state", ["active", "deleted"])
+def test_a_schedule_that_this_process_leaves_alone_is_not_written(state: State) -> None:
+    refused = plan(said(a={"cron": "0 4 * * *"}), alone("a", state=state))
+    expected = "schedule a: is left alone: target kind 'nowhere' is not known here; install the package"
+    assert not refused.schedules
+    assert [each.text[: len(expected)] for each in refused.diagnostics] == [expected]
+
+
+def test_a_schedule_that_this_process_leaves_alone_is_not_pruned() -> None:
+    refused = plan(said(), alone("a"), stored("b", daily()), prune=True)
+    assert [change.name for change in refused.schedules] == ["b"]
+    assert [each.text.split(":")[0] for each in refused.diagnostics] == ["schedule a"]
+    assert not plan(said(), alone("a")).diagnostics

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
@@ -17,6 +18,7 @@ from tickbird.domain.doctor.checks.registry import run_checks
 from tickbird.domain.doctor.finding import Finding
 from tickbird.domain.doctor.snapshot import DatabaseSession, PostgresSnapshot
 from tickbird.domain.errors import StoreError
+from tickbird.domain.triggers.every import every
 from tickbird.domain.workers import Worker
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.database.temp_stores import PostgresScratches
@@ -283,3 +285,38 @@ def test_a_server_that_syncs_and_then_one_that_only_follows(debian_postgres: int
         assert (of(found, "pooler"), of(found, "replication")) == ([], [])
         with pytest.raises(StoreError, match="this server is a standby"):
             asyncio.run(PostgresScratches(url).make(PostgresScratches(url).address()))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_a_schedule_whose_cursor_was_deleted_is_named_with_the_fix(
+    kind: str, tmp_path: Path, postgres_url: str
+) -> None:
+    file = tmp_path / "store.db"
+
+    async def execute(statement: str) -> None:
+        if kind == "sqlite":
+            with contextlib.closing(sqlite3.connect(file)) as db, db:
+                db.execute(statement)
+        else:
+            async with await psycopg.AsyncConnection.connect(postgres_url, autocommit=True) as connection:
+                await connection.execute(statement.encode())
+
+    store: Store = SqliteStore(str(file)) if kind == "sqlite" else PostgresStore(postgres_url)
+    await store.migrate()
+    await store.open()
+    client = StoreClient(store)
+    await client.schedules.create(
+        "report", every(hours=1, tz="Europe/Berlin"), "work", actor="ana", unknown_task_ok=True
+    )
+    assert of(await findings(store), "cursors") == [("ok", "Every cursor belongs to a schedule.")]
+    await execute(f"DELETE FROM {'tickbird.' if kind == 'postgres' else ''}cursors")
+    assert await client.schedules.list() == []
+    [found] = [finding for finding in await findings(store) if finding.check == "cursors"]
+    assert found.severity == "problem"
+    assert found.text == "1 schedule has no cursor, so no worker plans and no list shows it: report."
+    await execute(found.fix)
+    assert of(await findings(store), "cursors") == [("ok", "Every cursor belongs to a schedule.")]
+    assert (await store.planning.plan_due()).runs == 0
+    [row] = await client.schedules.list()
+    assert row.schedule.cursor.next_run_at is not None
+    await store.close()

@@ -1,5 +1,6 @@
 """Rows that plain SQL wrote: whatever their names and definitions hold, each has pages, and none of them fails."""
 
+import json
 import re
 import sqlite3
 from contextlib import closing
@@ -9,6 +10,7 @@ from pathlib import Path
 import httpx
 
 from tests.web.conftest import Served
+from tickbird.domain.targets.registry import first_kind_format
 from tickbird.domain.triggers.every import every
 
 NAMES = ("a?b=c#d", "\u202ertl", "<b>'\"", "n" * 200)
@@ -39,6 +41,27 @@ async def test_rows_of_plain_sql_have_pages(served: Served, tmp_path: Path) -> N
         data = {"csrf": csrf, "revision": "1"}
         answer = await http.post("/schedules/bad-1/revisions/1/roll-back", data=data)
         assert (answer.status_code, "cannot go back to revision 1" in answer.text) == (409, True)
+
+
+async def test_a_schedule_of_an_unknown_kind_has_no_form(served: Served, tmp_path: Path) -> None:
+    """An empty input for its task would hide the target."""
+    definition = {
+        "v": first_kind_format("nowhere") + 3,
+        "trigger": {"every": {"hours": 1}},
+        "target": {"nowhere": {"text": "hello"}},
+    }
+    with closing(sqlite3.connect(tmp_path / "t.db")) as plain, plain:
+        insert = "INSERT INTO schedules (namespace, name, definition) VALUES ('default', 'foreign', ?)"
+        plain.execute(insert, [json.dumps(definition)])
+    async with httpx.AsyncClient(base_url=served.url, timeout=30) as http:
+        shown = await http.get("/schedules/foreign")
+        assert (shown.status_code, "nowhere" in shown.text) == (200, True)
+        for page in ("/schedules/foreign/edit", "/schedules/new?from=foreign"):
+            refused = await http.get(page)
+            assert refused.status_code == 409
+            assert "target kind 'nowhere' is not known here" in unescape(refused.text)
+            assert "nstall the package that has it" in refused.text
+            assert 'name="task"' not in refused.text
 
 
 async def test_a_next_tick_that_will_not_run_is_told_so(served: Served) -> None:

@@ -26,7 +26,7 @@ from tickbird.domain.planning.calendar_impact import (
     impact_on_schedule,
 )
 from tickbird.domain.planning.commands.define import RefreshCalendar
-from tickbird.domain.text import check_new_name, check_text
+from tickbird.domain.text import check_new_name, check_storable, check_text
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import to_seconds
 from tickbird.public_holidays import find_holidays
@@ -47,6 +47,7 @@ Horizon = Annotated[
         description="How far ahead ticks are compared: seconds, or a text such as 90d; at most five years.",
     ),
 ]
+CalendarName = Annotated[str, Meta(check=check_calendar_name)]
 
 
 class Calendars(ClientBase):
@@ -62,7 +63,7 @@ class Calendars(ClientBase):
     @viewer.get("get_calendar", "/calendars/{name}", "Get a calendar", etag=lambda calendar: calendar.revision)
     async def get(self, name: str) -> CalendarRecord:
         """Get a calendar by name; the header ETag has its revision, for If-Match."""
-        for record in await self._store.calendars.list(self._namespace, name=check_text(name, "calendar")):
+        for record in await self._store.calendars.list(self._namespace, name=check_storable(name, "calendar")):
             return record
         raise no_such_calendar(name, (record.name for record in await self._store.calendars.list(self._namespace)))
 
@@ -77,7 +78,7 @@ class Calendars(ClientBase):
     )
     async def put(
         self,
-        name: str,
+        name: CalendarName,
         definition: Definition,
         *,
         actor: str,
@@ -110,7 +111,9 @@ class Calendars(ClientBase):
         return replace(report, calendar=record, failed=failed)
 
     @viewer.post("preview_calendar", "/calendars/{name}/preview", "Preview a calendar")
-    async def preview(self, name: str, definition: Definition, *, horizon: Horizon = HORIZON) -> CalendarReport:
+    async def preview(
+        self, name: CalendarName, definition: Definition, *, horizon: Horizon = HORIZON
+    ) -> CalendarReport:
         """List the ticks that would move, appear or vanish if the calendar were stored; this stores nothing."""
         check_calendar_name(check_new_name(name, "calendar"))
         reach = seconds(HORIZON if horizon is None else horizon, "horizon", minimum=1)
@@ -160,7 +163,7 @@ class Calendars(ClientBase):
         return ResolvedCalendar(definition=rules.to_json(), closed=rules.closed(holidays.names), source=source)
 
     @editor.delete("delete_calendar", "/calendars/{name}", "Delete a calendar", status=204, audit="delete_calendar")
-    async def delete(self, name: str, *, actor: str, revision: int | None = None) -> None:
+    async def delete(self, name: CalendarName, *, actor: str, revision: int | None = None) -> None:
         """Delete a calendar; 409 if a schedule names it."""
         check_text(actor, "actor", minimum=1, maximum=200)
         await self._store.calendars.delete(self._namespace, check_calendar_name(name), actor, revision=revision)

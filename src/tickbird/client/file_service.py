@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tickbird.client.base import ClientBase
 from tickbird.client.calendars import Calendars
@@ -16,12 +16,15 @@ from tickbird.domain.schedules.codec import decode_definition
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.targets.target import TASK
+from tickbird.domain.text import is_new_name
 
 # Code that reads and compares files is imported when it is used, so that not every client loads it.
 if TYPE_CHECKING:
     from tickbird.files.diagnostics import Diagnostic
     from tickbird.files.document import Document
     from tickbird.files.plan import FilePlan
+
+_AUDIT_PAGE: Final = 1_000
 
 
 class FileService(ClientBase):
@@ -75,6 +78,7 @@ class FileService(ClientBase):
                 **{name: update.closed for name, update in resolved.items()},
             },
             naming=list(affected.values()),
+            operated={name: await self._operated(name) for name in document.state if name in stored},
             limits=await self._limits() if document.limits else {},
             queues=await self._rates() if document.queues else {},
         )
@@ -112,7 +116,8 @@ class FileService(ClientBase):
         definitions: dict[str, Definition] = {}
         for schedule in schedules:
             definition = await self._as_declared(schedule)
-            if definition is not None:
+            # A file with a name that only plain SQL can write could not be applied.
+            if definition is not None and is_new_name(schedule.name):
                 definitions[schedule.name] = definition
         names = {name for definition in definitions.values() for name in definition.calendars}
         return Document(
@@ -125,6 +130,18 @@ class FileService(ClientBase):
                 if record.name in names
             },
         )
+
+    async def _operated(self, name: str) -> frozenset[str]:
+        """The fields of a schedule that operators have changed, by the audit log since it was created, and `paused`."""
+        parts: set[str] = set()
+        for entry in await self._store.ledger.list_audit(self._namespace, schedule=name, limit=_AUDIT_PAGE):
+            if entry.action == "create":
+                break
+            if entry.action in ("pause", "resume"):
+                parts.add("paused")
+            elif entry.action == "update":
+                parts |= {*entry.detail.get("after", {})}
+        return frozenset(parts)
 
     async def _as_declared(self, schedule: Schedule) -> Definition | None:
         """The definition without the overrides of operators; None if it cannot be read."""

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Final
 
 from tickbird.domain.errors import NotFoundError
 from tickbird.domain.schedules.definition import check_payload
-from tickbird.domain.text import check_text
+from tickbird.domain.text import check_new_name, check_text
+from tickbird.domain.time.zones import zone
 from tickbird.wire.parameters import TEXT, Meta
 
 MAX_ID: Final = 2**63 - 1
@@ -32,12 +33,19 @@ def check_run_id(run_id: int) -> None:
         raise no_such_run(run_id)
 
 
+def check_new_routable(name: str) -> None:
+    """Raise DefinitionError for a name that cannot be a part of a path, because no schedule can be created by it."""
+    if not check_text(name, "schedule") or "/" in name:
+        check_new_name(name, "schedule")
+
+
 ScheduleName = Annotated[str, Meta(check=check_routable)]
+NewScheduleName = Annotated[str, Meta(check=check_new_routable)]
 OfSchedule = Annotated[str | None, Meta(max_length=200, description="Only of this schedule.")]
 RunId = Annotated[int, Meta(ge=1, le=MAX_ID, check=check_run_id)]
 Note = Annotated[str, Meta(schema={"maxLength": 2_000, "pattern": TEXT, "description": "Why, for the audit log."})]
 Payload = Annotated[Mapping[str, Any] | None, Meta(check=check_payload)]
-Zone = Annotated[str | None, Meta(max_length=100, description="The time zone in which texts show times.")]
+Zone = Annotated[str | None, Meta(parse=zone, max_length=100, description="The time zone in which texts show times.")]
 # Sent in whole seconds, rounded up.
 From = Annotated[datetime, Meta(round_up=True)]
 CancelRuns = Annotated[bool, Meta(description="Also cancel its runs that have not started.")]

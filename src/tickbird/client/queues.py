@@ -18,7 +18,7 @@ from tickbird.wire.operations import Options, editor, viewer
 from tickbird.wire.parameters import Meta
 
 RATE: Final = r"^[1-9][0-9]{0,5}/([1-9][0-9]{0,2})?(s|sec|second|seconds|m|min|minute|minutes|h|hour|hours|d|day|days)$"
-QueueName = Annotated[str, Meta(schema={"pattern": NAME["pattern"]})]
+QueueName = Annotated[str, Meta(schema={"pattern": NAME["pattern"]}, check=lambda name: check_name(name, "queue"))]
 Rate = Annotated[
     RateLimit | str,
     Meta(

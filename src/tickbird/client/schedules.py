@@ -8,20 +8,21 @@ from typing import Annotated, Any, Final, Literal, get_args
 
 from tickbird.client.base import check_choice, page_size
 from tickbird.client.bulk import Bulk
-from tickbird.client.parameters import CancelRuns, Note, Payload, ScheduleName, nullable
+from tickbird.client.parameters import CancelRuns, NewScheduleName, Note, Payload, ScheduleName, nullable
 from tickbird.client.responses import new_run_response, schedule_change, schedule_warnings
 from tickbird.client.runs import Runs, created_run
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor.schedule_warnings import ProblemFinder
-from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, StaleError
+from tickbird.domain.errors import ConflictError, InvalidError, NotFoundError, PayloadError, StaleError
 from tickbird.domain.planning.commands.define import Create, Delete, Update
 from tickbird.domain.planning.commands.pause import Pause, Resume
 from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.commands.ticks import MAX_SKIPPED, Reschedule, Skip
 from tickbird.domain.runs.idempotency import check_key
 from tickbird.domain.runs.run import RunRecord
-from tickbird.domain.schedules.codec import encode_field, encode_stated
+from tickbird.domain.schedules.codec import decode_field, encode_field, encode_stated
+from tickbird.domain.schedules.definition import Target
 from tickbird.domain.schedules.definition_changes import (
     check_unset,
     encode_fields,
@@ -196,20 +197,45 @@ class Schedules(Bulk):
     ) -> Schedule:
         check_unset(fields, unset)
         declared: Mapping[str, Any] = {}
-        if unset or fields.get("payload") is not None:
+        calls = not {"target", "payload"}.isdisjoint((*fields, *unset))
+        if unset or calls:
             schedule = await self._get(name)
-            target = fields.get("target") or (schedule.definition.target if schedule.definition else None)
+            stored = schedule.definition.target if schedule.definition else None
             if unset and schedule.app is not None:
                 # The schedule must not have changed between the read and the write.
                 declared, revision = await self._declared(schedule), revision or schedule.revision
-            elif unset and target is not None:
-                settings = (await self._task_settings([target])).get(target.name, {})
-                declared = {setting: encode_field(setting, value) for setting, value in settings.items()}
-            if fields.get("payload") is not None and target is not None:
-                fields["payload"] = await self._checked_payload(target, fields["payload"], unknown_task_ok=True)
+            elif unset and (target := fields.get("target", stored)) is not None:
+                declared = await self._declared_by_task(target)
+            if calls:
+                await self._check_call(schedule, fields, {field: declared.get(field) for field in unset})
         patch = encode_patch(fields)
         command = Update(actor=actor, revision=revision, fields=patch, unset=frozenset(unset), declared=declared)
         return (await self._change(name, command)).schedule
+
+    async def _check_call(self, schedule: Schedule, fields: dict[str, Any], reset: Mapping[str, Any]) -> None:
+        """Check the payload after a change by the task after it; one that is set is replaced as it will be stored."""
+        before = schedule.definition.target if schedule.definition else None
+        back = reset.get("target")
+        target = fields.get("target") or (before if back is None else decode_field("target", back))
+        if target is None:
+            return
+        if fields.get("payload") is not None:
+            fields["payload"] = await self._checked_payload(target, fields["payload"], unknown_task_ok=True)
+            return
+        stored = schedule.definition_json.get("payload", {})
+        payload = reset["payload"] or {} if "payload" in reset else stored
+        if (target, payload) == (before, stored) or not isinstance(payload, Mapping):
+            return
+        try:
+            await self._checked_payload(target, payload, unknown_task_ok=True)
+        except PayloadError as error:
+            error.hint = "Set its payload in the same change."
+            raise
+
+    async def _declared_by_task(self, target: Target) -> Mapping[str, Any]:
+        """The settings of a task as JSON; empty if no live worker has the task."""
+        settings = (await self._task_settings([target])).get(target.name, {})
+        return {name: encode_field(name, value) for name, value in settings.items()}
 
     @editor.put(
         "put_schedule",
@@ -223,7 +249,7 @@ class Schedules(Bulk):
     )
     async def put(
         self,
-        name: ScheduleName,
+        name: NewScheduleName,
         definition: DefinitionJson,
         *,
         actor: str,

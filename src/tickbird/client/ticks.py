@@ -195,7 +195,7 @@ class Ticks(ClientBase):
         ] = None,
         last: Annotated[datetime | None, Meta(description="The end of the range (default: now).")] = None,
         *,
-        page: int = 10_000,
+        page: Annotated[int, Meta(ge=1, le=100_000)] = 10_000,
     ) -> LedgerReport:
         """Check that every expected tick of a schedule has one decision, and every decision has a tick."""
         start = FIRST_SECOND if first is None else to_seconds(first)

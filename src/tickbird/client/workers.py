@@ -14,11 +14,11 @@ from tickbird.wire.parameters import Meta
 
 
 def check_worker_id(worker_id: str) -> None:
-    if "/" in check_text(worker_id, "worker", minimum=1, maximum=1_000):
+    if "/" in worker_id:
         raise no_such_worker(worker_id)
 
 
-WorkerId = Annotated[str, Meta(max_length=1_000, check=check_worker_id)]
+WorkerId = Annotated[str, Meta(min_length=1, max_length=1_000), Meta(check=check_worker_id)]
 
 
 class Workers(ClientBase):

@@ -7,6 +7,7 @@ from typing import Any
 
 from tickbird.domain.errors import DefinitionError
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}", re.ASCII)
 
 
@@ -30,12 +31,23 @@ def check_new_name(name: object, what: str) -> str:
     return check_name(name, what)
 
 
+def is_new_name(name: str) -> bool:
+    """Can something be created by this name? Plain SQL can write others."""
+    return NAME.fullmatch(name) is not None and name not in (".", "..")
+
+
 def check_text(text: object, what: str, *, minimum: int = 0, maximum: int = 2_000) -> str:
-    """The text itself, or a DefinitionError: databases take neither NUL characters nor half surrogate pairs."""
-    if not isinstance(text, str) or "\0" in text or any(0xD800 <= ord(letter) <= 0xDFFF for letter in text):
-        raise DefinitionError(f"{what}: {str(text)[:60]!r} is not text that can be stored.", field=what)
+    """The text itself, or a DefinitionError if it cannot be stored or has another length."""
+    text = check_storable(text, what)
     if not minimum <= len(text) <= maximum:
         raise DefinitionError(f"{what}: must have {minimum} to {maximum:,} characters, not {len(text):,}.", field=what)
+    return text
+
+
+def check_storable(text: object, what: str) -> str:
+    """The text itself, or a DefinitionError: databases take neither NUL characters nor half surrogate pairs."""
+    if not isinstance(text, str) or "\0" in text or (not text.isascii() and _SURROGATE.search(text)):
+        raise DefinitionError(f"{what}: {str(text)[:60]!r} is not text that can be stored.", field=what)
     return text
 
 

@@ -21,8 +21,7 @@ BESIDE = {
 
 def target_names() -> tuple[str, ...]:
     """The kinds of targets; a schedule has exactly one of them."""
-    others = {*TRIGGERS, *BESIDE, *POLICIES}
-    return tuple(kind for kind in target_kinds() if kind not in others)
+    return tuple(target_kinds())
 
 
 def schedule_names() -> tuple[str, ...]:

@@ -73,6 +73,8 @@ class Unchanged:
     name: str
     kept_overrides: tuple[KeptOverride, ...] = ()
     pause: PauseState | None = None
+    # Fields of `state`, and `paused`, that are not applied, because an operator has changed them since.
+    ignored_state: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,5 +145,7 @@ class StoredState:
     calendars: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     closed: Mapping[str, Calendar] = field(default_factory=dict)
     naming: Sequence[Schedule] = ()
+    # Fields, and `paused`, that operators have changed since the schedule was created; only of schedules with state.
+    operated: Mapping[str, frozenset[str]] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
     queues: Mapping[str, RateLimit] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from tickbird.domain.planning.plan import Facts
 from tickbird.domain.schedules.codec import encode_definition, fingerprint
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.schedules.dependencies import topological_order
-from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.schedule import Schedule, check_readable
 from tickbird.files.change_notes import change_notes
 from tickbird.files.diagnostics import Diagnostic
 from tickbird.files.document import Document
@@ -110,7 +110,7 @@ class _Planner:
             "",
         )
         place = self.document.location("schedules", name, said or field_name)
-        self.diagnostics.append(Diagnostic(place, f"schedule {name}: {text}"))
+        self.diagnostics.append(Diagnostic(place, f"schedule {name}: {text.removeprefix(f'schedule {name!r} ')}"))
 
     def _settings(self) -> list[SettingChange]:
         document, known = self.document, self.known
@@ -182,9 +182,12 @@ class _Planner:
         if schedule.app == app or (self.adopt and schedule.app is None):
             return True
         owner = "a person" if schedule.app is None else f"app {schedule.app!r}"
-        hint = "rename one of them, or delete the stored one"
+        hint = "rename one of them, or delete the stored one, or "
         if schedule.app is None:
-            hint += ", or take it over with --adopt"
+            hint += "take it over with --adopt"
+        else:
+            hint += f"write it in a file with app {schedule.app!r} "
+            hint += "(--adopt takes over only schedules that a person created)"
         self.conflicts.append(
             Diagnostic(
                 self.document.location("schedules", schedule.name),
@@ -199,22 +202,43 @@ class _Planner:
         if resumes and is_removed(schedule):
             self._resume(schedule, schedule.revision)
             return
-        if (restore := self._next_restore(schedule)) is not None:
+        if (restore := self._next_restore(schedule, self._operated(schedule))) is not None:
             change = self._change(schedule.name, schedule, restore, "change", encoded)
             self.changes += [] if change is None else [change]
             return
         self.same += 1
-        if schedule.field_overrides or schedule.pause is not None:
-            self.stays.append(Unchanged(schedule.name, kept_overrides(schedule, encoded), schedule.pause))
+        ignored = self._ignored_state(schedule)
+        if schedule.field_overrides or schedule.pause is not None or ignored:
+            self.stays.append(Unchanged(schedule.name, kept_overrides(schedule, encoded), schedule.pause, ignored))
 
-    def _next_restore(self, schedule: Schedule) -> Command | None:
-        """What the document says operators did to a schedule, and is missing in it; overrides before a pause."""
+    def _ignored_state(self, schedule: Schedule) -> tuple[str, ...]:
+        """The parts of the document's state that operators have undone since: fields, and `paused`."""
         state = self.document.state.get(schedule.name, NO_STATE)
-        missing = {name: value for name, value in state.overrides.items() if name not in schedule.field_overrides}
+        operated = self._operated(schedule)
+        fields = [name for name in state.overrides if name in operated and name not in schedule.field_overrides]
+        resumed = "paused" in operated and state.pause is not None and schedule.pause is None
+        return (*fields, "paused") if resumed else tuple(fields)
+
+    def _operated(self, schedule: Schedule | None) -> frozenset[str]:
+        return frozenset() if schedule is None else self.known.operated.get(schedule.name, frozenset())
+
+    def _next_restore(self, schedule: Schedule, operated: frozenset[str]) -> Command | None:
+        """What the document says operators did to a schedule, and is missing in it; overrides before a pause.
+
+        Not the parts that operators have changed in this store, because they may have undone them.
+        """
+        state = self.document.state.get(schedule.name, NO_STATE)
+        present = {*schedule.field_overrides, *operated}
+        missing = {name: value for name, value in state.overrides.items() if name not in present}
         if missing:
             return Update(actor=self.actor, revision=schedule.revision, fields=missing)
         pause = state.pause
-        if pause is None or schedule.pause is not None or schedule.state not in ("active", "parked"):
+        if (
+            pause is None
+            or "paused" in operated
+            or schedule.pause is not None
+            or schedule.state not in ("active", "parked")
+        ):
             return None
         if pause.until is not None and pause.until <= self.now:
             return None
@@ -234,7 +258,8 @@ class _Planner:
         try:
             done = self._apply(command, before, name)
             after = done.schedule
-            while kind != "calendar" and (restore := self._next_restore(after)) is not None:
+            operated = self._operated(schedule)
+            while kind != "calendar" and (restore := self._next_restore(after, operated)) is not None:
                 restores.append(restore)
                 after = self._apply(restore, after, name).schedule
         except (InvalidError, ConflictError, NotFoundError) as error:
@@ -260,6 +285,8 @@ class _Planner:
         )
 
     def _apply(self, command: Command, schedule: Schedule | None, name: str) -> Change:
+        if schedule is not None:
+            check_readable(schedule)
         facts = Facts(calendars=self.known.closed, needs=self.all_needs if command.changes_dependencies else None)
         return command.apply(schedule, name, facts, self.now)
 
@@ -292,6 +319,11 @@ class _Planner:
         needs = {name: self.all_needs[name] for name in names}
         for name in reversed(list(topological_order(needs))):
             schedule = self.known.schedules[name].schedule
+            try:
+                check_readable(schedule)
+            except ConflictError as error:
+                self.wrong(name, str(error))
+                continue
             command = Delete(actor=self.actor, revision=schedule.revision)
             ticks = compare(schedule, None, floor(self.now), self.budget)
             late = _late(schedule, self.now)

@@ -17,12 +17,26 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from typing import Any, Final, Literal, TypedDict, TypeVar, Unpack, get_args, get_origin, get_type_hints
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial, wraps
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.schedules.task_settings import FromTask
+from tickbird.wire.arguments import Check, argument_check
+from tickbird.wire.parameters import Meta
 
 F = TypeVar("F", bound=Callable[..., Any])
 Scope = Literal["namespace", "store", "caller"]
@@ -31,6 +45,14 @@ Location = Literal["path", "query", "body"]
 Beside = Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]]
 
 SPECIAL: Final = frozenset({"self", "actor", "within", "revision", "idempotency_key", "wait", "granted"})
+# The limits of special parameters, which are the same for all operations.
+_LIMITS: Final = {
+    "actor": Meta(min_length=1, max_length=200),
+    "revision": Meta(ge=1, le=999_999_999),
+    "idempotency_key": Meta(min_length=1, max_length=200),
+}
+# The limits of the key of the last item before a page, by its type.
+_CURSOR_LIMITS: Final = {str: Meta(max_length=300), int: Meta(ge=0, le=2**63 - 1), int | None: Meta(ge=1, le=2**63 - 1)}
 _PATH_KEY: Final = re.compile(r"\{([a-z_]+)(?::path)?\}")
 
 
@@ -150,6 +172,45 @@ class Operation:
     def has(self, name: str) -> bool:
         return name in self.signature.parameters
 
+    @cached_property
+    def _checks(self) -> Mapping[str, Check]:
+        hints = {name: hint for name, hint in self.hints.items() if name != "return"}
+        limits = {name: limit for name, limit in _LIMITS.items() if name in hints}
+        if self.created is not None:
+            # Revision 0: only if there is none.
+            limits["revision"] = replace(_LIMITS["revision"], ge=0)
+        if self.page is not None and self.cursor is not None and hints[self.cursor] in _CURSOR_LIMITS:
+            limits[self.cursor] = _CURSOR_LIMITS[hints[self.cursor]]
+        if self.page is not None and "limit" in hints:
+            limits["limit"] = Meta(ge=1, le=10_000)
+        hints |= {name: Annotated[hints[name], limit] for name, limit in limits.items()}
+        return {name: check for name, hint in hints.items() if (check := argument_check(hint)) is not None}
+
+    @cached_property
+    def _positional(self) -> tuple[str, ...]:
+        return tuple(self.signature.parameters)[1:]
+
+    def check_arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Raise InvalidError for an argument of the wrong type or outside of its limits, as both clients do."""
+        checks = self._checks
+        for name, value in zip(self._positional, args, strict=False):
+            if (check := checks.get(name)) is not None:
+                check(value, name)
+        for name, value in kwargs.items():
+            if (check := checks.get(name)) is not None:
+                check(value, name)
+
+    def checked(self, function: F) -> F:
+        """The method of a client, with its arguments checked first."""
+
+        @wraps(function)
+        async def call(client: Any, *args: Any, **kwargs: Any) -> Any:
+            self.check_arguments(args, kwargs)
+            return await function(client, *args, **kwargs)
+
+        call.operation = self  # type: ignore[attr-defined]
+        return cast(F, call)
+
 
 class Options(TypedDict, total=False):
     """What an operation can state beyond its role, method, path and summary."""
@@ -209,7 +270,7 @@ class RoleOperations:
         self, method: str, operation_id: str, path: str, summary: str, **options: Unpack[Options]
     ) -> Callable[[F], F]:
         def declare(function: F) -> F:
-            function.operation = Operation(  # type: ignore[attr-defined]
+            return Operation(
                 id=operation_id,
                 method=method,
                 path=path,
@@ -218,8 +279,7 @@ class RoleOperations:
                 scope=self._scope,
                 function=function,
                 **options,
-            )
-            return function
+            ).checked(function)
 
         return declare
 

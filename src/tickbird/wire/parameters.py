@@ -47,8 +47,14 @@ class Meta:
     schema: Mapping[str, Any] | None = None
     # Called by the HTTP client before it sends the value; its errors are raised to the caller.
     check: Callable[[Any], Any] | None = None
+    # Raises its own error for a value that is not allowed, in requests and in calls of either client.
+    parse: Callable[[Any], Any] | None = None
     # For instants: fractions of a second are rounded up when it is sent, not cut off.
     round_up: bool = False
+
+    @property
+    def has_limits(self) -> bool:
+        return (self.ge, self.le, self.gt, self.min_length, self.max_length, self.parse) != (None,) * 6
 
     @property
     def replaces_type(self) -> bool:
@@ -87,7 +93,7 @@ class Meta:
                 if low is None or high is None:
                     return f"must be at least {low:g}" if low is not None else f"must be at most {high:g}"
                 return f"must be from {low:.0f} to {high:.0f}"
-        elif isinstance(value, str | list) and not (self.min_length or 0) <= len(value) <= (self.max_length or 10**9):
+        elif isinstance(value, Collection) and not (self.min_length or 0) <= len(value) <= (self.max_length or 10**9):
             things = "characters" if isinstance(value, str) else "members"
             return f"must have {self.min_length or 0} to {self.max_length:,} {things}"
         return None
@@ -101,6 +107,12 @@ def read_instant(text: str, field: str) -> datetime:
         raise InvalidError(
             f"{field}: {text[:60]!r} has no zone;", field=field, hint='write it like "2026-01-31T09:00:00Z".'
         )
+    check_instant(at, text, field)
+    return at
+
+
+def check_instant(at: datetime, text: str, field: str) -> None:
+    """Refuse an instant at either end of the calendar."""
     if not FIRST_SECOND + 2 * DAY <= to_seconds(at) <= LAST_SECOND - 2 * DAY:
         # Closer to the first or last year, the offset of a zone could leave the calendar.
         raise InvalidError(
@@ -108,7 +120,6 @@ def read_instant(text: str, field: str) -> datetime:
             field=field,
             hint="choose an instant from 0001-01-03 to 9999-12-29.",
         )
-    return at
 
 
 def read_value(hint: Any, value: Any, field: str) -> Any:
@@ -223,8 +234,12 @@ def _notes(hint: Any) -> tuple[Any, ...]:
 def check_limits(notes: tuple[Any, ...], value: Any, field: str) -> None:
     """Refuse a value outside of its limits."""
     for note in notes:
-        if isinstance(note, Meta) and (reason := note.refuse(value)):
+        if not isinstance(note, Meta):
+            continue
+        if reason := note.refuse(value):
             raise _refuse(field, reason)
+        if note.parse is not None and value is not None:
+            note.parse(value)
 
 
 def _read_union(inner: tuple[Any, ...], value: Any, field: str) -> Any:

@@ -31,7 +31,7 @@ from tickbird.domain.schedules.codec import decode_definition, encode_definition
 from tickbird.domain.schedules.definition import Definition, Target
 from tickbird.domain.schedules.diff import FieldDiff
 from tickbird.domain.schedules.revision import HistoryEntry, RevisionRecord
-from tickbird.domain.schedules.schedule import Cursor, PauseState, PutResult, Schedule
+from tickbird.domain.schedules.schedule import Cursor, PauseState, PutResult, Schedule, ServerReading
 from tickbird.domain.schedules.tick_overrides import AppliedOverride, OverrideRecord, TickOverride
 from tickbird.domain.time.instants import to_datetime, to_seconds, utc_text
 from tickbird.domain.time.zone_data import Zones, zone_info
@@ -145,10 +145,15 @@ def _schedule(members: Members) -> Schedule:
     early = [TickOverride(to_seconds(tick), decided_early=True) for tick in members["early_ticks"]]
     overrides = [*map(_tick_override, members["tick_overrides"]), *early]
     known = {name: members[name] for name in _SCHEDULE_FIELDS if name in members}
-    readable = members["trigger_description"] is not None
+    described = members["trigger_description"]
+    definition = None if described is None else _definition(known["definition_json"])
+    reading = None
+    if described is not None and definition is None:
+        reading = ServerReading(described, members["zone"], members["kind"], members["burst_allowed"])
     return Schedule(
         **known,
-        definition=_definition(known["definition_json"]) if readable else None,
+        definition=definition,
+        reading=reading,
         cursor=Cursor(
             **cursor,
             skip_until=until,

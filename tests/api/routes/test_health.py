@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -20,6 +21,7 @@ from tickbird.client.system import System
 from tickbird.domain.errors import SchemaError, StoreUnavailableError
 from tickbird.domain.planning.commands.define import Create
 from tickbird.domain.schedules.definition import Definition, Target
+from tickbird.domain.targets.registry import first_kind_format
 from tickbird.domain.triggers.every import every
 from tickbird.stores import open_store
 
@@ -88,6 +90,24 @@ async def test_it_is_not_ready_when_nobody_plans_what_is_due(api: Api) -> None:
     api.app.state.readiness._reasons.drop(None)
     assert (await api.plain("GET", "/readyz")).status_code == 200
     assert (await api.plain("GET", "/healthz")).status_code == 200
+
+
+async def test_it_is_not_ready_when_only_workers_without_a_plug_in_are_alive(own_api: OwnApi) -> None:
+    then, version = await own_api.store.now() - timedelta(days=1), first_kind_format("nowhere") + 3
+    definition = Definition(trigger=every(hours=1), target=Target("report"))
+    command = Create(actor="ana", namespace="default", definition=definition)
+    await own_api.store.schedules.change("default", "hello", command, now=then)
+    foreign = json.dumps({"v": version, "trigger": definition.trigger.to_json(), "target": {"nowhere": {}}})
+    past = 1_000_000 if own_api.url.startswith("sqlite") else "'2020-01-01'"
+    own_api.execute(
+        f"UPDATE schedules SET definition = '{foreign}'", f"UPDATE cursors SET format = {version}, next_run_at = {past}"
+    )
+    await own_api.store.workers.heartbeat(a_worker(), 600)
+    await own_api.store.planning.plan_due()
+    assert "nobody plans" in refused(await own_api.plain("GET", "/readyz"), 503, "planning")
+    [finding] = [each for each in await own_api.client().system.doctor() if each.check == "planning"]
+    assert finding.figures["needs"] == "target kind 'nowhere'"
+    assert finding.figures["schedules"] == ["hello"]
 
 
 @pytest.mark.parametrize("error, code", [(StoreUnavailableError, "store-unavailable"), (SchemaError, "schema")])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from conformance.steps import NAME, change, create, later, plan, work_off
 from tests.client.why.questions import ask, names, step
 from tickbird.client import StoreClient
-from tickbird.domain.errors import NotFoundError, TriggerError
+from tickbird.domain.errors import InvalidError, NotFoundError, TriggerError
 from tickbird.domain.planning.commands.define import Delete, Update
 from tickbird.domain.planning.commands.pause import Pause
 from tickbird.domain.triggers.cron.cron import cron
@@ -109,7 +109,10 @@ class TestNoSuchScheduleThen:
 
     async def test_the_ends_of_time_are_accepted(self, store: Store) -> None:
         await create(store, NAME, cron("0 9 * * *", tz="Asia/Tokyo"))
-        first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+        first, last = datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, 1, tzinfo=UTC)
+        for beyond in (first - timedelta(seconds=1), last + timedelta(days=1)):
+            with pytest.raises(InvalidError, match=r"at: .* is too near to the end of the calendar"):
+                await StoreClient(store).ticks.why(NAME, beyond)
         assert (await StoreClient(store).ticks.why(NAME, first)).verdict == "no such schedule then"
         assert (await StoreClient(store).ticks.why(NAME, last)).verdict == "not a tick"
 

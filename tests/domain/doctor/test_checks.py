@@ -22,6 +22,7 @@ from tickbird.domain.doctor.snapshot import (
     SqliteSnapshot,
     StoreSnapshot,
     TableStats,
+    UnplannedSchedule,
     WaitingRuns,
     Workload,
     ZoneDataStatus,
@@ -327,6 +328,33 @@ CASES: dict[str, tuple[StoreSnapshot, str, str, str, str]] = {
         "problem",
         "2 schedules",
         "worker",
+    ),
+    "late without the plug-in": (
+        work(unplanned=[UnplannedSchedule("default", "hello", ago(16), "target kind 'echo'")]),
+        "planning",
+        "warning",
+        "No live worker has planned 1 schedule that needs target kind 'echo', due for 16 s: hello.",
+        "# where the package with target kind 'echo' is installed",
+    ),
+    "very late without the plug-in": (
+        work(
+            unplanned=[
+                UnplannedSchedule("default", "hello", ago(61), "custom trigger 'moon'"),
+                UnplannedSchedule("other", "hello", ago(20), "custom trigger 'moon'"),
+                UnplannedSchedule("default", "due just now", ago(2), "custom trigger 'moon'"),
+            ]
+        ),
+        "planning",
+        "problem",
+        "2 schedules that need custom trigger 'moon', due for 1 min 1 s: hello, other/hello.",
+        "tickbird worker",
+    ),
+    "no worker, and only schedules that are left alone": (
+        replace(work(scheduled=[], waiting=[], refused=[Parked("a", "", "its kind is not known")]), workers=[]),
+        "workers",
+        "problem",
+        "No worker is alive, and 1 active schedule",
+        "tickbird worker",
     ),
     "lost": (work(expired=ExpiredLeases(1, ago(61))), "leases", "problem", "1 run of lost workers", "tickbird worker"),
     "queue": (

@@ -56,6 +56,18 @@ def test_every_field_is_described() -> None:
         Draft202012Validator.check_schema(schema)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"backoff": "5s"}, {"backoff": {"base": "5s"}}, {"depends_on": [{"after": "load", "within": "24h"}]}],
+    ids=str,
+)
+def test_stored_lengths_of_time_are_whole_seconds(change: dict[str, Any]) -> None:
+    WHOLE.validate({**PLAIN, **change})
+    with pytest.raises(InvalidError) as caught:
+        decode_definition({**PLAIN, **change})
+    assert caught.value.field == next(iter(change))
+
+
 def test_what_the_domain_writes_fits_the_schema() -> None:
     made = Definition(trigger=cron("0 9 * * 1-5", tz="Europe/Rome"), target=Target("digest"), **FULL)
     encoded = encode_definition(made)

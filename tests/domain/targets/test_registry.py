@@ -182,3 +182,29 @@ def test_whatever_a_kind_raises_is_an_error_of_the_definition(monkeypatch: pytes
     monkeypatch.setattr(CommandSpec, "from_json", fail)
     with pytest.raises(DefinitionError, match=r"command: cannot be read \(KeyError: 'host'\)\."):
         read_target({"command": {}})
+
+
+@pytest.mark.parametrize(
+    "name", ["timeout", "payload", "trigger", "target", "v", "closed", "cron", "any_of", "tz", "params"]
+)
+def test_a_kind_named_like_a_key_of_a_definition_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    metadata = tmp_path / "clash-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: clash\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[tickbird.targets]\n{name} = clash:ClashSpec\n")
+    code = f"from tickbird_echo import EchoSpec\n\n\nclass ClashSpec(EchoSpec):\n    kind = {name!r}\n"
+    (tmp_path / "clash.py").write_text(code)
+    for folder in (tmp_path, PACKAGE):
+        monkeypatch.syspath_prepend(str(folder))
+    forget()
+    try:
+        assert [*target_kinds()] == ["task", "command"]
+        refusal = f"{name!r} is a field of a schedule; give the kind another name"
+        assert caplog.messages == [f"target kind {name} is not available: plug-in clash:ClashSpec: {refusal}"]
+    finally:
+        for module in [module for module in sys.modules if module.startswith(("tickbird_echo", "clash"))]:
+            del sys.modules[module]
+        monkeypatch.undo()
+        forget()

@@ -126,6 +126,12 @@ def define_over_http(machine: Machine) -> None:
             wrong = {**definition, "target": {"echo": {"txt": 1}}}
             refused = api.post("/api/v1/schedules", json={"name": "wrong", "definition": wrong})
             assert refused.status_code == 422, refused.text
+        # A command line without the package shows the schedule as the server reads it.
+        show = [sys.executable, "-m", "tickbird", "--server", address, "--token", token, "show", "from-api"]
+        shown = subprocess.run(show, cwd=machine.folder, capture_output=True, text=True, check=True).stdout
+        assert "from-api · Every second" in shown
+        assert "left alone" not in shown
+        assert "no worker that executes is alive" in shown
         script = (
             "import asyncio; from tickbird import Tickbird, every; from tickbird_echo import EchoSpec\n"
             "async def create():\n"

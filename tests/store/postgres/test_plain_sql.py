@@ -12,6 +12,7 @@ from psycopg import errors
 from tests.store.contenders import PATIENCE
 from tests.store.postgres.database import Database
 from tests.store.postgres.steps import MINUTELY, T0, create, create_many, later
+from tickbird.domain.planning.commands.define import Delete
 from tickbird.domain.schedules.codec import definition_text, encode_definition
 from tickbird.domain.triggers.every import every
 from tickbird.store.postgres import PostgresStore
@@ -55,8 +56,23 @@ class TestPlainSql:
 
     async def test_a_row_with_history_cannot_be_deleted(self, store: PostgresStore, database: Database) -> None:
         await create(store)
-        with pytest.raises(psycopg.errors.ForeignKeyViolation):
+        with pytest.raises(psycopg.errors.ForeignKeyViolation, match=r"leaves a tombstone, .* use `tickbird rm`"):
             await database.execute("DELETE FROM tickbird.schedules")
+
+    async def test_the_name_of_a_deleted_schedule_is_refused_with_the_next_step(
+        self, store: PostgresStore, database: Database
+    ) -> None:
+        await create(store)
+        await store.schedules.change("default", "clock", Delete(actor="ana"))
+        again = "INSERT INTO tickbird.schedules (name, definition) VALUES ('clock', '{}')"
+        for statement in (again, f"{again} ON CONFLICT (namespace, name) DO UPDATE SET definition = '{{}}'"):
+            with pytest.raises(psycopg.errors.UniqueViolation, match="schedule 'clock': was deleted") as refusal:
+                await database.execute(statement)
+            assert "`tickbird apply`" in str(refusal.value.diag.message_hint)
+        # The client creates it again, and a later INSERT is a duplicate as for any other schedule.
+        await create(store)
+        with pytest.raises(psycopg.errors.UniqueViolation, match="duplicate key"):
+            await database.execute(again)
 
 
 INCOMPLETE = {

@@ -26,21 +26,12 @@ from tickbird.wire.operations import Operation, Parameter, operations_of
 from tickbird.wire.page_tokens import write_key
 from tickbird.wire.parameters import write_value
 
-N = TypeVar("N", bound=type)
 K = TypeVar("K", bound=ClientBase)
 # The maximum number of items in one response.
 MAX_PAGE = 1_000
 # Seconds that a server waits for a run in one request.
 _MAX_WAIT = 60
 GET_RUN = operations_of(Runs)["get"]
-
-
-def over_http(noun: N) -> N:
-    """Add the operations of a noun to its HTTP class, except methods that are written by hand."""
-    for name, operation in operations_of(noun).items():
-        if name not in vars(noun):
-            setattr(noun, name, _method(operation))
-    return noun
 
 
 # The HTTP classes of nouns that have methods written by hand.
@@ -51,7 +42,9 @@ HAND_WRITTEN: dict[type, type] = {}
 def http_class(kind: type[K]) -> type[K]:
     """The HTTP class of a noun: with its methods written by hand, if there are any, and the others derived."""
     made: Any = HAND_WRITTEN.get(kind) or type(f"Http{kind.__name__}", (HttpNoun, kind), {})
-    derived: type[K] = over_http(made)
+    for name, operation in operations_of(kind).items():
+        setattr(made, name, operation.checked(vars(made).get(name) or _method(operation)))
+    derived: type[K] = made
     return derived
 
 
@@ -188,7 +181,6 @@ def _method(operation: Operation) -> Any:
 
     call.__name__, call.__qualname__ = operation.name, operation.name
     call.__doc__ = operation.description
-    call.operation = operation  # type: ignore[attr-defined]
     call.__signature__ = operation.signature  # type: ignore[attr-defined]
     return call
 

@@ -14,6 +14,7 @@ from tickbird.domain.errors import (
     InvalidError,
     NotFinishedError,
     NotFoundError,
+    PageTokenError,
     PayloadError,
     SchemaError,
     StaleError,
@@ -33,6 +34,7 @@ _INVALID: Final[Mapping[str, type[InvalidError]]] = {
     "urn:tickbird:problem:invalid-trigger": TriggerError,
     "urn:tickbird:problem:invalid-definition": DefinitionError,
     "urn:tickbird:problem:invalid-payload": PayloadError,
+    "urn:tickbird:problem:bad-page": PageTokenError,
 }
 _KINDS: Final[Mapping[str, type[TickbirdError]]] = {
     "not-found": NotFoundError,

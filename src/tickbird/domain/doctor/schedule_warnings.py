@@ -9,6 +9,7 @@ from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.messages import count, reason
 from tickbird.domain.schedules.codec import left_alone_reason
 from tickbird.domain.schedules.definition import Definition
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_seconds
@@ -29,7 +30,7 @@ class ProblemFinder:
         """What keeps an active schedule from running, and how many of its runs a person must decide about."""
         definition, due = schedule.definition, schedule.cursor.next_run_at
         if schedule.state != "active" or definition is None:
-            return (*_held(schedule, held), *_unreadable(schedule))
+            return (*_held(schedule, held), *_unreadable(schedule), *self._left_alone_late(schedule))
         # A shadow runs nothing that anybody would have to serve.
         unserved = () if definition.shadow else self._unserved_reason(definition)
         late = due is not None and self._now_second - due >= definition.grace
@@ -46,13 +47,19 @@ class ProblemFinder:
             known = self._unserved[key] = (reason,) if reason else ()
         return known
 
+    def _left_alone_late(self, schedule: Schedule) -> list[str]:
+        """That no other worker has planned it either."""
+        if schedule.state != "active" or not left_alone_reason(schedule.definition_json):
+            return []
+        return self._late(schedule, POLICIES["grace"].default)
+
+    def _late(self, schedule: Schedule, grace: float) -> list[str]:
+        late = 0.0 if schedule.next_run_at is None else (self._now - schedule.next_run_at).total_seconds()
+        return [f"{duration_text(late)} late: no worker has planned it"] if late > grace else []
+
     def _planning(self, schedule: Schedule, definition: Definition) -> list[str]:
-        found, due_at = [], schedule.next_run_at
-        if schedule.error:
-            found.append(f"it cannot be planned, and is tried again: {reason(schedule.error)}")
-        if due_at is not None and (late := (self._now - due_at).total_seconds()) > definition.grace:
-            found.append(f"{duration_text(late)} late: no worker has planned it")
-        return found
+        refused = f"it cannot be planned, and is tried again: {reason(schedule.error)}"
+        return [*([refused] if schedule.error else []), *self._late(schedule, definition.grace)]
 
 
 def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime, held: int = 0) -> list[str]:
@@ -65,7 +72,7 @@ def _held(schedule: Schedule, held: int) -> list[str]:
 
 
 def _unreadable(schedule: Schedule) -> list[str]:
-    if schedule.state != "active" or schedule.definition is not None:
+    if schedule.state != "active" or schedule.definition is not None or schedule.reading is not None:
         return []
     # Whatever else cannot be read is parked as soon as it is planned.
     left_alone = left_alone_reason(schedule.definition_json)

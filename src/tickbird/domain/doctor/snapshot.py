@@ -87,6 +87,16 @@ class OverdueSchedules:
 
 
 @dataclass(frozen=True, slots=True)
+class UnplannedSchedule:
+    """A due schedule that not every worker can plan, and the plug-in or format that it needs."""
+
+    namespace: str
+    name: str
+    since: datetime
+    requirement: str
+
+
+@dataclass(frozen=True, slots=True)
 class ExpiredLeases:
     """Runs whose lease is over and that nobody has taken over."""
 
@@ -112,11 +122,15 @@ class Workload:
     refused: Sequence[Parked] = ()
     # Cursors without a schedule, by its id; of all namespaces, since only the schedule has one.
     orphans: Sequence[int] = ()
+    # Names of schedules without a cursor, which only plain SQL can have deleted.
+    cursorless: Sequence[str] = ()
     waiting: Sequence[WaitingRuns] = ()
     # The rates of queues that have one.
     rates: Mapping[str, RateLimit] = field(default_factory=dict)
     scheduled: Sequence[ScheduledByTarget] = ()
     due: OverdueSchedules = OverdueSchedules()
+    # Of all namespaces, the oldest first; also those that this process leaves alone.
+    unplanned: Sequence[UnplannedSchedule] = ()
     expired: ExpiredLeases = ExpiredLeases()
     # Schedule and calendar: the schedule still has what the calendar said before.
     old_calendars: Sequence[tuple[str, str]] = ()

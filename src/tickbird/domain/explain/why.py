@@ -25,10 +25,11 @@ def explain(context: ExplainContext) -> Explanation:
     told = _explain(context)
     if not context.copy_reason or told.verdict not in (*_PLANNED, *_ACTIVE):
         return told
+    start = f"{told.sentence.removesuffix('.')}, {'and' if ', but ' in told.sentence else 'but'}"
     return replace(
         told,
         verdict="undecided" if told.verdict in _PLANNED else told.verdict,
-        sentence=f"{told.sentence.removesuffix('.')}, but nothing is planned or executed here: {context.copy_reason}.",
+        sentence=f"{start} nothing is planned or executed here: {context.copy_reason}.",
         steps=(*told.steps, copy_step(context.copy_reason)),
     )
 

@@ -95,8 +95,10 @@ def check_count(count: int) -> int:
 
 
 def with_notes(schedule: Schedule, ticks: Sequence[UpcomingTick], now: datetime) -> NotedTicks:
-    """Ticks with notes on changes of the clock."""
-    return [] if schedule.definition is None else with_dst_notes(schedule.definition.trigger, ticks, to_seconds(now))
+    """Ticks with notes on changes of the clock; if only a server can read the schedule, with its notes."""
+    if schedule.definition is None:
+        return [(tick, tick.notes) for tick in ticks]
+    return with_dst_notes(schedule.definition.trigger, ticks, to_seconds(now))
 
 
 def with_dst_notes(trigger: TriggerValue, ticks: Sequence[UpcomingTick], after: int) -> NotedTicks:

@@ -18,7 +18,14 @@ from tickbird.domain.calendars.calendar import Calendar, calendar_to_json, conte
 from tickbird.domain.errors import DefinitionError, InvalidError, TriggerError
 from tickbird.domain.schedules.definition import FIELDS, TASK_SETTINGS, Definition
 from tickbird.domain.schedules.fields import POLICIES
-from tickbird.domain.targets.registry import find_kind, first_kind_format, read_target, target_kinds, write_target
+from tickbird.domain.targets.registry import (
+    find_kind,
+    first_kind_format,
+    read_target,
+    reserve_names,
+    target_kinds,
+    write_target,
+)
 from tickbird.domain.targets.target import Target
 from tickbird.domain.triggers.trigger import (
     FORM_NAMES,
@@ -38,6 +45,8 @@ CUSTOM_TRIGGERS = FORMS["custom"].format
 _OWN_FORMATS = 3
 _STORED = frozenset(("v", "closed", *FIELDS))
 _SETTINGS = frozenset(TASK_SETTINGS)
+# In files, the parts of a trigger are next to the kind.
+reserve_names((*_STORED, *FORM_NAMES, *(key for form in FORMS.values() for key in form.keys)))
 
 
 def encode_definition(definition: Definition) -> dict[str, Any]:
@@ -176,6 +185,15 @@ def left_alone_reason(encoded: Mapping[str, Any]) -> str:
     if unknown := unregistered_customs(encoded.get("trigger")):
         return f"custom trigger {unknown[0][:60]!r} is not known here"
     return ""
+
+
+def planner_requirement(encoded: Mapping[str, Any]) -> str:
+    """The plug-ins or the format that a process needs to plan this definition; empty if every process can."""
+    version, target = encoded.get("v"), encoded.get("target")
+    kind = str(next(iter(target))) if isinstance(target, Mapping) and len(target) == 1 else ""
+    needed = [f"target kind {kind[:40]!r}"] if kind and first_kind_format(kind) > FORMAT else []
+    needed += [f"custom trigger {name[:60]!r}" for name in custom_names(encoded.get("trigger"))[:1]]
+    return " and ".join(needed) or (f"format {version} of definitions" if is_unknown_format(version) else "")
 
 
 def _check_own_format(encoded: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from tickbird.domain.errors import DefinitionError, InvalidError
 from tickbird.domain.schedules.codec import FORMAT, decode_field, is_supported_format
 from tickbird.domain.schedules.definition import FIELDS, check_payload
+from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.policy_input import check_fields
 
 # A document contains them, and clients cannot set them.
@@ -61,7 +62,8 @@ def _read(stated: Mapping[str, Any]) -> dict[str, Any]:
         if name == "payload":
             check_payload(value)
         try:
-            fields[name] = decode_field(name, value)
+            read = decode_field(name, value)
+            fields[name] = POLICIES[name].read(read) if name in POLICIES else read
         except InvalidError:
             raise
         except (TypeError, ValueError, AttributeError, OverflowError, RecursionError):

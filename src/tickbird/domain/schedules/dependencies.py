@@ -14,6 +14,7 @@ from tickbird.domain.time.durations import MAX_DURATION, Duration, duration_text
 MAX_DEPENDENCIES = 20
 _NEVER = -(2**62)
 _FOR_EVER = 2**62
+_LENGTHS = ("within", "wait")
 _HINT = 'write after("load", within="24h"), with wait="2h" if ticks are to wait for it.'
 
 
@@ -45,9 +46,8 @@ class After:
 
 def after(schedule: str, within: Duration, wait: Duration | None = None) -> After:
     """Run a tick only if the other schedule succeeded within so long before it is due; else skip it, or let it wait."""
-    return After(
-        schedule, seconds(within, "depends_on: within"), 0 if wait is None else seconds(wait, "depends_on: wait")
-    )
+    length = 0 if wait is None else seconds(wait, "depends_on", "wait")
+    return After(schedule, seconds(within, "depends_on", "within"), length)
 
 
 def read_dependencies(value: Any) -> tuple[After, ...]:
@@ -64,27 +64,38 @@ def read_dependencies(value: Any) -> tuple[After, ...]:
 def _read(value: Any) -> After:
     if isinstance(value, After):
         return value
-    if isinstance(value, Mapping) and {"after", "within"} <= set(value) <= {"after", "within", "wait"}:
-        return after(value["after"], value["within"], value.get("wait"))
+    if is_dependency(value):
+        return After(value["after"], *(seconds(value[part], "depends_on", part) for part in _LENGTHS if part in value))
     if isinstance(value, list | tuple) and 2 <= len(value) <= 3:
         return after(*value)
     raise _refused(f"{str(value)[:60]!r} does not name a schedule and how recently it must have succeeded;")
 
 
+def is_dependency(value: Any) -> TypeGuard[Mapping[str, Any]]:
+    """Is it an object with the keys of a dependency?"""
+    return isinstance(value, Mapping) and {"after", "within"} <= set(value) <= {"after", *_LENGTHS}
+
+
 def stored_dependencies(value: Any) -> tuple[After, ...]:
-    """The dependencies of a stored definition."""
+    """The dependencies of a stored definition, in whole seconds."""
     if not isinstance(value, list):
         raise _refused("must be a list;")
-    found = []
-    for each in value:
-        if not isinstance(each, Mapping) or not {"after", "within"} <= set(each) <= {"after", "within", "wait"}:
-            raise _refused('must hold objects such as {"after": "load", "within": 86400, "wait": 7200};')
-        found.append(After(each["after"], each["within"], each.get("wait", 0)))
-    return tuple(found)
+    if not all(map(is_dependency, value)):
+        raise _refused('must hold objects such as {"after": "load", "within": 86400, "wait": 7200};')
+    return tuple(After(item["after"], item["within"], item.get("wait", 0)) for item in value)
+
+
+def has_duration_texts(value: Any) -> bool:
+    """Is it a list of dependencies of which one has a length of time as a text?"""
+    if not isinstance(value, list) or not all(map(is_dependency, value)):
+        return False
+    return any(isinstance(item.get(part), str) for item in value for part in _LENGTHS)
 
 
 def check_depends_on(value: object) -> None:
     """Refuse what no definition can have; whether a wait fits the other policies is looked at with them."""
+    if has_duration_texts(value):
+        stored_dependencies(value)
     if not isinstance(value, tuple) or len(value) > MAX_DEPENDENCIES:
         reason = f"must be a list of at most {MAX_DEPENDENCIES}"
         raise DefinitionError(f"depends_on: {str(value)[:60]!r} {reason}.", field="depends_on", reason=reason)

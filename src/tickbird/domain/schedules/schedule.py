@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any, Literal
 
 from tickbird.domain.errors import ConflictError, StaleError
-from tickbird.domain.schedules.codec import definition_text, left_alone_reason
+from tickbird.domain.schedules.codec import definition_text, left_alone_reason, unknown_kind_of
 from tickbird.domain.schedules.definition import Definition, spread_offset
 from tickbird.domain.schedules.grid import TickGrid
 from tickbird.domain.schedules.tick_overrides import TickOverride
+from tickbird.domain.targets import registry as targets
 from tickbird.domain.time.instants import to_datetime
-from tickbird.domain.triggers.custom import INSTALL
+from tickbird.domain.triggers import custom as triggers
 from tickbird.domain.triggers.trigger import unregistered_customs
 
 State = Literal["active", "paused", "parked", "ended", "deleted"]
@@ -56,6 +57,16 @@ class Cursor:
     tick_overrides: tuple[TickOverride, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ServerReading:
+    """The parts of a definition in the words of a server that can read it."""
+
+    trigger_description: str
+    zone: str | None
+    kind: str | None
+    burst_allowed: bool
+
+
 @dataclass(frozen=True)
 class Schedule:
     """One schedule as the store holds it; `definition` is None while the stored text cannot be read."""
@@ -76,6 +87,8 @@ class Schedule:
     field_overrides: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime | None = None
     changed_at: datetime | None = None
+    # Set if a server can read the definition, and this process cannot.
+    reading: ServerReading | None = None
 
     @property
     def grid(self) -> TickGrid:
@@ -106,11 +119,15 @@ class Schedule:
     @property
     def trigger_description(self) -> str | None:
         """Its trigger in words; None if the definition cannot be read."""
+        if self.reading is not None:
+            return self.reading.trigger_description
         return None if self.definition is None else self.definition.trigger.describe()
 
     @property
     def zone(self) -> str | None:
         """The time zone of its trigger; None if the definition cannot be read."""
+        if self.reading is not None:
+            return self.reading.zone
         return None if self.definition is None else self.definition.trigger.tz
 
     @property
@@ -121,6 +138,8 @@ class Schedule:
     @property
     def kind(self) -> str | None:
         """The kind of its target, such as `task`; None if the definition cannot be read."""
+        if self.reading is not None:
+            return self.reading.kind
         return None if self.definition is None else self.definition.target.kind
 
     @property
@@ -133,6 +152,8 @@ class Schedule:
     @property
     def burst_allowed(self) -> bool:
         """May a tick run while `max_concurrent` runs of it are active?"""
+        if self.reading is not None:
+            return self.reading.burst_allowed
         return self.definition is not None and self.definition.overlap == "allow"
 
     def due_at(self, tick: int) -> int:
@@ -153,8 +174,8 @@ class SqlEdit:
 
 def trigger_description(schedule: Schedule) -> str:
     """The trigger in words; as JSON if this process leaves the schedule to others."""
-    if schedule.definition is not None:
-        return schedule.definition.trigger.describe()
+    if schedule.trigger_description is not None:
+        return schedule.trigger_description
     reason = left_alone_reason(schedule.definition_json)
     encoded = schedule.definition_json.get("trigger")
     return f"{definition_text(encoded)}: {reason}" if reason and isinstance(encoded, Mapping) else "cannot be read"
@@ -162,14 +183,32 @@ def trigger_description(schedule: Schedule) -> str:
 
 def unreadable(schedule: Schedule) -> ConflictError:
     """Why nothing can be told of the ticks of a schedule whose definition cannot be read."""
-    if unregistered_customs(schedule.definition_json.get("trigger")):
-        reason = left_alone_reason(schedule.definition_json)
-        return ConflictError(f"schedule {schedule.name!r}: {reason}.", hint=INSTALL)
+    if left_alone_reason(schedule.definition_json):
+        return left_alone(schedule.name, schedule.definition_json)
     why = f" ({schedule.error.rstrip('.')})" if schedule.error else ""
     return ConflictError(
         f"schedule {schedule.name!r}: its definition cannot be read{why}.",
-        hint=f"Repair it with `tickbird set {schedule.name} …`, or upgrade tickbird if a newer one wrote it.",
+        hint=f"Repair it with `tickbird set {schedule.name} …`.",
     )
+
+
+def left_alone(name: str, definition: Mapping[str, Any]) -> ConflictError:
+    """The refusal to plan or change a schedule that this process leaves to others."""
+    if (kind := unknown_kind_of(definition)) is not None:
+        text = f"schedule {name!r} is left alone: target kind {kind!r} is not known here;"
+        return ConflictError(text, hint=targets.INSTALL)
+    if unknown := unregistered_customs(definition.get("trigger")):
+        text = f"schedule {name!r} is left alone: custom trigger {unknown[0][:60]!r} is not known here."
+        return ConflictError(text, hint=triggers.INSTALL)
+    return ConflictError(
+        f"schedule {name!r} was written by a newer tickbird, and this one cannot read it;", hint="upgrade tickbird."
+    )
+
+
+def check_readable(schedule: Schedule) -> None:
+    """Refuse to change a schedule that this process leaves to others."""
+    if left_alone_reason(schedule.definition_json):
+        raise left_alone(schedule.name, schedule.definition_json)
 
 
 def check_runs(schedule: Schedule) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Final
@@ -31,6 +31,13 @@ BUILT_IN: Final[tuple[type[TargetSpec], ...]] = (
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,39}", re.ASCII)
 _FORMATS_PER_KIND: Final = 256
 _MAX_KIND_NUMBER: Final = 2**21
+_reserved: set[str] = set()
+
+
+def reserve_names(names: Iterable[str]) -> None:
+    """Refuse these names as kinds, because a definition or a file has them for something else."""
+    _reserved.update(names)
+    target_kinds.cache_clear()
 
 
 @cache
@@ -73,6 +80,8 @@ def _load(entry: EntryPoint) -> type[TargetSpec]:
         raise TypeError(f"it does not implement {', '.join(missing)}")
     if getattr(spec, "kind", None) != entry.name or not _KIND.fullmatch(entry.name):
         raise ValueError("its kind is not the name of the entry point, or not in lower-case letters, digits and _")
+    if entry.name in _reserved:
+        raise ValueError(f"{entry.name!r} is a field of a schedule; give the kind another name")
     return spec
 
 

@@ -15,14 +15,14 @@ _TEXT = re.compile(r"(?:(\d{1,9})w)?(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m)
 MAX_DURATION = 100 * 366 * 86_400
 
 
-def seconds(value: Duration, field: str, *, minimum: int = 0) -> int:
-    """Whole seconds of a duration, or a DefinitionError that names the field."""
-    total = _seconds(value)
+def seconds(value: Duration, field: str, part: str = "", *, minimum: int = 0) -> int:
+    """Whole seconds of a duration, or a DefinitionError that names the field and the part of it."""
+    total, where = _seconds(value), f"{field}: {part}" if part else field
     if total is None:
-        raise DefinitionError(f"{field}: {_shown(value)} is not a length of time;", field=field, hint=type_help + ".")
+        raise DefinitionError(f"{where}: {_shown(value)} is not a length of time;", field=field, hint=type_help + ".")
     if not minimum <= total <= MAX_DURATION:
         raise DefinitionError(
-            f"{field}: {_shown(value)} is out of range; it must be from {minimum} s to 100 years.", field=field
+            f"{where}: {_shown(value)} is out of range; it must be from {minimum} s to 100 years.", field=field
         )
     return total
 

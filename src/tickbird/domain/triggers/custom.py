@@ -28,7 +28,10 @@ from tickbird.domain.triggers.form import Document, FormOption, TriggerForm
 log = logging.getLogger("tickbird.triggers")
 
 GROUP: Final = "tickbird.triggers"
-INSTALL: Final = "Install the package that has it, or import the module that registers it."
+INSTALL: Final = (
+    f"Install the package that names it in the entry point group `{GROUP}`; "
+    "only `worker`, `sync` and the worker of `dev` import an app."
+)
 # Ticks that one computation may step through, because a function computes only the next tick.
 MAX_STEPS: Final = 10_000
 # Calls of custom functions while one schedule is planned.

@@ -41,7 +41,7 @@ from tickbird.store.postgres.rows import texts
 from tickbird.store.postgres.workers import to_worker
 from tickbird.store.shared.identity import compare, same_database
 from tickbird.store.shared.migrations import check_schema_generation, read_version, unusable_schema
-from tickbird.store.shared.stored_definitions import readable_bounds, scheduled_targets
+from tickbird.store.shared.stored_definitions import readable_bounds, scheduled_targets, unplanned_schedules
 from tickbird.version import VERSION
 
 T = TypeVar("T")
@@ -223,6 +223,7 @@ async def _work(looker: _Looker, bounds: dict[str, Any]) -> Workload:
             for name, error, part in await rows("parked", "examine_refused")
         ],
         orphans=[schedule_id for (schedule_id,) in await rows("cursors", "examine_orphans")],
+        cursorless=[name for (name,) in await rows("cursors", "examine_cursorless")],
         waiting=[
             WaitingRuns(queue, Target(name, kind), count, since)
             for queue, kind, name, count, since in await rows("queues", "examine_waiting")
@@ -230,6 +231,7 @@ async def _work(looker: _Looker, bounds: dict[str, Any]) -> Workload:
         rates={queue: RateLimit(count, seconds) for queue, count, seconds, _ in rates},
         scheduled=scheduled_targets(await rows("queues", "examine_scheduled")),
         due=OverdueSchedules(*(await rows("planning", "examine_due") or [()])[0]),
+        unplanned=unplanned_schedules(await rows("planning", "examine_unplanned")),
         expired=ExpiredLeases(*(await rows("leases", "examine_expired") or [()])[0]),
         old_calendars=[(schedule, calendar) for schedule, calendar in await rows("calendars", "examine_calendars")],
         stuck=[(name, needed, state) for name, needed, state in await rows("dependencies", "examine_dependencies")],

@@ -146,11 +146,11 @@ LIMIT %(limit)s;
     )
 )
 
+-- fragment: requirement
+jsonb_build_object('v', s.definition -> 'v', 'target', s.definition -> 'target', 'trigger', s.definition -> 'trigger')
+
 -- name: examine_refused
-SELECT
-    s.name,
-    coalesce(s.error, 'no error was recorded'),
-    jsonb_build_object('v', s.definition -> 'v', 'target', s.definition -> 'target', 'trigger', s.definition -> 'trigger')
+SELECT s.name, coalesce(s.error, 'no error was recorded'), {requirement}
 FROM tickbird.cursors AS c
 JOIN tickbird.schedules AS s ON s.id = c.schedule_id
 WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR NOT {readable}) AND s.namespace = %(namespace)s
@@ -177,6 +177,13 @@ EXISTS (SELECT FROM tickbird.schedules AS s WHERE s.id = schedule_id)
 -- name: examine_orphans
 SELECT schedule_id FROM tickbird.cursors WHERE NOT {has_schedule} ORDER BY schedule_id LIMIT %(limit)s;
 
+-- name: examine_cursorless
+SELECT s.name FROM tickbird.schedules AS s
+WHERE s.namespace = %(namespace)s
+    AND NOT EXISTS (SELECT FROM tickbird.cursors AS c WHERE c.schedule_id = s.id)
+ORDER BY s.name
+LIMIT %(limit)s;
+
 -- name: examine_due
 WITH due AS MATERIALIZED (
     SELECT next_run_at FROM tickbird.cursors
@@ -197,6 +204,18 @@ SELECT
             LIMIT %(limit)s
         ) AS fresh
     );
+
+-- name: examine_unplanned
+-- Due schedules that may need a plug-in or a newer format; one without a next pass is due since it was written.
+SELECT s.namespace, s.name, coalesce(c.next_run_at, s.changed_at) AS since, {requirement}
+FROM tickbird.cursors AS c
+JOIN tickbird.schedules AS s ON s.id = c.schedule_id
+WHERE c.format >= %(custom)s AND c.refused_at IS NULL AND (
+    c.next_run_at <= coalesce(%(now)s::timestamptz, statement_timestamp()) AND c.state IN ('active', 'paused')
+    OR c.next_run_at IS NULL AND c.state = 'active'
+)
+ORDER BY since
+LIMIT %(limit)s;
 
 -- name: examine_expired
 SELECT count(*)::integer, min(lease_until)

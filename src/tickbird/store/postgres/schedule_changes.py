@@ -21,7 +21,7 @@ from tickbird.domain.planning.plan import ActiveRun, Facts, RetriedRun
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, left_alone_reason
 from tickbird.domain.schedules.definition import check_payload
-from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.schedule import Schedule, check_readable
 from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.calendars import calendar_contents
 from tickbird.store.postgres.database.connection import Session
@@ -37,7 +37,6 @@ from tickbird.store.shared.planning.decide import decide, depended_on, held_keys
 from tickbird.store.shared.planning.due import DueSchedule, edited_by_sql
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_async
-from tickbird.store.shared.stored_definitions import left_alone
 from tickbird.store.shared.zone_data import PlanningPermission
 
 T = TypeVar("T")
@@ -83,8 +82,8 @@ async def change(
     if found and may.plan(found[0][1]):
         held = await settle(db, known, held)
     now, schedule = held.now, held.schedule
-    if schedule is not None and left_alone_reason(schedule.definition_json):
-        raise left_alone(name, schedule.definition_json)
+    if schedule is not None:
+        check_readable(schedule)
     key = command.idempotency_key if isinstance(command, Trigger) else None
     if isinstance(command, Trigger) and key is not None:
         keyed = await run_async(finding(namespace, key), db.fetch_step)

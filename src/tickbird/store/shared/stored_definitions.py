@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tickbird.domain.doctor.snapshot import ScheduledByTarget
-from tickbird.domain.errors import ConflictError, InvalidError
-from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, FORMAT, decode_definition, own_formats, unknown_kind_of
+from tickbird.domain.doctor.snapshot import ScheduledByTarget, UnplannedSchedule
+from tickbird.domain.errors import InvalidError
+from tickbird.domain.schedules.codec import CUSTOM_TRIGGERS, FORMAT, decode_definition, own_formats, planner_requirement
 from tickbird.domain.schedules.definition import Definition
 from tickbird.domain.targets import registry as targets
 from tickbird.domain.targets.target import Target, TargetKey
 from tickbird.domain.triggers import custom as triggers
-from tickbird.domain.triggers.trigger import unregistered_customs
 from tickbird.store.shared.json_columns import Undecodable, decode, error_text
 
 # Of no row: the process cannot open a file, or has no memory left.
@@ -54,19 +53,6 @@ def readable_bounds() -> dict[str, Any]:
     }
 
 
-def left_alone(name: str, definition: Mapping[str, Any]) -> ConflictError:
-    """A schedule that this process does not understand: it may neither be planned nor changed."""
-    if (kind := unknown_kind_of(definition)) is not None:
-        text = f"schedule {name!r} is left alone: target kind {kind!r} is not known here;"
-        return ConflictError(text, hint=targets.INSTALL)
-    if unknown := unregistered_customs(definition.get("trigger")):
-        text = f"schedule {name!r} is left alone: custom trigger {unknown[0][:60]!r} is not known here."
-        return ConflictError(text, hint=triggers.INSTALL)
-    return ConflictError(
-        f"schedule {name!r} was written by a newer tickbird, and this one cannot read it;", hint="upgrade tickbird."
-    )
-
-
 def scheduled_targets(rows: Iterable[Sequence[Any]]) -> list[ScheduledByTarget]:
     """Active schedules by queue and target, from rows with the target as JSON; without targets that cannot be read."""
     found: dict[tuple[str, TargetKey], ScheduledByTarget] = {}
@@ -82,3 +68,11 @@ def scheduled_targets(rows: Iterable[Sequence[Any]]) -> list[ScheduledByTarget]:
             # Rows are ordered by `next_at`, so the first one has the earliest.
             found[queue, target.key] = replace(before, count=before.count + count)
     return list(found.values())
+
+
+def unplanned_schedules(rows: Iterable[Sequence[Any]]) -> list[UnplannedSchedule]:
+    """Due schedules that need a plug-in or a newer format, from rows with a part of the definition as JSON."""
+    schedules = (
+        UnplannedSchedule(namespace, name, since, planner_requirement(part)) for namespace, name, since, part in rows
+    )
+    return [schedule for schedule in schedules if schedule.requirement]

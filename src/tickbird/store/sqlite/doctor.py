@@ -31,7 +31,7 @@ from tickbird.domain.time.instants import from_micros, to_micros
 from tickbird.domain.time.zone_data import zone_source
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.shared.migrations import check_schema_generation, read_version, unusable_schema
-from tickbird.store.shared.stored_definitions import readable_bounds, scheduled_targets
+from tickbird.store.shared.stored_definitions import readable_bounds, scheduled_targets, unplanned_schedules
 from tickbird.store.sqlite.database.connection import explain
 from tickbird.store.sqlite.database.identity import read_database, read_identity
 from tickbird.store.sqlite.database.schema import MIGRATIONS, meta_of
@@ -125,6 +125,7 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
             for name, error, part in rows("examine_refused")
         ],
         orphans=[schedule_id for (schedule_id,) in rows("examine_orphans")],
+        cursorless=[name for (name,) in rows("examine_cursorless")],
         waiting=[
             WaitingRuns(queue, Target(name, kind), count, from_micros(since))
             for queue, kind, name, count, since in waiting
@@ -135,6 +136,10 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
             for queue, target, count, next_at in rows("examine_scheduled")
         ),
         due=OverdueSchedules(due, from_micros(due_since), new),
+        unplanned=unplanned_schedules(
+            (namespace, name, from_micros(since), as_object(decode(part)))
+            for namespace, name, since, part in rows("examine_unplanned")
+        ),
         expired=ExpiredLeases(expired, from_micros(expired_since)),
         old_calendars=[(schedule, calendar) for schedule, calendar in rows("examine_calendars")],
         stuck=[(name, needed, state) for name, needed, state in rows("examine_dependencies")],

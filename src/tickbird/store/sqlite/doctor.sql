@@ -31,15 +31,15 @@ LIMIT :limit;
     )
 )
 
+-- fragment: requirement
+json_object(
+    'v', json_extract(s.definition, '$.v'),
+    'target', json_extract(s.definition, '$.target'),
+    'trigger', json_extract(s.definition, '$.trigger')
+)
+
 -- name: examine_refused
-SELECT
-    s.name,
-    coalesce(s.error, 'no error was recorded'),
-    json_object(
-        'v', json_extract(s.definition, '$.v'),
-        'target', json_extract(s.definition, '$.target'),
-        'trigger', json_extract(s.definition, '$.trigger')
-    )
+SELECT s.name, coalesce(s.error, 'no error was recorded'), {requirement}
 FROM cursors AS c
 JOIN schedules AS s ON s.id = c.schedule_id
 WHERE c.state = 'active' AND (c.refused_at IS NOT NULL OR NOT {readable}) AND s.namespace = :namespace
@@ -63,6 +63,12 @@ LIMIT :limit;
 -- Nobody can plan a cursor without one.
 EXISTS (SELECT 1 FROM schedules AS s WHERE s.id = schedule_id)
 
+-- name: examine_cursorless
+SELECT s.name FROM schedules AS s
+WHERE s.namespace = :namespace AND NOT EXISTS (SELECT 1 FROM cursors AS c WHERE c.schedule_id = s.id)
+ORDER BY s.name
+LIMIT :limit;
+
 -- name: examine_due
 SELECT count(*), min(next_run_at)
 FROM (
@@ -72,6 +78,16 @@ FROM (
     ORDER BY next_run_at
     LIMIT :limit
 );
+
+-- name: examine_unplanned
+-- Due schedules that may need a plug-in or a newer format; one without a next pass is due since it was written.
+SELECT s.namespace, s.name, coalesce(c.next_run_at, s.changed_at) AS since, {requirement}
+FROM cursors AS c
+JOIN schedules AS s ON s.id = c.schedule_id
+WHERE c.format >= :custom AND c.refused_at IS NULL
+    AND (c.next_run_at <= :now AND c.state IN ('active', 'paused') OR c.next_run_at IS NULL AND c.state = 'active')
+ORDER BY since
+LIMIT :limit;
 
 -- name: examine_new
 SELECT count(*)

@@ -15,13 +15,12 @@ from tickbird.domain.planning.commands.run import Trigger
 from tickbird.domain.planning.plan import NO_FACTS, RetriedRun
 from tickbird.domain.runs.idempotency import match_trigger
 from tickbird.domain.schedules.codec import definition_text
-from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.schedule import Schedule, left_alone
 from tickbird.domain.time.instants import to_micros
 from tickbird.store.shared.json_columns import as_object, decode
 from tickbird.store.shared.planning.decide import held_keys
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_sync
-from tickbird.store.shared.stored_definitions import left_alone
 from tickbird.store.shared.zone_data import PlanningPermission
 from tickbird.store.sqlite.audit import write_audit
 from tickbird.store.sqlite.calendars import calendar_contents

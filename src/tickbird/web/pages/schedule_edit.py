@@ -19,7 +19,7 @@ from tickbird.domain.schedules.definition import FIELDS
 from tickbird.domain.schedules.diff import FieldDiff, differences
 from tickbird.domain.schedules.fields import POLICIES
 from tickbird.domain.schedules.revision import HistoryEntry
-from tickbird.domain.schedules.schedule import Schedule
+from tickbird.domain.schedules.schedule import Schedule, check_readable
 from tickbird.domain.targets.target import TASK
 from tickbird.domain.text import check_new_name
 from tickbird.domain.time.instants import to_seconds
@@ -112,11 +112,9 @@ async def new(visit: PageRequest) -> Response:
     base: Mapping[str, Any] = {}
     texts = {name: visit.query[name] for name in ("name", "when", "tz", "task") if visit.query.get(name)}
     if source := visit.query.get("from"):
-        base = {
-            name: value
-            for name, value in (await visit.client.schedules.get(source)).definition_json.items()
-            if name not in ("v", "closed")
-        }
+        copied = await visit.client.schedules.get(source)
+        check_readable(copied)
+        base = {name: value for name, value in copied.definition_json.items() if name not in ("v", "closed")}
         texts = {"name": f"{source}-copy", **texts}
     draft = await drawn(visit, base, {"name": "", **texts})
     return await _show(Sheet(visit=visit, draft=draft))
@@ -125,6 +123,8 @@ async def new(visit: PageRequest) -> Response:
 async def edit(visit: PageRequest) -> Response:
     """One that is there: only what is touched is changed."""
     schedule = await visit.client.schedules.get(visit.schedule_name)
+    # The form has no inputs for a target or trigger that this process does not know.
+    check_readable(schedule)
     if visit.request.method != "POST":
         texts = {name: visit.query[name] for name in ("when", "tz") if visit.query.get(name)}
         draft = await drawn(visit, schedule.definition_json, texts)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -226,3 +228,19 @@ def test_whatever_a_payload_holds_there_is_nothing_to_do_afterwards(ops: Cli) ->
     for spelling in ("toml", "yaml", "json"):
         exported = ops.ok("export", "--format", spelling).out
         assert ops.ok("diff", "-f", "-", "--format", spelling, stdin=exported).out.startswith("Nothing to do")
+
+
+def test_a_name_that_only_plain_sql_can_write_is_left_out_of_an_export(bare: Cli) -> None:
+    (bare.folder / "a.toml").write_text('[schedules.good]\nevery = "1h"\ntask = "report"\n')
+    bare.ok("migrate", "--url", "sqlite:///a.db")
+    assert bare("apply", "-f", "a.toml", "--url", "sqlite:///a.db").code == 0
+    with closing(sqlite3.connect(bare.folder / "a.db")) as db, db:
+        db.execute(
+            """INSERT INTO schedules (namespace, name, definition, revision, created_at, changed_at)
+            SELECT namespace, 'bad name', definition, 1, created_at, changed_at FROM schedules"""
+        )
+    said = bare("export", "--all", "-o", "all.toml", "--url", "sqlite:///a.db")
+    assert said.code == 1
+    assert said.out == "1 schedule written to all.toml.\n"
+    assert "1 schedule left out, because no file can have such a name: 'bad name'." in said.err
+    assert bare.ok("diff", "-f", "all.toml", "--url", "sqlite:///a.db").out.startswith("Nothing to do: 1 schedule")

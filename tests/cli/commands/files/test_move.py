@@ -117,3 +117,22 @@ def test_sync_takes_over_what_files_and_people_made_if_asked(cli: Cli) -> None:
     # Not from another app that declares it.
     cli.write("other", APP.replace("billing", "other"))
     assert "Rename one of them, or delete the stored one." in cli.refused(4, "sync", "other:bird", "--adopt")
+
+
+def test_a_second_apply_does_not_undo_what_operators_did_since(billing: Cli, new: Cli) -> None:
+    billing.ok("export", "--all", "-o", "all.toml")
+    said = applied(new, "-f", "all.toml")
+    assert "    paused by ada" in said
+    assert "stays" not in said
+    new.ok("resume", "hourly", "--actor", "carl")
+    new.ok("set", "daily", "--unset", "retries")
+    before = shown(new)
+    said = applied(new, "-f", "all.toml")
+    assert said.startswith("Nothing to do")
+    assert "= hourly: state (paused) is not applied, because an operator has changed it since" in said
+    assert "= daily: state (retries) is not applied, because an operator has changed it since" in said
+    assert shown(new) == before
+    # A schedule that was deleted is created with its state.
+    assert new("rm", "hourly", "--yes").code == 0
+    applied(new, "-f", "all.toml")
+    assert shown(new)["hourly"][1] == "paused"

@@ -198,9 +198,23 @@ def test_an_app_that_does_not_import_at_first_is_waited_for(bare: Cli) -> None:
         assert talk.end(signal.SIGTERM) == 0
 
 
-def test_a_worker_that_ends_by_itself_is_told(bare: Cli, postgres_url: str) -> None:
+def test_a_store_that_cannot_be_used_at_the_start_ends_it(bare: Cli, postgres_url: str) -> None:
     bare.write("shop", APP)
-    with started(bare, "shop", "--url", postgres_url) as talk:
+    Path("folder").mkdir()
+    for url, words in ((postgres_url, "run `tickbird migrate`"), ("sqlite:///folder", "is a folder")):
+        process = bare.start("dev", "shop", "--url", url)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 5, err
+        assert words in err
+        assert "The worker has ended by itself with code 5; the store cannot be used." in out
+        assert "Traceback" not in err
+
+
+def test_a_worker_that_ends_by_itself_after_a_change_is_told(bare: Cli, postgres_url: str) -> None:
+    bare.write("shop", APP)
+    with started(bare, "shop") as talk:
+        talk.wait_for("Ctrl-C ends it")
+        bare.write("shop", APP.replace("Tickbird(", f"Tickbird({postgres_url!r}, "))
         talk.wait_for("The worker has ended by itself with code 5; waiting for a change.")
         talk.wait_for("run `tickbird migrate`")
         assert talk.end() == 0

@@ -81,7 +81,8 @@ def test_a_store_that_cannot_be_used(bare: Cli) -> None:
 
 def test_a_database_without_a_schema_is_told_the_first_step(bare: Cli, postgres_url: str) -> None:
     said = bare("doctor", "--url", postgres_url)
-    assert said.code == 1
+    assert said.code == 5
+    assert bare("doctor", "--url", postgres_url, "--json").code == 5
     assert "✗ schema: There is no Tickbird schema here yet.\n    → tickbird migrate\n" in said.out
 
 

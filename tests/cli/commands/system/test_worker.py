@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -211,6 +212,19 @@ def test_a_worker_says_what_it_has(bare: Cli) -> None:
     bare.write("one", f"{text}@bird.task(schedule=every(hours=1))\ndef hourly(): ...")
     with worker(bare, "one", "--url", "sqlite:///one.db", "--slots", "1") as (_, log):
         log.wait_for("app default, 1 task, 1 schedule, queues default, 1 slot\n")
+
+
+def test_a_worker_in_a_copy_stands_by(bare: Cli) -> None:
+    bare.write("one", "from tickbird import Tickbird\nbird = Tickbird()\n")
+    bare.ok("migrate", "--url", "sqlite:///one.db")
+    shutil.copy(bare.folder / "one.db", bare.folder / "two.db")
+    with worker(bare, "one", "--url", "sqlite:///two.db") as (process, log):
+        log.wait_for(" stands by: app default")
+        process.terminate()
+        code, text = finished(process, log)
+    assert code == 0
+    assert text.index("plans and executes nothing: this store is a copy") < text.index(" stands by: app default")
+    assert " plans and executes: " not in text
 
 
 def test_a_worker_of_a_server_that_is_down(bare: Cli) -> None:

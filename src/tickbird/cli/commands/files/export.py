@@ -15,6 +15,7 @@ from tickbird.cli.output import print_result, warn
 from tickbird.cli.params import storable_text
 from tickbird.cli.shell_completion import file_names
 from tickbird.domain.messages import count
+from tickbird.domain.text import is_new_name
 from tickbird.files.document import Document
 from tickbird.files.loader import ENDINGS, FORMATS, Format
 
@@ -69,29 +70,30 @@ def export(
         raise click.UsageError("--app and --all exclude each other.", click.get_current_context())
     found = spelling or ENDINGS.get(Path(output or "").suffix.lower()) or ("json" if settings.as_json else "toml")
 
-    async def work() -> tuple[Document, dict[str, list[str]], list[str]]:
+    async def work() -> tuple[Document, dict[str, list[str]], list[str], list[str]]:
         async with connect(settings) as client:
             document = await client.files.export(app=app, everything=everything)
             unreadable: list[str] = []
+            unusable: list[str] = []
             after = ""
             while rows := await client.schedules.list(after=after, limit=1_000):
                 schedules = [row.schedule for row in rows if everything or row.schedule.app == document.app]
                 unreadable += [schedule.name for schedule in schedules if schedule.definition is None]
+                unusable += [each.name for each in schedules if each.definition and not is_new_name(each.name)]
                 after = rows[-1].schedule.name
-            return document, await client.files.operator_notes(document), unreadable
+            return document, await client.files.operator_notes(document), unreadable, unusable
 
-    document, remarks, unreadable = run_async(work(), settings)
-    if unreadable:
-        named = ", ".join(unreadable[:10]) + (", …" if len(unreadable) > 10 else "")
-        left_out = count(len(unreadable), "schedule")
-        warn(f"{left_out} left out, because this process cannot read them: {named}. `tickbird show NAME` says why.")
+    document, remarks, unreadable, unusable = run_async(work(), settings)
+    _warn_left_out(unreadable, "this process cannot read them", "`tickbird show NAME` says why")
+    _warn_left_out([repr(name) for name in unusable], "no file can have such a name", "`tickbird rm NAME` deletes one")
+    is_partial = bool(unreadable or unusable)
     from tickbird.files.writer import write
 
     owner = "all owners" if everything else f"app {document.app}"
     text = write(document, found, head=[f"Schedules of {owner}, written by `tickbird export`."], remarks=remarks)
     if output is None:
         click.echo(text, nl=False)
-        return FAILED if unreadable else 0
+        return FAILED if is_partial else 0
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -101,4 +103,10 @@ def export(
         lambda: {"file": output, "format": found, "schedules": len(document.schedules)},
         lambda screen: screen.line(f"{count(len(document.schedules), 'schedule')} written to {output}."),
     )
-    return FAILED if unreadable else 0
+    return FAILED if is_partial else 0
+
+
+def _warn_left_out(names: list[str], reason: str, step: str) -> None:
+    if names:
+        named = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
+        warn(f"{count(len(names), 'schedule')} left out, because {reason}: {named}. {step}.")

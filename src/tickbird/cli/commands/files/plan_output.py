@@ -75,6 +75,9 @@ def _show(screen: Printer, plan: FilePlan, settings: GlobalOptions, *, applied: 
     for each in plan.stays[:_SHOWN]:
         for line in _print_overrides(each.kept_overrides, each.pause):
             screen.line(f"= {each.name}: {line}")
+        if each.ignored_state:
+            parts = ", ".join(each.ignored_state)
+            screen.line(f"= {each.name}: state ({parts}) is not applied, because an operator has changed it since")
     if len(plan.stays) > _SHOWN:
         screen.line(f"… and {count(len(plan.stays) - _SHOWN, 'schedule')} more that stay so; --json has all.")
     for setting in plan.settings:
@@ -105,15 +108,15 @@ def _summary(plan: FilePlan, *, applied: bool) -> str:
     return f"App {plan.app}{where}: {', '.join(counts)}{same}."
 
 
-def _print_overrides(kept: Sequence[KeptOverride], pause: PauseState | None) -> Iterator[str]:
+def _print_overrides(kept: Sequence[KeptOverride], pause: PauseState | None, stays: str = "stays ") -> Iterator[str]:
     """What people have done beside the files, and what stays."""
     for each in kept:
         declared = "" if each.value == each.declared else f"; the files say {_value(each.declared)}"
-        yield f"{each.name}: stays {_value(each.value)}, as an operator has set it{declared}"
+        yield f"{each.name}: {stays}{_value(each.value)}, as an operator has set it{declared}"
     if pause is not None:
         note = f' ("{pause.note}")' if pause.note else ""
         until = f" until {clock(to_datetime(pause.until), 'UTC')}" if pause.until is not None else ""
-        yield f"stays paused by {pause.by}{note}{until}"
+        yield f"{stays}paused by {pause.by}{note}{until}"
 
 
 def _show_change(screen: Printer, change: ScheduleChange, settings: GlobalOptions, *, applied: bool) -> None:
@@ -125,7 +128,10 @@ def _show_change(screen: Printer, change: ScheduleChange, settings: GlobalOption
     screen.line(Cell(f"{mark.text} {change.name}: {done}{about}", mark.style))
     for each in change.fields:
         screen.line(f"    {each.name}: {_describe(each.name, each.before)} → {_describe(each.name, each.after)}")
-    for line in _print_overrides(change.kept_overrides, None if change.kind == "delete" else change.pause):
+    # A field that the document sets now is in the lines above.
+    kept = [each for each in change.kept_overrides if each.name not in {field.name for field in change.fields}]
+    pause, stays = None if change.kind == "delete" else change.pause, "" if change.kind == "create" else "stays "
+    for line in _print_overrides(kept, pause, stays):
         screen.line(f"    {line}")
     tz = settings.tz or ("UTC" if definition is None else definition.trigger.tz)
     for line in _ticks(change.ticks, tz):

@@ -17,6 +17,7 @@ from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Cell, Printer, Text, both, clock, iso, print_result, relative
 from tickbird.cli.params import name_argument, storable_text
 from tickbird.cli.shell_completion import tag_names
+from tickbird.client import Client
 from tickbird.client.optional import if_supported
 from tickbird.domain.dashboard_rows import ScheduleSummary
 from tickbird.domain.doctor.schedule_warnings import problems
@@ -36,7 +37,7 @@ _OWN_LINES = {"v", "closed", "trigger", "target", "payload", "description", "tag
 
 def zone_of(schedule: Schedule, settings: GlobalOptions) -> str:
     """The zone on whose clock a schedule's times are shown: the one asked for, else its own."""
-    return settings.tz or ("UTC" if schedule.definition is None else schedule.definition.trigger.tz)
+    return settings.tz or schedule.zone or "UTC"
 
 
 def what(schedule: Schedule) -> str:
@@ -142,10 +143,11 @@ def show(settings: GlobalOptions, name: str) -> None:
             revisions = await client.revisions.list(name, limit=_RECENT)
             held = sum(each.count for each in await if_supported(client.held.list(name), ()))
             slow = await held_back(client, runs)
-            return schedule, ticks, runs, revisions, held, slow, await client.workers.list(), await client.system.now()
+            now = await client.system.now()
+            found = await _problems(client, schedule, now, held)
+            return schedule, ticks, runs, revisions, held, slow, found, now
 
-    schedule, ticks, runs, revisions, held, slow, workers, now = run_async(read(), settings)
-    found = problems(schedule, workers, now, held)
+    schedule, ticks, runs, revisions, held, slow, found, now = run_async(read(), settings)
     tz = zone_of(schedule, settings)
 
     def document() -> dict[str, Any]:
@@ -181,6 +183,18 @@ def show(settings: GlobalOptions, name: str) -> None:
         )
 
     print_result(settings, document, show_schedule)
+
+
+async def _problems(client: Client, schedule: Schedule, now: datetime, held: int) -> Sequence[str]:
+    if schedule.reading is None:
+        return problems(schedule, await client.workers.list(), now, held)
+    # Only the server knows the target, and its list has the problems.
+    after = ""
+    while rows := await client.schedules.list(contains=schedule.name, after=after, limit=_PAGE):
+        if found := [row.problems for row in rows if row.schedule.name == schedule.name]:
+            return found[0]
+        after = rows[-1].schedule.name
+    return ()
 
 
 def _next(schedule: Schedule, now: datetime, tz: str) -> Text:

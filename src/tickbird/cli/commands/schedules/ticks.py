@@ -149,7 +149,6 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
 
     schedule, coming, now = run_async(read(), settings)
     ticks = with_notes(schedule, coming, now)
-    trigger = schedule.definition.trigger if schedule.definition else None
     found = (
         definition_warnings(schedule.definition, to_seconds(now))
         if schedule.definition and schedule.state == "active"
@@ -160,14 +159,14 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
         screen.line(Cell(f"{name} · {trigger_description(schedule)}", "bold"))
         if schedule.state != "active":
             screen.line(f"The schedule is {schedule.state}; `tickbird show {name}` tells more.")
-        tick_table(screen, ticks, settings.tz or (trigger.tz if trigger else "UTC"), now)
+        tick_table(screen, ticks, settings.tz or schedule.zone or "UTC", now)
         _print_warnings(screen, found)
 
     document = {
         "schedule": name,
         "state": schedule.state,
-        "trigger_description": trigger.describe() if trigger else None,
-        "zone": trigger.tz if trigger else None,
+        "trigger_description": schedule.trigger_description,
+        "zone": schedule.zone,
         "ticks": [encode(replace(tick, notes=remarks)) for tick, remarks in ticks],
         "warnings": [encode(each) for each in found],
     }
@@ -246,7 +245,7 @@ async def _requested(client: Client, name: str, at: str | None, tz: str | None) 
         # It may have been deleted, and still be asked about; its zone is gone with it.
         return [InstantParser(now, tz)(at, "AT")]
     if at is not None:
-        return [InstantParser(now, tz, schedule.definition.trigger.tz if schedule.definition else None)(at, "AT")]
+        return [InstantParser(now, tz, schedule.zone)(at, "AT")]
     second = to_seconds(now)
     if schedule.definition is None:
         return [Instant(to_datetime(second + 1))]

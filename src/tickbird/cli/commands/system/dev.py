@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from tickbird.cli.app_loading import app_argument, app_name
-from tickbird.cli.errors import FAILED
+from tickbird.cli.errors import FAILED, STORE
 from tickbird.cli.file_watcher import Watch, project_files
 from tickbird.cli.options import Command, GlobalOptions
 from tickbird.cli.output import Cell, Printer, both
@@ -174,10 +174,11 @@ class Dev:
         self._candidate: Child | None = None
         self._stopping = 0
         self._started = False
+        self._changed = False
         self._code: int | None = None
 
     def run(self) -> int:
-        """Until Ctrl-C or SIGTERM; or until the app cannot even be found at first."""
+        """Until Ctrl-C or SIGTERM; at first, also if the app cannot be found or its store cannot be used."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         # Before anything is imported, so that a change meanwhile is one.
@@ -200,6 +201,7 @@ class Dev:
         return Child(self._given, self._settings.url, self._args)
 
     def _restart(self, changed: list[str]) -> None:
+        self._changed = True
         time.sleep(_QUIET)
         changed += self._watch.changed()
         names = sorted({os.path.relpath(file, self._folder) for file in changed})
@@ -219,9 +221,10 @@ class Dev:
             if ended is not None:
                 self._worker = None
                 self._forget(worker)
-                self._print(
-                    "ended", f"The worker has ended by itself with code {ended}; waiting for a change.", code=ended
-                )
+                # Before the first change of the code, only another store or URL helps.
+                self._code = STORE if ended == STORE and not self._changed else None
+                then = "the store cannot be used" if self._code else "waiting for a change"
+                self._print("ended", f"The worker has ended by itself with code {ended}; {then}.", code=ended)
         if candidate is not None:
             ended = candidate.process.poll()
             heard = candidate.messages()

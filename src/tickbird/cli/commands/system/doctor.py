@@ -94,7 +94,8 @@ def doctor(
 
     try:
         findings = run_async(work(), settings)
-        code = 0
+        # A schema that is missing, too old or too new keeps every command from using the store.
+        code = STORE if any((one.check, one.severity) == ("schema", "problem") for one in findings) else 0
     except StoreError as error:
         # Who asks for a document gets one, also where there is nothing to look at.
         if accept_copy or not settings.as_json:

@@ -99,6 +99,7 @@ def worker(
 
     def started() -> None:
         doing = {"planner": "plans", "executor": "executes"}.get(described.kind, "plans and executes")
+        doing = doing if process.may_work else "stands by"
         log.info(
             "worker %s %s: app %s, %s%s, %s, queues %s, %s",
             described.id,

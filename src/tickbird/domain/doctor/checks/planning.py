@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tickbird.domain.doctor.checks.lateness import LATE, VERY_LATE, age
-from tickbird.domain.doctor.checks.phrases import capped_count, sentence
+from tickbird.domain.doctor.checks.phrases import MAX_NAMES, capped_count, name_list, sentence
 from tickbird.domain.doctor.finding import Finding, ok, problem, warning
-from tickbird.domain.doctor.snapshot import StoreSnapshot
+from tickbird.domain.doctor.snapshot import StoreSnapshot, UnplannedSchedule, Workload
 from tickbird.domain.messages import count
 from tickbird.domain.time.durations import duration_text
 
 
 def planning(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
+    unplanned = list(_unplanned(condition, condition.work))
+    yield from unplanned
     due, late = condition.work.due, age(condition, condition.work.due.since)
     figures = {"due": due.count, "late_seconds": round(late, 1), "new": due.new, "planners": condition.planners}
     if not condition.planners and (late > LATE or due.new):
@@ -29,10 +31,28 @@ def planning(condition: StoreSnapshot) -> Iterator[Finding]:
         text = f"{capped_count(due.count, 'schedule')} due and not planned yet, the oldest for {duration_text(late)}."
         fix = "Look at the logs of the workers and at what is said here of locks and zone data; start more workers."
         yield (problem if late > VERY_LATE else warning)("planning", sentence(text), fix, **figures)
-    else:
+    elif not unplanned:
         number = count(condition.planners, "worker")
         who = f"{number} plan{'s' if condition.planners == 1 else ''}" if condition.planners else "nobody plans"
         yield ok("planning", f"Nothing is overdue; {who}.", **figures)
+
+
+def _unplanned(condition: StoreSnapshot, work: Workload) -> Iterator[Finding]:
+    """Schedules that are late and need a plug-in, which no live worker seems to have."""
+    late: dict[str, list[UnplannedSchedule]] = {}
+    for schedule in work.unplanned:
+        if age(condition, schedule.since) > LATE:
+            late.setdefault(schedule.requirement, []).append(schedule)
+    for requirement, schedules in late.items():
+        names = [
+            one.name if one.namespace == condition.namespace else f"{one.namespace}/{one.name}" for one in schedules
+        ]
+        oldest = age(condition, schedules[0].since)
+        what = f"{capped_count(len(names), 'schedule')} that need{'s' if len(names) == 1 else ''} {requirement}"
+        text = f"No live worker has planned {what}, due for {duration_text(oldest)}: {name_list(names)}."
+        fix = f"tickbird worker MODULE:APP   # where the package with {requirement} is installed"
+        figures = {"needs": requirement, "schedules": names[:MAX_NAMES], "late_seconds": round(oldest, 1)}
+        yield (problem if oldest > VERY_LATE else warning)("planning", text, fix, **figures)
 
 
 def leases(condition: StoreSnapshot) -> Iterator[Finding]:

@@ -45,13 +45,28 @@ def _refused(work: Workload) -> Iterator[Finding]:
 
 
 def cursors(condition: StoreSnapshot) -> Iterator[Finding]:
-    """Rows that no planner can use, because plain SQL wrote a cursor without its schedule."""
+    """Rows that no planner can use, because plain SQL wrote a cursor without its schedule or deleted one."""
     assert condition.work is not None
-    orphans = condition.work.orphans
-    if not orphans:
+    orphans, cursorless = condition.work.orphans, condition.work.cursorless
+    if not orphans and not cursorless:
         yield ok("cursors", "Every cursor belongs to a schedule.")
         return
     prefix = f"{condition.server.schema}." if condition.server else ""
+    if cursorless:
+        verb = "has" if len(cursorless) == 1 else "have"
+        text = (
+            f"{capped_count(len(cursorless), 'schedule')} {verb} no cursor, so no worker plans and no list shows "
+            f"{'it' if len(cursorless) == 1 else 'them'}: {name_list(cursorless)}."
+        )
+        # A cursor without next_run_at gets one and does not fire, as that of a new schedule.
+        form = "tickbird.definition_format(definition)" if prefix else "coalesce(json_extract(definition, '$.v'), 0)"
+        fix = (
+            f"INSERT INTO {prefix}cursors (schedule_id, revision, format) SELECT id, revision, {form} "  # noqa: S608 - for a person to paste
+            f"FROM {prefix}schedules WHERE id NOT IN (SELECT schedule_id FROM {prefix}cursors);"
+        )
+        yield problem("cursors", sentence(text), fix, schedules=list(cursorless[:MAX_NAMES]))
+    if not orphans:
+        return
     ids = name_list([str(schedule_id) for schedule_id in orphans])
     text = f"{capped_count(len(orphans), 'cursor')} without a schedule, which no worker can plan; schedule_id: {ids}."
     fix = f"DELETE FROM {prefix}cursors WHERE schedule_id NOT IN (SELECT id FROM {prefix}schedules);"  # noqa: S608 - for a person to paste

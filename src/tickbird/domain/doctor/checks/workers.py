@@ -32,8 +32,9 @@ def workers(condition: StoreSnapshot) -> Iterator[Finding]:
     live = [worker for worker in condition.workers if worker.kind != "sync"]
     work = condition.work
     if not live:
-        if work is not None and (work.scheduled or work.waiting):
-            number = sum(each.count for each in work.scheduled)
+        left_alone = sum(bool(each.left_alone) for each in work.refused) if work is not None else 0
+        if work is not None and (work.scheduled or work.waiting or left_alone):
+            number = sum(each.count for each in work.scheduled) or left_alone
             text = f"No worker is alive, and {count(number, 'active schedule')} and what waits in queues need one."
             yield problem("workers", text, "tickbird worker MODULE:APP", live=0, schedules=number)
         else:

@@ -13,22 +13,22 @@ from tickbird.domain.schedules.dependencies import (
     After,
     after,
     check_depends_on,
+    has_duration_texts,
     read_dependencies,
     stored_dependencies,
 )
 from tickbird.domain.schedules.kinds.kind import InstantReader, Kind, parse_duration, read_json, refuse
+from tickbird.domain.schedules.kinds.scalars import Duration
 from tickbird.domain.schema_parts import (
     DATE,
     NAME,
-    WRITTEN_DURATION,
     Schema,
-    number_schema,
     object_schema,
     one_or_more,
     text_schema,
 )
 from tickbird.domain.text import check_name
-from tickbird.domain.time.durations import MAX_DURATION, duration_input
+from tickbird.domain.time.durations import duration_input
 from tickbird.domain.time.instants import parse_iso
 
 
@@ -108,6 +108,9 @@ class Days(Kind):
         return one_or_more({"anyOf": [{"enum": list(WEEKDAYS)}, DATE]})
 
 
+_LENGTH = Duration()
+
+
 class Dependencies(Kind):
     title = "list of schedules"
     hint = "Such as load:24h, or load:24h:2h to wait 2 hours for it."
@@ -122,11 +125,12 @@ class Dependencies(Kind):
         return [dependency.to_json() for dependency in value] if isinstance(value, tuple) else value
 
     def decode(self, name: str, encoded: Any) -> Any:
-        return stored_dependencies(encoded)
+        # Lengths of time as texts are left for `read`; a stored definition has whole seconds, or `check` refuses it.
+        return encoded if has_duration_texts(encoded) else stored_dependencies(encoded)
 
     def parse(self, name: str, text: str, instant: InstantReader) -> Any:
         if text.startswith("["):
-            return self.decode(name, read_json(name, text))
+            return self.read(name, self.decode(name, read_json(name, text)))
         return tuple(_parse_dependency(part) for part in read_list(name, text))
 
     def text(self, encoded: Any) -> str | None:
@@ -144,8 +148,8 @@ class Dependencies(Kind):
             return None
 
     def schema(self) -> Schema:
-        length = number_schema(0, MAX_DURATION)
-        described = "Another schedule that must have succeeded, in seconds."
+        length = _LENGTH.schema()
+        described = "Another schedule that must have succeeded, how recently, and how long to wait for it."
         item = object_schema({"after": NAME, "within": length, "wait": length}, described, needed=("after", "within"))
         return {"type": "array", "items": item, "maxItems": MAX_DEPENDENCIES}
 
@@ -160,7 +164,7 @@ class Dependencies(Kind):
         ]
 
     def file_schema(self) -> Schema:
-        length = WRITTEN_DURATION
+        length = _LENGTH.file_schema()
         item = object_schema({"after": NAME, "within": length, "wait": length}, needed=("after", "within"))
         return one_or_more(item, MAX_DEPENDENCIES)
 

@@ -8,8 +8,9 @@ from typing import Any
 from tickbird.domain.errors import DefinitionError
 from tickbird.domain.schedules.backoff import Backoff
 from tickbird.domain.schedules.kinds.kind import InstantReader, Kind, is_seconds, parse_duration, read_json, refuse
+from tickbird.domain.schedules.kinds.scalars import Duration
 from tickbird.domain.schedules.payload import check_payload
-from tickbird.domain.schema_parts import WRITTEN_DURATION, Schema, number_schema, object_schema
+from tickbird.domain.schema_parts import Schema, object_schema
 from tickbird.domain.time.durations import duration_input, duration_text, seconds
 
 
@@ -33,58 +34,68 @@ class Payload(Kind):
         return {"type": ["object", "string"]}
 
 
+_PARTS = {"base", "max"}
+_LENGTH = Duration(maximum=10**9)
+
+
 class ExponentialBackoff(Kind):
     title = "length of time, or the first and the longest"
     hint = "Such as 5s, or 5s,10m with the longest wait."
 
     def check(self, name: str, value: Any) -> None:
         if not isinstance(value, Backoff):
-            refuse(name, value, "must be a length of time or a Backoff")
+            refuse(name, value, "must be a Backoff, or an object of whole seconds, base and max")
+        for length in (value.base, value.max):
+            _LENGTH.check(name, length)
 
     def read(self, name: str, value: Any) -> Any:
-        return value if isinstance(value, Backoff) else Backoff(base=seconds(value, name))
+        if isinstance(value, Backoff):
+            return value
+        if not isinstance(value, Mapping):
+            return Backoff(base=seconds(value, name))
+        if not {*value} <= _PARTS:
+            refuse(name, dict(value), "must be a length of time, or an object of base and max")
+        return Backoff(**{part: seconds(length, name, part) for part, length in value.items()})
 
     def encode(self, name: str, value: Any) -> Any:
         return {"base": value.base, "max": value.max} if isinstance(value, Backoff) else value
 
     def decode(self, name: str, encoded: Any) -> Any:
-        if not _is_backoff(encoded):
-            raise DefinitionError(f"{name}: must be an object of whole seconds, base and max.", field=name)
-        return Backoff(**encoded)
+        return Backoff(**encoded) if _is_backoff(encoded) else encoded
 
     def parse(self, name: str, text: str, instant: InstantReader) -> Any:
         if text.startswith("{"):
-            return self.decode(name, read_json(name, text))
+            return self.read(name, read_json(name, text))
         lengths = [parse_duration(part, name) for part in text.split(",")]
         if len(lengths) > 2:
             raise DefinitionError(f"{name}: takes one or two lengths,", field=name, hint="such as 5s or 5s,10m.")
         return Backoff(*lengths)
 
     def text(self, encoded: Any) -> str | None:
-        if not _is_backoff(encoded) or not {*encoded} <= {"base", "max"}:
+        if not _is_backoff(encoded):
             return None
         value = Backoff(**encoded)
         return f"{duration_input(value.base)},{duration_input(value.max)}"
 
     def describe(self, encoded: Any) -> str | None:
-        if self.text(encoded) is None:
+        if not _is_backoff(encoded):
             return None
         value = Backoff(**encoded)
         first, longest = (duration_text(length) if length else "0 s" for length in (value.base, value.max))
         return f"up to {first}, twice as much each time, at most {longest}"
 
     def schema(self) -> Schema:
-        length = number_schema(0, 10**9)
-        return object_schema({"base": length, "max": length}, needed=())
+        length = _LENGTH.schema()
+        return {"anyOf": [*length["anyOf"], object_schema({"base": length, "max": length}, needed=())]}
 
     def to_file(self, value: Any) -> Any:
         base, maximum = duration_input(value.base), duration_input(value.max)
         return base if value.max == Backoff().max else {"base": base, "max": maximum}
 
     def file_schema(self) -> Schema:
-        both = object_schema({"base": WRITTEN_DURATION, "max": WRITTEN_DURATION}, needed=())
-        return {"anyOf": [*WRITTEN_DURATION["anyOf"], both]}
+        length = _LENGTH.file_schema()
+        return {"anyOf": [*length["anyOf"], object_schema({"base": length, "max": length}, needed=())]}
 
 
 def _is_backoff(encoded: Any) -> bool:
-    return isinstance(encoded, Mapping) and all(is_seconds(n) and n <= 10**9 for n in encoded.values())
+    return isinstance(encoded, Mapping) and {*encoded} <= _PARTS and all(map(is_seconds, encoded.values()))
