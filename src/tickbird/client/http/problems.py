@@ -1,4 +1,4 @@
-"""Problems that a server answers with, as the errors that they were: the same as those of a client on the store."""
+"""Problem documents of a server as errors: the same errors as those of a client on the store."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tickbird.domain.errors import (
 
 
 class NoNamespaceError(InvalidError):
-    """No namespace was named, and the token opens several."""
+    """The request names no namespace, and the token allows several."""
 
 
 _INVALID: Final[Mapping[str, type[InvalidError]]] = {
@@ -50,21 +50,20 @@ _KINDS: Final[Mapping[str, type[TickbirdError]]] = {
 
 
 def error_of(problem: Mapping[str, Any], *, has_token: bool) -> TickbirdError:
-    """The error that a problem tells of."""
     status, code = int(problem["status"]), str(problem["code"])
     detail, hint = str(problem["detail"]), str(problem.get("hint") or "")
     if code == "unauthorized":
-        said = "refuses this token: it is unknown, expired or revoked;" if has_token else "asks for a token;"
+        reason = "is unknown, expired or revoked" if has_token else "is missing, and the server requires one"
         return AccessError(
-            f"the server {said}", hint="make one with `tickbird token create`, and give it as TICKBIRD_TOKEN."
+            f"token: {reason}.", hint="Create one with `tickbird token create`, and set it as TICKBIRD_TOKEN."
         )
     if code == "no-namespace":
-        hint = "name one: namespace=… in code, --namespace in a command."
+        hint = "Name one: namespace=… in code, --namespace in a command."
         return NoNamespaceError(detail, field="namespace", hint=hint)
     if code == "no-such-path":
         return StoreError(
-            "the server does not know what this client asks for;",
-            hint="use the same version of Tickbird on both sides.",
+            "server: does not have the path of this request.",
+            hint="Use the same version of Tickbird on both sides.",
         )
     if code == "unsupported":
         return UnsupportedError(detail, field=problem.get("field") or "", hint=hint)
