@@ -247,9 +247,9 @@ def test_who_may_not(ways: tuple[Way, Way]) -> None:
     given = ("--server", server, "--token", token)
     assert "digest" in there.cli.ok("ls", *given, TICKBIRD_URL="").out
     said = there.cli.refused(5, "pause", "digest", "--note", "x", *given, TICKBIRD_URL="")
-    assert said == "This needs the role operator, and the token 'eve' has viewer; use another token."
+    assert said == "This needs the role operator, and the token 'eve' has viewer. Use another token."
     said = there.cli.refused(5, "ls", "--server", server, TICKBIRD_URL="")
-    assert said.startswith("the server asks for a token; make one with `tickbird token create`")
+    assert said.startswith("token: is missing, and the server requires one. Create one with `tickbird token create`")
     assert "TICKBIRD_TOKEN" in said
 
 
@@ -268,4 +268,4 @@ def test_without_a_namespace_it_is_the_default_one_as_on_a_store(ways: tuple[Way
             5, "pause", "digest", "--note", "x", *given, TICKBIRD_URL=""
         )
     said = there.cli.refused(2, "ls", *with_token("-n", "billing,mail"), TICKBIRD_URL="")
-    assert "this token opens 2 namespaces: billing, mail; name one:" in said
+    assert "this token opens 2 namespaces: billing, mail. Name one:" in said
