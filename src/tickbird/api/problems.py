@@ -158,16 +158,3 @@ def of_status(status: int, detail: object, headers: Mapping[str, str] | None) ->
     }
     code, text, hint = known.get(status, ("refused", str(detail), ""))
     return Problem(status, code, text, hint=hint, headers=headers)
-
-
-def of_validation(errors: list[Mapping[str, Any]]) -> Problem:
-    """The first of what is wrong with a request's parameters or body."""
-    error = errors[0]
-    if error.get("type") == "json_invalid":
-        return of_status(400, "", None)
-    where = [str(part) for part in error.get("loc", ()) if part != "body"]
-    if where and where[0] in ("query", "path", "header"):
-        where = where[1:]
-    field = ".".join(where)[:200] or "body"
-    said = str(error.get("msg", "is not right"))[:300]
-    return Problem(422, "invalid", f"{field}: {said[:1].lower()}{said[1:]}.", field=field)

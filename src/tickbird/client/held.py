@@ -55,7 +55,7 @@ class Held(ClientBase):
         "Release held runs",
         audit="release",
         envelope="released",
-        beside={"schedule": _name, "held": _left},
+        extras={"schedule": _name, "held": _left},
     )
     async def release(
         self,
@@ -79,7 +79,7 @@ class Held(ClientBase):
         "Drop held runs",
         audit="drop",
         envelope="dropped",
-        beside={"schedule": _name, "held": _left},
+        extras={"schedule": _name, "held": _left},
     )
     async def drop(self, name: ScheduleName, *, actor: str, count: Count = None, note: Note = "") -> int:
         """Cancel the oldest held runs of a schedule, or all of them; 409 if none is held. Returns how many."""

@@ -55,7 +55,7 @@ class Queues(ClientBase):
         "Set the rate of a queue",
         audit="rate",
         envelope="queue",
-        beside={"warnings": _warnings},
+        extras={"warnings": _warnings},
     )
     async def set_rate(self, queue: QueueName, rate: Rate, *, actor: str) -> QueueStatus:
         """Limit how many runs of a queue may start in a length of time; runs that have already started count."""
@@ -69,7 +69,7 @@ class Queues(ClientBase):
         "Remove the rate of a queue",
         audit="rate",
         envelope="queue",
-        beside={"warnings": _warnings},
+        extras={"warnings": _warnings},
     )
     async def remove_rate(self, queue: QueueName, *, actor: str) -> QueueStatus:
         """Remove the limit on how fast the runs of a queue start; 404 if it has no rate."""

@@ -67,7 +67,7 @@ class Revisions(ClientBase):
         "Roll back to a revision",
         audit="roll_back",
         envelope="schedule",
-        beside={"warnings": _warnings},
+        extras={"warnings": _warnings},
         etag=lambda schedule: schedule.revision,
     )
     async def roll_back(

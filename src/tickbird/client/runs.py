@@ -28,7 +28,7 @@ from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
 from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration, duration_text, seconds
 from tickbird.domain.time.zones import zone
-from tickbird.wire.operations import Shown, editor, operator, viewer
+from tickbird.wire.operations import ResponseValue, editor, operator, viewer
 from tickbird.wire.parameters import Meta
 
 # Seconds between two polls of a run that is waited for: the first pause and the longest.
@@ -90,8 +90,8 @@ class Runs(ClientBase):
         audit="enqueue",
         stored=False,
         envelope="run",
-        beside={"warnings": run_warnings},
-        shown=Shown(RunRecord, _load, lambda run: run.id),
+        extras={"warnings": run_warnings},
+        response=ResponseValue(RunRecord, _load, lambda run: run.id),
         waits=True,
         defaults={"unknown_task_ok": True},
     )
@@ -294,7 +294,7 @@ class Runs(ClientBase):
         audit="retry",
         stored=False,
         envelope="run",
-        beside={"warnings": run_warnings},
+        extras={"warnings": run_warnings},
         waits=True,
     )
     async def retry(

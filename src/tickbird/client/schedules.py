@@ -62,7 +62,7 @@ def _change(audit: str, status: int = 200) -> Options:
         "audit": audit,
         "status": status,
         "envelope": "schedule",
-        "beside": {"warnings": schedule_warnings},
+        "extras": {"warnings": schedule_warnings},
         "etag": lambda schedule: schedule.revision,
     }
 
@@ -265,7 +265,7 @@ class Schedules(Bulk):
         "/schedules/{name}",
         "Create or replace a schedule",
         audit="update",
-        beside={"warnings": _warnings},
+        extras={"warnings": _warnings},
         etag=lambda result: result.schedule.revision,
         created=lambda result: result.created,
         responses={201: "The schedule was created."},
@@ -374,7 +374,7 @@ class Schedules(Bulk):
         audit="trigger",
         stored=False,
         envelope="run",
-        beside={"warnings": run_warnings},
+        extras={"warnings": run_warnings},
         waits=True,
     )
     async def trigger(

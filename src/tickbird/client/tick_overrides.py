@@ -46,7 +46,7 @@ class Overrides(ClientBase):
         "Override a tick",
         audit="override",
         envelope="override",
-        beside={"schedule": _name},
+        extras={"schedule": _name},
     )
     async def put(
         self,
@@ -80,7 +80,7 @@ class Overrides(ClientBase):
         "Undo an override",
         audit="undo_override",
         envelope="schedule",
-        beside={"warnings": schedule_warnings},
+        extras={"warnings": schedule_warnings},
         etag=lambda schedule: schedule.revision,
     )
     async def undo(

@@ -1,7 +1,7 @@
 """Operations: a method of the client with its HTTP form next to it.
 
 From one declaration follow the REST route with its OpenAPI description (`api/operation_routes.py`), the method of the
-HTTP client (`client/http/operations.py`) and the reference in the docs. These parameters have a meaning of their own:
+HTTP client (`client/http/operations.py`) and the reference in the docs. These parameters have a special meaning:
 
 - `actor`, `within`: who calls and which namespaces they may see; the server fills them in.
 - `revision`: the header If-Match; 0 is If-None-Match.
@@ -40,11 +40,13 @@ from tickbird.wire.parameters import Meta
 
 F = TypeVar("F", bound=Callable[..., Any])
 Scope = Literal["namespace", "store", "caller"]
-Location = Literal["path", "query", "body"]
-# Computes a key next to the value, from the client, the value and the arguments.
-Beside = Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]]
+Location = Literal["path", "query", "header", "body"]
+# Computes another key of the response, from the client, the value and the arguments.
+Extra = Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]]
 
-SPECIAL: Final = frozenset({"self", "actor", "within", "revision", "idempotency_key", "wait", "granted"})
+SPECIAL: Final = frozenset(
+    {"self", "actor", "within", "revision", "idempotency_key", "wait", "granted", "request", "access"}
+)
 # The limits of special parameters, which are the same for all operations.
 _LIMITS: Final = {
     "actor": Meta(min_length=1, max_length=200),
@@ -72,7 +74,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ResponseValue:
     """A response that holds more than the method returns, such as a run instead of its id.
 
     `load` makes it from the result, `pick` reads the result from it.
@@ -97,7 +99,7 @@ class Operation:
     status: int = 200
     audit: str | None = None
     envelope: str | None = None
-    beside: Mapping[str, Beside] = field(default_factory=dict)
+    extras: Mapping[str, Extra] = field(default_factory=dict)
     page: Callable[[Any], str | int] | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
     etag: Callable[[Any], int] | None = None
@@ -107,13 +109,15 @@ class Operation:
     revokes: str | None = None
     routed: bool = True
     local: tuple[str, ...] = ()
-    shown: Shown | None = None
+    response: ResponseValue | None = None
     waits: bool = False
     defaults: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     exclusive: bool = False
     types: Callable[[], Mapping[str, Any]] | None = None
     responses: Mapping[int, str] = field(default_factory=dict)
+    headers: tuple[str, ...] = ()
+    content: Mapping[str, Mapping[str, Any]] | None = None
 
     @property
     def name(self) -> str:
@@ -135,7 +139,7 @@ class Operation:
     @cached_property
     def result(self) -> Any:
         """The type of the result; of a list, that of its items."""
-        hint = self.hints["return"] if self.shown is None else self.shown.hint
+        hint = self.hints["return"] if self.response is None else self.response.hint
         return get_args(hint)[0] if self.is_list else hint
 
     @cached_property
@@ -159,6 +163,8 @@ class Operation:
                 continue
             key = self.keys.get(name, name)
             place: Location = "path" if key in in_path else other
+            if name in self.headers:
+                key, place = name.replace("_", "-"), "header"
             default = self.defaults.get(name, parameter.default)
             default = inspect.Parameter.empty if name in self.required else default
             sent.append(Parameter(name, key, place, self.hints[name], default))
@@ -219,9 +225,9 @@ class Options(TypedDict, total=False):
     status: int
     # The action in the audit log; only of operations that change something.
     audit: str
-    # The key of the value in the response, and more keys next to it, such as warnings.
+    # The key of the value in the response, and other keys of the response, such as warnings.
     envelope: str
-    beside: Mapping[str, Beside]
+    extras: Mapping[str, Extra]
     # The key of an item by which a list is paged.
     page: Callable[[Any], str | int]
     # Names in the request that differ from those in Python; `filter.tag` is `tag` in an object `filter`.
@@ -240,7 +246,7 @@ class Options(TypedDict, total=False):
     # Parameters that are not sent.
     local: tuple[str, ...]
     # The content of the response, if it differs from the result of the method.
-    shown: Shown
+    response: ResponseValue
     # Can the response wait until the run is final?
     waits: bool
     # Defaults of the API that differ from the method's, and parameters that have none in the API.
@@ -250,8 +256,11 @@ class Options(TypedDict, total=False):
     exclusive: bool
     # Names in annotations that are imported only when they are used.
     types: Callable[[], Mapping[str, Any]]
-    # Descriptions of other statuses.
+    # Descriptions of statuses.
     responses: Mapping[int, str]
+    # Of routes that write their own responses: parameters that are headers, and the schema of each media type.
+    headers: tuple[str, ...]
+    content: Mapping[str, Mapping[str, Any]]
 
 
 class RoleOperations:

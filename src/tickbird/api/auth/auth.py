@@ -25,7 +25,7 @@ from tickbird.domain.schedules.json_schema import NAME
 from tickbird.single_flight_cache import SingleFlightCache, from_start
 from tickbird.wire.operations import Scope
 
-R = TypeVar("R", TokenRecord, SessionRecord)
+R = TypeVar("R", bound=TokenRecord | SessionRecord)
 # A look-up is reused for this long; after that, a token that was revoked or a session that was closed is refused.
 TTL_SECONDS: Final = 1.0
 _MAX_CACHED: Final = 10_000

@@ -164,7 +164,7 @@ def read_result(operation: Operation, document: Any) -> Any:
         return None
     value = document if operation.envelope is None else document[operation.envelope]
     result = None if value is None else decode(operation.result, value)
-    return result if operation.shown is None else operation.shown.pick(result)
+    return result if operation.response is None else operation.response.pick(result)
 
 
 def _method(operation: Operation) -> Any:
