@@ -67,7 +67,7 @@ def create_api(
     app.state.readiness = ReadinessProbe(clients("default"))
     app.state.gauges = MetricsCache(clients("default"))
     # Added before the guard, so it runs after the guard has authenticated the caller.
-    app.add_middleware(IdempotencyMiddleware, answers=ResponseStore(clients("default")), routes=app.router.routes)
+    app.add_middleware(IdempotencyMiddleware, responses=ResponseStore(clients("default")), routes=app.router.routes)
     app.add_middleware(RequestGuard, authority=authority, limits=limits)
     app.router.routes.extend(health.router.routes)
     derived = APIRouter()

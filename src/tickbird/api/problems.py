@@ -1,4 +1,4 @@
-"""Errors as problem+json: a code for programs, one sentence for people, the part at fault and the next step."""
+"""Errors as problem+json: a code for programs, and for people a sentence, the field and the next step."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from tickbird.domain.errors import (
 
 log = logging.getLogger("tickbird.api")
 MEDIA_TYPE: Final = "application/problem+json"
-# Seconds after which a client does well to try again.
-_COME_BACK: Final = "2"
+# Seconds until a client should try again.
+_RETRY_AFTER: Final = "2"
 _STORE: Final = {
     "schema": "The store's schema does not fit this version.",
     "store-unavailable": "The store cannot be used at the moment.",
 }
-_HINT: Final = "Try again; the server's log and `tickbird doctor` tell more."
-# Narrower than the code, for who reads a problem back into the error that it was.
+_HINT: Final = "Try again. The log of the server and `tickbird doctor` show the reason."
+# Narrower than the code, so that a client can raise the same error.
 _KINDS: Final[Mapping[type[TickbirdError], str]] = {
     TriggerError: "invalid-trigger",
     DefinitionError: "invalid-definition",
     PayloadError: "invalid-payload",
 }
-# The first that fits counts.
+# The first match counts.
 _OF: Final[tuple[tuple[type[TickbirdError], int, str], ...]] = (
     (PageTokenError, 400, "bad-page"),
     (InvalidError, 422, "invalid"),
@@ -80,7 +80,7 @@ PROBLEM: Final[Mapping[str, Any]] = {
 
 
 class Problem(Exception):
-    """A request that is refused, or cannot be served."""
+    """Refuses a request, with this response."""
 
     def __init__(
         self,
@@ -103,7 +103,6 @@ class Problem(Exception):
         self.headers = dict(headers or {})
 
     def document(self) -> dict[str, Any]:
-        """The problem as it is sent."""
         return {
             "type": f"urn:tickbird:problem:{self.kind}",
             "title": HTTPStatus(self.status).phrase,
@@ -115,18 +114,17 @@ class Problem(Exception):
         }
 
     def response(self) -> Any:
-        """The answer that tells of it."""
         return JSONResponse(self.document(), self.status, self.headers, MEDIA_TYPE)
 
 
 def problem_of(error: TickbirdError) -> Problem:
-    """The problem that an error of the client is."""
+    """The problem for an error of the client."""
     for kind, status, code in _OF:
         if isinstance(error, kind):
             if isinstance(error, StoreError) and not isinstance(error, AccessError):
-                # Where the store is and what it said is for those who look after it.
-                log.warning("the store cannot be used: %s", error)
-                return Problem(status, code, _STORE[code], hint=_HINT, headers={"Retry-After": _COME_BACK})
+                # The URL and the message of the store are for operators only.
+                log.warning("store unavailable: %s", error)
+                return Problem(status, code, _STORE[code], hint=_HINT, headers={"Retry-After": _RETRY_AFTER})
             field = error.field if isinstance(error, InvalidError | AccessError | UnsupportedError) else ""
             narrow = _KINDS.get(type(error), "")
             return Problem(status, code, error.message, field=field, hint=error.hint, kind=narrow)
@@ -134,27 +132,26 @@ def problem_of(error: TickbirdError) -> Problem:
 
 
 def unexpected() -> Problem:
-    """What is told of a mistake of ours: nothing that was meant for the logs."""
-    hint = "Try again; if it happens again, look at the server's log."
+    """The response to a bug; details are only in the log."""
+    hint = "Try again. If it happens again, check the log of the server."
     return Problem(500, "unexpected", "Something went wrong in the server.", hint=hint)
 
 
 def busy() -> Problem:
-    """The answer did not come in time."""
-    hint = "Try again; a change may have been made all the same, so look first."
-    return Problem(503, "busy", "The store did not answer in time;", hint=hint, headers={"Retry-After": _COME_BACK})
+    hint = "Try again. A change may have been made, so check first."
+    return Problem(503, "busy", "The store did not respond in time.", hint=hint, headers={"Retry-After": _RETRY_AFTER})
 
 
 def of_status(status: int, detail: object, headers: Mapping[str, str] | None) -> Problem:
-    """What the framework itself refuses: no such path, no such method, a body that is no JSON."""
+    """Problems of the framework: no such path, no such method, malformed JSON."""
     known = {
         400: ("malformed", "The body is not JSON in UTF-8.", "Send one JSON object."),
         404: (
             "no-such-path",
-            "There is nothing at this path.",
-            "GET /api/v1/openapi.json tells which paths there are.",
+            "This path does not exist.",
+            "GET /api/v1/openapi.json lists the paths.",
         ),
-        405: ("no-such-method", "This path does not take this method.", "The header Allow tells which it takes."),
+        405: ("no-such-method", "This path does not take this method.", "The header Allow lists its methods."),
     }
     code, text, hint = known.get(status, ("refused", str(detail), ""))
     return Problem(status, code, text, hint=hint, headers=headers)

@@ -34,7 +34,7 @@ from tickbird.domain.text import check_new_name, check_text
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import to_seconds
 from tickbird.domain.triggers.trigger import Trigger as TriggerValue
-from tickbird.wire.operations import Options, editor, operator, viewer
+from tickbird.wire.operations import editor, operator, viewer
 from tickbird.wire.parameters import Meta
 
 # Attempts to create or replace a schedule that other clients create and delete at the same time.
@@ -56,7 +56,7 @@ async def _warnings(client: Any, result: PutResult, arguments: Mapping[str, Any]
     return await schedule_warnings(client, result.schedule, arguments)
 
 
-def _change(audit: str, status: int = 200) -> Options:
+def _change(audit: str, status: int = 200) -> dict[str, Any]:
     """The options that all changes of one schedule share."""
     return {
         "audit": audit,
