@@ -32,7 +32,7 @@ from tickbird.wire.operations import operations_of
 from tickbird.wire.schema import Components
 
 # Routes that write their own responses: streams and formats other than JSON. All others are derived.
-HANDLERS: Final = (
+HANDLERS: Final[tuple[tuple[str, str, Any], ...]] = (
     ("/metrics", "health", metrics.metrics),
     ("/calendar.ics", "ticks", ical.calendar),
     (f"{PREFIX}/runs/{{id}}/logs", "runs", logs.read_logs),

@@ -10,17 +10,9 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 
 from tickbird.api.auth.auth import NAMESPACE_PARAMETER, SECURITY, SECURITY_SCHEME, is_namespaced, role_of
-from tickbird.api.middleware.idempotency import DESCRIBED, repeatable
+from tickbird.api.middleware.idempotency import DESCRIBED, KEY_SCHEMA, repeatable
 from tickbird.api.problems import MEDIA_TYPE, PROBLEM
-from tickbird.api.request_arguments import (
-    ETAG_FORM,
-    LIMIT,
-    MAX_KEY_LENGTH,
-    MAX_PAGE_TOKEN,
-    MAX_WAIT,
-    WAIT_TIME,
-    is_numbered,
-)
+from tickbird.api.request_arguments import ETAG_FORM, LIMIT, MAX_PAGE_TOKEN, MAX_WAIT, WAIT_TIME, is_numbered
 from tickbird.domain.runs.logs import LogLine
 from tickbird.wire.operations import Operation, Parameter
 from tickbird.wire.page_tokens import NAME_KEY, NUMBER_KEY
@@ -48,12 +40,7 @@ _IF_NONE_MATCH: Final = {
     "examples": ["*"],
     "description": "`*`: only if the name does not exist yet. Not together with If-Match.",
 }
-_RUN_KEY: Final = {
-    "type": "string",
-    "minLength": 1,
-    "maxLength": MAX_KEY_LENGTH,
-    "description": "The same key again gives the same run.",
-}
+_RUN_KEY: Final = {**KEY_SCHEMA, "description": "The same key again gives the same run."}
 
 
 def write_description(app: FastAPI) -> dict[str, Any]:

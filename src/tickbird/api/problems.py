@@ -9,24 +9,8 @@ from typing import Any, Final
 
 from fastapi.responses import JSONResponse
 
-from tickbird.domain.errors import (
-    AccessError,
-    ClosedNamespaceError,
-    ConflictError,
-    CountChangedError,
-    DefinitionError,
-    InvalidError,
-    NotFinishedError,
-    NotFoundError,
-    PageTokenError,
-    PayloadError,
-    SchemaError,
-    StaleError,
-    StoreError,
-    TickbirdError,
-    TriggerError,
-    UnsupportedError,
-)
+from tickbird.domain.errors import AccessError, InvalidError, StoreError, TickbirdError, UnsupportedError
+from tickbird.wire.problems import INVALID_TYPES, PROBLEMS, TYPE_PREFIX
 
 log = logging.getLogger("tickbird.api")
 MEDIA_TYPE: Final = "application/problem+json"
@@ -37,29 +21,6 @@ _STORE: Final = {
     "store-unavailable": "The store cannot be used at the moment.",
 }
 _HINT: Final = "Try again. The log of the server and `tickbird doctor` show the reason."
-# Narrower than the code, so that a client can raise the same error.
-_KINDS: Final[Mapping[type[TickbirdError], str]] = {
-    TriggerError: "invalid-trigger",
-    DefinitionError: "invalid-definition",
-    PayloadError: "invalid-payload",
-}
-# The first match counts.
-_OF: Final[tuple[tuple[type[TickbirdError], int, str], ...]] = (
-    (PageTokenError, 400, "bad-page"),
-    (InvalidError, 422, "invalid"),
-    (NotFoundError, 404, "not-found"),
-    (StaleError, 412, "stale"),
-    (CountChangedError, 409, "count-changed"),
-    (ConflictError, 409, "conflict"),
-    (UnsupportedError, 501, "unsupported"),
-    (NotFinishedError, 504, "not-finished"),
-    (ClosedNamespaceError, 403, "closed-namespace"),
-    (AccessError, 403, "forbidden"),
-    (SchemaError, 503, "schema"),
-    (StoreError, 503, "store-unavailable"),
-)
-
-
 _TEXT: Final = {"type": "string"}
 _TEXT_OR_NULL: Final = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 # The JSON Schema of a problem.
@@ -104,7 +65,7 @@ class Problem(Exception):
 
     def document(self) -> dict[str, Any]:
         return {
-            "type": f"urn:tickbird:problem:{self.kind}",
+            "type": f"{TYPE_PREFIX}{self.kind}",
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
             "code": self.code,
@@ -119,14 +80,14 @@ class Problem(Exception):
 
 def problem_of(error: TickbirdError) -> Problem:
     """The problem for an error of the client."""
-    for kind, status, code in _OF:
+    for kind, status, code in PROBLEMS:
         if isinstance(error, kind):
             if isinstance(error, StoreError) and not isinstance(error, AccessError):
                 # The URL and the message of the store are for operators only.
                 log.warning("store unavailable: %s", error)
                 return Problem(status, code, _STORE[code], hint=_HINT, headers={"Retry-After": _RETRY_AFTER})
             field = error.field if isinstance(error, InvalidError | AccessError | UnsupportedError) else ""
-            narrow = _KINDS.get(type(error), "")
+            narrow = INVALID_TYPES.get(type(error), "")
             return Problem(status, code, error.message, field=field, hint=error.hint, kind=narrow)
     return Problem(500, "unexpected", error.message, hint=error.hint)
 

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Final, Literal
 
 from fastapi import Request
 
+from tickbird.api.middleware.idempotency import MAX_KEY_LENGTH
 from tickbird.api.middleware.strict_params import RouteParameters, parse_body
 from tickbird.api.middleware.timeouts import run_if_large
 from tickbird.api.problems import Problem
-from tickbird.domain.access.tokens import TOKEN_ID_LENGTH
 from tickbird.domain.errors import InvalidError, PageTokenError
 from tickbird.domain.time.instants import from_micros
 from tickbird.wire.operations import Operation
@@ -19,7 +19,6 @@ from tickbird.wire.page_tokens import read_name_key, read_number_key
 from tickbird.wire.parameters import Meta, check_keys, is_list, read_text, read_value
 
 MAX_WAIT: Final = 300
-MAX_KEY_LENGTH: Final = 200 - TOKEN_ID_LENGTH - 1
 MAX_PAGE_TOKEN: Final = 2_000
 # The ETag with its quotes, or without, as many clients send it.
 ETAG_FORM: Final = r'^(?:\*|"[0-9]{1,9}"|[0-9]{1,9})$'

@@ -26,12 +26,13 @@ log = logging.getLogger("tickbird.api")
 HEADER: Final = "Idempotency-Key"
 # A stored key has the id of the token as a prefix.
 MAX_KEY_LENGTH: Final = 200 - TOKEN_ID_LENGTH - 1
+KEY_SCHEMA: Final = {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH}
 DESCRIBED: Final = {
     "name": HEADER,
     "in": "header",
     "required": False,
     "description": "The same key again, within a day, gives the same response, and nothing is done twice.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},
+    "schema": KEY_SCHEMA,
 }
 _KEPT_HEADERS: Final = (b"content-type", b"etag", b"location")
 _MAX_SIZE: Final = 1_000_000

@@ -7,45 +7,29 @@ from typing import Any, Final
 
 from tickbird.domain.errors import (
     AccessError,
-    ClosedNamespaceError,
-    ConflictError,
-    CountChangedError,
-    DefinitionError,
     InvalidError,
-    NotFinishedError,
-    NotFoundError,
     PageTokenError,
-    PayloadError,
-    SchemaError,
-    StaleError,
     StoreError,
     StoreUnavailableError,
     TickbirdError,
-    TriggerError,
     UnsupportedError,
 )
+from tickbird.wire.problems import INVALID_TYPES, PROBLEMS, TYPE_PREFIX
 
 
 class NoNamespaceError(InvalidError):
     """The request names no namespace, and the token allows several."""
 
 
-_INVALID: Final[Mapping[str, type[InvalidError]]] = {
-    "urn:tickbird:problem:invalid-trigger": TriggerError,
-    "urn:tickbird:problem:invalid-definition": DefinitionError,
-    "urn:tickbird:problem:invalid-payload": PayloadError,
-    "urn:tickbird:problem:bad-page": PageTokenError,
+_INVALID: Final[Mapping[str, Any]] = {
+    **{f"{TYPE_PREFIX}{kind}": error for error, kind in INVALID_TYPES.items()},
+    f"{TYPE_PREFIX}bad-page": PageTokenError,
 }
-_KINDS: Final[Mapping[str, type[TickbirdError]]] = {
-    "not-found": NotFoundError,
-    "stale": StaleError,
-    "conflict": ConflictError,
-    "count-changed": CountChangedError,
+# Errors with a message and a hint only.
+_ERRORS: Final[Mapping[str, type[TickbirdError]]] = {
+    **{code: error for error, _, code in PROBLEMS if not issubclass(error, InvalidError)},
     "in-progress": StoreUnavailableError,
-    "not-finished": NotFinishedError,
-    "schema": SchemaError,
-    "forbidden": AccessError,
-    "closed-namespace": ClosedNamespaceError,
+    "store-unavailable": StoreUnavailableError,
 }
 
 
@@ -67,10 +51,11 @@ def error_of(problem: Mapping[str, Any], *, has_token: bool) -> TickbirdError:
         )
     if code == "unsupported":
         return UnsupportedError(detail, field=problem.get("field") or "", hint=hint)
-    if code in _KINDS:
-        return _KINDS[code](detail, hint=hint)
+    if code in _ERRORS:
+        return _ERRORS[code](detail, hint=hint)
     if status in (429, 502, 503, 504):
         return StoreUnavailableError(detail, hint=hint)
     if status >= 500:
         return StoreError(detail, hint=hint)
-    return _INVALID.get(str(problem.get("type")), InvalidError)(detail, field=problem.get("field") or "", hint=hint)
+    invalid: type[InvalidError] = _INVALID.get(str(problem.get("type")), InvalidError)
+    return invalid(detail, field=problem.get("field") or "", hint=hint)
