@@ -124,7 +124,7 @@ async def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
 
     monkeypatch.setattr(type(memory.store.http_responses), "finish", away)
     assert (await post(memory, "/schedules", NEW)).status_code == 201
-    assert "an answer could not be kept" in caplog.text
+    assert "response not stored" in caplog.text
     refused(await post(memory, "/schedules", NEW), 409, "in-progress")
 
 

@@ -188,5 +188,5 @@ async def test_a_store_that_is_away(shop: Both) -> None:
     assert isinstance(error, StoreError)
     assert not isinstance(error, SchemaError | AccessError)
     assert isinstance(error, StoreUnavailableError)
-    assert "server's log" in str(error)
+    assert "log of the server" in str(error)
     await shop.store.open()
