@@ -1,7 +1,7 @@
 """Operations: a method of the client with its HTTP form next to it.
 
 From one declaration follow the REST route (`api/operation_routes.py`), its OpenAPI description (`api/openapi.py`), the
-method of the HTTP client (`client/http/operations.py`) and the reference in the docs. These parameters have a special meaning:
+method of the HTTP client (`client/http/operations.py`) and the reference in the docs. Special parameters:
 
 - `actor`, `within`: who calls and which namespaces they may see; the server fills them in.
 - `revision`: the header If-Match; 0 is If-None-Match.

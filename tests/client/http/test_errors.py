@@ -152,7 +152,9 @@ async def test_a_token_that_opens_nothing(shop: Both) -> None:
     assert str(error).startswith("token: is unknown, expired or revoked. Create one with")
     assert token not in str(error)
     none = HttpClient(Transport(URL, wire=shop.wire))
-    assert str(await told(none.schedules.list())).startswith("token: is missing, and the server requires one. Create one with")
+    assert str(await told(none.schedules.list())).startswith(
+        "token: is missing, and the server requires one. Create one with"
+    )
 
 
 async def test_a_role_or_namespace_that_does_not_suffice(shop: Both) -> None:
