@@ -14,12 +14,12 @@ from typing import Any
 
 import httpx
 import pytest
-from annotated_types import Le
 
 from lab.servers import PostgresServer
-from tickbird.api.app import ROUTERS
+from tickbird.api import PREFIX
+from tickbird.api.app import HANDLERS
 from tickbird.api.middleware.guard import RequestLimits
-from tickbird.client import Client, StoreClient
+from tickbird.client import NOUNS, Client, StoreClient
 from tickbird.cpu_threads import compute
 from tickbird.domain.schedules.codec import decode_field
 from tickbird.domain.schedules.definition import check_payload
@@ -27,6 +27,8 @@ from tickbird.domain.triggers.every import every
 from tickbird.store.protocol.store import Store
 from tickbird.stores import open_store
 from tickbird.web.app import ROUTES, create_site
+from tickbird.wire.operations import Operation, operations_of
+from tickbird.wire.parameters import Meta
 
 BASE = "http://127.0.0.1:8420"
 # A grid whose next tick is expensive: it asks 32 crons, and looks for days that are open.
@@ -104,16 +106,18 @@ def limit_of_callbacks() -> float:
     return MAX_COUNT * max(took)
 
 
-def queries(route: Any) -> str:
+def queries(operation: Operation) -> str:
     """The largest number that each parameter accepts, and the widest range."""
-    asked = []
-    for field in route.dependant.query_params:
-        maximum = [bound.le for bound in field.field_info.metadata if isinstance(bound, Le)]
-        if maximum and field.alias != "wait":
-            asked.append(f"{field.alias}={maximum[0]}")
-        elif field.alias in QUERIES:
-            asked.append(f"{field.alias}={QUERIES[field.alias]}")
-    return "&".join(asked)
+    pairs = ["limit=1000"] if operation.page is not None else []
+    for parameter in operation.parameters:
+        maximum = [
+            note.le for note in getattr(parameter.hint, "__metadata__", ()) if isinstance(note, Meta) and note.le
+        ]
+        if parameter.place == "query" and maximum:
+            pairs.append(f"{parameter.key}={maximum[0]:.0f}")
+        elif parameter.place == "query" and parameter.key in QUERIES:
+            pairs.append(f"{parameter.key}={QUERIES[parameter.key]}")
+    return "&".join(pairs)
 
 
 def fill(path: str, name: str, run_id: int) -> str:
@@ -122,16 +126,27 @@ def fill(path: str, name: str, run_id: int) -> str:
     return re.sub(r"\{(id|to|tick|token|token_id|session|session_id)\}", str(run_id), path)
 
 
+def api_operations() -> Iterator[tuple[str, Operation]]:
+    for noun in NOUNS.values():
+        for operation in operations_of(noun).values():
+            if operation.routed:
+                yield f"{PREFIX}{operation.path}", operation
+    for path, _, handler in HANDLERS:
+        if path not in STREAMS:
+            yield path, handler.operation
+
+
 def api_requests(run_id: int) -> Iterator[tuple[str, str, Any]]:
-    for route in (route for router in ROUTERS for route in router.routes if route.path not in STREAMS):
-        for name in ("closed",) if "/calendars" in route.path else ("heavy", "wide"):
-            path = fill(route.path, name, run_id)
-            for method in route.methods if name != "wide" or path != route.path else ():
-                yield method, f"{path}?{queries(route)}", None
-                if route.body_field is not None and name != "wide":
-                    special = SPECIAL.get(route.operation_id)
-                    for body in (*BODIES, *([] if special is None else [json.dumps(special)])):
-                        yield method, path, body
+    for template, operation in api_operations():
+        for name in ("closed",) if "/calendars" in template else ("heavy", "wide"):
+            path = fill(template, name, run_id)
+            if name == "wide" and path == template:
+                continue
+            yield operation.method, f"{path}?{queries(operation)}", None
+            if operation.method in ("POST", "PUT", "PATCH") and name != "wide":
+                special = SPECIAL.get(operation.id)
+                for body in (*BODIES, *([] if special is None else [json.dumps(special)])):
+                    yield operation.method, path, body
 
 
 def page_requests(run_id: int) -> Iterator[tuple[str, str, Any]]:

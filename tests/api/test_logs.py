@@ -23,8 +23,8 @@ Events = list[tuple[str, str, Any]]
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again sooner than a server does."""
-    monkeypatch.setattr(log_feed, "_SOON", 0.01)
-    monkeypatch.setattr(log_feed, "_SELDOM", 0.02)
+    monkeypatch.setattr(log_feed, "_MIN_PAUSE", 0.01)
+    monkeypatch.setattr(log_feed, "_MAX_PAUSE", 0.02)
 
 
 async def start(api: Api, namespace: str = "default") -> ClaimedRun:
@@ -124,7 +124,7 @@ async def test_many_who_listen_cost_one_reader(memory: Api, monkeypatch: pytest.
 
 
 async def test_who_is_behind_reads_for_himself(memory: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_feed, "_AT_HAND", 10)
+    monkeypatch.setattr(log_feed, "_BUFFER", 10)
     monkeypatch.setattr(log_feed, "_PAGE", 4)
     run = await start(memory)
     await say(memory, run, 1, 50)

@@ -96,7 +96,7 @@ async def test_every_namespaced_route_asks_which_one(api: Api) -> None:
         if role_of(route) is None or not is_namespaced(route):
             continue
         answer = await api.ask(method, path, "admin", "a", "b", json={})
-        assert "add `?namespace=NAME`" in refused(answer, 400, "no-namespace")
+        assert "Add `?namespace=NAME`" in refused(answer, 400, "no-namespace")
         assert answer.json()["field"] == "namespace"
 
 

@@ -232,10 +232,10 @@ def test_which_way(bare: Cli) -> None:
     assert "there is no database file" in bare.refused(5, "ls", "--url", "sqlite:///x.db", **away)
     assert "this command needs the store itself" in bare.refused(2, "migrate", **away)
     for said in (bare.refused(5, "ls", **away), bare.refused(5, "ls", "--url", "http://127.0.0.1:1")):
-        assert said.startswith("the server http://127.0.0.1:1 cannot be reached")
-    assert "is not the address of a server" in bare.refused(2, "ls", "--server", "host")
+        assert said.startswith("server http://127.0.0.1:1: cannot be reached")
+    assert "is not the URL of a server" in bare.refused(2, "ls", "--server", "host")
     said = bare.refused(2, "ls", "--server", "http://127.0.0.1:1", "--token", "hunter2")
-    assert "is no token of Tickbird" in said
+    assert "is not a token of Tickbird" in said
     assert "hunter2" not in said
     assert "--token is empty" in bare.refused(2, "ls", "--server", "http://h", "--token", "")
 
@@ -247,9 +247,9 @@ def test_who_may_not(ways: tuple[Way, Way]) -> None:
     given = ("--server", server, "--token", token)
     assert "digest" in there.cli.ok("ls", *given, TICKBIRD_URL="").out
     said = there.cli.refused(5, "pause", "digest", "--note", "x", *given, TICKBIRD_URL="")
-    assert said == "This needs the role operator, and the token 'eve' has viewer; use another token."
+    assert said == "This needs the role operator, and the token 'eve' has viewer. Use another token."
     said = there.cli.refused(5, "ls", "--server", server, TICKBIRD_URL="")
-    assert said.startswith("the server asks for a token; make one with `tickbird token create`")
+    assert said.startswith("token: is missing, and the server requires one. Create one with `tickbird token create`")
     assert "TICKBIRD_TOKEN" in said
 
 
@@ -268,4 +268,4 @@ def test_without_a_namespace_it_is_the_default_one_as_on_a_store(ways: tuple[Way
             5, "pause", "digest", "--note", "x", *given, TICKBIRD_URL=""
         )
     said = there.cli.refused(2, "ls", *with_token("-n", "billing,mail"), TICKBIRD_URL="")
-    assert "this token opens 2 namespaces: billing, mail; name one:" in said
+    assert "this token opens 2 namespaces: billing, mail. Name one:" in said

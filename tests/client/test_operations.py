@@ -11,7 +11,7 @@ import pytest
 from tickbird.client import NOUNS, StoreClient
 from tickbird.client.base import ClientBase
 from tickbird.client.http import HttpClient, Transport
-from tickbird.client.http.operations import HttpNoun
+from tickbird.client.http.operations import HttpBase
 from tickbird.domain.errors import InvalidError
 from tickbird.domain.schedules.definition import Target
 from tickbird.domain.triggers.every import every
@@ -68,7 +68,7 @@ def test_the_http_client_reaches_no_store(noun: str) -> None:
     """Each public method is derived, written by hand for HTTP, or built on such methods."""
     client = HttpClient(Transport("http://127.0.0.1:1"))
     remote: Any = getattr(client, noun)
-    assert isinstance(remote, HttpNoun)
+    assert isinstance(remote, HttpBase)
     for name, method in inspect.getmembers(type(remote), inspect.isfunction):
         if name.startswith("_") or not inspect.iscoroutinefunction(method):
             continue

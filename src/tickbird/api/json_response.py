@@ -50,7 +50,7 @@ def _dump_some(
     return parts, size
 
 
-def join_items(parts: Sequence[bytes], beside: dict[str, Any] | None = None) -> bytes:
-    """The JSON text of an object with `items`, and the keys of `beside`."""
-    more = dump(beside)[1:] if beside else b"}"
-    return b"".join((b'{"items":[', b",".join(parts), b"]," if beside else b"]", more))
+def join_items(parts: Sequence[bytes], extras: dict[str, Any] | None = None) -> bytes:
+    """The JSON text of an object with `items`, and the keys of `extras`."""
+    more = dump(extras)[1:] if extras else b"}"
+    return b"".join((b'{"items":[', b",".join(parts), b"]," if extras else b"]", more))

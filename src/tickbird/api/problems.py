@@ -1,4 +1,4 @@
-"""Errors as problem+json: a code for programs, one sentence for people, the part at fault and the next step."""
+"""Errors as problem+json: a code for programs, and for people a sentence, the field and the next step."""
 
 from __future__ import annotations
 
@@ -9,57 +9,18 @@ from typing import Any, Final
 
 from fastapi.responses import JSONResponse
 
-from tickbird.domain.errors import (
-    AccessError,
-    ClosedNamespaceError,
-    ConflictError,
-    CountChangedError,
-    DefinitionError,
-    InvalidError,
-    NotFinishedError,
-    NotFoundError,
-    PageTokenError,
-    PayloadError,
-    SchemaError,
-    StaleError,
-    StoreError,
-    TickbirdError,
-    TriggerError,
-    UnsupportedError,
-)
+from tickbird.domain.errors import AccessError, InvalidError, StoreError, TickbirdError, UnsupportedError
+from tickbird.wire.problems import INVALID_TYPES, PROBLEMS, TYPE_PREFIX
 
 log = logging.getLogger("tickbird.api")
 MEDIA_TYPE: Final = "application/problem+json"
-# Seconds after which a client does well to try again.
-_COME_BACK: Final = "2"
+# Seconds until a client should try again.
+_RETRY_AFTER: Final = "2"
 _STORE: Final = {
     "schema": "The store's schema does not fit this version.",
     "store-unavailable": "The store cannot be used at the moment.",
 }
-_HINT: Final = "Try again; the server's log and `tickbird doctor` tell more."
-# Narrower than the code, for who reads a problem back into the error that it was.
-_KINDS: Final[Mapping[type[TickbirdError], str]] = {
-    TriggerError: "invalid-trigger",
-    DefinitionError: "invalid-definition",
-    PayloadError: "invalid-payload",
-}
-# The first that fits counts.
-_OF: Final[tuple[tuple[type[TickbirdError], int, str], ...]] = (
-    (PageTokenError, 400, "bad-page"),
-    (InvalidError, 422, "invalid"),
-    (NotFoundError, 404, "not-found"),
-    (StaleError, 412, "stale"),
-    (CountChangedError, 409, "count-changed"),
-    (ConflictError, 409, "conflict"),
-    (UnsupportedError, 501, "unsupported"),
-    (NotFinishedError, 504, "not-finished"),
-    (ClosedNamespaceError, 403, "closed-namespace"),
-    (AccessError, 403, "forbidden"),
-    (SchemaError, 503, "schema"),
-    (StoreError, 503, "store-unavailable"),
-)
-
-
+_HINT: Final = "Try again. The log of the server and `tickbird doctor` show the reason."
 _TEXT: Final = {"type": "string"}
 _TEXT_OR_NULL: Final = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 # The JSON Schema of a problem.
@@ -80,7 +41,7 @@ PROBLEM: Final[Mapping[str, Any]] = {
 
 
 class Problem(Exception):
-    """A request that is refused, or cannot be served."""
+    """Refuses a request, with this response."""
 
     def __init__(
         self,
@@ -103,9 +64,8 @@ class Problem(Exception):
         self.headers = dict(headers or {})
 
     def document(self) -> dict[str, Any]:
-        """The problem as it is sent."""
         return {
-            "type": f"urn:tickbird:problem:{self.kind}",
+            "type": f"{TYPE_PREFIX}{self.kind}",
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
             "code": self.code,
@@ -115,59 +75,44 @@ class Problem(Exception):
         }
 
     def response(self) -> Any:
-        """The answer that tells of it."""
         return JSONResponse(self.document(), self.status, self.headers, MEDIA_TYPE)
 
 
 def problem_of(error: TickbirdError) -> Problem:
-    """The problem that an error of the client is."""
-    for kind, status, code in _OF:
+    """The problem for an error of the client."""
+    for kind, status, code in PROBLEMS:
         if isinstance(error, kind):
             if isinstance(error, StoreError) and not isinstance(error, AccessError):
-                # Where the store is and what it said is for those who look after it.
-                log.warning("the store cannot be used: %s", error)
-                return Problem(status, code, _STORE[code], hint=_HINT, headers={"Retry-After": _COME_BACK})
+                # The URL and the message of the store are for operators only.
+                log.warning("store unavailable: %s", error)
+                return Problem(status, code, _STORE[code], hint=_HINT, headers={"Retry-After": _RETRY_AFTER})
             field = error.field if isinstance(error, InvalidError | AccessError | UnsupportedError) else ""
-            narrow = _KINDS.get(type(error), "")
+            narrow = INVALID_TYPES.get(type(error), "")
             return Problem(status, code, error.message, field=field, hint=error.hint, kind=narrow)
     return Problem(500, "unexpected", error.message, hint=error.hint)
 
 
 def unexpected() -> Problem:
-    """What is told of a mistake of ours: nothing that was meant for the logs."""
-    hint = "Try again; if it happens again, look at the server's log."
+    """The response to a bug; details are only in the log."""
+    hint = "Try again. If it happens again, check the log of the server."
     return Problem(500, "unexpected", "Something went wrong in the server.", hint=hint)
 
 
 def busy() -> Problem:
-    """The answer did not come in time."""
-    hint = "Try again; a change may have been made all the same, so look first."
-    return Problem(503, "busy", "The store did not answer in time;", hint=hint, headers={"Retry-After": _COME_BACK})
+    hint = "Try again. A change may have been made, so check first."
+    return Problem(503, "busy", "The store did not respond in time.", hint=hint, headers={"Retry-After": _RETRY_AFTER})
 
 
 def of_status(status: int, detail: object, headers: Mapping[str, str] | None) -> Problem:
-    """What the framework itself refuses: no such path, no such method, a body that is no JSON."""
+    """Problems of the framework: no such path, no such method, malformed JSON."""
     known = {
         400: ("malformed", "The body is not JSON in UTF-8.", "Send one JSON object."),
         404: (
             "no-such-path",
-            "There is nothing at this path.",
-            "GET /api/v1/openapi.json tells which paths there are.",
+            "This path does not exist.",
+            "GET /api/v1/openapi.json lists the paths.",
         ),
-        405: ("no-such-method", "This path does not take this method.", "The header Allow tells which it takes."),
+        405: ("no-such-method", "This path does not take this method.", "The header Allow lists its methods."),
     }
     code, text, hint = known.get(status, ("refused", str(detail), ""))
     return Problem(status, code, text, hint=hint, headers=headers)
-
-
-def of_validation(errors: list[Mapping[str, Any]]) -> Problem:
-    """The first of what is wrong with a request's parameters or body."""
-    error = errors[0]
-    if error.get("type") == "json_invalid":
-        return of_status(400, "", None)
-    where = [str(part) for part in error.get("loc", ()) if part != "body"]
-    if where and where[0] in ("query", "path", "header"):
-        where = where[1:]
-    field = ".".join(where)[:200] or "body"
-    said = str(error.get("msg", "is not right"))[:300]
-    return Problem(422, "invalid", f"{field}: {said[:1].lower()}{said[1:]}.", field=field)

@@ -128,7 +128,7 @@ class Files(ClientBase):
         "Export schedules as a document",
         timeout=_TIMEOUT,
         envelope="document",
-        beside={"operator_notes": _operator_notes},
+        extras={"operator_notes": _operator_notes},
         types=_types,
     )
     async def export(

@@ -22,7 +22,7 @@ async def _left(client: Any, _: int, arguments: Mapping[str, Any]) -> int:
     return sum(held.count for held in await client.held.list(arguments["name"]))
 
 
-_BESIDE: Final = {"schedule": schedule_name, "held": _left}
+_EXTRAS: Final = {"schedule": schedule_name, "held": _left}
 
 
 class Held(ClientBase):
@@ -55,7 +55,7 @@ class Held(ClientBase):
         "Release held runs",
         audit="release",
         envelope="released",
-        beside=_BESIDE,
+        extras=_EXTRAS,
     )
     async def release(
         self, name: ScheduleName, *, actor: str, count: Count = None, per_minute: PerMinute = None, note: Note = ""
@@ -73,7 +73,7 @@ class Held(ClientBase):
         "Drop held runs",
         audit="drop",
         envelope="dropped",
-        beside=_BESIDE,
+        extras=_EXTRAS,
     )
     async def drop(self, name: ScheduleName, *, actor: str, count: Count = None, note: Note = "") -> int:
         """Cancel the oldest held runs of a schedule, or all of them; 409 if none is held. Returns how many."""

@@ -14,7 +14,7 @@ from tickbird.domain.limits.rate_limits import QueueStatus, RateLimit, read_rate
 from tickbird.domain.schedules.json_schema import NAME
 from tickbird.domain.text import check_name, check_new_name, check_text
 from tickbird.domain.workers import Worker, executes
-from tickbird.wire.operations import Options, editor, viewer
+from tickbird.wire.operations import editor, viewer
 from tickbird.wire.parameters import Meta
 
 RATE: Final = r"^[1-9][0-9]{0,5}/([1-9][0-9]{0,2})?(s|sec|second|seconds|m|min|minute|minutes|h|hour|hours|d|day|days)$"
@@ -33,7 +33,7 @@ async def _warnings(client: Any, queue: QueueStatus, _: Mapping[str, Any]) -> li
     return [f"{reason}: its runs stay queued until one does"] if reason else []
 
 
-_RESPONSE: Final[Options] = {"audit": "rate", "envelope": "queue", "beside": {"warnings": _warnings}}
+_RESPONSE: Final = {"audit": "rate", "envelope": "queue", "extras": {"warnings": _warnings}}
 
 
 class Queues(ClientBase):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any
 
 from tickbird.domain.explain.unserved_runs import unserved_reason
 from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
-from tickbird.wire.operations import Beside, Options
+from tickbird.wire.operations import Extra
 
 
 async def schedule_warnings(client: Any, schedule: Schedule, _: Mapping[str, Any]) -> list[str]:
@@ -36,24 +36,24 @@ async def schedule_name(_: Any, __: Any, arguments: Mapping[str, Any]) -> str:
     return str(arguments["name"])
 
 
-def schedule_change(audit: str, status: int = 200, warnings: Beside = schedule_warnings) -> Options:
+def schedule_change(audit: str, status: int = 200, warnings: Extra = schedule_warnings) -> dict[str, Any]:
     """The options of operations that change one schedule and return it."""
     return {
         "audit": audit,
         "status": status,
         "envelope": "schedule",
-        "beside": {"warnings": warnings},
+        "extras": {"warnings": warnings},
         "etag": lambda schedule: schedule.revision,
     }
 
 
-def new_run_response(**options: Unpack[Options]) -> Options:
+def new_run_response(**options: Any) -> dict[str, Any]:
     """The options of operations that create one run."""
     return {
         "status": 201,
         "stored": False,
         "envelope": "run",
-        "beside": {"warnings": run_warnings},
+        "extras": {"warnings": run_warnings},
         "waits": True,
         **options,
     }

@@ -29,7 +29,7 @@ from tickbird.domain.schedules.task_settings import FROM_TASK, FromTask
 from tickbird.domain.text import check_text
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.zones import zone
-from tickbird.wire.operations import Shown, editor, operator, viewer
+from tickbird.wire.operations import ResponseValue, editor, operator, viewer
 from tickbird.wire.parameters import Meta
 
 # Seconds between two polls of a run that is waited for: the first pause and the longest.
@@ -67,7 +67,9 @@ class Runs(ClientBase):
         "/runs",
         "Enqueue a run of a task",
         **new_run_response(
-            audit="enqueue", shown=Shown(RunRecord, _load, lambda run: run.id), defaults={"unknown_task_ok": True}
+            audit="enqueue",
+            response=ResponseValue(RunRecord, _load, lambda run: run.id),
+            defaults={"unknown_task_ok": True},
         ),
     )
     async def enqueue(

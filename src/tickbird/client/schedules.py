@@ -242,7 +242,7 @@ class Schedules(Bulk):
         "/schedules/{name}",
         "Create or replace a schedule",
         audit="update",
-        beside={"warnings": _warnings},
+        extras={"warnings": _warnings},
         etag=lambda result: result.schedule.revision,
         created=lambda result: result.created,
         responses={201: "The schedule was created."},

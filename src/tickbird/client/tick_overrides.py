@@ -41,7 +41,7 @@ class Overrides(ClientBase):
         "Override a tick",
         audit="override",
         envelope="override",
-        beside={"schedule": schedule_name},
+        extras={"schedule": schedule_name},
     )
     async def put(
         self,

@@ -45,7 +45,7 @@ async def _clock(client: Any, _: Sequence[UpcomingTick], __: Mapping[str, Any]) 
 class Ticks(ClientBase):
     """Ticks: upcoming, decided, explained, verified."""
 
-    @viewer.get("next_ticks", "/schedules/{name}/next", "List upcoming ticks", beside={"now": _clock})
+    @viewer.get("next_ticks", "/schedules/{name}/next", "List upcoming ticks", extras={"now": _clock})
     async def next(
         self,
         name: ScheduleName,

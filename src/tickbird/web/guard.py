@@ -91,13 +91,13 @@ class PageGuard:
         """One visit: the page, or a page that says why not."""
         caller: Caller | None = None
         try:
-            async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as patience:
-                request.scope.setdefault("state", {})["patience"] = patience
+            async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as timeout:
+                request.scope.setdefault("state", {})["timeout"] = timeout
                 self._check_site(request)
                 caller, sure = await self._caller(request)
                 _check_rate(self._paces.take(caller.held))
                 form = await self._form(request)
-                patience.reschedule(asyncio.get_running_loop().time() + self._limits.answer_within)
+                timeout.reschedule(asyncio.get_running_loop().time() + self._limits.answer_within)
                 if not sure:
                     raise _away()
                 visit = await self._page_request(door, request, caller, form)

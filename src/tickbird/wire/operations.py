@@ -1,7 +1,7 @@
 """Operations: a method of the client with its HTTP form next to it.
 
-From one declaration follow the REST route with its OpenAPI description (`api/operation_routes.py`), the method of the
-HTTP client (`client/http/operations.py`) and the reference in the docs. These parameters have a meaning of their own:
+From one declaration follow the REST route (`api/operation_routes.py`), its OpenAPI description (`api/openapi.py`), the
+method of the HTTP client (`client/http/operations.py`) and the reference in the docs. Special parameters:
 
 - `actor`, `within`: who calls and which namespaces they may see; the server fills them in.
 - `revision`: the header If-Match; 0 is If-None-Match.
@@ -19,19 +19,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, wraps
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    Literal,
-    TypedDict,
-    TypeVar,
-    Unpack,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Final, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from tickbird.domain.access.tokens import Role
 from tickbird.domain.schedules.task_settings import FromTask
@@ -40,11 +28,13 @@ from tickbird.wire.parameters import Meta
 
 F = TypeVar("F", bound=Callable[..., Any])
 Scope = Literal["namespace", "store", "caller"]
-Location = Literal["path", "query", "body"]
-# Computes a key next to the value, from the client, the value and the arguments.
-Beside = Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]]
+Location = Literal["path", "query", "header", "body"]
+# Computes another key of the response, from the client, the value and the arguments.
+Extra = Callable[[Any, Any, Mapping[str, Any]], Awaitable[Any]]
 
-SPECIAL: Final = frozenset({"self", "actor", "within", "revision", "idempotency_key", "wait", "granted"})
+SPECIAL: Final = frozenset(
+    {"self", "actor", "within", "revision", "idempotency_key", "wait", "granted", "request", "access"}
+)
 # The limits of special parameters, which are the same for all operations.
 _LIMITS: Final = {
     "actor": Meta(min_length=1, max_length=200),
@@ -72,7 +62,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ResponseValue:
     """A response that holds more than the method returns, such as a run instead of its id.
 
     `load` makes it from the result, `pick` reads the result from it.
@@ -85,7 +75,7 @@ class Shown:
 
 @dataclass(frozen=True, kw_only=True)
 class Operation:
-    """One verb: see `Options` for the fields."""
+    """One verb; the fields with defaults are the options of a declaration."""
 
     id: str
     method: str
@@ -94,26 +84,46 @@ class Operation:
     role: Role
     scope: Scope
     function: Callable[..., Any]
+    # The status of a success.
     status: int = 200
+    # The action in the audit log; only of operations that change something.
     audit: str | None = None
+    # The key of the value in the response, and other keys of the response, such as warnings.
     envelope: str | None = None
-    beside: Mapping[str, Beside] = field(default_factory=dict)
+    extras: Mapping[str, Extra] = field(default_factory=dict)
+    # The key of an item by which a list is paged.
     page: Callable[[Any], str | int] | None = None
+    # Names in the request that differ from those in Python; `filter.tag` is `tag` in an object `filter`.
     keys: Mapping[str, str] = field(default_factory=dict)
+    # The revision of the value, and whether it was created by this call (201).
     etag: Callable[[Any], int] | None = None
     created: Callable[[Any], bool] | None = None
+    # Seconds that the operation may take, beyond the usual.
     timeout: int = 0
+    # False: the response to an Idempotency-Key is not stored, because it holds a secret or the key is the run's own.
     stored: bool = True
+    # The argument with the id of a token or session that is refused from then on.
     revokes: str | None = None
+    # False: the method shares the route of another one.
     routed: bool = True
+    # Parameters that are not sent.
     local: tuple[str, ...] = ()
-    shown: Shown | None = None
+    # The content of the response, if it differs from the result of the method.
+    response: ResponseValue | None = None
+    # Can the response wait until the run is final?
     waits: bool = False
+    # Defaults of the API that differ from the method's, and parameters that have none in the API.
     defaults: Mapping[str, Any] = field(default_factory=dict)
     required: tuple[str, ...] = ()
+    # A server answers one such request at a time.
     exclusive: bool = False
+    # Names in annotations that are imported only when they are used.
     types: Callable[[], Mapping[str, Any]] | None = None
+    # Descriptions of statuses.
     responses: Mapping[int, str] = field(default_factory=dict)
+    # Of routes that write their own responses: parameters that are headers, and the schema of each media type.
+    headers: tuple[str, ...] = ()
+    content: Mapping[str, Mapping[str, Any]] | None = None
 
     @property
     def name(self) -> str:
@@ -135,7 +145,7 @@ class Operation:
     @cached_property
     def result(self) -> Any:
         """The type of the result; of a list, that of its items."""
-        hint = self.hints["return"] if self.shown is None else self.shown.hint
+        hint = self.hints["return"] if self.response is None else self.response.hint
         return get_args(hint)[0] if self.is_list else hint
 
     @cached_property
@@ -159,6 +169,8 @@ class Operation:
                 continue
             key = self.keys.get(name, name)
             place: Location = "path" if key in in_path else other
+            if name in self.headers:
+                key, place = name.replace("_", "-"), "header"
             default = self.defaults.get(name, parameter.default)
             default = inspect.Parameter.empty if name in self.required else default
             sent.append(Parameter(name, key, place, self.hints[name], default))
@@ -174,7 +186,7 @@ class Operation:
 
     @cached_property
     def _checks(self) -> Mapping[str, Check]:
-        hints = {name: hint for name, hint in self.hints.items() if name != "return"}
+        hints = {name: hint for name, hint in self.hints.items() if name not in ("return", "request", "access")}
         limits = {name: limit for name, limit in _LIMITS.items() if name in hints}
         if self.created is not None:
             # Revision 0: only if there is none.
@@ -212,48 +224,6 @@ class Operation:
         return cast(F, call)
 
 
-class Options(TypedDict, total=False):
-    """What an operation can state beyond its role, method, path and summary."""
-
-    # The status of a success (default: 200).
-    status: int
-    # The action in the audit log; only of operations that change something.
-    audit: str
-    # The key of the value in the response, and more keys next to it, such as warnings.
-    envelope: str
-    beside: Mapping[str, Beside]
-    # The key of an item by which a list is paged.
-    page: Callable[[Any], str | int]
-    # Names in the request that differ from those in Python; `filter.tag` is `tag` in an object `filter`.
-    keys: Mapping[str, str]
-    # The revision of the value, and whether it was created by this call (201).
-    etag: Callable[[Any], int]
-    created: Callable[[Any], bool]
-    # Seconds that the operation may take, beyond the usual.
-    timeout: int
-    # False: the response to an Idempotency-Key is not stored, because it holds a secret or the key is the run's own.
-    stored: bool
-    # The argument with the id of a token or session that is refused from then on.
-    revokes: str
-    # False: the method shares the route of another one.
-    routed: bool
-    # Parameters that are not sent.
-    local: tuple[str, ...]
-    # The content of the response, if it differs from the result of the method.
-    shown: Shown
-    # Can the response wait until the run is final?
-    waits: bool
-    # Defaults of the API that differ from the method's, and parameters that have none in the API.
-    defaults: Mapping[str, Any]
-    required: tuple[str, ...]
-    # A server answers one such request at a time.
-    exclusive: bool
-    # Names in annotations that are imported only when they are used.
-    types: Callable[[], Mapping[str, Any]]
-    # Descriptions of other statuses.
-    responses: Mapping[int, str]
-
-
 class RoleOperations:
     """Declares operations for a role: `@editor.put("set_limit", "/limits/{key:path}", "Set a limit")`."""
 
@@ -266,22 +236,18 @@ class RoleOperations:
         self.patch = partial(self._declare, "PATCH")
         self.delete = partial(self._declare, "DELETE")
 
-    def _declare(
-        self, method: str, operation_id: str, path: str, summary: str, **options: Unpack[Options]
-    ) -> Callable[[F], F]:
-        def declare(function: F) -> F:
-            return Operation(
-                id=operation_id,
-                method=method,
-                path=path,
-                summary=summary,
-                role=self._role,
-                scope=self._scope,
-                function=function,
-                **options,
-            ).checked(function)
-
-        return declare
+    def _declare(self, method: str, operation_id: str, path: str, summary: str, **options: Any) -> Callable[[F], F]:
+        declare = partial(
+            Operation,
+            id=operation_id,
+            method=method,
+            path=path,
+            summary=summary,
+            role=self._role,
+            scope=self._scope,
+            **options,
+        )
+        return lambda function: declare(function=function).checked(function)
 
 
 viewer, operator, editor, admin = (RoleOperations(role) for role in ("viewer", "operator", "editor", "admin"))
@@ -291,6 +257,6 @@ token_admin = RoleOperations("admin", "caller")
 
 
 def operations_of(noun: type) -> dict[str, Operation]:
-    """The operations of a class by the names of their methods."""
+    """The operations of a class by method name."""
     public = ((name, getattr(getattr(noun, name), "operation", None)) for name in dir(noun) if not name.startswith("_"))
     return {name: declared for name, declared in public if isinstance(declared, Operation)}

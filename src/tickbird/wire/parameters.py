@@ -224,6 +224,16 @@ def write_value(hint: Any, value: Any) -> Any:
     return value if convert is None else convert(value)
 
 
+def is_list(hint: Any) -> bool:
+    """Is it a list, also one that may be None?"""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return is_list(inner[0])
+    if origin in (Union, types.UnionType):
+        return any(map(is_list, inner))
+    return origin in (list, tuple, Sequence, Collection)
+
+
 def _notes(hint: Any) -> tuple[Any, ...]:
     if get_origin(hint) is Annotated:
         return get_args(hint)[1:]

@@ -90,12 +90,12 @@ async def test_an_expired_token_opens_nothing(api: Api, monkeypatch: pytest.Monk
     end = await client.system.now() + timedelta(days=1)
     made, text = await client.tokens.create("ci", "viewer", actor="ada", expires_at=end)
     assert (await api.ask("GET", "/api/v1/schedules", token=text)).status_code == 200
-    other = Api(api.store)
 
     async def later(_: Credentials, token_id: str) -> TokenRecord | None:
         return await api.store.tokens.find(token_id, now=end)
 
     monkeypatch.setattr(Credentials, "find_token", later)
+    other = Api(api.store)
     refused(await other.ask("GET", "/api/v1/schedules", token=text), 401, "unauthorized")
     assert made.expires_at is not None
     await other.app.state.authority.settle()

@@ -158,7 +158,7 @@ def test_a_pace_is_even_in_the_long_run() -> None:
     for number in range(10_100):
         now[0] += 1
         pace.take(str(number))
-    assert len(pace._even) <= 10_000
+    assert len(pace._arrivals) <= 10_000
 
 
 async def call(guard: Any, messages: list[Any], token: str, method: str = "POST") -> list[Any]:

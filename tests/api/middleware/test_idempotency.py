@@ -51,7 +51,7 @@ async def test_the_same_key_for_something_else_is_refused(api: Api) -> None:
     ]
     for path, body, headers in others:
         answer = await post(api, path, body, headers=headers)
-        assert "this key stands for another request" in refused(answer, 409, "conflict")
+        assert "another request has this key" in refused(answer, 409, "conflict")
         assert answer.json()["field"] == HEADER
     assert [row.schedule.name for row in await api.client().schedules.list()] == ["digest"]
 
@@ -93,7 +93,7 @@ async def test_one_of_many_who_ask_at_once_is_answered_and_the_others_wait(
     first = asyncio.ensure_future(post(memory, "/schedules", NEW))
     await reached.wait()
     waits = await post(memory, "/schedules", NEW)
-    assert "still being answered" in refused(waits, 409, "in-progress")
+    assert "is in progress" in refused(waits, 409, "in-progress")
     assert waits.headers["retry-after"] == "2"
     go.set()
     made = await first
@@ -124,7 +124,7 @@ async def test_an_answer_that_cannot_be_kept_is_given_all_the_same(
 
     monkeypatch.setattr(type(memory.store.http_responses), "finish", away)
     assert (await post(memory, "/schedules", NEW)).status_code == 201
-    assert "an answer could not be kept" in caplog.text
+    assert "response not stored" in caplog.text
     refused(await post(memory, "/schedules", NEW), 409, "in-progress")
 
 

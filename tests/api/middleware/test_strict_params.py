@@ -20,13 +20,13 @@ FIRST, LAST = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 @pytest.mark.parametrize(
     "method, path, field, said",
     [
-        ("GET", "runs?stauts=failed", "stauts", "stauts: is not a parameter of this path; did you mean status?"),
-        ("DELETE", "schedules/digest?cancel_run=true", "cancel_run", "did you mean cancel_runs?"),
-        ("GET", "runs?namespce=b", "namespce", "did you mean namespace?"),
-        ("GET", "now?xyz=1", "xyz", "it takes namespace."),
-        ("GET", "tokens?xyz=1", "xyz", "it takes after, limit, live, namespace."),
-        ("GET", "activity/stream?kinds=planned", "kinds", "did you mean kind?"),
-        ("GET", "runs?limit=1&limit=2", "limit", "limit: is given more than once; give it once."),
+        ("GET", "runs?stauts=failed", "stauts", "stauts: is not a parameter of this path. Did you mean status?"),
+        ("DELETE", "schedules/digest?cancel_run=true", "cancel_run", "Did you mean cancel_runs?"),
+        ("GET", "runs?namespce=b", "namespce", "Did you mean namespace?"),
+        ("GET", "now?xyz=1", "xyz", "It takes namespace."),
+        ("GET", "tokens?xyz=1", "xyz", "It takes after, limit, live, namespace."),
+        ("GET", "activity/stream?kinds=planned", "kinds", "Did you mean kind?"),
+        ("GET", "runs?limit=1&limit=2", "limit", "limit: is given more than once. Give it once."),
         ("GET", "runs?namespace=default&namespace=default", "namespace", "is given more than once"),
         ("GET", "runs?limit=1_0", "limit", "limit: '1_0' is not a whole number; write it in digits, such as 10."),
         ("GET", "runs?limit=1.0", "limit", "is not a whole number"),
@@ -111,7 +111,7 @@ async def test_a_condition_that_nobody_looks_at_is_refused(
 ) -> None:
     await memory.create("digest")
     answer = await memory.ask(method, f"/api/v1/{path}", json=body, headers={header: "*"})
-    assert f"{header}: this request is not made under a condition; leave it out." in refused(answer, 400, "bad-tag")
+    assert f"{header}: this request does not take a precondition. Leave it out." in refused(answer, 400, "bad-tag")
     assert answer.json()["field"] == header
     assert (await memory.client().schedules.get("digest")).state == "active"
     # Who only reads changes nothing by it.
@@ -128,7 +128,7 @@ async def test_a_condition_that_nobody_looks_at_is_refused(
 async def test_a_key_that_is_there_twice_is_refused(memory: Api, body: str, key: str) -> None:
     headers = {"Content-Type": "application/json"}
     answer = await memory.ask("POST", "/api/v1/runs", content=body, headers=headers)
-    assert f"{key}: the body has this key twice in one object; send it once." in refused(answer, 400, "malformed")
+    assert f"{key}: the body has this key twice in one object. Send it once." in refused(answer, 400, "malformed")
     assert answer.json()["field"] == key
     assert await memory.client().runs.list() == []
 

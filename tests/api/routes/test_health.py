@@ -80,7 +80,7 @@ async def test_it_is_not_ready_when_nobody_plans_what_is_due(api: Api) -> None:
     then = await api.store.now() - timedelta(days=1)
     await api.store.schedules.change("shop", "digest", command, now=then)
     answer = await api.plain("GET", "/readyz")
-    assert "nobody plans" in refused(answer, 503, "planning")
+    assert "no worker plans" in refused(answer, 503, "planning")
     assert "digest" not in answer.text
     assert answer.headers["retry-after"] == "5"
     assert (await api.plain("HEAD", "/readyz")).status_code == 503

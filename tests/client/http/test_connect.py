@@ -92,9 +92,9 @@ async def test_an_app_sends_through_a_server(server: str, token: str) -> None:
 
 
 async def test_what_cannot_be_connected_to() -> None:
-    with pytest.raises(InvalidError, match="is not the address of a server"):
+    with pytest.raises(InvalidError, match="is not the URL of a server"):
         await Tickbird.connect("https://").client()
-    with pytest.raises(InvalidError, match="no token of Tickbird"):
+    with pytest.raises(InvalidError, match="is not a token of Tickbird"):
         await Tickbird.connect("https://host", token="x").client()
     with pytest.raises(StoreError, match="nor a store's URL"):
         await Tickbird.connect("mysql://host").client()

@@ -149,10 +149,12 @@ async def test_a_token_that_opens_nothing(shop: Both) -> None:
     unknown = HttpClient(Transport(URL, token[:-4] + "aaaa", wire=shop.wire))
     error = await told(unknown.schedules.list())
     assert isinstance(error, AccessError)
-    assert str(error).startswith("the server refuses this token: it is unknown, expired or revoked; make one with")
+    assert str(error).startswith("token: is unknown, expired or revoked. Create one with")
     assert token not in str(error)
     none = HttpClient(Transport(URL, wire=shop.wire))
-    assert str(await told(none.schedules.list())).startswith("the server asks for a token; make one with")
+    assert str(await told(none.schedules.list())).startswith(
+        "token: is missing, and the server requires one. Create one with"
+    )
 
 
 async def test_a_role_or_namespace_that_does_not_suffice(shop: Both) -> None:
@@ -160,7 +162,7 @@ async def test_a_role_or_namespace_that_does_not_suffice(shop: Both) -> None:
     assert (await viewer.schedules.get("report")).name == "report"
     error = await told(viewer.schedules.pause("report", actor="x"))
     assert isinstance(error, AccessError)
-    assert str(error) == "This needs the role operator, and the token 'viewer' has viewer; use another token."
+    assert str(error) == "This needs the role operator, and the token 'viewer' has viewer. Use another token."
     elsewhere = await shop.client("admin", "shop", namespace="default")
     assert isinstance(await told(elsewhere.schedules.get("report")), AccessError)
     whole = await shop.client("admin", "default")
@@ -175,7 +177,7 @@ async def test_which_namespace(shop: Both) -> None:
     error = await told((await shop.client("viewer", "depot", "shop")).schedules.get("report"))
     assert isinstance(error, InvalidError)
     assert error.field == "namespace"
-    assert "depot, shop; name one: namespace=… in code, --namespace in a command." in str(error)
+    assert "depot, shop. Name one: namespace=… in code, --namespace in a command." in str(error)
     with pytest.raises(InvalidError, match="usable name"):
         HttpClient(Transport(URL), "a b")
     assert isinstance(await told((await shop.client(namespace="shop")).schedules.get("report")), NotFoundError)
@@ -188,5 +190,5 @@ async def test_a_store_that_is_away(shop: Both) -> None:
     assert isinstance(error, StoreError)
     assert not isinstance(error, SchemaError | AccessError)
     assert isinstance(error, StoreUnavailableError)
-    assert "server's log" in str(error)
+    assert "log of the server" in str(error)
     await shop.store.open()

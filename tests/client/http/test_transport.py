@@ -92,7 +92,7 @@ async def test_what_is_asked_twice_is_done_once(both: Both) -> None:
     # A token is shown once, and no server keeps its text.
     wire.after = 1
     error = await told(await on(both, wire), "tokens.create", "bot", "viewer", actor="x")
-    assert "may have been done all the same" in str(error)
+    assert "The change may have been made" in str(error)
 
 
 async def test_what_may_have_been_done_is_not_repeated(both: Both) -> None:
@@ -100,7 +100,7 @@ async def test_what_may_have_been_done_is_not_repeated(both: Both) -> None:
     wire = Unsteady(both.wire, after=1)
     error = await told(await on(both, wire), "schedules.update", "report", actor="x", retries=1)
     assert isinstance(error, StoreUnavailableError)
-    assert "broke the connection off (lost); what was asked for may have been done all the same, so look" in str(error)
+    assert "closed the connection (lost). The change may have been made: check before" in str(error)
     assert len(wire.asked) == 1
     assert (await both.local.schedules.get("report")).revision == 2
 
@@ -115,9 +115,9 @@ async def test_what_was_not_sent_is_sent_again(both: Both) -> None:
 async def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx", None)
     client = HttpClient(Transport(URL, TOKEN))
-    with pytest.raises(StoreError, match=r"install it with `pip install 'tickbird\[client\]'`"):
+    with pytest.raises(StoreError, match=r"Install it with `pip install 'tickbird\[client\]'`"):
         await client.schedules.list()
-    with pytest.raises(StoreError, match="httpx, which is not installed"):
+    with pytest.raises(StoreError, match="httpx: is not installed"):
         await anext(client.runs.follow_logs(1))
 
 
@@ -126,8 +126,8 @@ async def test_no_server_is_there() -> None:
         port = taken.getsockname()[1]
     error = await told(HttpClient(Transport(f"http://127.0.0.1:{port}", TOKEN)))
     assert isinstance(error, StoreUnavailableError)
-    assert str(error).startswith(f"the server http://127.0.0.1:{port} cannot be reached (")
-    assert str(error).endswith("; check the address and that `tickbird server` runs, then try again.")
+    assert str(error).startswith(f"server http://127.0.0.1:{port}: cannot be reached (")
+    assert str(error).endswith(". Check the URL and that `tickbird server` runs, then try again.")
     assert isinstance(await told(HttpClient(Transport("http://nowhere.invalid", TOKEN))), StoreUnavailableError)
 
 
@@ -143,7 +143,7 @@ async def test_a_stream_that_breaks_off_goes_on(both: Both, monkeypatch: pytest.
     with pytest.raises(StoreUnavailableError, match="cannot be reached"):
         await anext((await on(both, wire)).runs.follow_logs(run.id))
     page = answering(200, "text/html", "<html>")
-    with pytest.raises(StoreError, match="is no Tickbird server"):
+    with pytest.raises(StoreError, match="is not a Tickbird server"):
         await anext((await on(both, page)).runs.follow_logs(run.id))
 
 
@@ -174,8 +174,8 @@ async def test_no_tls_is_there() -> None:
     async with listening(lambda _: b"HTTP/1.1 400 Bad Request\r\n\r\n") as port:
         error = await told(HttpClient(Transport(f"https://127.0.0.1:{port}", TOKEN)))
     assert isinstance(error, StoreError)
-    assert f"what answers at https://127.0.0.1:{port} does not speak TLS" in str(error)
-    assert f"as http://127.0.0.1:{port}" in str(error)
+    assert f"https://127.0.0.1:{port}: the server does not use TLS" in str(error)
+    assert f"Use http://127.0.0.1:{port}" in str(error)
 
 
 async def test_an_answer_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +190,7 @@ async def test_an_answer_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> 
     # A person waits in front of it: once is enough.
     assert len(asked) == 1
     assert isinstance(error, StoreUnavailableError)
-    assert "did not answer in time; check the address" in str(error)
+    assert "did not respond in time. Check the URL" in str(error)
 
 
 def answering(status: int, kind: str, body: str, **headers: str) -> Any:
@@ -207,13 +207,13 @@ def answering(status: int, kind: str, body: str, **headers: str) -> Any:
 @pytest.mark.parametrize(
     "status, kind, body, headers, said",
     [
-        (200, "text/html", "<html>", {}, "is no Tickbird server: it answers 200 with text/html; give the address"),
-        (404, "text/html", "<html>", {}, "is no Tickbird server: it answers 404 with text/html"),
-        (200, "application/json", "{", {}, "is no Tickbird server: it answers 200 with no JSON"),
-        (200, "application/json", "[]", {}, "cannot be read by version"),
-        (200, "application/json", '{"items": [{"name": "x"}], "next": null}', {}, "use the same version of Tickbird"),
-        (403, "application/problem+json", "[]", {}, "cannot be read by version"),
-        (302, "text/html", "", {"location": "https://login.test/"}, "elsewhere (https://login.test/); give that"),
+        (200, "text/html", "<html>", {}, "is not a Tickbird server, it responds 200 with text/html. Use the URL"),
+        (404, "text/html", "<html>", {}, "is not a Tickbird server, it responds 404 with text/html"),
+        (200, "application/json", "{", {}, "is not a Tickbird server, it responds 200 with malformed JSON"),
+        (200, "application/json", "[]", {}, "cannot read the response"),
+        (200, "application/json", '{"items": [{"name": "x"}], "next": null}', {}, "Use the same version of Tickbird"),
+        (403, "application/problem+json", "[]", {}, "cannot read the response"),
+        (302, "text/html", "", {"location": "https://login.test/"}, "redirects to https://login.test/. Use that"),
         (502, "text/html", "<html>", {}, "cannot be reached through its proxy (502"),
         (503, "text/plain", "busy", {}, "cannot be reached through its proxy (503"),
     ],
@@ -248,14 +248,14 @@ async def test_who_comes_too_often_comes_back(both: Both) -> None:
 @pytest.mark.parametrize(
     "url, said",
     [
-        ("https://ana:secret@host", "an address has no user"),
-        ("https://", "is not the address of a server"),
-        ("ftp://host", "is not the address of a server"),
-        ("host:8420", "is not the address of a server"),
-        ("https://host?x=1", "is not the address of a server"),
-        ("https://host:port", "is no address"),
-        ("https://a b", "is not the address of a server"),
-        (None, "is not the address of a server"),
+        ("https://ana:secret@host", "the URL has a user"),
+        ("https://", "is not the URL of a server"),
+        ("ftp://host", "is not the URL of a server"),
+        ("host:8420", "is not the URL of a server"),
+        ("https://host?x=1", "is not the URL of a server"),
+        ("https://host:port", "is not a URL"),
+        ("https://a b", "is not the URL of a server"),
+        (None, "is not the URL of a server"),
     ],
 )
 def test_an_address_that_is_none(url: Any, said: str) -> None:
@@ -281,7 +281,7 @@ def test_addresses_as_people_write_them(caplog: pytest.LogCaptureFixture) -> Non
 
 @pytest.mark.parametrize("token", ["hunter2hunter2", "tbk_short", "Bearer " + TOKEN, 7])
 def test_a_token_that_is_none_is_not_shown(token: Any) -> None:
-    with pytest.raises(InvalidError, match="is no token of Tickbird") as caught:
+    with pytest.raises(InvalidError, match="is not a token of Tickbird") as caught:
         Transport(URL, token)
     assert str(token)[:9] not in str(caught.value)
     assert TOKEN not in repr(Transport(URL, TOKEN))

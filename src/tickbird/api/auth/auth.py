@@ -1,4 +1,4 @@
-"""Who calls: a bearer token or a browser's session, what its role may do, and what each route asks for."""
+"""Authentication by a bearer token or a browser's session, and the role that each route requires."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from fastapi import Depends, Request
 
@@ -25,12 +25,13 @@ from tickbird.domain.schedules.json_schema import NAME
 from tickbird.single_flight_cache import SingleFlightCache, from_start
 from tickbird.wire.operations import Scope
 
+R = TypeVar("R", bound=TokenRecord | SessionRecord)
 # A look-up is reused for this long; after that, a token that was revoked or a session that was closed is refused.
 TTL_SECONDS: Final = 1.0
 _MAX_CACHED: Final = 10_000
-# Those who listen are asked about together every second; one such question may be late.
+# The tokens of all open streams are checked every second in one query; one such check may be late.
 _RECHECK_SECONDS: Final = 2 * TTL_SECONDS
-# The role that each dependency asks for; a route without one of them is closed, and a test finds it.
+# The role of each dependency; a route without one of them refuses every request, and a test detects it.
 _ROLES: dict[Callable[..., Any], Role] = {}
 _NAMESPACED: set[Callable[..., Any]] = set()
 
@@ -47,18 +48,17 @@ class Caller:
 
     @property
     def actor(self) -> str:
-        """Who is recorded as having done something."""
         return holder(self.name, self.token_id) if self.token_id else self.name
 
     @property
     def held(self) -> str:
-        """The id of what they hold: with it ends what they listen to."""
+        """The id of the credential; the caller's streams end with it."""
         return self.session_id or self.token_id
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a route is given: who calls, and the client of the namespace that the request is about."""
+    """The first argument of a route: the caller, and the client of the namespace of the request."""
 
     caller: Caller
     namespace: str
@@ -66,94 +66,113 @@ class Access:
 
     @property
     def actor(self) -> str:
-        """Who is recorded as having done something."""
         return self.caller.actor
 
 
+class _Credentials(Generic[R]):
+    """Tokens or sessions by id, in a TTL cache; concurrent requests share one look-up."""
+
+    def __init__(
+        self,
+        parse: Callable[[str], tuple[str, str] | None],
+        find: Callable[[str], Awaitable[R | None]],
+        clock: Callable[[], float],
+    ) -> None:
+        self._parse = parse
+        self._find = find
+        # From the start of a look-up, because a slow one must not extend the time.
+        self.cache = SingleFlightCache[str, R | None](from_start(TTL_SECONDS), max_entries=_MAX_CACHED, clock=clock)
+
+    def is_cached(self, text: str) -> bool:
+        """Can `check` return without a query? That is also so for a text that cannot be a credential."""
+        parsed = self._parse(text)
+        return parsed is None or self.cache.is_ready_or_loading(parsed[0])
+
+    async def check(self, text: str) -> R | None:
+        """Return the record if the secret is right and neither expired nor revoked."""
+        parsed = self._parse(text)
+        record = parsed and await self.cache.get_or_compute(parsed[0], partial(self._find, parsed[0]))
+        if parsed is None or record is None or not record.matches(parsed[1]) or record.state != "live":
+            return None
+        return record
+
+
 class Authority:
-    """Tells whose token, or whose session, a request carries."""
+    """Authenticates requests by their token or session."""
 
     def __init__(self, client: StoreClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
         self._clock = clock
-        # From the start, because a slow look-up must not extend the time.
-        lifetime = from_start(TTL_SECONDS)
-        self._tokens = SingleFlightCache[str, TokenRecord | None](lifetime, max_entries=_MAX_CACHED, clock=clock)
-        self._sessions = SingleFlightCache[str, SessionRecord | None](lifetime, max_entries=_MAX_CACHED, clock=clock)
-        self._noted = SingleFlightCache[str, None](from_start(USE_NOTED_EVERY), max_entries=_MAX_CACHED, clock=clock)
-        self._notes: set[asyncio.Task[None]] = set()
+        self._tokens = _Credentials(parse_token, client.credentials.find_token, clock)
+        self._sessions = _Credentials(parse_session, client.credentials.find_session, clock)
+        self._touched = SingleFlightCache[str, None](from_start(USE_NOTED_EVERY), max_entries=_MAX_CACHED, clock=clock)
+        self._touches: set[asyncio.Task[None]] = set()
 
     def check(self, scope: MutableMapping[str, Any]) -> None:
-        """Refuse what must not even be looked at; a token is all that counts here."""
+        """Refuse a request before its token is read; here, none."""
 
     def remembers(self, authorization: str | None) -> bool:
-        """Can it be told without asking the store?"""
-        parsed = _parsed(authorization)
-        return parsed is None or self._tokens.is_ready_or_loading(parsed[0])
+        """Is no query needed for this header?"""
+        return self._tokens.is_cached(_bearer(authorization))
 
     async def caller(self, authorization: str | None) -> Caller:
-        """The holder of the token in this header; a Problem in the same words whatever is wrong with it."""
-        parsed, credentials = _parsed(authorization), self._client.credentials
-        token = parsed and await self._tokens.get_or_compute(parsed[0], partial(credentials.find_token, parsed[0]))
-        if parsed is None or token is None or not token.matches(parsed[1]) or token.state != "live":
+        """The holder of the token in this header; the Problem is the same for every reason."""
+        token = await self._tokens.check(_bearer(authorization))
+        if token is None:
             raise unauthorized()
-        self._note_use(token.id, credentials.touch_token)
+        self._touch(token.id, self._client.credentials.touch_token)
         return Caller(token.id, token.name, token.role, token.namespaces)
 
     def remembers_session(self, text: str | None) -> bool:
-        """Can it be told without asking the store?"""
-        parsed = parse_session(text or "")
-        return parsed is None or self._sessions.is_ready_or_loading(parsed[0])
+        """Is no query needed for this cookie?"""
+        return self._sessions.is_cached(text or "")
 
     async def session(self, text: str | None) -> Caller:
-        """The holder of the session in this cookie; a Problem in the same words whatever is wrong with it."""
-        parsed = parse_session(text or "")
-        session = parsed and await self._sessions.get_or_compute(
-            parsed[0], partial(self._client.credentials.find_session, parsed[0])
-        )
-        if parsed is None or session is None or not session.matches(parsed[1]) or session.state != "live":
+        """The holder of the session in this cookie; the Problem is the same for every reason."""
+        session = await self._sessions.check(text or "")
+        if session is None:
             raise logged_out()
-        self._note_use(session.id, self._client.credentials.touch_session)
+        self._touch(session.id, self._client.credentials.touch_session)
         return Caller(session.token_id, session.name, session.role, session.namespaces, session.id)
 
     async def close(self, caller: Caller) -> None:
-        """End the session that somebody came with: they log out."""
+        """Close the session of a caller who logs out."""
         if caller.session_id:
             await self._client.sessions.close(caller.session_id, actor=caller.actor)
             self.forget(caller.session_id)
 
-    def _note_use(self, key: str, write: Callable[[str], Awaitable[None]]) -> None:
-        if self._noted.is_ready_or_loading(key):
+    def _touch(self, key: str, write: Callable[[str], Awaitable[None]]) -> None:
+        if self._touched.is_ready_or_loading(key):
             return
-        self._noted.put(key, None)
-        # Beside the request, which does not wait for a write.
+        self._touched.put(key, None)
+        # In a task, because the request does not wait for a write.
         task = asyncio.get_running_loop().create_task(_written(write(key)))
-        self._notes.add(task)
-        task.add_done_callback(self._notes.discard)
+        self._touches.add(task)
+        task.add_done_callback(self._touches.discard)
 
     async def live(self, ids: Collection[str]) -> frozenset[str]:
-        """Those of these tokens and sessions that open anything: one question for all who listen.
+        """The tokens and sessions of these ids that are neither expired nor revoked, in one query.
 
-        Nobody needs to ask for each of them then: whoever was found stays known until the next such question.
+        The live ones stay in the cache until the next check of streams.
         """
         until = self._clock() + _RECHECK_SECONDS
         live = await self._client.store.tokens.filter_live(ids)
         for key in ids:
             if key in live:
-                self._tokens.renew(key, until)
-                self._sessions.renew(key, until)
+                self._tokens.cache.renew(key, until)
+                self._sessions.cache.renew(key, until)
             else:
                 self.forget(key)
         return live
 
     def forget(self, key: str) -> None:
-        """Look a token and its sessions, or one session, up anew the next time."""
-        self._tokens.drop(key)
-        self._sessions.drop_values(lambda session: session is not None and key in (session.id, session.token_id))
+        """Drop a token and its sessions, or one session, from the cache."""
+        self._tokens.cache.drop(key)
+        self._sessions.cache.drop_values(lambda session: session is not None and key in (session.id, session.token_id))
 
     async def settle(self) -> None:
-        """Wait for what is still being written."""
-        await asyncio.gather(*self._notes)
+        """Wait for pending writes."""
+        await asyncio.gather(*self._touches)
 
 
 async def _written(note: Awaitable[None]) -> None:
@@ -161,13 +180,13 @@ async def _written(note: Awaitable[None]) -> None:
         await note
 
 
-def _parsed(authorization: str | None) -> tuple[str, str] | None:
+def _bearer(authorization: str | None) -> str:
     scheme, _, text = (authorization or "").partition(" ")
-    return parse_token(text.strip()) if scheme.lower() == "bearer" else None
+    return text.strip() if scheme.lower() == "bearer" else ""
 
 
 def as_bearer(authorization: str | None) -> str | None:
-    """The header as if the password in it had been sent as a bearer token; as it is where it holds none."""
+    """Turn HTTP Basic authentication into a bearer token, which is its password; other headers are unchanged."""
     scheme, _, text = (authorization or "").partition(" ")
     if scheme.lower() != "basic":
         return authorization
@@ -179,20 +198,19 @@ def as_bearer(authorization: str | None) -> str | None:
 
 
 def unauthorized(*, basic: bool = False) -> Problem:
-    """No token, or none that opens anything; `basic` where a password is taken for one."""
+    """The response to a missing or invalid token; `basic`: the route also takes a password."""
     other = ', Basic realm="tickbird", charset="UTF-8"' if basic else ""
     return Problem(
         401,
         "unauthorized",
-        "This needs a token that is neither expired nor revoked;",
-        hint="make one with `tickbird token create`, and send it as `Authorization: Bearer tbk_…`.",
+        "This needs a token that is neither expired nor revoked.",
+        hint="Create one with `tickbird token create`, and send it as `Authorization: Bearer tbk_…`.",
         headers={"WWW-Authenticate": f'Bearer realm="tickbird"{other}'},
     )
 
 
 def logged_out() -> Problem:
-    """No session, or none that is open."""
-    return Problem(401, "logged-out", "This needs a session, and yours has ended;", hint="log in with a token.")
+    return Problem(401, "logged-out", "This needs a session, and yours has ended.", hint="Log in with a token.")
 
 
 def _check_role(caller: Caller, role: Role) -> None:
@@ -200,8 +218,8 @@ def _check_role(caller: Caller, role: Role) -> None:
         raise Problem(
             403,
             "forbidden",
-            f"This needs the role {role}, and the token {caller.name!r} has {caller.role};",
-            hint="use another token.",
+            f"This needs the role {role}, and the token {caller.name!r} has {caller.role}.",
+            hint="Use another token.",
         )
 
 
@@ -210,51 +228,35 @@ def _check_all_namespaces(caller: Caller) -> None:
         raise Problem(
             403,
             "forbidden",
-            f"This is about the whole store, and the token {caller.name!r} opens {', '.join(caller.namespaces[:20])};",
-            hint="use a token that was made with --all-namespaces.",
+            f"This is about the whole store, and the token {caller.name!r} opens {', '.join(caller.namespaces[:20])}.",
+            hint="Use a token that was created with --all-namespaces.",
         )
-
-
-def _namespaced(role: Role, *, whole: bool = False) -> Callable[..., Any]:
-    async def admit(request: Request) -> Access:
-        caller: Caller = request.scope["state"]["caller"]
-        _check_role(caller, role)
-        await reject_unknown_params(request)
-        chosen = choose(caller.namespaces, request.query_params.get("namespace"))
-        if whole:
-            _check_all_namespaces(caller)
-        return Access(caller, chosen, request.app.state.clients(chosen))
-
-    _ROLES[admit] = role
-    _NAMESPACED.add(admit)
-    return admit
-
-
-def _anywhere(role: Role) -> Callable[..., Any]:
-    async def admit(request: Request) -> Caller:
-        caller: Caller = request.scope["state"]["caller"]
-        _check_role(caller, role)
-        await reject_unknown_params(request)
-        return caller
-
-    _ROLES[admit] = role
-    return admit
 
 
 @cache
 def admission(role: Role, scope: Scope) -> Callable[..., Any]:
-    """The dependency of a route that is for this role: in one namespace, on the whole store, or of no namespace."""
-    return _anywhere(role) if scope == "caller" else _namespaced(role, whole=scope == "store")
+    """The dependency of a route that requires a role: in one namespace, on the whole store, or in no namespace."""
+
+    async def admit(request: Request) -> Any:
+        caller: Caller = request.scope["state"]["caller"]
+        _check_role(caller, role)
+        await reject_unknown_params(request)
+        if scope == "caller":
+            return caller
+        namespace = choose(caller.namespaces, request.query_params.get("namespace"))
+        if scope == "store":
+            _check_all_namespaces(caller)
+        return Access(caller, namespace, request.app.state.clients(namespace))
+
+    _ROLES[admit] = role
+    if scope != "caller":
+        _NAMESPACED.add(admit)
+    return admit
 
 
 # The type of the first parameter of a route that is written by hand.
 Viewer = Annotated[Access, Depends(admission("viewer", "namespace"))]
-Operator = Annotated[Access, Depends(admission("operator", "namespace"))]
-Editor = Annotated[Access, Depends(admission("editor", "namespace"))]
-SystemAdmin = Annotated[Access, Depends(admission("admin", "store"))]
-Admin = Annotated[Access, Depends(admission("admin", "namespace"))]
 AnyViewer = Annotated[Caller, Depends(admission("viewer", "caller"))]
-AnyAdmin = Annotated[Caller, Depends(admission("admin", "caller"))]
 
 
 def admission_of(route: Any) -> Callable[[Request], Awaitable[Any]] | None:
@@ -269,7 +271,6 @@ def role_of(route: Any) -> Role | None:
 
 
 def is_namespaced(route: Any) -> bool:
-    """Is a route about one namespace?"""
     return admission_of(route) in _NAMESPACED
 
 
@@ -278,7 +279,7 @@ SECURITY: Final[list[dict[str, list[str]]]] = [{"token": []}]
 SECURITY_SCHEME: Final = {
     "type": "http",
     "scheme": "bearer",
-    "description": "`tickbird token create` makes one.",
+    "description": "Create one with `tickbird token create`.",
 }
 NAMESPACE_PARAMETER: Final = {
     "name": "namespace",

@@ -1,4 +1,4 @@
-"""Which namespace a request is about."""
+"""The namespace of a request."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ def default_namespace(opened: Namespaces) -> str | None:
     return opened[0] if len(opened) == 1 else None
 
 
-def choose(opened: Namespaces, asked: str | None) -> str:
-    """The namespace that was asked for, if the token opens it; else its default one."""
-    if asked is None:
+def choose(opened: Namespaces, requested: str | None) -> str:
+    """The requested namespace, if the token opens it (default: `default_namespace`)."""
+    if requested is None:
         if (chosen := default_namespace(opened)) is not None:
             return chosen
         names = opened or ()
         raise Problem(
             400,
             "no-namespace",
-            f"namespace: is missing, and this token opens {len(names)} namespaces: {', '.join(names[:20])};",
+            f"namespace: is missing, and this token opens {len(names)} namespaces: {', '.join(names[:20])}.",
             field="namespace",
-            hint="add `?namespace=NAME`.",
+            hint="Add `?namespace=NAME`.",
         )
-    check_name(asked, "namespace")
-    if opened is not None and asked not in opened:
-        # The same whether or not anything is in it.
+    check_name(requested, "namespace")
+    if opened is not None and requested not in opened:
+        # The same error whether or not the namespace exists.
         raise Problem(
             403,
             "closed-namespace",
-            f"namespace: this token does not open {asked!r};",
+            f"namespace: this token does not open {requested!r}.",
             field="namespace",
-            hint="leave it out, or use a token that was made for it.",
+            hint="Leave it out, or use a token for this namespace.",
         )
-    return asked
+    return requested

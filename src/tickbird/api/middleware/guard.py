@@ -1,4 +1,4 @@
-"""What stands before every route: who calls, how often, how much is sent, how deep and how slowly."""
+"""Authenticates every request, and limits its rate, size, depth and duration."""
 
 from __future__ import annotations
 
@@ -25,48 +25,48 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 log = logging.getLogger("tickbird.api")
-# All that answers without a token; neither tells anything about what is stored.
+# The only paths that need no token; neither shows stored data.
 OPEN: Final = frozenset({"/healthz", "/readyz"})
-# All that also takes a token as the password of HTTP Basic authentication, since calendar programs send nothing else.
+# Paths that also accept a token as the password of HTTP Basic authentication, because calendar programs send it so.
 BASIC: Final = frozenset({"/calendar.ics"})
-# Whose bodies hold whole files.
+# Their bodies are whole files.
 FILES: Final = frozenset({f"{PREFIX}/apply", f"{PREFIX}/diff", f"{PREFIX}/simulate"})
-# One that does not end reaches to the end, so that nothing is looked at twice.
+# An unterminated string extends to the end, so that no byte is scanned twice.
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 _OTHERS: Final = bytes(set(range(256)) - set(b"[]{},"))
 _HEADERS: Final = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
-    # Nothing of it is a page, whoever opens it in a browser.
+    # No response is a page for a browser.
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class RequestLimits:
-    """How much one caller may ask of the server; lengths of time in seconds."""
+    """Limits of requests; durations in seconds."""
 
     body: int = 2_000_000
     depth: int = 64
-    # So many values, in lists and objects together: reading them takes time in which nobody else is served.
+    # Values in lists and objects together; parsing them blocks other requests.
     values: int = 100_000
-    # The same of a body that holds files of schedules, of those who may apply them; and how long it may take to arrive.
+    # For bodies that are files of schedules, from callers who may apply them; `files_within` replaces `body_within`.
     files_body: int = 32_000_000
     files_values: int = 2_000_000
     files_within: float = 60.0
-    # A body must have arrived, and an answer have begun, within so long.
+    # The time for a body to arrive, and for the response to begin.
     body_within: float = 10.0
     answer_within: float = 10.0
-    # Requests of one token, and look-ups of tokens from one address: in the long run, and at once.
+    # Rates and bursts: requests of one token, and token look-ups from one address.
     per_second: float = 100.0
     burst: int = 300
     lookups_per_second: float = 20.0
     lookups_burst: int = 200
-    # Streams of events that are open at a time, in all and with one token; and how often one shows that it is.
+    # Open event streams, in total and per token, and the interval of their heartbeat.
     streams: int = 1_000
     streams_each: int = 300
     heartbeat: float = 15.0
-    # So soon a stream ends whose token does not open anything any more.
+    # How often the tokens of open streams are checked.
     tokens_every: float = 1.0
 
 
@@ -75,7 +75,7 @@ class ClientDisconnected(Exception):
 
 
 class RequestGuard:
-    """Lets a request through to the routes, or refuses it."""
+    """ASGI middleware; every refusal and every failure is a problem document."""
 
     def __init__(self, app: App, authority: Authority, limits: RequestLimits) -> None:
         self._app = app
@@ -88,49 +88,47 @@ class RequestGuard:
         self._lookups = RateLimiter(limits.lookups_per_second, limits.lookups_burst)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request; whatever goes wrong in it, the answer is a problem."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = _Response(send)
+        response = _Response(send)
         try:
-            await self._serve(scope, receive, answer)
+            await self._serve(scope, receive, response)
         except ClientDisconnected:
             return
         except Exception as error:
-            if answer.begun:
+            if response.started:
                 raise
-            await self._refusal(error)(scope, receive, answer)
+            await self._refusal(error)(scope, receive, response)
 
-    async def _serve(self, scope: Scope, receive: Receive, answer: _Response) -> None:
+    async def _serve(self, scope: Scope, receive: Receive, response: _Response) -> None:
         try:
-            async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as patience:
-                # What is sent bit by bit, or waits for something by design, takes as long as it takes.
-                answer.patience = patience
+            async with asyncio.timeout(self._limits.body_within + self._limits.answer_within) as timeout:
+                # The timeout ends when the response starts: streams may take as long as they need.
+                response.timeout = timeout
                 self._authority.check(scope)
                 if path_of(scope) not in OPEN:
                     caller = await self._admit(scope)
                     scope.setdefault("state", {})
-                    scope["state"].update(caller=caller, patience=patience)
+                    scope["state"].update(caller=caller, timeout=timeout)
                     limits = self._limits
                     if path_of(scope) in FILES and allows(caller.role, "editor"):
                         limits = self._files
-                        patience.reschedule(_in(limits.body_within + limits.answer_within))
+                        timeout.reschedule(_in(limits.body_within + limits.answer_within))
                     receive = await _bounded(scope, receive, limits)
-                    patience.reschedule(_in(limits.answer_within))
-                await self._app(scope, receive, answer)
+                    timeout.reschedule(_in(limits.answer_within))
+                await self._app(scope, receive, response)
         except TimeoutError:
-            if answer.begun:
+            if response.started:
                 raise
             raise busy() from None
         finally:
-            answer.patience = None
+            response.timeout = None
 
     async def _admit(self, scope: Scope) -> Caller:
-        """Who calls, if they may now."""
         authorization = _header(scope, b"authorization")
         basic = path_of(scope) in BASIC
         if basic:
@@ -150,38 +148,37 @@ class RequestGuard:
         elif isinstance(error, TickbirdError):
             problem = problem_of(error)
         else:
-            log.error("a request failed unexpectedly", exc_info=error)
+            log.error("request failed", exc_info=error)
             problem = unexpected()
         response: App = problem.response()
         return response
 
 
 class _Response:
-    """Sends, and remembers whether anything was."""
+    """Adds the headers, and ends the timeout when the response starts."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self.begun = False
-        self.patience: asyncio.Timeout | None = None
+        self.started = False
+        self.timeout: asyncio.Timeout | None = None
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            if self.patience is not None:
-                if self.patience.expired():
-                    # Who was told to stop may still come with an answer, such as that the store was interrupted.
+            if self.timeout is not None:
+                if self.timeout.expired():
+                    # A cancelled operation may still respond, such as with an interrupted query.
                     raise TimeoutError
-                self.patience.reschedule(None)
-            self.begun = True
+                self.timeout.reschedule(None)
+            self.started = True
             message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
         await self._send(message)
 
 
 async def _bounded(scope: Scope, receive: Receive, limits: RequestLimits) -> Receive:
-    """The request with its body read whole, once it is known to be of a kind and size that can be dealt with."""
+    """Read and check the body; returns a receive function that replays it."""
     body = await _read(scope, receive, limits)
     if body:
         _check_type(scope)
-        # A large one takes a while, in which others are served.
         await run_if_large(len(body), _check_json, body, limits)
     sent = False
 
@@ -200,13 +197,13 @@ async def _read(scope: Scope, receive: Receive, limits: RequestLimits) -> bytes:
     if _header(scope, b"transfer-encoding") is not None and any(
         key == b"content-length" for key, _ in scope["headers"]
     ):
-        # Proxies differ in which of them they go by.
+        # Proxies differ in the one that they use (request smuggling).
         why, headers = "The request has both Content-Length and Transfer-Encoding.", {"Connection": "close"}
         raise Problem(400, "malformed", why, hint="Send one of them.", headers=headers)
-    said = _header(scope, b"content-length") or "0"
-    if not (said.isascii() and said.isdigit()) or int(said[:20]) > maximum:
+    length = _header(scope, b"content-length") or "0"
+    if not (length.isascii() and length.isdigit()) or int(length[:20]) > maximum:
         raise _too_large(maximum)
-    if scope["method"] in ("GET", "HEAD", "OPTIONS") and said == "0":
+    if scope["method"] in ("GET", "HEAD", "OPTIONS") and length == "0":
         return b""
     parts, size = [], 0
     try:
@@ -233,13 +230,13 @@ def _in(seconds: float) -> float:
 
 
 def path_of(scope: Scope) -> str:
-    """The path within this app, also where that is mounted in another one."""
+    """The path within this app, which may be mounted in another."""
     return str(scope["path"]).removeprefix(scope.get("root_path", ""))
 
 
 def _header(scope: Scope, name: bytes) -> str | None:
-    found = [value for key, value in scope["headers"] if key == name]
-    return found[0].decode("latin-1") if len(found) == 1 else None
+    values = [value for key, value in scope["headers"] if key == name]
+    return values[0].decode("latin-1") if len(values) == 1 else None
 
 
 def _wait(seconds: float, why: str) -> None:
@@ -248,8 +245,8 @@ def _wait(seconds: float, why: str) -> None:
         raise Problem(
             429,
             "too-many",
-            f"There are {why};",
-            hint=f"wait {after} s, and ask less often.",
+            f"There are {why}.",
+            hint=f"Wait {after} s, and send fewer requests.",
             headers={"Retry-After": after},
         )
 
@@ -267,8 +264,8 @@ def _check_type(scope: Scope) -> None:
         raise Problem(
             415,
             "not-json",
-            "The body is not plain JSON in UTF-8;",
-            hint="send it with `Content-Type: application/json`.",
+            "The body is not plain JSON in UTF-8.",
+            hint="Send it with `Content-Type: application/json`.",
         )
 
 
@@ -278,11 +275,11 @@ def _check_json(body: bytes, limits: RequestLimits) -> None:
     except UnicodeDecodeError:
         raise Problem(400, "malformed", "The body is not JSON in UTF-8.", hint="Send one JSON object.") from None
     if b"\0" in body:
-        raise Problem(400, "malformed", "The body holds a NUL byte, which no JSON does.", hint="Send it as UTF-8.")
+        raise Problem(400, "malformed", "The body holds a NUL byte, which JSON cannot.", hint="Send it as UTF-8.")
     opened, maximum = body.count(b"[") + body.count(b"{"), limits.values
     if opened <= limits.depth and body.count(b",") <= maximum:
         return
-    # A value has at most a name and a text: with more quotes it has more values, or texts full of them.
+    # A value has at most a name and a text, so more quotes mean more values, or texts with many quotes.
     bare = None if body.count(b'"') > 8 * maximum else _STRING.sub(b"", body).translate(None, _OTHERS)
     if bare is None or bare.count(b",") > maximum or bare.count(b"[") + bare.count(b"{") > maximum:
         raise Problem(413, "too-large", f"The body has more than {maximum:,} values.", hint="Send less at a time.")
@@ -293,7 +290,7 @@ def _check_json(body: bytes, limits: RequestLimits) -> None:
 
 
 def _is_deeper(brackets: bytes, maximum: int) -> bool:
-    """Are brackets nested more than so many levels deep? Each turn takes the innermost away."""
+    """Are brackets nested deeper than `maximum`? Each pass removes the innermost pairs."""
     brackets = brackets.replace(b"{", b"[").replace(b"}", b"]")
     for _ in range(maximum):
         if not brackets:

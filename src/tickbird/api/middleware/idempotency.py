@@ -1,4 +1,4 @@
-"""Requests with an `Idempotency-Key`: what is asked twice is done once, and answered the same."""
+"""`Idempotency-Key`: a repeated request is executed once, and gets the same response."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ from tickbird.wire.operations import Operation
 
 log = logging.getLogger("tickbird.api")
 HEADER: Final = "Idempotency-Key"
-# What is in front of a key of a caller takes some of the room that a key has.
+# A stored key has the id of the token as a prefix.
 MAX_KEY_LENGTH: Final = 200 - TOKEN_ID_LENGTH - 1
+KEY_SCHEMA: Final = {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH}
 DESCRIBED: Final = {
     "name": HEADER,
     "in": "header",
     "required": False,
-    "description": "The same key again, within a day, gives the same answer, and nothing is done twice.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_LENGTH},
+    "description": "The same key again, within a day, gives the same response, and nothing is done twice.",
+    "schema": KEY_SCHEMA,
 }
 _KEPT_HEADERS: Final = (b"content-type", b"etag", b"location")
 _MAX_SIZE: Final = 1_000_000
 
 
 def repeatable(routes: Iterable[Any]) -> Iterator[APIRoute]:
-    """The routes that do something, other than to make a run: that has a key of its own."""
+    """The routes whose responses are stored. Routes that create a run store the key with the run."""
     for route in routes:
         if isinstance(route, APIRoute) and "POST" in (route.methods or ()):
             role = role_of(route)
@@ -48,79 +49,78 @@ def repeatable(routes: Iterable[Any]) -> Iterator[APIRoute]:
 
 
 class IdempotencyMiddleware:
-    """Stands before the routes: answers a request whose key was answered before, and keeps the answers to others."""
+    """Stores responses by key, and replays them."""
 
-    def __init__(self, app: App, answers: ResponseStore, routes: Iterable[Any]) -> None:
+    def __init__(self, app: App, responses: ResponseStore, routes: Iterable[Any]) -> None:
         self._app = app
-        self._answers = answers
-        # The routes of the app, which come in after this does.
+        self._responses = responses
+        # Routes are added to the app after this middleware.
         self._routes = routes
         self._known: list[APIRoute] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request; one without a key, or that only makes a run, is none of our business."""
-        found = [value for name, value in scope.get("headers", ()) if name == b"idempotency-key"]
-        place = self._scope(scope) if found and scope["type"] == "http" and scope["method"] == "POST" else None
+        keys = [value for name, value in scope.get("headers", ()) if name == b"idempotency-key"]
+        place = self._scope(scope) if keys and scope["type"] == "http" and scope["method"] == "POST" else None
         if place is None:
             await self._app(scope, receive, send)
             return
-        key = f"{place[1].token_id}:{_key(b', '.join(found))}"
+        key = f"{place[1].token_id}:{_key(b', '.join(keys))}"
         message = await receive()
         body = message.get("body", b"")
         request = await run_if_large(len(body), _digest, scope, body)
-        known = await self._answers.begin(place[0], key, request)
+        known = await self._responses.begin(place[0], key, request)
         if known is not None:
-            await _again(known, request, send)
+            await _send_again(known, request, send)
             return
         await self._respond(place[0], key, request, scope, _replay(message, receive), send)
 
     async def _respond(
         self, namespace: str, key: str, request: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answer for the first time; what failed may be asked anew.
+        """Execute the first request with a key. A failed one can be sent again.
 
-        Where it took too long, nobody knows what was done: then the key stays taken until everybody has given up.
+        After a timeout the outcome is unknown, so the key stays in progress until it expires.
         """
-        held = _Held()
+        buffer = _ResponseBuffer()
         try:
-            await self._app(scope, receive, held)
+            await self._app(scope, receive, buffer)
         except Exception:
             await self._end(namespace, key, request, None)
             raise
-        await self._end(namespace, key, request, held.response(request))
-        for message in held.messages:
+        await self._end(namespace, key, request, buffer.response(request))
+        for message in buffer.messages:
             await send(message)
 
-    async def _end(self, namespace: str, key: str, request: str, answer: StoredResponse | None) -> None:
+    async def _end(self, namespace: str, key: str, request: str, response: StoredResponse | None) -> None:
         try:
-            if answer is None:
-                await self._answers.forget(namespace, key, request)
+            if response is None:
+                await self._responses.forget(namespace, key, request)
             else:
-                await self._answers.keep(namespace, key, answer)
+                await self._responses.keep(namespace, key, response)
         except TickbirdError as error:
-            # It was done, or refused: that is told all the same.
-            log.warning("an answer could not be kept: %s", error)
+            # The request was executed, so its response is sent anyway.
+            log.warning("response not stored: %s", error)
 
     def _scope(self, scope: Scope) -> tuple[str, Caller] | None:
-        """The namespace of the key, and whose it is; None where the request is not for us, or will be refused."""
+        """The namespace and the caller; None if the response is not stored, or the request will be refused."""
         caller: Caller | None = scope.get("state", {}).get("caller")
         if self._known is None:
             self._known = list(repeatable(self._routes))
         path = path_of(scope)
-        route = next((each for each in self._known if each.path_regex.match(path)), None)
+        route = next((route for route in self._known if route.path_regex.match(path)), None)
         if caller is None or route is None or not allows(caller.role, role_of(route) or "admin"):
             return None
         if not is_namespaced(route):
             return "", caller
-        asked = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("namespace")
+        namespace = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("namespace")
         try:
-            return choose(caller.namespaces, asked), caller
+            return choose(caller.namespaces, namespace), caller
         except (Problem, TickbirdError):
             return None
 
 
-class _Held:
-    """Takes an answer in, to be sent once it is kept."""
+class _ResponseBuffer:
+    """Holds a response until it is stored."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -129,7 +129,7 @@ class _Held:
         self.messages.append(message)
 
     def response(self, request: str) -> StoredResponse | None:
-        """What is to be kept: nothing of a failure, nor of what is too large."""
+        """The response to store; None for an error or a large body."""
         [start, *parts] = self.messages
         body = b"".join(part.get("body", b"") for part in parts)
         if not 200 <= start["status"] < 300 or len(body) > _MAX_SIZE:
@@ -138,23 +138,22 @@ class _Held:
         return StoredResponse(request, start["status"], headers, body.decode())
 
 
-async def _again(known: StoredResponse, request: str, send: Send) -> None:
-    """The answer that was given before."""
+async def _send_again(known: StoredResponse, request: str, send: Send) -> None:
     if known.request_digest != request:
         raise Problem(
             409,
             "conflict",
-            f"{HEADER}: this key stands for another request;",
+            f"{HEADER}: another request has this key.",
             field=HEADER,
-            hint="give each request a key of its own.",
+            hint="Use a different key for each request.",
         )
     if known.status is None:
         raise Problem(
             409,
             "in-progress",
-            f"{HEADER}: the request with this key is still being answered;",
+            f"{HEADER}: the request with this key is in progress.",
             field=HEADER,
-            hint="ask again in a moment, with the same key.",
+            hint="Try again in a moment, with the same key.",
             headers={"Retry-After": "2"},
         )
     body = known.body.encode()
@@ -173,11 +172,11 @@ def _key(value: bytes) -> str:
 
 
 def _digest(scope: Scope, body: bytes) -> str:
-    """The same for the same request, however it is written."""
+    """The same for equal requests, regardless of formatting."""
     try:
         sent = json.dumps(json.loads(body), sort_keys=True) if body else ""
     except (ValueError, RecursionError):
-        # It will be refused.
+        # The route will refuse it.
         sent = body.hex()
     query = sorted(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
     match = [value.decode("latin-1") for name, value in scope["headers"] if name == b"if-match"]
@@ -185,7 +184,7 @@ def _digest(scope: Scope, body: bytes) -> str:
 
 
 def _replay(message: Message, receive: Receive) -> Receive:
-    """The request once more, of which one message was read."""
+    """A receive function that starts with a message that was already read."""
     left = [message]
 
     async def read() -> Message:

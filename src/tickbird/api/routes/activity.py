@@ -2,66 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Header, Query, Request
-from fastapi.responses import Response
+from fastapi import Request
 
-from tickbird.api import PREFIX
-from tickbird.api.auth.auth import Viewer
+from tickbird.api.auth.auth import Access
 from tickbird.api.streams.activity_feed import ActivityFeed, Subscriber
 from tickbird.api.streams.sse import MEDIA_TYPE, SseConnections
 from tickbird.domain.ledger.activity import ACTIVITY_CURSOR, ActivityKind, parse_activity_cursor
 from tickbird.domain.text import check_text
+from tickbird.wire.operations import viewer
+from tickbird.wire.parameters import Meta
 
-router = APIRouter(prefix=f"{PREFIX}/activity", tags=["activity"])
+_CURSOR = {"pattern": ACTIVITY_CURSOR}
 
 
-@router.get(
-    "/stream",
-    summary="Follow what happens",
-    operation_id="follow_activity",
-    response_model=None,
-    response_class=Response,
-    responses={
-        200: {
-            "description": "Events until either side ends it; the data of each is a StreamedActivity.",
-            "content": {MEDIA_TYPE: {"schema": {"type": "string"}}},
-        }
-    },
+@viewer.get(
+    "follow_activity",
+    "/activity/stream",
+    "Follow activity",
+    headers=("last_event_id",),
+    content={MEDIA_TYPE: {"type": "string"}},
+    responses={200: "Events until either side ends the stream; the data of each is a StreamedActivity."},
 )
 async def follow_activity(
     request: Request,
-    access: Viewer,
-    schedule: Annotated[str | None, Query(max_length=200, description="Only what concerns this schedule.")] = None,
-    kind: Annotated[list[ActivityKind] | None, Query(max_length=20, description="Only of these kinds.")] = None,
+    access: Access,
+    schedule: Annotated[str | None, Meta(max_length=200, description="Only activity of this schedule.")] = None,
+    kind: Annotated[
+        Collection[ActivityKind] | None, Meta(max_length=20, description="Only activity of these kinds.")
+    ] = None,
     after: Annotated[
         str | None,
-        Query(
-            max_length=2_000,
-            description="As Last-Event-ID, for those who cannot send headers.",
-            json_schema_extra={"pattern": ACTIVITY_CURSOR},
-        ),
+        Meta(max_length=2_000, description="As Last-Event-ID, for clients that cannot send headers.", schema=_CURSOR),
     ] = None,
     last_event_id: Annotated[
         str | None,
-        Header(
-            max_length=2_000,
-            description="Go on behind the event with this id; else from now on.",
-            json_schema_extra={"pattern": ACTIVITY_CURSOR},
-        ),
+        Meta(max_length=2_000, description="Continue after the event with this id (default: now).", schema=_CURSOR),
     ] = None,
 ) -> Any:
-    """Server-sent events of everything that changes in a namespace: runs, skips, and what somebody did.
+    """Follow runs, skips and changes in a namespace as server-sent events.
 
-    Each has an id: who comes back with the last one is told what happened meanwhile, once.
+    Each event has an id. A client that reconnects with the last id gets the events in between, once.
     """
     if schedule is not None:
         check_text(schedule, "schedule")
-    text = last_event_id or after
-    mark = parse_activity_cursor(text) if text else None
+    cursor = last_event_id or after
+    position = parse_activity_cursor(cursor) if cursor else None
     feed: ActivityFeed = request.app.state.feed
     streams: SseConnections = request.app.state.streams
     await feed.check()
-    follower = Subscriber(access.namespace, schedule, kind or ())
-    return streams.open(request, lambda: feed.follow(follower, mark))
+    subscriber = Subscriber(access.namespace, schedule, kind or ())
+    return streams.open(request, lambda: feed.follow(subscriber, position))

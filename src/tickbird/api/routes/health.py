@@ -1,4 +1,4 @@
-"""Is the process alive, and is planning getting on?"""
+"""Liveness and readiness."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tickbird.domain.errors import SchemaError, StoreError
 from tickbird.single_flight_cache import SingleFlightCache, from_end
 
 router = APIRouter()
-# However often somebody asks, the store is looked at only so often.
+# Seconds between two checks of the store, however many requests there are.
 CHECK_INTERVAL: Final = 5.0
 _REASONS: Final = {
     "store-unavailable": "The store cannot be reached.",
     "schema": "The store's schema does not fit this version.",
     "copy": "The store is a copy, and nothing is planned in it.",
-    "planning": "Schedules are due that nobody plans.",
+    "planning": "Schedules are due, and no worker plans them.",
 }
 _STATUS: Final = {
     "type": "object",
@@ -28,18 +28,18 @@ _STATUS: Final = {
     "required": ["status"],
 }
 _HEALTHY: Final[dict[int | str, dict[str, Any]]] = {200: {"content": {"application/json": {"schema": _STATUS}}}}
-_LOOKED_AT: Final = {"schema": "schema", "copy": "copy", "planning": "planning"}
+_CHECKS: Final = ("schema", "copy", "planning")
 
 
 class ReadinessProbe:
-    """What is in the way, by a code; looked up at most every few seconds, and once for all who ask meanwhile."""
+    """The reason why a server is not ready, in a TTL cache; concurrent requests share a check."""
 
     def __init__(self, client: StoreClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
         self._reasons = SingleFlightCache[None, str | None](from_end(CHECK_INTERVAL), clock=clock)
 
     async def reason(self) -> str | None:
-        """Why not; None when all is well."""
+        """The code of the reason; None if it is ready."""
         return await self._reasons.get_or_compute(None, self._probe)
 
     async def _probe(self) -> str | None:
@@ -49,41 +49,41 @@ class ReadinessProbe:
             return "schema"
         except StoreError:
             return "store-unavailable"
-        bad = {finding.check for finding in findings if finding.severity == "problem"}
-        return next((reason for check, reason in _LOOKED_AT.items() if check in bad), None)
+        problems = {finding.check for finding in findings if finding.severity == "problem"}
+        return next((check for check in _CHECKS if check in problems), None)
 
 
 @router.get(
     "/healthz",
-    summary="Is the process alive?",
+    summary="Check liveness",
     operation_id="healthz",
     response_model=None,
     tags=["health"],
     responses=_HEALTHY,
 )
 async def healthz() -> dict[str, str]:
-    """200 as long as the process answers."""
+    """Return 200 while the process responds."""
     return {"status": "ok"}
 
 
 @router.get(
     "/readyz",
-    summary="Can it be relied on?",
+    summary="Check readiness",
     operation_id="readyz",
     response_model=None,
     tags=["health"],
     responses=_HEALTHY,
 )
 async def readyz(request: Request) -> dict[str, str]:
-    """503 with a reason when the store cannot be used, or when schedules are due that nobody plans."""
+    """Return 503 with a reason if the store cannot be used, or if schedules are due and no worker plans them."""
     readiness: Any = request.app.state.readiness
     reason: str | None = await readiness.reason()
     if reason is not None:
-        hint = "`tickbird doctor` tells more."
+        hint = "Run `tickbird doctor`."
         raise Problem(503, reason, _REASONS[reason], hint=hint, headers={"Retry-After": f"{CHECK_INTERVAL:.0f}"})
     return {"status": "ready"}
 
 
-# For probes that want no body; described with GET.
-for _path, _asked in (("/healthz", healthz), ("/readyz", readyz)):
-    router.add_api_route(_path, _asked, methods=["HEAD"], include_in_schema=False)
+# For probes without a body; described with GET.
+for _path, _endpoint in (("/healthz", healthz), ("/readyz", readyz)):
+    router.add_api_route(_path, _endpoint, methods=["HEAD"], include_in_schema=False)

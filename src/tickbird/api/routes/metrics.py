@@ -8,17 +8,17 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import PlainTextResponse
 
-from tickbird.api.auth.auth import Viewer
+from tickbird.api.auth.auth import Access
 from tickbird.client import StoreClient
 from tickbird.domain.doctor.metrics import RECENTLY, NamespaceMetrics
 from tickbird.single_flight_cache import SingleFlightCache, from_end
+from tickbird.wire.operations import viewer
 
-router = APIRouter(tags=["health"])
 MEDIA_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
-# However often somebody asks, the store is looked at only so often.
+# Seconds between two reads of the store, however many requests there are.
 READ_INTERVAL: Final = 5.0
 _MAX_NAMESPACES: Final = 1_000
 _STATES: Final = ("active", "paused", "parked", "ended")
@@ -29,7 +29,7 @@ Metric = tuple[str, str, Mapping[tuple[tuple[str, str], ...], float]]
 
 
 class MetricsCache:
-    """What was measured of each namespace, for a few seconds."""
+    """The metrics of each namespace, in a TTL cache."""
 
     def __init__(self, client: StoreClient, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
@@ -38,21 +38,14 @@ class MetricsCache:
         )
 
     async def of(self, namespace: str) -> NamespaceMetrics:
-        """Those of a namespace."""
         return await self._metrics.get_or_compute(
             namespace, partial(self._client.store.statistics.read_metrics, namespace)
         )
 
 
-@router.get(
-    "/metrics",
-    summary="Metrics for Prometheus",
-    operation_id="metrics",
-    response_class=PlainTextResponse,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
-)
-async def metrics(request: Request, access: Viewer) -> Any:
-    """Gauges of a namespace: bounded counts of what is there, ages of what waits, and what has ended lately."""
+@viewer.get("metrics", "/metrics", "Get metrics for Prometheus", content={"text/plain": {"type": "string"}})
+async def metrics(request: Request, access: Access) -> Any:
+    """Get the gauges of a namespace: counts up to a maximum, ages of the oldest work, recent outcomes."""
     gauges: MetricsCache = request.app.state.gauges
     text = exposed(access.namespace, await gauges.of(access.namespace))
     return PlainTextResponse(text, media_type=MEDIA_TYPE)
@@ -70,10 +63,10 @@ def exposed(namespace: str, measures: NamespaceMetrics) -> str:
 
 
 def _metrics(measures: NamespaceMetrics) -> Iterator[Metric]:
-    one = ()
+    unlabelled = ()
     yield "schedules", "Schedules by state.", _by("state", _STATES, measures.schedules)
     yield "runs", "Runs that are not final, by status.", _by("status", _ACTIVE, measures.runs)
-    yield "runs_held", "Waiting runs that are held until a person releases them.", {one: measures.held}
+    yield "runs_held", "Waiting runs that are held until a person releases them.", {unlabelled: measures.held}
     yield (
         "runs_ended_recently",
         f"Runs that became final in the last {RECENTLY} seconds, by status.",
@@ -81,22 +74,22 @@ def _metrics(measures: NamespaceMetrics) -> Iterator[Metric]:
     )
     yield (
         "queued_age_seconds",
-        "How long the oldest queued run could have been started already.",
-        {one: _age(measures.now, measures.queued_since)},
+        "Age of the oldest queued run that could have started.",
+        {unlabelled: _age(measures.now, measures.queued_since)},
     )
     yield (
         "planning_lag_seconds",
-        "How long the oldest schedule that is due has been due.",
-        {one: _age(measures.now, measures.due_since)},
+        "Age of the oldest tick that is due and not planned.",
+        {unlabelled: _age(measures.now, measures.due_since)},
     )
-    yield "workers", "Live workers.", {one: measures.workers}
-    yield "workers_draining", "Live workers that take nothing new.", {one: measures.draining}
-    yield "worker_slots", "Runs that live workers can execute at a time.", {one: measures.slots}
-    yield "counts_capped", "1 where there is more than was counted.", {one: int(measures.capped)}
+    yield "workers", "Live workers.", {unlabelled: measures.workers}
+    yield "workers_draining", "Live workers that claim no new runs.", {unlabelled: measures.draining}
+    yield "worker_slots", "Runs that live workers can execute at a time.", {unlabelled: measures.slots}
+    yield "counts_capped", "1 if a count has reached its maximum.", {unlabelled: int(measures.capped)}
 
 
 def _by(label: str, known: tuple[str, ...], counts: Mapping[str, int]) -> dict[tuple[tuple[str, str], ...], float]:
-    return {((label, each),): counts.get(each, 0) for each in known}
+    return {((label, value),): counts.get(value, 0) for value in known}
 
 
 def _age(now: datetime, since: datetime | None) -> float:

@@ -1,4 +1,4 @@
-"""What happens, read once for all who follow it, and handed out to each by namespace."""
+"""Activity as streams: one reader of the store for all subscribers, filtered by namespace."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from tickbird.domain.ledger.activity import (
 from tickbird.wire.codec import encode
 
 log = logging.getLogger("tickbird.api")
-# A position further ahead than this is of another store, or the clock was set back.
+# A cursor further ahead than this is from another store, or the clock was set back.
 _MAX_CLOCK_LEAD: Final = timedelta(seconds=5)
 _MAX_PAUSE: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class FeedOptions:
-    """How often it is looked for what happens, in seconds; and how many events wait for a client."""
+    """Intervals in seconds, and the maximum number of events that wait for a client."""
 
-    # What nobody signals is found within so long; what is signalled, after a rest.
+    # The interval of polls, and the delay after a wake-up.
     poll: float = 0.5
     rest: float = 0.1
-    # A client that hears nothing learns so often up to where that is all.
+    # How often a client without events gets the current cursor.
     quiet: float = 10.0
     waiting: int = 10_000
 
 
 class Subscriber:
-    """Somebody who follows a namespace, and what is on its way to them."""
+    """A client that follows a namespace, and the events that wait for it."""
 
     def __init__(self, namespace: str, schedule: str | None, kinds: Collection[ActivityKind]) -> None:
         self.namespace = namespace
@@ -56,7 +56,6 @@ class Subscriber:
         self.begin: ActivityPosition | None = None
 
     def wants(self, activity: Activity) -> bool:
-        """Is it what they asked for?"""
         return (
             activity.namespace == self.namespace
             and (self._schedule is None or activity.schedule == self._schedule)
@@ -65,11 +64,11 @@ class Subscriber:
 
     @property
     def has_enough(self) -> bool:
-        """Would more news tell them nothing, until they have heard what waits?"""
+        """Can further events be dropped until the waiting ones are read?"""
         return False
 
     def offer(self, block: bytes, maximum: int) -> None:
-        """Send them this, after all that is on its way; who lets too much pile up is told to come back."""
+        """Queue an event; a client with too many waiting events has to reconnect."""
         if len(self.waiting) >= maximum:
             self.slow = True
             self.waiting.clear()
@@ -79,26 +78,26 @@ class Subscriber:
 
 
 class ActivityFeed:
-    """Reads what happens while anybody follows: one reader for all of them."""
+    """Reads activity while there are subscribers."""
 
     def __init__(self, client: StoreClient, pauses: FeedOptions) -> None:
         self._client = client
         self._pauses = pauses
         self._followers: set[Subscriber] = set()
         self._horizon: Watermark | None = None
-        # Held while anything is read, so that it is clear what of it is for somebody who joins.
+        # Held during a read, so that a new subscriber joins between two reads.
         self._lock = asyncio.Lock()
         self._tasks: list[asyncio.Task[None]] = []
         self._woken = asyncio.Event()
-        # Set whenever somebody has taken what waited for them, or has come.
+        # Set when a subscriber joins or has read its events.
         self._wanted = asyncio.Event()
 
     async def check(self) -> None:
-        """Raise where nothing could be told."""
+        """Raise if the store has no activity."""
         await self._client.store.activity.watermark()
 
     async def follow(self, follower: Subscriber, after: ActivityCursor | None) -> Events:
-        """What happens behind a place, or from now on, as it comes."""
+        """Stream activity after a cursor (default: from now on)."""
         try:
             async with self._lock:
                 horizon = self._horizon = self._horizon or await self._client.store.activity.watermark()
@@ -113,8 +112,8 @@ class ActivityFeed:
                     yield event({"reason": "slow"}, name="end")
                     return
         except TickbirdError as error:
-            # They come back by themselves, and hear of the rest.
-            log.warning("somebody cannot follow what happens at the moment: %s", error)
+            # The client reconnects and gets the rest.
+            log.warning("activity stream ended: %s", error)
         finally:
             self._followers.discard(follower)
             if not self._followers:
@@ -126,17 +125,17 @@ class ActivityFeed:
         if after.at > horizon.at + _MAX_CLOCK_LEAD:
             return [_reset(horizon.cursor)]
         if after.position >= horizon.cursor.position:
-            # Another server has seen more than this one has.
+            # Another server has read further than this one.
             follower.begin = after.position
             return [_at(after)]
         missed = await self._client.store.activity.read({follower.namespace}, after, horizon)
         if missed.more:
             return [_reset(horizon.cursor)]
-        told = [_format(mark, each) for mark, each in missed.items if follower.wants(each)]
-        return [*told, _at(horizon.cursor)]
+        blocks = [_format(mark, activity) for mark, activity in missed.items if follower.wants(activity)]
+        return [*blocks, _at(horizon.cursor)]
 
     async def _next(self, follower: Subscriber) -> bytes:
-        """What waits for them; or the place that they have reached without hearing anything."""
+        """The waiting events; after a quiet time, the current cursor."""
         try:
             async with asyncio.timeout(self._pauses.quiet):
                 await follower.news.wait()
@@ -162,14 +161,14 @@ class ActivityFeed:
 
     async def _read(self) -> None:
         pause, task = self._pauses.poll, asyncio.current_task()
-        # Whatever a store that is being closed makes of it: who is asked to stop, stops.
+        # A store that is being closed may swallow the cancellation.
         while task is not None and not task.cancelling():
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._woken.wait()
-                    # What was dated just now may not be told of before everybody else can have written.
+                    # Activity is visible only after all writers of its instant have committed.
                     await asyncio.sleep(self._pauses.rest)
-            while all(each.has_enough for each in self._followers):
+            while all(follower.has_enough for follower in self._followers):
                 self._wanted.clear()
                 await self._wanted.wait()
             self._woken.clear()
@@ -179,10 +178,10 @@ class ActivityFeed:
                 pause = self._pauses.poll
             except TickbirdError as error:
                 pause = min(2 * pause, _MAX_PAUSE)
-                log.warning("what happens cannot be read at the moment: %s", error)
+                log.warning("activity not readable: %s", error)
             except Exception:
                 pause = _MAX_PAUSE
-                log.exception("what happens cannot be read at the moment")
+                log.exception("activity not readable")
 
     async def _poll(self) -> None:
         before = self._horizon
@@ -190,24 +189,24 @@ class ActivityFeed:
         horizon = await self._client.store.activity.watermark(before)
         if horizon is before:
             return
-        found = ActivityPage(more=True)
+        page = ActivityPage(more=True)
         if horizon.at >= before.at:
-            namespaces = {each.namespace for each in self._followers}
-            found = await self._client.store.activity.read(namespaces, before.cursor, horizon)
+            namespaces = {follower.namespace for follower in self._followers}
+            page = await self._client.store.activity.read(namespaces, before.cursor, horizon)
         self._horizon = horizon
-        if found.more:
+        if page.more:
             for follower in self._followers:
                 follower.offer(_reset(horizon.cursor), self._pauses.waiting)
-            if not all(each.has_enough for each in self._followers):
-                log.warning("those who follow what happens are told to look anew: too much, or the clock went back")
-        for mark, activity in found.items:
+            if not all(follower.has_enough for follower in self._followers):
+                log.warning("activity stream reset: backlog too large or clock went backwards")
+        for mark, activity in page.items:
             block = _format(mark, activity)
             for follower in self._followers:
                 if follower.wants(activity) and (follower.begin is None or mark.position > follower.begin):
                     follower.offer(block, self._pauses.waiting)
 
     async def _listen(self) -> None:
-        # What is not signalled is found all the same, a little later.
+        # Without wake-ups, polls find the activity a little later.
         with suppress(TickbirdError):
             async with self._client.store.wakeups() as wakeups:
                 async for _ in wakeups:
@@ -215,18 +214,18 @@ class ActivityFeed:
 
 
 def _at(mark: ActivityCursor) -> bytes:
-    """Up to here that is all: an id without an event counts, too."""
+    """The current cursor: clients store an id also without an event."""
     return f": still here\nid: {mark}\n\n".encode()
 
 
 def _format(mark: ActivityCursor, activity: Activity) -> bytes:
     document = encode(activity)
     if (run := document["run"]) is not None:
-        # Payloads and results are not sent to everyone who follows.
+        # Payloads and results are not sent to all subscribers.
         del run["payload"], run["result"]
     return event(document, name=activity.kind, place=str(mark))
 
 
 def _reset(mark: ActivityCursor) -> bytes:
-    reason = "not everything can be told again: read what you show anew"
+    reason = "events are missing: reload the data that you show"
     return event({"reason": reason}, name="reset", place=str(mark))

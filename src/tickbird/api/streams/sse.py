@@ -1,4 +1,4 @@
-"""Server-sent events: how they are written, how many may listen, and when listening ends."""
+"""Server-sent events: their format, the limits of open streams, and when streams end."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tickbird.api.problems import Problem
 from tickbird.domain.errors import TickbirdError
 
 MEDIA_TYPE: Final = "text/event-stream"
-# What a browser waits before it comes again, in milliseconds.
+# Milliseconds until a browser reconnects.
 _GREETING: Final = b"retry: 2000\n\n"
 _HEARTBEAT: Final = b": still here\n\n"
-# Proxies must pass on each event as it comes.
+# Proxies must not buffer events.
 _HEADERS: Final = {"X-Accel-Buffering": "no"}
 _LATER: Final = {"Retry-After": "10"}
 
@@ -29,49 +29,46 @@ Listening = Callable[[], AbstractContextManager[None]]
 
 
 def event(data: object, *, name: str = "", place: str = "") -> bytes:
-    """One event: JSON, the place to go on behind it, and a name where it is not of the usual kind."""
+    """Format an event; `place` is its id, after which a client can resume."""
     head = (f"event: {name}\n" if name else "") + (f"id: {place}\n" if place else "")
     return f"{head}data: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
 def wants_events(request: Request) -> bool:
-    """Does the client ask for events rather than for a document?"""
     return MEDIA_TYPE in request.headers.get("accept", "").lower()
 
 
 class SseConnections:
-    """All streams of one server: each ends with what it tells of, its listener, its token, or the server."""
+    """The open streams of a server. Each ends with its source, its client, its token or the server."""
 
     def __init__(self, authority: Authority, limits: RequestLimits) -> None:
         self._authority = authority
         self._limits = limits
-        # What ends each, and whose it is.
+        # The future that ends each stream, and its caller.
         self._open: dict[asyncio.Future[None], Caller] = {}
         self._watching: asyncio.Task[None] | None = None
         self._closed = False
 
     @property
     def count(self) -> int:
-        """How many are open."""
         return len(self._open)
 
     def open(self, request: Request, events: Callable[[], Events]) -> StreamingResponse:
-        """The answer that tells of events as they come; a Problem where too many listen already."""
+        """The response that streams events; a Problem if too many streams are open."""
         caller: Caller = request.scope["state"]["caller"]
         if request.method == "HEAD":
-            # Whoever asks what would come does not stay to hear it.
             return StreamingResponse(iter(()), headers=_HEADERS, media_type=MEDIA_TYPE)
-        if sum(each.token_id == caller.token_id for each in self._open.values()) >= self._limits.streams_each:
+        if sum(other.token_id == caller.token_id for other in self._open.values()) >= self._limits.streams_each:
             raise Problem(
                 429,
                 "too-many",
-                "There are too many open streams with this token;",
-                hint="close some, or come back later.",
+                "There are too many open streams with this token.",
+                hint="Close some, or try again later.",
                 headers=_LATER,
             )
         if self._closed or self.count >= self._limits.streams:
-            why = "This server ends;" if self._closed else "There are too many open streams;"
-            raise Problem(503, "too-many-streams", why, hint="come back later.", headers=_LATER)
+            why = "The server is shutting down." if self._closed else "There are too many open streams."
+            raise Problem(503, "too-many-streams", why, hint="Try again later.", headers=_LATER)
         ending = asyncio.get_running_loop().create_future()
         return _Stream(
             self._flow(ending, events()),
@@ -80,7 +77,7 @@ class SseConnections:
         )
 
     def close(self) -> None:
-        """End them all: the server does."""
+        """End all streams, because the server shuts down."""
         self._closed = True
         for ending in self._open:
             _end(ending)
@@ -101,19 +98,19 @@ class SseConnections:
                 self._watching = None
 
     async def _watch(self) -> None:
-        """A token or session may end while somebody listens: one question for all of them."""
+        """End the streams of revoked and expired tokens and sessions; one query checks all of them."""
         while True:
             await asyncio.sleep(self._limits.tokens_every)
-            # While the store is away, nothing is told anyway.
+            # While the store is unavailable, streams send no data.
             with suppress(TickbirdError):
-                asked = {caller.held for caller in self._open.values()}
-                gone = asked - await self._authority.live(asked)
+                credentials = {caller.held for caller in self._open.values()}
+                gone = credentials - await self._authority.live(credentials)
                 for ending, caller in self._open.items():
                     if caller.held in gone:
                         _end(ending)
 
     async def _flow(self, ending: asyncio.Future[None], events: Events) -> Events:
-        """Events as they come, and a sign of life where none do for a while."""
+        """Events, and a heartbeat if there are none for a while."""
         coming: asyncio.Task[bytes | None] | None = None
         try:
             yield _GREETING
@@ -124,10 +121,10 @@ class SseConnections:
                 if ending.done():
                     return
                 if coming.done():
-                    told, coming = coming.result(), None
-                    if told is None:
+                    block, coming = coming.result(), None
+                    if block is None:
                         return
-                    yield told
+                    yield block
                 else:
                     yield _HEARTBEAT
         finally:
@@ -148,19 +145,19 @@ async def _next(events: Events) -> bytes | None:
 
 
 class _Stream(StreamingResponse):
-    """Also where the client leaves in the middle, whatever feeds it is ended with it."""
+    """Closes its source also if the client disconnects."""
 
-    def __init__(self, events: Events, listening: Listening, patience: float) -> None:
+    def __init__(self, events: Events, listening: Listening, send_timeout: float) -> None:
         super().__init__(events, headers=_HEADERS, media_type=MEDIA_TYPE)
         self._events = events
         self._listening = listening
-        self._patience = patience
+        self._send_timeout = send_timeout
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until it ends, or until the client takes nothing any more."""
+        """Send until the source ends, or the client does not read for too long."""
 
         async def within(message: Any) -> None:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._send_timeout):
                 await send(message)
 
         with self._listening():

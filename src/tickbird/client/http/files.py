@@ -8,67 +8,56 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tickbird.client.files import Files
-from tickbird.client.http.operations import HttpNoun
-from tickbird.domain.access.tokens import Role
+from tickbird.client.http.operations import HttpBase
 from tickbird.domain.errors import ConflictError, InvalidError
 from tickbird.files.diagnostics import Diagnostic, DocumentError, OwnedError
 from tickbird.files.document import Document, read_document
 from tickbird.files.plan import FilePlan
-from tickbird.wire.operations import operations_of
+from tickbird.wire.operations import Operation, operations_of
 
-_OPERATIONS: Final = operations_of(Files)
-# The field that a diagnostic of a server names.
-_ABOUT: Final = re.compile(r"(schedule|calendar|limit|queue) ([^\s:]+):")
+_DIFF: Final = operations_of(Files)["diff"]
+# The definition that a diagnostic of a server names.
+_SUBJECT: Final = re.compile(r"(schedule|calendar|limit|queue) ([^\s:]+):")
 
 
-class HttpFiles(HttpNoun, Files):
-    """Files, applied by a server."""
-
-    async def apply(
-        self,
-        document: Document | Mapping[str, Any],
-        *,
-        actor: str,
-        prune: bool = False,
-        dry_run: bool = False,
-        adopt: bool = False,
-        progress: Callable[[int, int], None] | None = None,
-        granted: Role | None = None,
-    ) -> FilePlan:
-        """`progress` is called at the start and at the end only, because the server does not report it."""
-        read = read_document(document)
-        total = len(read.schedules)
-        if progress is not None:
-            progress(0, total)
-        asked = {"document": read, "prune": prune, "adopt": adopt, "dry_run": False}
+class HttpFiles(HttpBase, Files):
+    async def send(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
+        if operation.name != "apply":
+            return await super().send(operation, arguments)
+        document = read_document(arguments["document"])
+        # The server does not report progress, so only the start and the end are reported.
+        progress: Callable[[int, int], None] = arguments["progress"] or (lambda done, total: None)
+        total = len(document.schedules)
+        progress(0, total)
+        dry_run = arguments["dry_run"]
+        request = {**arguments, "document": document, "dry_run": False}
         try:
-            plan = await self._plan("diff" if dry_run else "apply", asked)
+            plan = await self._plan(_DIFF if dry_run else operation, request)
         except (InvalidError, ConflictError) as error:
             if dry_run or getattr(error, "field", "document") != "document":
                 raise
-            # All diagnostics, with their locations.
-            plan = await self._plan("diff", asked)
+            # The error has one diagnostic; the plan has all of them, with their locations.
+            plan = await self._plan(_DIFF, request)
             if plan.diagnostics:
                 raise DocumentError([*plan.diagnostics, *plan.conflicts]) from error
             if plan.conflicts:
                 raise OwnedError(plan.conflicts) from error
             raise
-        if progress is not None:
-            progress(total, total)
+        progress(total, total)
         return plan
 
-    async def _plan(self, verb: str, asked: Mapping[str, Any]) -> FilePlan:
-        plan: FilePlan = await self.send(_OPERATIONS[verb], asked)
-        document = asked["document"]
+    async def _plan(self, operation: Operation, arguments: Mapping[str, Any]) -> FilePlan:
+        plan: FilePlan = await super().send(operation, arguments)
+        document = arguments["document"]
         return replace(
-            plan, diagnostics=_located(document, plan.diagnostics), conflicts=_located(document, plan.conflicts)
+            plan, diagnostics=_locate(document, plan.diagnostics), conflicts=_locate(document, plan.conflicts)
         )
 
 
-def _located(document: Document, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
-    """Diagnostics with their locations in the files, which the server does not know."""
-    matches = [(diagnostic, _ABOUT.match(diagnostic.text)) for diagnostic in diagnostics]
+def _locate(document: Document, diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """Add the locations in the files, which the server does not have."""
+    matches = [(diagnostic, _SUBJECT.match(diagnostic.text)) for diagnostic in diagnostics]
     return [
-        diagnostic if about is None else replace(diagnostic, location=document.location(f"{about[1]}s", about[2]))
-        for diagnostic, about in matches
+        replace(diagnostic, location=document.location(f"{match[1]}s", match[2])) if match else diagnostic
+        for diagnostic, match in matches
     ]

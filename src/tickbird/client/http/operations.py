@@ -6,7 +6,6 @@ import secrets
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -18,7 +17,7 @@ from tickbird.domain.errors import InvalidError, NotFoundError
 from tickbird.domain.runs.new_run import not_finished
 from tickbird.domain.runs.run import FINAL, RunRecord
 from tickbird.domain.schedules.task_settings import FromTask
-from tickbird.domain.text import check_text
+from tickbird.domain.text import check_name, check_text
 from tickbird.domain.time.durations import Duration, seconds
 from tickbird.domain.time.instants import to_micros
 from tickbird.wire.codec import Document, decode
@@ -34,42 +33,42 @@ _MAX_WAIT = 60
 GET_RUN = operations_of(Runs)["get"]
 
 
-# The HTTP classes of nouns that have methods written by hand.
-HAND_WRITTEN: dict[type, type] = {}
+# The HTTP class of each noun.
+_CLASSES: dict[type, type] = {}
 
 
-@cache
-def http_class(kind: type[K]) -> type[K]:
-    """The HTTP class of a noun: with its methods written by hand, if there are any, and the others derived."""
-    made: Any = HAND_WRITTEN.get(kind) or type(f"Http{kind.__name__}", (HttpNoun, kind), {})
-    for name, operation in operations_of(kind).items():
-        setattr(made, name, operation.checked(vars(made).get(name) or _method(operation)))
-    derived: type[K] = made
-    return derived
+class HttpBase:
+    """The server and the namespace of a client. A subclass gets the operations of its noun that it does not define."""
 
+    # None: the only namespace of the token.
+    _namespace: Any
 
-class HttpNoun:
-    """A noun on a server. Without a namespace, it is the only one of the token."""
+    def __init_subclass__(cls) -> None:
+        noun = cls.__bases__[1]
+        _CLASSES[noun] = cls
+        for name, operation in operations_of(noun).items():
+            setattr(cls, name, operation.checked(vars(cls).get(name) or _method(operation)))
 
     def __init__(
         self,
         transport: Transport,
-        namespace: str | None,
-        validators: Mapping[str, Validate],
-        settings: Mapping[str, Settings],
+        namespace: str | None = None,
+        validators: Mapping[str, Validate] | None = None,
+        settings: Mapping[str, Settings] | None = None,
     ) -> None:
         self._transport = transport
-        self._asked = namespace
+        self._namespace = None if namespace is None else check_name(namespace, "namespace")
         # Of the tasks that this process has; the server finds those of workers.
-        self._validators = validators
-        self._settings = settings
+        self._validators = validators or {}
+        self._settings = settings or {}
 
     def _noun(self, kind: type[K]) -> K:
-        made: K = http_class(kind)(self._transport, self._asked, self._validators, self._settings)  # type: ignore[arg-type]
-        return made
+        http: Any = _CLASSES.get(kind) or type(f"Http{kind.__name__}", (HttpBase, kind), {})
+        noun: K = http(self._transport, self._namespace, self._validators, self._settings)
+        return noun
 
     def _namespace_query(self) -> dict[str, str]:
-        return {} if self._asked is None else {"namespace": self._asked}
+        return {} if self._namespace is None else {"namespace": self._namespace}
 
     async def send(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         if (wait := arguments.get("wait")) is not None:
@@ -80,24 +79,24 @@ class HttpNoun:
         return value if wait is None else await self.wait_for_run(value.id, timeout=wait)
 
     async def wait_for_run(self, run_id: int, *, timeout: Duration | None = None) -> RunRecord:
-        """Wait until a run is final; NotFinishedError after `timeout`."""
+        """Wait until a run is final, at most a minute per request; NotFinishedError after `timeout`."""
         longest = None if timeout is None else float(seconds(timeout, "timeout"))
-        began, asked = time.monotonic(), 0
+        started, wait = time.monotonic(), 0
         while True:
             # The first request does not wait, because most runs are final by then.
-            query = {"wait": str(asked)} if asked else {}
+            query = {"wait": str(wait)} if wait else {}
             run: RunRecord = await self._request(
-                GET_RUN, {"run_id": run_id}, lambda document: read_result(GET_RUN, document), query, patience=asked
+                GET_RUN, {"run_id": run_id}, lambda document: read_result(GET_RUN, document), query, timeout=wait
             )
             if run.status in FINAL:
                 return run
-            left = _MAX_WAIT if longest is None else began + longest - time.monotonic()
+            left = _MAX_WAIT if longest is None else started + longest - time.monotonic()
             if left <= 0:
                 raise not_finished(run, longest or 0)
-            asked = max(1, min(_MAX_WAIT, int(left)))
+            wait = max(1, min(_MAX_WAIT, int(left)))
 
     async def _list(self, operation: Operation, arguments: Mapping[str, Any]) -> list[Any]:
-        """Items after a key, in as many requests as needed."""
+        """Read the items after a key, in as many requests as needed."""
         limit = arguments.get("limit")
         key = arguments.get(operation.cursor) if operation.cursor else None
         if isinstance(key, datetime):
@@ -128,39 +127,35 @@ class HttpNoun:
         read: Callable[[Document], Any],
         query: Mapping[str, str] | None = None,
         *,
-        patience: float = 0.0,
+        timeout: float = 0.0,
     ) -> Any:
-        path, asked = operation.path.replace(":path", ""), {**self._namespace_query(), **(query or {})}
+        path, params = operation.path.replace(":path", ""), {**self._namespace_query(), **(query or {})}
         body: dict[str, Any] = {}
         for parameter in operation.parameters:
             value = arguments[parameter.name]
             if parameter.place == "path":
                 path = path.replace(f"{{{parameter.key}}}", _segment(operation, parameter, value))
-            elif (
-                isinstance(value, FromTask)
-                or value is None
-                or (parameter.place == "query" and value == parameter.default)
-            ):
+            elif isinstance(value, FromTask) or value is None:
                 continue
-            elif parameter.place == "query":
-                asked[parameter.key] = _text(write_value(parameter.hint, value))
-            else:
-                _nest(body, parameter.key, write_value(parameter.hint, value))
+            elif parameter.place == "body":
+                group, _, key = parameter.key.rpartition(".")
+                members = body.setdefault(group, {}) if group else body
+                members[key] = write_value(parameter.hint, value)
+            elif value != parameter.default:
+                params[parameter.key] = _text(write_value(parameter.hint, value))
         if none := [name for name in operation.settings if arguments[name] is None]:
             body["none"] = none
-        sends_body = operation.method in ("POST", "PUT", "PATCH")
         keyed = operation.method == "POST" and (operation.stored or operation.has("idempotency_key"))
-        headers = _headers(operation, arguments)
         request = HttpRequest(
             operation.method,
             path,
-            asked,
-            body if sends_body else None,
-            headers,
-            patience=operation.timeout + patience,
+            params,
+            body if operation.method in ("POST", "PUT", "PATCH") else None,
+            _headers(operation, arguments),
+            timeout=operation.timeout + timeout,
             repeatable=operation.method == "GET" or keyed,
         )
-        return self._transport.understood(read, await self._transport.request(request))
+        return self._transport.decode(read, await self._transport.request(request))
 
 
 def read_result(operation: Operation, document: Any) -> Any:
@@ -170,11 +165,11 @@ def read_result(operation: Operation, document: Any) -> Any:
         return None
     value = document if operation.envelope is None else document[operation.envelope]
     result = None if value is None else decode(operation.result, value)
-    return result if operation.shown is None else operation.shown.pick(result)
+    return result if operation.response is None else operation.response.pick(result)
 
 
 def _method(operation: Operation) -> Any:
-    async def call(self: HttpNoun, *args: Any, **kwargs: Any) -> Any:
+    async def call(self: HttpBase, *args: Any, **kwargs: Any) -> Any:
         bound = operation.signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         return await self.send(operation, bound.arguments)
@@ -183,15 +178,6 @@ def _method(operation: Operation) -> Any:
     call.__doc__ = operation.description
     call.__signature__ = operation.signature  # type: ignore[attr-defined]
     return call
-
-
-def _nest(body: dict[str, Any], key: str, value: Any) -> None:
-    """Set a key; `filter.tag` is `tag` in the object `filter`."""
-    first, _, rest = key.partition(".")
-    if rest:
-        _nest(body.setdefault(first, {}), rest, value)
-    else:
-        body[key] = value
 
 
 def _headers(operation: Operation, arguments: Mapping[str, Any]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Problems that a server answers with, as the errors that they were: the same as those of a client on the store."""
+"""Problem documents of a server as errors: the same errors as those of a client on the store."""
 
 from __future__ import annotations
 
@@ -7,71 +7,55 @@ from typing import Any, Final
 
 from tickbird.domain.errors import (
     AccessError,
-    ClosedNamespaceError,
-    ConflictError,
-    CountChangedError,
-    DefinitionError,
     InvalidError,
-    NotFinishedError,
-    NotFoundError,
     PageTokenError,
-    PayloadError,
-    SchemaError,
-    StaleError,
     StoreError,
     StoreUnavailableError,
     TickbirdError,
-    TriggerError,
     UnsupportedError,
 )
+from tickbird.wire.problems import INVALID_TYPES, PROBLEMS, TYPE_PREFIX
 
 
 class NoNamespaceError(InvalidError):
-    """No namespace was named, and the token opens several."""
+    """The request names no namespace, and the token allows several."""
 
 
-_INVALID: Final[Mapping[str, type[InvalidError]]] = {
-    "urn:tickbird:problem:invalid-trigger": TriggerError,
-    "urn:tickbird:problem:invalid-definition": DefinitionError,
-    "urn:tickbird:problem:invalid-payload": PayloadError,
-    "urn:tickbird:problem:bad-page": PageTokenError,
+_INVALID: Final[Mapping[str, Any]] = {
+    **{f"{TYPE_PREFIX}{kind}": error for error, kind in INVALID_TYPES.items()},
+    f"{TYPE_PREFIX}bad-page": PageTokenError,
 }
-_KINDS: Final[Mapping[str, type[TickbirdError]]] = {
-    "not-found": NotFoundError,
-    "stale": StaleError,
-    "conflict": ConflictError,
-    "count-changed": CountChangedError,
+# Errors with a message and a hint only.
+_ERRORS: Final[Mapping[str, type[TickbirdError]]] = {
+    **{code: error for error, _, code in PROBLEMS if not issubclass(error, InvalidError)},
     "in-progress": StoreUnavailableError,
-    "not-finished": NotFinishedError,
-    "schema": SchemaError,
-    "forbidden": AccessError,
-    "closed-namespace": ClosedNamespaceError,
+    "store-unavailable": StoreUnavailableError,
 }
 
 
 def error_of(problem: Mapping[str, Any], *, has_token: bool) -> TickbirdError:
-    """The error that a problem tells of."""
     status, code = int(problem["status"]), str(problem["code"])
     detail, hint = str(problem["detail"]), str(problem.get("hint") or "")
     if code == "unauthorized":
-        said = "refuses this token: it is unknown, expired or revoked;" if has_token else "asks for a token;"
+        reason = "is unknown, expired or revoked" if has_token else "is missing, and the server requires one"
         return AccessError(
-            f"the server {said}", hint="make one with `tickbird token create`, and give it as TICKBIRD_TOKEN."
+            f"token: {reason}.", hint="Create one with `tickbird token create`, and set it as TICKBIRD_TOKEN."
         )
     if code == "no-namespace":
-        hint = "name one: namespace=… in code, --namespace in a command."
+        hint = "Name one: namespace=… in code, --namespace in a command."
         return NoNamespaceError(detail, field="namespace", hint=hint)
     if code == "no-such-path":
         return StoreError(
-            "the server does not know what this client asks for;",
-            hint="use the same version of Tickbird on both sides.",
+            "server: does not have the path of this request.",
+            hint="Use the same version of Tickbird on both sides.",
         )
     if code == "unsupported":
         return UnsupportedError(detail, field=problem.get("field") or "", hint=hint)
-    if code in _KINDS:
-        return _KINDS[code](detail, hint=hint)
+    if code in _ERRORS:
+        return _ERRORS[code](detail, hint=hint)
     if status in (429, 502, 503, 504):
         return StoreUnavailableError(detail, hint=hint)
     if status >= 500:
         return StoreError(detail, hint=hint)
-    return _INVALID.get(str(problem.get("type")), InvalidError)(detail, field=problem.get("field") or "", hint=hint)
+    invalid: type[InvalidError] = _INVALID.get(str(problem.get("type")), InvalidError)
+    return invalid(detail, field=problem.get("field") or "", hint=hint)

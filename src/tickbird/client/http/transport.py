@@ -1,4 +1,4 @@
-"""One server over HTTP: connections that are kept, time-outs, and tries that can do no harm."""
+"""One server over HTTP: connections, timeouts, and retries that cannot do anything twice."""
 
 from __future__ import annotations
 
@@ -29,51 +29,50 @@ from tickbird.version import VERSION
 T = TypeVar("T")
 log = logging.getLogger("tickbird.client.http")
 PREFIX: Final = "/api/v1"
-# Seconds to connect, and to wait for an answer; a server gives one within ten.
+# Seconds to connect, and to wait for a response; a server responds within ten.
 _CONNECT: Final = 5.0
 _RESPONSE_TIMEOUT: Final = 30.0
-# A connection that was idle for longer is not used again: the server is about to close it.
+# A connection that was idle for longer is not reused, because the server is about to close it.
 _IDLE: Final = 3.0
-# So many seconds apart the same is tried again; a server that says when to come back is believed up to a limit.
+# Seconds before each retry. A longer Retry-After of the server is respected up to the maximum.
 _RETRY_DELAYS: Final = (0.1, 0.5)
-_MAX_REST: Final = 5.0
+_MAX_RETRY_AFTER: Final = 5.0
 _PROBLEM: Final = "application/problem+json"
 _EVENTS: Final = "text/event-stream"
-# A stream on which nothing comes for so many seconds, not even a sign of life, is lost.
+# A stream without any data for this many seconds, not even a heartbeat, is lost.
 _SILENCE: Final = 60.0
-# What a server that answers in plain text is taken for.
+# Reasons of OpenSSL when a server responds in plain text.
 _NO_TLS: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG")
-# Without a problem it is a proxy that tells of the server behind it.
+# Without a problem document, these are responses of a proxy that does not reach the server.
 _PROXY_ERRORS: Final = (502, 503, 504)
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request; a repeatable one may be asked again though the answer was lost."""
-
     method: str
     path: str
     query: Mapping[str, str]
     body: Any = None
     headers: Mapping[str, str] | None = None
-    # How much longer than usual the answer may take.
-    patience: float = 0.0
-    # Asking twice does what asking once does.
+    # Seconds that the response may take beyond the usual.
+    timeout: float = 0.0
+    # The request can be sent again after a lost response, because a second one changes nothing.
     repeatable: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that a server tells of as it happens; the usual kind has no name."""
+    """A server-sent event; the name of most events is empty."""
 
     name: str
     data: Any
 
 
 class Transport:
-    """Asks one server, with one token; `wire` is what httpx calls a transport, for a server without a network.
+    """Sends requests to one server, with one token.
 
-    `otherwise` is the namespace for what names none, where the token opens that one among others.
+    `otherwise` is the namespace of requests that name none, if the token allows several. `wire` is a transport of
+    httpx, for a server without a network.
     """
 
     def __init__(
@@ -88,8 +87,8 @@ class Transport:
         self.url = check_url(url)
         self._token = check_token(token)
         self._otherwise = otherwise
-        # Known once the server has told that the token opens more than one.
-        self._several = False
+        # True once the server has refused a request without a namespace.
+        self._names_namespace = False
         self._trust_env = trust_env
         self._wire = wire
         self._http: Any = None
@@ -97,166 +96,164 @@ class Transport:
     def __repr__(self) -> str:
         return f"Transport({self.url!r})"
 
-    async def request(self, question: HttpRequest) -> Any:
-        """The document that answers a question; a domain error where it is refused or does not come."""
-        question = self._placed(question)
+    async def request(self, request: HttpRequest) -> Any:
+        """Send a request, with retries; returns the document of the response, or raises the error of the domain."""
+        request = self._in_namespace(request)
         try:
-            return await self._request(question)
+            return await self._request(request)
         except UnsupportedError as error:
             if error.field != "http_responses":
                 raise
-            # Refused before anything was done. Without a key, it is not repeated if the answer is lost.
-            unkeyed = {name: value for name, value in (question.headers or {}).items() if name != "Idempotency-Key"}
-            return await self._request(replace(question, headers=unkeyed, repeatable=False))
-        except NoNamespaceError as unchosen:
-            if not self._may_choose():
+            # Nothing was done. Without a key, the request is not repeated if its response is lost.
+            unkeyed = {name: value for name, value in (request.headers or {}).items() if name != "Idempotency-Key"}
+            return await self._request(replace(request, headers=unkeyed, repeatable=False))
+        except NoNamespaceError as error:
+            if not self._add_namespace():
                 raise
             try:
-                return await self._request(self._placed(question))
+                return await self._request(self._in_namespace(request))
             except ClosedNamespaceError:
-                raise unchosen from None
+                raise error from None
 
-    async def _request(self, question: HttpRequest) -> Any:
-        for apart in _RETRY_DELAYS:
+    async def _request(self, request: HttpRequest) -> Any:
+        for delay in _RETRY_DELAYS:
             try:
-                answer = await self._send(question)
-                rest = _rest(answer, question)
-                if rest is None:
-                    return self._document(answer, question)
+                response = await self._send(request)
+                retry_after = _retry_after(response, request)
+                if retry_after is None:
+                    return self._document(response, request)
             except _Lost as lost:
-                # A person waits in front of one who was silent for so long; of a change they want to know what became.
-                silent = lost.silent and question.method == "GET"
-                if silent or not (lost.unsent or question.repeatable):
-                    raise self._unreachable(lost, question) from lost.__cause__
-                rest = 0.0
-            await asyncio.sleep(max(apart * random.uniform(0.5, 1.0), rest))  # noqa: S311 - only to spread tries
+                # A person has waited long enough for a read; for a change, the outcome is worth another wait.
+                timed_out = lost.timed_out and request.method == "GET"
+                if timed_out or not (lost.unsent or request.repeatable):
+                    raise self._unreachable(lost, request) from lost.__cause__
+                retry_after = 0.0
+            await asyncio.sleep(max(delay * random.uniform(0.5, 1.0), retry_after))  # noqa: S311 - only to spread tries
         try:
-            return self._document(await self._send(question), question)
+            return self._document(await self._send(request), request)
         except _Lost as lost:
-            raise self._unreachable(lost, question) from lost.__cause__
+            raise self._unreachable(lost, request) from lost.__cause__
 
-    async def listen(self, question: HttpRequest) -> AsyncIterator[Event]:
-        """The events that answer a question, until the server ends them; nothing is tried again here."""
-        question = self._placed(question)
+    async def listen(self, request: HttpRequest) -> AsyncIterator[Event]:
+        """Yield server-sent events until the server ends the stream; a lost stream is not opened again."""
+        request = self._in_namespace(request)
         try:
-            async for event in self._listen(question):
+            async for event in self._listen(request):
                 yield event
-        except NoNamespaceError as unchosen:
-            if not self._may_choose():
+        except NoNamespaceError as error:
+            if not self._add_namespace():
                 raise
             try:
-                async for event in self._listen(self._placed(question)):
+                async for event in self._listen(self._in_namespace(request)):
                     yield event
             except ClosedNamespaceError:
-                raise unchosen from None
+                raise error from None
 
-    async def _listen(self, question: HttpRequest) -> AsyncIterator[Event]:
-        http = self._opened()
+    async def _listen(self, request: HttpRequest) -> AsyncIterator[Event]:
+        http = self._client()
         import httpx
 
         timeout = httpx.Timeout(_SILENCE, connect=_CONNECT, pool=_RESPONSE_TIMEOUT)
         try:
             async with http.stream(
-                question.method,
-                f"{self.url}{PREFIX}{question.path}",
-                params=dict(question.query),
+                request.method,
+                f"{self.url}{PREFIX}{request.path}",
+                params=dict(request.query),
                 headers={"Accept": _EVENTS},
                 timeout=timeout,
-            ) as answer:
-                if answer.headers.get("content-type", "").partition(";")[0].strip() != _EVENTS:
-                    await answer.aread()
-                    self._document(answer, question)
+            ) as response:
+                if _media_type(response) != _EVENTS:
+                    await response.aread()
+                    self._document(response, request)
                     return
-                async for event in _events(answer.aiter_lines()):
+                async for event in _events(response.aiter_lines()):
                     yield event
         except httpx.HTTPError as error:
-            raise self._unreachable(self._lost(error), question) from error
+            raise self._unreachable(self._lost(error), request) from error
 
-    def _may_choose(self) -> bool:
-        """Whether to ask again in the namespace that is meant where none is named."""
-        first, self._several = not self._several, self._otherwise is not None
-        return first and self._several
+    def _add_namespace(self) -> bool:
+        """Name the default namespace from now on; False if that is not possible or was tried."""
+        tried, self._names_namespace = self._names_namespace, self._otherwise is not None
+        return self._names_namespace and not tried
 
-    def _placed(self, question: HttpRequest) -> HttpRequest:
-        """The question as it is sent: with that namespace, once it is known that one must be named."""
-        if self._otherwise is None or not self._several or "namespace" in question.query:
-            return question
-        return replace(question, query={**question.query, "namespace": self._otherwise})
+    def _in_namespace(self, request: HttpRequest) -> HttpRequest:
+        if self._otherwise is None or not self._names_namespace or "namespace" in request.query:
+            return request
+        return replace(request, query={**request.query, "namespace": self._otherwise})
 
-    def understood(self, read: Callable[[Any], T], document: Any) -> T:
-        """What is read of a document; an error where it is not what this version knows."""
+    def decode(self, read: Callable[[Any], T], document: Any) -> T:
+        """Read a document; StoreError if this version cannot."""
         try:
             return read(document)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StoreError(
-                f"the answer of {self.url} cannot be read by version {VERSION} ({type(error).__name__}: {error});",
-                hint="use the same version of Tickbird on both sides.",
+                f"{self.url}: version {VERSION} cannot read the response ({type(error).__name__}: {error}).",
+                hint="Use the same version of Tickbird on both sides.",
             ) from error
 
     async def close(self) -> None:
-        """Let go of every connection; harmless when there is none."""
         http, self._http = self._http, None
         if http is not None:
             await http.aclose()
 
-    async def _send(self, question: HttpRequest) -> Any:
-        http = self._opened()
+    async def _send(self, request: HttpRequest) -> Any:
+        http = self._client()
         import httpx
 
-        timeout = httpx.Timeout(_RESPONSE_TIMEOUT + question.patience, connect=_CONNECT, pool=_RESPONSE_TIMEOUT)
+        timeout = httpx.Timeout(_RESPONSE_TIMEOUT + request.timeout, connect=_CONNECT, pool=_RESPONSE_TIMEOUT)
         try:
             return await http.request(
-                question.method,
-                f"{self.url}{PREFIX}{question.path}",
-                params=dict(question.query),
-                json=question.body,
-                headers=dict(question.headers or {}),
+                request.method,
+                f"{self.url}{PREFIX}{request.path}",
+                params=dict(request.query),
+                json=request.body,
+                headers=dict(request.headers or {}),
                 timeout=timeout,
             )
         except httpx.HTTPError as error:
             raise self._lost(error) from error
         except httpx.InvalidURL as error:
-            raise InvalidError(f"server: {self.url!r} is no address ({error}).", field="server") from error
+            raise InvalidError(f"server: {self.url!r} is not a URL ({error}).", field="server") from error
 
     def _lost(self, error: Exception) -> _Lost:
-        """What an error of the network means."""
         import httpx
 
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
-            if (refusal := self._insecure(error)) is not None:
+            if (refusal := self._tls_error(error)) is not None:
                 raise refusal from error
-            return _Lost("cannot be reached", str(error) or "no answer in time", unsent=True)
+            return _Lost("cannot be reached", str(error) or "timeout", unsent=True)
         if isinstance(error, httpx.TimeoutException):
-            return _Lost("did not answer in time", "", silent=True)
-        return _Lost("broke the connection off", str(error))
+            return _Lost("did not respond in time", "", timed_out=True)
+        return _Lost("closed the connection", str(error))
 
-    def _insecure(self, error: Exception) -> StoreError | None:
-        """The refusal of a server whose certificate is not trusted, or that does not speak TLS."""
-        found = _of_tls(error)
-        if isinstance(found, ssl.SSLCertVerificationError):
-            return StoreError(
-                f"the certificate of {self.url} is not trusted ({found.verify_message or found});",
-                hint="check the address, or name the file of its authority in SSL_CERT_FILE.",
-            )
-        if found is None:
+    def _tls_error(self, error: BaseException | None) -> StoreError | None:
+        """The error of a server whose certificate is not trusted, or that does not use TLS; None for other errors."""
+        while error is not None and not isinstance(error, ssl.SSLError):
+            error = error.__cause__ or error.__context__
+        if error is None:
             return None
-        reason = found.reason or str(found)
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return StoreError(
+                f"{self.url}: its certificate is not trusted ({error.verify_message or error}).",
+                hint="Check the URL, or set SSL_CERT_FILE to the file of its certificate authority.",
+            )
+        reason = error.reason or str(error)
         if reason in _NO_TLS:
             plain = self.url.replace("https:", "http:", 1)
             return StoreError(
-                f"what answers at {self.url} does not speak TLS ({reason});",
-                hint=f"give its address with http://, as {plain}, or that of its proxy.",
+                f"{self.url}: the server does not use TLS ({reason}).",
+                hint=f"Use {plain}, or the URL of its proxy.",
             )
-        return StoreError(f"no secure connection to {self.url} can be made ({reason});", hint="check the address.")
+        return StoreError(f"{self.url}: no secure connection ({reason}).", hint="Check the URL.")
 
-    def _opened(self) -> Any:
+    def _client(self) -> Any:
         if self._http is None:
             try:
                 import httpx
             except ImportError:
                 raise StoreError(
-                    "a server is asked with httpx, which is not installed;",
-                    hint="install it with `pip install 'tickbird[client]'`.",
+                    "httpx: is not installed, and requests to a server need it.",
+                    hint="Install it with `pip install 'tickbird[client]'`.",
                 ) from None
 
             headers = {"User-Agent": f"tickbird/{VERSION}", "X-Tickbird": "1", "Accept": "application/json"}
@@ -265,7 +262,7 @@ class Transport:
             self._http = httpx.AsyncClient(
                 headers=headers,
                 limits=httpx.Limits(max_connections=20, max_keepalive_connections=10, keepalive_expiry=_IDLE),
-                # The machine's own authorities, as every program with OpenSSL; making the context takes its time.
+                # The certificate authorities of the machine. The context is slow to create, so only for https.
                 verify=ssl.create_default_context() if self.url.startswith("https:") else False,
                 trust_env=self._trust_env,
                 transport=self._wire,
@@ -273,61 +270,57 @@ class Transport:
             )
         return self._http
 
-    def _document(self, answer: Any, question: HttpRequest) -> Any:
-        if answer.is_redirect:
+    def _document(self, response: Any, request: HttpRequest) -> Any:
+        if response.is_redirect:
             raise StoreError(
-                f"{self.url} sends its callers elsewhere ({answer.headers.get('location', '')[:200]});",
-                hint="give that address.",
+                f"{self.url}: redirects to {response.headers.get('location', '')[:200]}.", hint="Use that URL."
             )
-        kind = answer.headers.get("content-type", "").partition(";")[0].strip()
+        kind = _media_type(response)
         if kind == _PROBLEM:
-            raise self._refusal(answer)
-        if answer.status_code == 204:
+            raise self._refusal(response)
+        if response.status_code == 204:
             return None
-        if answer.is_success and kind == "application/json":
+        if response.is_success and kind == "application/json":
             try:
-                return answer.json()
+                return response.json()
             except ValueError:
-                kind = "no JSON"
-        if answer.status_code in _PROXY_ERRORS:
-            lost = _Lost("cannot be reached through its proxy", f"{answer.status_code} {answer.reason_phrase}")
-            raise self._unreachable(lost, question)
+                kind = "malformed JSON"
+        if response.status_code in _PROXY_ERRORS:
+            lost = _Lost("cannot be reached through its proxy", f"{response.status_code} {response.reason_phrase}")
+            raise self._unreachable(lost, request)
         raise StoreError(
-            f"{self.url} is no Tickbird server: it answers {answer.status_code} with {kind or 'nothing'};",
-            hint="give the address that `tickbird server` prints when it starts.",
+            f"{self.url}: is not a Tickbird server, it responds {response.status_code} with {kind or 'no content'}.",
+            hint="Use the URL that `tickbird server` prints when it starts.",
         )
 
-    def _refusal(self, answer: Any) -> TickbirdError:
+    def _refusal(self, response: Any) -> TickbirdError:
         try:
-            problem = answer.json()
+            document = response.json()
         except ValueError:
-            problem = None
-        return self.understood(lambda each: error_of(each, has_token=self._token is not None), problem)
+            document = None
+        return self.decode(lambda problem: error_of(problem, has_token=self._token is not None), document)
 
-    def _unreachable(self, lost: _Lost, question: HttpRequest) -> StoreUnavailableError:
-        told = f" ({lost.reason[:200]})" if lost.reason else ""
-        done = question.method != "GET" and not lost.unsent
-        hint = (
-            "what was asked for may have been done all the same, so look first."
-            if done
-            else "check the address and that `tickbird server` runs, then try again."
-        )
-        return StoreUnavailableError(f"the server {self.url} {lost.what}{told};", hint=hint)
+    def _unreachable(self, lost: _Lost, request: HttpRequest) -> StoreUnavailableError:
+        reason = f" ({lost.reason[:200]})" if lost.reason else ""
+        hint = "Check the URL and that `tickbird server` runs, then try again."
+        if request.method != "GET" and not lost.unsent:
+            hint = "The change may have been made: check before you try again."
+        return StoreUnavailableError(f"server {self.url}: {lost.what}{reason}.", hint=hint)
 
 
 class _Lost(Exception):
-    """No answer came; `unsent`: the server cannot have seen the question; `silent`: it was waited for to the end."""
+    """No response came; `unsent`: the server has not received the request."""
 
-    def __init__(self, what: str, reason: str, *, unsent: bool = False, silent: bool = False) -> None:
+    def __init__(self, what: str, reason: str, *, unsent: bool = False, timed_out: bool = False) -> None:
         super().__init__(what)
         self.what = what
         self.reason = reason
         self.unsent = unsent
-        self.silent = silent
+        self.timed_out = timed_out
 
 
 async def _events(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
-    """Server-sent events, as far as servers of ours write them."""
+    """Parse server-sent events of one data line, as Tickbird writes them."""
     name, data = "", ""
     async for line in lines:
         field, _, value = line.partition(": ")
@@ -341,52 +334,49 @@ async def _events(lines: AsyncIterator[str]) -> AsyncIterator[Event]:
             name, data = "", ""
 
 
-def _rest(answer: Any, question: HttpRequest) -> float | None:
-    """How long to wait before the same is asked again; None where this is the answer."""
-    said = answer.headers.get("retry-after", "")
-    # One that comes too often is refused before anything is done; one whose key is still being answered will be.
-    again = answer.status_code in _PROXY_ERRORS or (answer.status_code == 409 and said)
-    if answer.status_code != 429 and not (again and question.repeatable):
+def _media_type(response: Any) -> str:
+    return str(response.headers.get("content-type", "")).partition(";")[0].strip()
+
+
+def _retry_after(response: Any, request: HttpRequest) -> float | None:
+    """Seconds before the request is sent again; None: this is the final response."""
+    text = response.headers.get("retry-after", "")
+    # 429 is sent before anything is done. 409 with Retry-After: the first request with this key is in progress.
+    again = response.status_code in _PROXY_ERRORS or (response.status_code == 409 and text)
+    if response.status_code != 429 and not (again and request.repeatable):
         return None
-    seconds = float(said) if said.isascii() and said.isdigit() else 0.0
-    return seconds if seconds <= _MAX_REST else None
-
-
-def _of_tls(error: BaseException | None) -> ssl.SSLError | None:
-    """What went wrong while a connection was made secure, if that is it."""
-    while error is not None and not isinstance(error, ssl.SSLError):
-        error = error.__cause__ or error.__context__
-    return error
+    seconds = float(text) if text.isascii() and text.isdigit() else 0.0
+    return seconds if seconds <= _MAX_RETRY_AFTER else None
 
 
 def check_url(url: str) -> str:
-    """The address of a server, without what is added to it; or an InvalidError."""
-    hint = "write it like https://tickbird.example.com."
+    """Check the URL of a server; returns it without the path of the API."""
+    hint = "Write it like https://tickbird.example.com."
     try:
         parts = urlsplit(url if is_server(url) else "")
         port = parts.port
     except ValueError:
-        raise InvalidError(f"server: {describe_url(url)!r} is no address;", field="server", hint=hint) from None
+        raise InvalidError(f"server: {describe_url(url)!r} is not a URL.", field="server", hint=hint) from None
     if parts.username is not None or parts.password is not None:
-        raise InvalidError("server: an address has no user;", field="server", hint="give the token as TICKBIRD_TOKEN.")
+        raise InvalidError("server: the URL has a user.", field="server", hint="Set the token as TICKBIRD_TOKEN.")
     if not parts.hostname or parts.query or parts.fragment or not url.isprintable() or " " in url:
-        raise InvalidError(f"server: {describe_url(url)!r} is not the address of a server;", field="server", hint=hint)
+        raise InvalidError(f"server: {describe_url(url)!r} is not the URL of a server.", field="server", hint=hint)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     if parts.scheme.lower() == "http" and not _is_loopback(parts.hostname):
-        log.warning("the token travels to %s in plain text: use https", host)
+        log.warning("the token is sent to %s in plain text: use https", host)
     path = parts.path.rstrip("/").removesuffix(PREFIX)
     return f"{parts.scheme.lower()}://{host}{'' if port is None else f':{port}'}{path}"
 
 
 def check_token(token: str | None) -> str | None:
-    """The token, if there is one; an InvalidError that does not show what it refuses."""
+    """Check the form of a token; the InvalidError does not show it."""
     if token is None or token == "":
         return None
     if not isinstance(token, str) or parse_token(token.strip()) is None:
         raise InvalidError(
-            "token: what was given is no token of Tickbird;",
+            "token: is not a token of Tickbird.",
             field="token",
-            hint="it begins with tbk_, and `tickbird token create` makes one.",
+            hint="A token starts with tbk_; `tickbird token create` creates one.",
         )
     return token.strip()
 

@@ -82,7 +82,7 @@ def test_a_server_behind_its_own_certificate(folder: Path) -> None:
         assert httpx.get(f"{url}/api/v1/schedules", headers=headers, verify=trust, timeout=60).json()["items"] == []
         asked = ("ls", "--server", url, "--token", made["token"])
         said = cli.refused(5, *asked, TICKBIRD_URL="")
-        assert f"the certificate of {url} is not trusted (self-signed certificate); check the address, or name" in said
+        assert f"{url}: its certificate is not trusted (self-signed certificate). Check the URL, or set" in said
         assert "No schedules" in cli.ok(*asked, TICKBIRD_URL="", SSL_CERT_FILE=str(cli.folder / "cert.pem")).out
     assert "cannot use the certificate 'nothing.pem'" in cli.refused(
         2, "server", "--port", "0", "--certfile", "nothing.pem"

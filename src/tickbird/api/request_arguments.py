@@ -1,0 +1,176 @@
+"""Arguments of an operation, parsed from a request: path, query, body and headers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+from fastapi import Request
+
+from tickbird.api.middleware.idempotency import MAX_KEY_LENGTH
+from tickbird.api.middleware.strict_params import RouteParameters, parse_body
+from tickbird.api.middleware.timeouts import run_if_large
+from tickbird.api.problems import Problem
+from tickbird.domain.errors import InvalidError, PageTokenError
+from tickbird.domain.time.instants import from_micros
+from tickbird.wire.operations import Operation
+from tickbird.wire.page_tokens import read_name_key, read_number_key
+from tickbird.wire.parameters import Meta, check_keys, is_list, read_text, read_value
+
+MAX_WAIT: Final = 300
+MAX_PAGE_TOKEN: Final = 2_000
+# The ETag with its quotes, or without, as many clients send it.
+ETAG_FORM: Final = r'^(?:\*|"[0-9]{1,9}"|[0-9]{1,9})$'
+LIMIT = Annotated[int, Meta(ge=1, le=1_000, description="The maximum number.")]
+WAIT_TIME: Final = Annotated[int, Meta(ge=1, le=MAX_WAIT, description="Seconds to wait until the run is final.")]
+
+
+class ArgumentParser:
+    """Parses the arguments of one operation."""
+
+    def __init__(self, operation: Operation) -> None:
+        self._operation = operation
+        places = {place: [item for item in operation.parameters if item.place == place] for place in ("path", "header")}
+        self._path, self._headers = places["path"], places["header"]
+        self._body = {parameter.key: parameter for parameter in operation.parameters if parameter.place == "body"}
+        self._query = {parameter.key: parameter for parameter in operation.parameters if parameter.place == "query"}
+        self._takes_body = operation.method in ("POST", "PUT", "PATCH")
+        self._lists = frozenset(key for key, parameter in self._query.items() if is_list(parameter.hint))
+        paging = {"limit", "after"} if operation.page is not None else set()
+        wait = {"wait"} if operation.waits and not self._takes_body else set()
+        preconditions = {"if-match"} if operation.has("revision") else set()
+        preconditions |= {"if-none-match"} if operation.created is not None else set()
+        self.parameters = RouteParameters(
+            frozenset(self._query) | paging | wait, self._lists, headers=frozenset(preconditions)
+        )
+
+    async def parse(self, request: Request) -> dict[str, Any]:
+        operation, query, headers = self._operation, request.query_params, request.headers
+        arguments = {path.name: read_text(path.hint, request.path_params[path.key], path.key) for path in self._path}
+        for key, parameter in self._query.items():
+            if key in self._lists:
+                arguments[parameter.name] = read_value(parameter.hint, query.getlist(key) or None, key)
+            elif key in query:
+                arguments[parameter.name] = read_text(parameter.hint, query[key], key)
+            elif parameter.required:
+                raise _missing(key)
+        for header in self._headers:
+            if header.key in headers:
+                arguments[header.name] = read_text(header.hint, headers[header.key], header.key)
+        if self._takes_body:
+            body = await request.body()
+            arguments |= self._parse_body(await run_if_large(len(body), parse_body, body) if body else None)
+        elif operation.waits and "wait" in query:
+            arguments["wait"] = read_text(WAIT_TIME, query["wait"], "wait")
+        if operation.has("revision"):
+            none_match = None if operation.created is None else headers.get("if-none-match")
+            arguments["revision"] = _parse_revision(headers.get("if-match"), none_match)
+        if operation.has("idempotency_key"):
+            key = arguments["idempotency_key"] = headers.get("idempotency-key")
+            if key is not None and not 1 <= len(key) <= MAX_KEY_LENGTH:
+                why = f"Idempotency-Key: must have 1 to {MAX_KEY_LENGTH} characters."
+                raise InvalidError(why, field="Idempotency-Key")
+        return arguments
+
+    def _parse_body(self, given: Any) -> dict[str, Any]:
+        operation = self._operation
+        if given is None and operation.method == "POST":
+            given = {}
+        if not isinstance(given, dict):
+            raise InvalidError("body: must be an object.", field="body", hint="Send one JSON object.")
+        groups = {key.partition(".")[0] for key in self._body if "." in key}
+        own = [key for key in self._body if "." not in key]
+        more = [*groups, *(["wait"] if operation.waits else []), *(["none"] if operation.settings else [])]
+        check_keys(given, [*own, *more])
+        for group in groups:
+            known = [key.partition(".")[2] for key in self._body if key.startswith(f"{group}.")]
+            given |= _ungroup(group, given, known)
+        arguments = {}
+        for key, parameter in self._body.items():
+            if key in given:
+                value = read_value(parameter.hint, given[key], key)
+                # null stands for the default, if the type allows null.
+                if value is not None or parameter.default is None:
+                    arguments[parameter.name] = value
+            elif parameter.required:
+                raise _missing(key)
+        settings = operation.settings
+        for name in read_value(list[Literal[settings]], given.get("none", []), "none") if settings else ():  # type: ignore[valid-type]
+            if arguments.get(name) is not None:
+                raise InvalidError(f"{name}: is set, and listed in `none`.", field=name, hint="Leave out one of them.")
+            arguments[name] = None
+        if operation.waits and given.get("wait") is not None:
+            arguments["wait"] = read_value(WAIT_TIME, given["wait"], "wait")
+        return arguments
+
+    def page(self, request: Request) -> tuple[int, Any]:
+        """The limit of a page, and the key of the item before it; None on the first page."""
+        query, cursor = request.query_params, self._operation.cursor
+        limit = read_text(LIMIT, query["limit"], "limit") if "limit" in query else 100
+        token = query.get("after")
+        if token is None:
+            return limit, None
+        if len(token) > MAX_PAGE_TOKEN:
+            raise InvalidError(f"after: must have at most {MAX_PAGE_TOKEN:,} characters.", field="after")
+        try:
+            key: Any = read_number_key(token) if is_numbered(self._operation) else read_name_key(token)
+        except ValueError:
+            raise PageTokenError(
+                f"after: {token[:60]!r} is not a key of a page.",
+                field="after",
+                hint="Send the `next` of the previous page unchanged, or leave it out.",
+            ) from None
+        is_instant = cursor is not None and "datetime" in str(self._operation.hints[cursor])
+        return limit, from_micros(key) if is_instant else key
+
+
+def is_numbered(operation: Operation) -> bool:
+    """Is the key of a page a number or an instant, rather than a name?"""
+    hint = "" if operation.cursor is None else str(operation.hints[operation.cursor])
+    return "int" in hint or "datetime" in hint
+
+
+def _parse_revision(match: str | None, none_match: str | None) -> int | None:
+    """The revision of If-Match; 0 for `If-None-Match: *`, None for any revision."""
+    revision = None
+    if match is not None and match.strip() != "*":
+        if not re.fullmatch(ETAG_FORM, match.strip()):
+            raise Problem(
+                400,
+                "bad-tag",
+                f"If-Match: {match[:60]!r} is not an ETag of this API.",
+                field="If-Match",
+                hint='Send the ETag of the response, such as "3" in quotes.',
+            )
+        revision = int(match.strip().strip('"'))
+        if not revision:
+            raise Problem(412, "stale", "If-Match: nothing has revision 0.", field="If-Match")
+    if none_match is None:
+        return revision
+    if none_match.strip() != "*":
+        raise Problem(400, "bad-tag", "If-None-Match: takes only `*` here.", field="If-None-Match")
+    if match is not None:
+        raise Problem(
+            412,
+            "stale",
+            "If-None-Match: cannot hold together with If-Match, which requires that it exists.",
+            field="If-None-Match",
+            hint="Leave out one of them.",
+        )
+    return 0
+
+
+def _ungroup(group: str, given: Mapping[str, Any], known: list[str]) -> dict[str, Any]:
+    """The members of an object in the body, as `group.key`."""
+    if group not in given:
+        raise _missing(group)
+    members = given[group]
+    if not isinstance(members, dict):
+        raise InvalidError(f"{group}: must be an object.", field=group)
+    check_keys(members, known, f"{group}.")
+    return {f"{group}.{key}": value for key, value in members.items()}
+
+
+def _missing(key: str) -> InvalidError:
+    return InvalidError(f"{key}: is missing.", field=key)
