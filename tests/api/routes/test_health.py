@@ -104,7 +104,7 @@ async def test_it_is_not_ready_when_only_workers_without_a_plug_in_are_alive(own
     )
     await own_api.store.workers.heartbeat(a_worker(), 600)
     await own_api.store.planning.plan_due()
-    assert "nobody plans" in refused(await own_api.plain("GET", "/readyz"), 503, "planning")
+    assert "no worker plans them" in refused(await own_api.plain("GET", "/readyz"), 503, "planning")
     [finding] = [each for each in await own_api.client().system.doctor() if each.check == "planning"]
     assert finding.figures["needs"] == "target kind 'nowhere'"
     assert finding.figures["schedules"] == ["hello"]

@@ -93,6 +93,6 @@ async def test_a_task_that_must_be_known(memory: Api) -> None:
     definition = {"trigger": {"cron": "@daily"}, "target": {"task": "unheard"}}
     body = {"name": "new", "definition": definition, "unknown_task_ok": False}
     said = refused(await memory.ask("POST", "/api/v1/schedules", json=body), 404, "not-found")
-    assert said.startswith("no live worker knows a task 'unheard';")
+    assert said.startswith("no live worker has a task 'unheard'.")
     asked = {"task": "unheard", "unknown_task_ok": False}
     refused(await memory.ask("POST", "/api/v1/runs", json=asked), 404, "not-found")

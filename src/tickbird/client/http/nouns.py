@@ -86,10 +86,10 @@ class HttpTokens(HttpBase, Tokens):
 class HttpSystem(HttpBase, System):
     async def send(self, operation: Operation, arguments: Mapping[str, Any]) -> Any:
         if arguments.get("against") is not None:
-            return await self._local_zone_impact(**arguments)
+            return await self._local_zone_impact(arguments["days"], arguments["against"])
         return await super().send(operation, arguments)
 
-    async def _local_zone_impact(self, days: int, against: Any, **_: Any) -> Sequence[ZoneImpact]:
+    async def _local_zone_impact(self, days: int, against: Any) -> Sequence[ZoneImpact]:
         # `against` is a folder of this machine.
         check_days(days)
         since = to_seconds(await self.now())
