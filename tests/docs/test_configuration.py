@@ -56,7 +56,8 @@ def test_variables_of_the_code_are_documented_and_no_others() -> None:
 
 
 @pytest.mark.parametrize(
-    "heading,param", [pytest.param(heading, param, id=f"{heading}-{param.name}") for heading, param in command_options()]
+    "heading,param",
+    [pytest.param(heading, param, id=f"{heading}-{param.name}") for heading, param in command_options()],
 )
 def test_an_option_is_documented_with_its_default(heading: str, param: click.Parameter) -> None:
     row = rows(heading)[next(text for text in param.opts if text.startswith("--"))]
