@@ -26,28 +26,28 @@ def refused(cli: Cli, code: int, command: str, *args: str, **env: str) -> str:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_app_at_all(bare: Cli, command: str) -> None:
     assert "name the app, such as `myapp:bird`, or set TICKBIRD_APP" in refused(bare, 2, command)
-    assert "give the app once" in refused(bare, 2, command, "a:b", "--app", "c:d")
+    assert "give the app only once" in refused(bare, 2, command, "a:b", "--app", "c:d")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     "app,code,words",
     [
-        ("nowhere", 3, "there is no module 'nowhere'; start this in its folder"),
+        ("nowhere", 3, "there is no module 'nowhere'. Run the command in its folder"),
         ("nowhere.deep:bird", 3, "there is no module 'nowhere'"),
         ("tickbird.nowhere:bird", 3, "there is no module 'tickbird.nowhere'"),
-        ("shop.py", 2, "name the module, not its file: `myapp:bird`"),
-        ("./shop:bird", 2, "name the module, not its file"),
-        (":bird", 2, "write it like `myapp:bird`"),
-        ("a b:c", 2, "write it like"),
-        ("shop:bird:x", 2, "write it like"),
-        ("a\0b", 2, "write it like"),
-        ("🐦", 2, "write it like"),
-        ("shop:digest", 3, "shop:digest is a Task, not a Tickbird; the module's Tickbird instances: bird."),
-        ("shop:nothing", 3, "the module 'shop' has no 'nothing'; the module's Tickbird instances: bird."),
+        ("shop.py", 2, "Name the module, not its file: `myapp:bird`"),
+        ("./shop:bird", 2, "Name the module, not its file"),
+        (":bird", 2, "Write it like `myapp:bird`"),
+        ("a b:c", 2, "Write it like"),
+        ("shop:bird:x", 2, "Write it like"),
+        ("a\0b", 2, "Write it like"),
+        ("🐦", 2, "Write it like"),
+        ("shop:digest", 3, "shop:digest is a Task, not a Tickbird instance. Tickbird instances of the module: bird."),
+        ("shop:nothing", 3, "the module 'shop' has no 'nothing'. Tickbird instances of the module: bird."),
         ("shop:bird.deep.er", 3, "the module 'shop' has no 'bird.deep.er'"),
         ("empty", 3, "the module 'empty' has no Tickbird instance"),
-        ("two", 2, "the module 'two' has several Tickbird instances; name one: two:a, two:b."),
+        ("two", 2, "the module 'two' has several Tickbird instances. Name one: two:a, two:b."),
         ("broken", 1, "the module 'broken' cannot be imported, broken.py line 2 (ZeroDivisionError: division by zero)"),
         ("syntax", 1, "the module 'syntax' cannot be imported, syntax.py line 1 (SyntaxError"),
         ("needs", 1, "cannot be imported, needs.py line 1 (ModuleNotFoundError: No module named 'not_installed')"),

@@ -54,7 +54,7 @@ REFUSED = {
 
 def promised() -> dict[str, set[str]]:
     """The fields of each command's document, from the table of the docs."""
-    section = DOCS.read_text().partition("### What `--json` prints")[2].partition("\nWhat is refused")[0]
+    section = DOCS.read_text().partition("### What `--json` prints")[2].partition("\nAn error prints")[0]
     rows = re.findall(r"^\| `([^`]+)` \| (.+) \|$", section, re.MULTILINE)
     return {command: set(re.findall(r"`(\w+)`", fields)) for command, fields in rows}
 
@@ -92,7 +92,7 @@ def test_every_mistake_of_a_file_is_in_the_document(shop: Cli) -> None:
         assert (said.code, error["kind"], error["field"]) == (2, "invalid", "file")
         told = [f"{each['file']}:{each['line']}:{each['column']}: {each['text']}" for each in error["diagnostics"]]
         assert len(told) >= 3
-        assert said.err.splitlines() == [*told, f"tickbird: {len(told)} errors; nothing was changed."]
+        assert said.err.splitlines() == [*told, f"tickbird: {len(told)} errors. Nothing was changed."]
     shop.create("mine")
     (shop.folder / "mine.toml").write_text('app = "other"\n[schedules.mine]\nevery = "1h"\ntask = "etl"\n')
     for command, code in (("apply", 4), ("diff", 2)):

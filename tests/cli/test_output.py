@@ -100,12 +100,12 @@ def test_an_instant_on_the_clock_that_was_asked_for(text: str, at: str) -> None:
 def test_only_a_day_told_in_words_is_read_on_the_schedules_clock() -> None:
     found = InstantParser(NOW, None, "Europe/Rome")("tomorrow 09:00", "AT")
     assert iso(found.at) == "2026-03-30T07:00:00Z"
-    assert found.read_as == "tomorrow 09:00 was read on the clock of Europe/Rome: 2026-03-30 09:00:00 CEST"
+    assert found.read_as == "tomorrow 09:00 was read in time zone Europe/Rome: 2026-03-30 09:00:00 CEST"
     for text, reader in (
         ("2026-03-29 03:00", InstantParser(NOW, None, "Europe/Rome")),
         ("tomorrow 09:00", InstantParser(NOW)),
     ):
-        with pytest.raises(InvalidError, match=f'has no zone; write "{text} Europe/Rome"'):
+        with pytest.raises(InvalidError, match=f'has no time zone. Write "{text} Europe/Rome"'):
             reader(text, "AT")
 
 

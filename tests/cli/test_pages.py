@@ -85,8 +85,9 @@ EXAMPLES = [(name, line) for name, page in PAGES.items() for _, line in page.exa
 @pytest.mark.parametrize("name", PAGES)
 def test_every_command_has_a_page(bare: Cli, name: str) -> None:
     page = PAGES[name]
-    assert 2 <= len(page.examples) <= 4, f"cli/pages/{name.replace(' ', '-')}.txt has {len(page.examples)} examples"
-    assert page.codes.endswith(".")
+    assert 2 <= len(page.examples) <= 4, f"cli/help/{name.replace(' ', '-')}.txt has {len(page.examples)} examples"
+    assert page.codes
+    assert all(code.isdigit() and meaning.endswith(".") for code, meaning in page.codes)
     shown = bare.ok(*name.split(), "--help").out
     for said, line in page.examples:
         # Those of a group may show what goes with it.

@@ -133,7 +133,7 @@ def test_an_unexpected_error_is_one_sentence_too(bare: Cli, monkeypatch: pytest.
 
     monkeypatch.setattr("tickbird.domain.triggers.cron.cron.Cron.__init__", fail)
     words = bare.refused(1, "preview", "--cron", "12 4 * * *")
-    assert words == "unexpected KeyError: 'odd\\x1b[2J'; run it again with --debug for the details."
+    assert words == "unexpected KeyError: 'odd\\x1b[2J'. Run it again with --debug for details."
 
 
 def test_the_end_of_a_connection_is_no_interrupt(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,13 +154,13 @@ def test_the_end_of_a_connection_is_no_interrupt(bare: Cli, monkeypatch: pytest.
         (("ls", "--tz", "Mars/Phobos"), "no zone is called 'Mars/Phobos'"),
         (("ls", "--nothing"), "no such option"),
         (("ls", "extra"), "got unexpected extra argument (extra). See `tickbird ls --help`."),
-        (("ls", "--url", ""), "--url is empty; give it a value, or leave it out. See `tickbird ls --help`."),
+        (("ls", "--url", ""), "--url is empty. Give it a value, or omit it. See `tickbird ls --help`."),
         (("--url=", "ls"), "--url is empty"),
         (("ls", "--namespace="), "--namespace is empty"),
         (("show",), "missing argument 'NAME'. See `tickbird show --help`."),
         (("pause", "x"), "missing option '--note'. See `tickbird pause --help`."),
         (("ls", "--state", "lost"), "'lost' is not one of"),
-        (("ls", "--contains", "a\0"), "it holds a character that no database can hold"),
+        (("ls", "--contains", "a\0"), "the text has a character that a database cannot store"),
         (("ls", "--limit", "many"), "'many' is not a valid integer"),
     ],
 )
@@ -262,7 +262,7 @@ def test_colours_on_a_terminal_unless_they_are_not_wanted(shop: Cli) -> None:
 
 def test_what_is_too_wide_for_a_terminal_is_told_row_by_row(shop: Cli) -> None:
     shown = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal(shop, "ls", COLUMNS="40")).splitlines()
-    assert "what      At 09:00, Monday through Friday (America/New_York)" in shown
+    assert "trigger   At 09:00, Monday through Friday (America/New_York)" in shown
     assert [line for line in shown if line.startswith("name ")] == ["name      digest", "name      etl"]
 
 

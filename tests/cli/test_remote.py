@@ -219,16 +219,16 @@ def test_a_revoked_token_takes_its_sessions_along_either_way(ways: tuple[Way, Wa
 def test_what_needs_the_store_is_refused(bare: Cli, command: str) -> None:
     said = bare.refused(2, *command.split(), "--server", "http://127.0.0.1:1")
     assert said == (
-        "this command needs the store itself, and cannot go through a server; "
-        "run it where the store can be reached, with --url."
+        "this command needs the store itself and does not work through a server. "
+        "Run it on a machine that can reach the store, with --url."
     )
     assert list(bare.folder.iterdir()) == []
 
 
 def test_which_way(bare: Cli) -> None:
     away = {"TICKBIRD_SERVER": "http://127.0.0.1:1"}
-    assert "both set; choose with --server or --url." in bare.refused(2, "ls", TICKBIRD_URL="sqlite:///x.db", **away)
-    assert "give one of them" in bare.refused(2, "ls", "--url", "sqlite:///x.db", "--server", "http://h")
+    assert "both set. Choose with --server or --url." in bare.refused(2, "ls", TICKBIRD_URL="sqlite:///x.db", **away)
+    assert "Give one of them" in bare.refused(2, "ls", "--url", "sqlite:///x.db", "--server", "http://h")
     assert "there is no database file" in bare.refused(5, "ls", "--url", "sqlite:///x.db", **away)
     assert "this command needs the store itself" in bare.refused(2, "migrate", **away)
     for said in (bare.refused(5, "ls", **away), bare.refused(5, "ls", "--url", "http://127.0.0.1:1")):

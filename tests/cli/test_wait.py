@@ -59,6 +59,6 @@ def test_one_that_nobody_runs_goes_on(shop: Cli) -> None:
             assert f"run {said.json['run']['id']} " in said.json["error"]["text"]
         assert "stays queued until one does" in said.err or "waits until" in said.err
         assert "after 1 s of waiting. Wait again, or inspect it with `tickbird runs " in said.err
-    assert "--wait goes with a NAME" in shop.refused(2, "trigger", "--all", "--wait", "--yes")
+    assert "--wait requires NAME" in shop.refused(2, "trigger", "--all", "--wait", "--yes")
     assert "'soon'" in shop.refused(2, "trigger", "etl", "--wait", "soon")
     assert shop.refused(2, "trigger", "etl", "--wait", "-1")

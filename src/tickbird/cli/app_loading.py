@@ -1,4 +1,4 @@
-"""Finding an app: MODULE:BIRD names a Tickbird instance in a module."""
+"""App loading: import the Tickbird instance that MODULE:BIRD names."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ _NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def app_argument(command: Any) -> Any:
-    """The app, as an argument or as an option that an environment variable may give."""
+    """Accept the app as an argument or as --app."""
     named = click.argument("app", metavar="[MODULE:BIRD]", required=False)
-    option = click.option("--app", "app_option", metavar="MODULE:BIRD", help="The app; else TICKBIRD_APP.")
+    option = click.option(
+        "--app", "app_option", metavar="MODULE:BIRD", help="App, instead of the argument (default: TICKBIRD_APP)."
+    )
     return named(option(command))
 
 
 def find_app(settings: GlobalOptions, named: str | None, option: str | None) -> Tickbird:
-    """The app of a command line, on the store and in the namespace that the options name, if they do."""
+    """Load the app; --url and --namespace override its own store and namespace."""
     settings.need_store()
     bird = load_app(app_name(named, option))
     bird.url = settings.url or bird.url
@@ -39,9 +41,8 @@ def find_app(settings: GlobalOptions, named: str | None, option: str | None) -> 
 
 
 def app_name(named: str | None, option: str | None) -> str:
-    """Which app a command line names."""
     if named and option:
-        raise click.UsageError("give the app once: as the argument or with --app.", click.get_current_context())
+        raise click.UsageError("give the app only once: as the argument or with --app.", click.get_current_context())
     given = named or option or os.environ.get("TICKBIRD_APP")
     if not given:
         raise click.UsageError("name the app, such as `myapp:bird`, or set TICKBIRD_APP.", click.get_current_context())
@@ -49,19 +50,19 @@ def app_name(named: str | None, option: str | None) -> str:
 
 
 def load_app(given: str) -> Tickbird:
-    """Import the module, with the current folder first on the path, and take the instance from it."""
+    """Import the module, with the current folder first on the path, and return its Tickbird instance."""
     module_name, _, attribute = given.partition(":")
     is_path = module_name.endswith(".py") or "/" in module_name
     if is_path or not _NAME.fullmatch(module_name) or (attribute and not _NAME.fullmatch(attribute)):
-        hint = "name the module, not its file: `myapp:bird`." if is_path else "write it like `myapp:bird`."
-        raise InvalidError(f"{given[:100]!r} does not name an app;", field="app", hint=hint)
+        hint = "Name the module, not its file: `myapp:bird`." if is_path else "Write it like `myapp:bird`."
+        raise InvalidError(f"app: {given[:100]!r} is not an app.", field="app", hint=hint)
     folder = str(os.getcwd())  # noqa: PTH109 - the path must be text
     if folder not in sys.path:
         sys.path.insert(0, folder)
     module = _import(module_name, folder)
     bird = _named(module, attribute) if attribute else _only(module)
-    found = attribute or next(name for name, each in _birds(module).items() if each is bird)
-    bird.reference = f"{module_name}:{found}"
+    attribute = attribute or next(name for name, instance in _birds(module).items() if instance is bird)
+    bird.reference = f"{module_name}:{attribute}"
     return bird
 
 
@@ -71,11 +72,12 @@ def _import(name: str, folder: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
             raise NotFoundError(
-                f"there is no module {error.name!r};", hint=f"start this in its folder (now {folder}), or install it."
+                f"there is no module {error.name!r}.",
+                hint=f"Run the command in its folder (the current folder is {folder}), or install it.",
             ) from error
         raise _broken(name, error) from error
     except TickbirdError as error:
-        # What the module declares is wrong; the kind of error says so to whoever looks at the exit code.
+        # A declaration in the module is invalid. Its error class decides the exit code.
         error.message = f"{name}{_line(error, name)}: {error.message}"
         raise
     except (Exception, SystemExit) as error:
@@ -85,13 +87,13 @@ def _import(name: str, folder: str) -> ModuleType:
 def _broken(name: str, error: BaseException) -> Failed:
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return Failed(
-        f"the module {name!r} cannot be imported{_line(error, name)} ({text[:300]});",
-        hint="repair it, or see the traceback with --debug.",
+        f"the module {name!r} cannot be imported{_line(error, name)} ({text[:300]}).",
+        hint="Fix it, or use --debug to see the traceback.",
     )
 
 
 def _line(error: BaseException, name: str) -> str:
-    """The last line of the module itself on the way to the error."""
+    """Return the last line of the module itself in the traceback, or "" if there is none."""
     if isinstance(error, SyntaxError) and error.filename:
         return f", {os.path.basename(error.filename)} line {error.lineno}"  # noqa: PTH119 - text in, text out
     last = name.rpartition(".")[2]
@@ -103,29 +105,29 @@ def _line(error: BaseException, name: str) -> str:
 
 
 def _named(module: ModuleType, attribute: str) -> Tickbird:
-    found: Any = module
+    value: Any = module
     for part in attribute.split("."):
-        found = getattr(found, part, _MISSING)
-    if isinstance(found, Tickbird):
-        return found
-    wrong = f"{module.__name__}:{attribute} is a {type(found).__name__}, not a Tickbird;"
-    if found is _MISSING:
-        wrong = f"the module {module.__name__!r} has no {attribute!r};"
-    known = ", ".join(sorted(_birds(module))) or "none"
-    raise NotFoundError(wrong, hint=f"the module's Tickbird instances: {known}.")
+        value = getattr(value, part, _MISSING)
+    if isinstance(value, Tickbird):
+        return value
+    message = f"{module.__name__}:{attribute} is a {type(value).__name__}, not a Tickbird instance."
+    if value is _MISSING:
+        message = f"the module {module.__name__!r} has no {attribute!r}."
+    instances = ", ".join(sorted(_birds(module))) or "none"
+    raise NotFoundError(message, hint=f"Tickbird instances of the module: {instances}.")
 
 
 def _only(module: ModuleType) -> Tickbird:
-    found = _birds(module)
-    distinct = {id(bird): bird for bird in found.values()}
+    birds = _birds(module)
+    distinct = {id(bird): bird for bird in birds.values()}
     if len(distinct) == 1:
         return next(iter(distinct.values()))
     if not distinct:
         raise NotFoundError(
-            f"the module {module.__name__!r} has no Tickbird instance;", hint="make one: `bird = Tickbird()`."
+            f"the module {module.__name__!r} has no Tickbird instance.", hint="Create one: `bird = Tickbird()`."
         )
-    names = ", ".join(f"{module.__name__}:{name}" for name in sorted(found))
-    raise InvalidError(f"the module {module.__name__!r} has several Tickbird instances;", hint=f"name one: {names}.")
+    names = ", ".join(f"{module.__name__}:{name}" for name in sorted(birds))
+    raise InvalidError(f"the module {module.__name__!r} has several Tickbird instances.", hint=f"Name one: {names}.")
 
 
 def _birds(module: ModuleType) -> dict[str, Tickbird]:

@@ -1,4 +1,4 @@
-"""One call's connection to the store, or to the server in front of it."""
+"""The connection of one command to the store or to a server."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ T = TypeVar("T")
 
 
 def run_async(work: Coroutine[Any, Any, T], settings: GlobalOptions) -> T:
-    """Run a command's work to its end."""
-    # A driver that retries logs each try; a person gets the one sentence of what came of it.
+    # A driver that retries logs each try. The user only needs the final error.
     logging.basicConfig(level=logging.DEBUG if settings.debug else logging.CRITICAL)
     try:
         return asyncio.run(_await_work(work))
@@ -42,12 +41,12 @@ async def _await_work(work: Coroutine[Any, Any, T]) -> T:
 
 @asynccontextmanager
 async def connect(settings: GlobalOptions) -> AsyncIterator[Client]:
-    """A client of the store that the options name, which must be there already, or of the server in front of it."""
+    """Connect to the store, which must already exist, or to the server."""
     server = settings.server_url
     if server is not None:
         from tickbird.client.http import HttpClient, Transport
 
-        # As on a store, where nothing else is said: also with a token that opens others beside it.
+        # The same default namespace as on a store, if the token gives access to several.
         transport = Transport(server, settings.server_token, otherwise="default")
         try:
             yield HttpClient(transport, settings.namespace)

@@ -1,4 +1,4 @@
-"""The process that `tickbird dev` starts anew: imports the app, says what it found, and works once it is told to."""
+"""The child process of `tickbird dev`: imports the app, describes it, and works after the go signal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RESCAN_INTERVAL = 1.0
 
 
 def main(said: int, go: int, given: str, url: str | None, args: list[str]) -> None:
-    """Import; say so on one pipe, wait for a word on the other, and end when that one closes."""
+    """Import the app, report on one pipe, wait for the go signal on the other, and end when that one closes."""
     folder = Path.cwd()
     found: list[Tickbird] = []
     code = guarded(lambda: found.append(load_app(given)), GlobalOptions(debug="--debug" in args))
@@ -41,7 +41,7 @@ def main(said: int, go: int, given: str, url: str | None, args: list[str]) -> No
 
 
 def _described(bird: Tickbird, url: str | None, said: int, folder: Path) -> Tickbird:
-    """Tell what the app has, if its store can be used."""
+    """Send the description of the app, if its store can be used."""
     import asyncio
     from datetime import UTC, datetime
 
@@ -62,7 +62,7 @@ def _described(bird: Tickbird, url: str | None, said: int, folder: Path) -> Tick
         {
             "app": bird.app,
             "url": store.url,
-            # With its password, for nobody but who started this.
+            # With the password: only the parent process reads it.
             "store": url or bird.url,
             "namespace": bird.namespace,
             "tasks": sorted(bird.tasks),
@@ -92,7 +92,7 @@ def _watch_modules(said: int, folder: Path) -> None:
 
 
 def _end_with_parent(go: int) -> None:
-    """Whoever started this is gone when the pipe closes."""
+    """End when the pipe closes, because then the parent is gone."""
     while os.read(go, 1):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

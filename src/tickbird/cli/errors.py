@@ -1,4 +1,4 @@
-"""Exit codes, and every error as one sentence with the next step."""
+"""Exit codes, and the output of errors: a message with the next step, and JSON with --json."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from tickbird.wire.codec import encode
 
 FAILED, INVALID, NOT_FOUND, CONFLICT, STORE, UNSUPPORTED, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
 CODES = {
-    0: "it worked",
-    FAILED: "it failed, or something unexpected happened",
-    INVALID: "wrong usage or invalid input",
-    NOT_FOUND: "no such schedule, run or app",
-    CONFLICT: "the state of the thing forbids it, or it changed meanwhile",
-    STORE: "the store cannot be used: wrong URL, unreachable, no rights, schema missing, too old or too new",
-    UNSUPPORTED: "the store lacks the capability that this needs",
-    INTERRUPTED: "interrupted with Ctrl-C",
+    0: "Success.",
+    FAILED: "Failure, or an unexpected error.",
+    INVALID: "Invalid usage or input.",
+    NOT_FOUND: "No such schedule, run or app.",
+    CONFLICT: "The current state does not allow the change, or another client changed it first.",
+    STORE: "The store cannot be used: wrong URL, unreachable, no permission, or a missing, old or newer schema.",
+    UNSUPPORTED: "The store does not support this feature.",
+    INTERRUPTED: "Interrupted with Ctrl-C.",
 }
-# What programs are told, whatever exit code a command gives the same thing.
+# The `kind` in the JSON error does not depend on `error_code`.
 _KINDS = {INVALID: "invalid", NOT_FOUND: "not-found", CONFLICT: "conflict", STORE: "store", UNSUPPORTED: "unsupported"}
 _OF = (
     (InvalidError, INVALID),
@@ -47,18 +47,18 @@ _OF = (
 
 
 class Failed(TickbirdError):
-    """Something outside of Tickbird failed: an app's own code, a file."""
+    """Something outside of Tickbird failed: the app's own code, or a file."""
 
 
 def guarded(run: Callable[[], Any], settings: GlobalOptions, args: Sequence[str] = ()) -> int:
-    """Run a command line; the exit code, with whatever went wrong told on stderr, and to programs as JSON."""
-    # Streams that were closed before it began; whatever is opened next would else be written to in their place.
+    """Run a command line and return its exit code. Errors are printed to stderr, and with --json also to stdout."""
+    # A stream may be closed at startup. Without this, the next opened file would get its descriptor.
     sys.stdin = sys.stdin or os.fdopen(os.open(os.devnull, os.O_RDONLY))
     sys.stdout = sys.stdout or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A locale without some letters shows them as escapes.
+            # Escape characters that the locale cannot encode.
             stream.reconfigure(errors="backslashreplace")
     try:
         return _exit_code(run, settings, args)
@@ -74,11 +74,11 @@ def _exit_code(run: Callable[[], Any], settings: GlobalOptions, args: Sequence[s
         error.show()
         return INVALID
     except click.ClickException as error:
-        # What cannot be read is refused at its first mistake, and --json may stand behind that.
+        # click stops at the first error, and --json may come after it.
         settings.as_json |= "--json" in args
         return _report(_usage(error), settings, error.exit_code, error)
     except (KeyboardInterrupt, click.Abort) as error:
-        # click takes the end of any input for an interrupt, also one of a connection.
+        # click turns every EOFError into Abort, also that of a connection.
         if isinstance(error.__cause__, EOFError):
             return _unexpected(error.__cause__, settings)
         return INTERRUPTED
@@ -87,7 +87,7 @@ def _exit_code(run: Callable[[], Any], settings: GlobalOptions, args: Sequence[s
     except TickbirdError as error:
         code = next((code for kind, code in _OF if isinstance(error, kind)), FAILED)
         return _report(str(error), settings, code, error)
-    except Exception as error:  # noqa: BLE001 - a person gets a sentence, whatever happened
+    except Exception as error:  # noqa: BLE001 - every error becomes a message
         return _unexpected(error, settings)
     return code if isinstance(code, int) else 0
 
@@ -104,8 +104,10 @@ def _flush_streams() -> None:
 
 
 def _unexpected(error: Exception, settings: GlobalOptions) -> int:
-    hint = "" if settings.debug else "; run it again with --debug for the details."
-    return _report(f"unexpected {type(error).__name__}: {error}{hint}", settings, FAILED, error)
+    text = f"unexpected {type(error).__name__}: {error}"
+    if not settings.debug:
+        text = f"{text.rstrip('.')}. Run it again with --debug for details."
+    return _report(text, settings, FAILED, error)
 
 
 def _report(text: str, settings: GlobalOptions, code: int, error: Exception) -> int:
@@ -113,30 +115,27 @@ def _report(text: str, settings: GlobalOptions, code: int, error: Exception) -> 
 
     kind = _KINDS.get(code, "failed")
     code = code if settings.error_code is None else settings.error_code
-    # A stream that takes nothing must not hide the exit code, nor the other stream.
+    # An error on one stream must not hide the exit code or the output on the other stream.
     with contextlib.suppress(OSError):
         if settings.debug:
             traceback.print_exc()
         sys.stderr.write(f"tickbird: {clean(text)}\n")
     with contextlib.suppress(OSError):
         if settings.as_json and not settings.answered:
-            # On one line, as the last of commands that print a document a line.
-            click.echo(json.dumps({**settings.beside, "error": _document(text, kind, code, error)}))
+            # On one line, because some commands print one object per line.
+            click.echo(json.dumps({**settings.error_context, "error": _document(text, kind, code, error)}))
     return code
 
 
 def _document(text: str, kind: str, code: int, error: Exception) -> dict[str, Any]:
-    """What went wrong, for programs: the same fields whatever it is."""
-    diagnostics = getattr(error, "diagnostics", ())
-    if diagnostics:
-        diagnostics = [encode(each) for each in diagnostics]
+    diagnostics = [encode(diagnostic) for diagnostic in getattr(error, "diagnostics", ())]
     return {
         "kind": kind,
         "exit_code": code,
         "text": text,
         "field": getattr(error, "field", "") or None,
         "hint": getattr(error, "hint", "") or None,
-        "diagnostics": list(diagnostics),
+        "diagnostics": diagnostics,
     }
 
 

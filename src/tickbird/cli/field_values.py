@@ -1,4 +1,4 @@
-"""The fields of a definition as `set` takes them: name=value, with the types of a definition."""
+"""Parsing of the field=value arguments of `set`."""
 
 from __future__ import annotations
 
@@ -17,24 +17,22 @@ from tickbird.domain.targets.registry import read_spec
 from tickbird.domain.triggers.trigger import FORMS, Trigger, trigger_from_json
 from tickbird.files.fields import target_names
 
-# What a person may write instead of the trigger's JSON; the kinds of targets are short for the target.
+# Short forms of the trigger's JSON. The kinds of targets are short forms of the target.
 TRIGGERS = tuple(FORMS)
 SHORT = (*TRIGGERS, "tz")
 
 
 def settable() -> tuple[str, ...]:
-    """All fields that can be set."""
     return (*(name for name in FIELDS if name != "target"), *SHORT, *target_names())
 
 
 def split_fields(given: Sequence[str]) -> dict[str, str]:
-    """The names and texts of name=value arguments."""
     found: dict[str, str] = {}
-    for each in given:
-        name, equals, text = each.partition("=")
+    for argument in given:
+        name, equals, text = argument.partition("=")
         if not equals:
             raise InvalidError(
-                f"{each[:60]!r} is not of the form field=value;", field=name[:60], hint="write, for example, retries=3."
+                f"{argument[:60]!r} is not field=value.", field=name[:60], hint="Write, for example, retries=3."
             )
         if name not in SHORT and not is_target_kind(name):
             check_fields([name])
@@ -43,17 +41,19 @@ def split_fields(given: Sequence[str]) -> dict[str, str]:
         found[name] = text
     if "target" in found:
         raise InvalidError(
-            "target: cannot be set here;",
+            "target: cannot be set directly.",
             field="target",
-            hint=f"set {' or '.join(f'{kind}=…' for kind in target_names())}.",
+            hint=f"Set {' or '.join(f'{kind}=…' for kind in target_names())}.",
         )
     if several := [name for name in ("trigger", *TRIGGERS) if name in found][1:]:
-        raise InvalidError(f"{several[0]}: a schedule has one trigger; give one of them.", field=several[0])
+        raise InvalidError(
+            f"{several[0]}: a schedule has only one trigger.", field=several[0], hint="Give one of them."
+        )
     return found
 
 
 def read_fields(texts: Mapping[str, str], before: Trigger | None, read: InstantParser) -> dict[str, Any]:
-    """The values of such texts; `before` is the trigger so far, whose zone stays unless another is given."""
+    """Parse the values. `before` is the current trigger: its time zone stays unless `tz` is given."""
     values = {name: _value(name, text, read) for name, text in texts.items() if name not in ("tz", *TRIGGERS)}
     if any(name in texts for name in ("tz", *TRIGGERS)):
         values["trigger"] = _trigger(texts, values.get("trigger"), before, read)
@@ -86,9 +86,9 @@ def _trigger(texts: Mapping[str, str], given: Trigger | None, before: Trigger | 
     if form is not None and (form.has_zone or "tz" not in texts):
         document = form.parse_text(texts[form.name], lambda text: read(text, form.name, ahead=True).at)
         return form.read(document, tz)
-    # Only the zone: the same trigger on another clock.
+    # Only tz is given: keep the trigger and change its time zone.
     same = given or before
     stored = {} if same is None or form is not None else same.to_json()
     if not any(name in stored and known.has_zone for name, known in FORMS.items()):
-        raise InvalidError("tz: this trigger has no zone of its own;", field="tz", hint="set cron=EXPR with tz=ZONE.")
+        raise InvalidError("tz: this trigger has no time zone.", field="tz", hint="Set cron=EXPR with tz=ZONE.")
     return trigger_from_json({**stored, "tz": tz})

@@ -1,4 +1,4 @@
-"""Which files have changed: by their size and time of change, without anything from outside of Python."""
+"""File watcher: detects changes by size, modification time and inode, with the standard library only."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 _LEFT_OUT = {"__pycache__", "node_modules", "site-packages"}
-# A folder with more Python files than this is no project of its own.
+# A folder with more Python files than this is not a single project.
 MAX_FILES = 20_000
 
 FileState = tuple[int, int, int]
 
 
 def project_files(folder: Path) -> Iterator[str]:
-    """The Python files below a folder, without those of environments and hidden folders."""
+    """Yield the Python files below a folder, except in virtual environments and hidden folders."""
     found = 0
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".") and name not in _LEFT_OUT]
@@ -28,7 +28,7 @@ def project_files(folder: Path) -> Iterator[str]:
 
 
 def is_own(file: str, folder: Path) -> bool:
-    """Does a module's file belong to the project, rather than to something installed in it?"""
+    """Return True if a module's file belongs to the project, not to an installed package."""
     path = Path(file)
     if not path.is_relative_to(folder):
         return False
@@ -39,29 +39,28 @@ def is_own(file: str, folder: Path) -> bool:
 
 
 class Watch:
-    """Remembers how files looked when it was last asked."""
+    """Reports files that changed since the last call of `changed`."""
 
     def __init__(self) -> None:
         self._marks: dict[str, FileState | None] = {}
 
     def watch_only(self, files: Collection[str]) -> None:
-        """Watch these files and no others; those that were watched before keep what was seen of them."""
+        """Replace the watched files. Files that were watched before keep their last state."""
         self._marks = {file: self._marks[file] if file in self._marks else _fingerprint(file) for file in files}
 
     @property
     def files(self) -> Collection[str]:
-        """What is watched."""
         return self._marks.keys()
 
     def changed(self) -> list[str]:
-        """The files that differ from what was seen last, also those that are gone."""
-        found = []
+        """Return the files that changed or disappeared."""
+        changed = []
         for file, before in self._marks.items():
             now = _fingerprint(file)
             if now != before:
-                found.append(file)
+                changed.append(file)
                 self._marks[file] = now
-        return found
+        return changed
 
 
 def _fingerprint(file: str) -> FileState | None:

@@ -1,4 +1,4 @@
-"""What commands that go on until they are told to end log to stderr."""
+"""Logging to stderr of long-running commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEVELS = ("debug", "info", "warning", "error")
 
 
 def log_to_stderr(level: str) -> None:
-    """As long as the command goes on: everything from this level on, with instants in UTC."""
+    """Log this level and above until the command ends, with timestamps in UTC."""
     click.get_current_context().with_resource(_logging(level))
 
 

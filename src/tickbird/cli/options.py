@@ -1,4 +1,4 @@
-"""What every command knows: which store, which namespace, how to print. Given before the command or after it."""
+"""Options of every command: store, namespace, time zone, output. Accepted before and after the command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class GlobalOptions:
-    """The shared options of one call; None where not given."""
+    """The shared options of one call; None if not given."""
 
     url: str | None = field(default=None, repr=False)
     server: str | None = None
@@ -27,15 +27,16 @@ class GlobalOptions:
     tz: str | None = None
     as_json: bool = False
     debug: bool = False
-    # The exit code of whatever goes wrong, for commands whose own codes mean something else.
+    # The exit code of every error, for commands whose codes 0 and 1 have their own meaning.
     error_code: int | None = None
-    # Whether a program has its document already, and what else it gets where there is only an error to tell of.
+    # True after the JSON document was printed: an error must not print a second one.
     answered: bool = False
-    beside: Mapping[str, Any] = field(default_factory=dict)
+    # Fields to print next to `error`.
+    error_context: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def store_url(self) -> str:
-        """The store where no app names one: --url, else TICKBIRD_URL, else the file that an app has by default."""
+        """The store URL of commands without an app: --url, TICKBIRD_URL, or the default SQLite file."""
         from tickbird.stores import DEFAULT_URL
 
         self.need_store(named=self.url is None and not os.environ.get("TICKBIRD_URL"))
@@ -43,39 +44,39 @@ class GlobalOptions:
 
     @property
     def server_url(self) -> str | None:
-        """The server to ask: --server, else TICKBIRD_SERVER unless --url names a store; None for a store."""
+        """The server URL: --server, or TICKBIRD_SERVER unless --url is given; None if the store is used directly."""
         if self.server is not None and self.url is not None:
-            raise InvalidError("--server and --url: give one of them.", field="server")
+            raise InvalidError("--server and --url exclude each other.", field="server", hint="Give one of them.")
         if self.server is not None or self.url is not None:
             return self.server or (self.url if is_server(self.url) else None)
         server, url = os.environ.get("TICKBIRD_SERVER"), os.environ.get("TICKBIRD_URL")
         if server and url:
             raise InvalidError(
-                "TICKBIRD_SERVER and TICKBIRD_URL are both set;", field="server", hint="choose with --server or --url."
+                "TICKBIRD_SERVER and TICKBIRD_URL are both set.", field="server", hint="Choose with --server or --url."
             )
         return server or (url if is_server(url) else None)
 
     @property
     def server_token(self) -> str | None:
-        """The token to ask it with."""
+        """The API token: --token or TICKBIRD_TOKEN."""
         return self.token or os.environ.get("TICKBIRD_TOKEN")
 
     def need_store(self, *, named: bool = False) -> None:
-        """Refuse a server: what needs the store itself cannot go through one. `named`: also one of the environment."""
+        """Raise InvalidError if --server is given; with `named`, also if TICKBIRD_SERVER is set."""
         server = self.server or (os.environ.get("TICKBIRD_SERVER") if named else None)
         if server:
             raise InvalidError(
-                "this command needs the store itself, and cannot go through a server;",
+                "this command needs the store itself and does not work through a server.",
                 field="server",
-                hint="run it where the store can be reached, with --url.",
+                hint="Run it on a machine that can reach the store, with --url.",
             )
 
 
 def _remember(ctx: click.Context, option: click.Parameter, value: Any) -> None:
-    """Keep a value where it was given, so that one before the command and one after it do not undo each other."""
+    """Store a value if given, so that the default after the command does not overwrite a value before it."""
     if value == "":
-        # Most likely a shell variable that is not set; the default would be some other store.
-        raise click.UsageError(f"--{option.name} is empty; give it a value, or leave it out.", ctx)
+        # Most likely a shell variable is not set. The default would be another store.
+        raise click.UsageError(f"--{option.name} is empty. Give it a value, or omit it.", ctx)
     if value:
         setattr(ctx.ensure_object(GlobalOptions), str(option.name), value)
 
@@ -89,69 +90,68 @@ def _remember_zone(ctx: click.Context, option: click.Parameter, value: Any) -> N
 
 
 def shared_options() -> list[click.Parameter]:
-    """The options that every command takes."""
     return [
         click.Option(
             ["--url"],
             metavar="URL",
             expose_value=False,
             callback=_remember,
-            help="The store; else TICKBIRD_URL, else sqlite:///tickbird.db.",
+            help="Store: sqlite:///path or postgresql://user@host/database "
+            "(default: TICKBIRD_URL, the app's own store, or sqlite:///tickbird.db).",
         ),
         click.Option(
             ["--server"],
             metavar="URL",
             expose_value=False,
             callback=_remember,
-            help="Ask this server, over HTTP, instead of a store; else TICKBIRD_SERVER.",
+            help="Use this server over HTTP instead of a store (default: TICKBIRD_SERVER).",
         ),
         click.Option(
             ["--token"],
             metavar="TOKEN",
             expose_value=False,
             callback=_remember,
-            help="The token for it; else TICKBIRD_TOKEN, which no list of processes shows.",
+            help="API token (default: TICKBIRD_TOKEN). Prefer the variable, because arguments are visible in `ps`.",
         ),
         click.Option(
             ["-n", "--namespace"],
             metavar="NAME",
             expose_value=False,
             callback=_remember,
-            help="The namespace; else default, the app's own, or the token's only one.",
+            help="Namespace (default: the app's own, the token's only one, or default).",
         ),
         click.Option(
             ["--tz"],
             metavar="ZONE",
             expose_value=False,
             callback=_remember_zone,
-            help="Show and read times on this zone's clock; else on the schedule's own, or UTC.",
+            help="Time zone to show times in, and to read times without a zone (default: the schedule's own, or UTC).",
         ),
         click.Option(
             ["--json", "as_json"],
             is_flag=True,
             expose_value=False,
             callback=_remember,
-            help="Print one JSON document instead of text.",
+            help="Print one JSON document instead of text. Instants are UTC, durations are seconds.",
         ),
         click.Option(
-            ["--debug"], is_flag=True, expose_value=False, callback=_remember, help="Show tracebacks of errors."
+            ["--debug"], is_flag=True, expose_value=False, callback=_remember, help="Show tracebacks and debug logs."
         ),
     ]
 
 
 class _Paged(click.Command):
-    """Has a page of help, and the shared options behind its own, apart from them."""
+    """A command with a help page, and with the shared options in a section after its own."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for param in self.params:
             if isinstance(param.type, click.IntRange | click.FloatRange) and param.metavar is None:
-                # The range stands behind what it is for.
+                # click shows the range after the help text.
                 param.metavar = "N"
         self.params = [*self.params, *shared_options()]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """What it does, when to use it and what it leaves alone."""
         super().format_help_text(ctx, formatter)
         if text := _page(ctx).text:
             formatter.write_paragraph()
@@ -159,29 +159,27 @@ class _Paged(click.Command):
                 formatter.write_text(text)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Its own options, then those of every command."""
         shared = {option.opts[0] for option in shared_options()} | {"--help"}
         params = (param for param in self.get_params(ctx) if isinstance(param, click.Option))
         rows = [(param.opts[0], record) for param in params if (record := param.get_help_record(ctx))]
-        for title, among in (("Options", False), ("Options of every command", True)):
-            if listed := [record for name, record in rows if (name in shared) is among]:
+        for title, is_shared in (("Options", False), ("Options of every command", True)):
+            if listed := [record for name, record in rows if (name in shared) is is_shared]:
                 with formatter.section(title):
                     formatter.write_dl(listed)
         if isinstance(self, click.Group):
             self.format_commands(ctx, formatter)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Examples, exit codes, and commands that go with it."""
         page = _page(ctx)
         if page.examples:
             with formatter.section("Examples"):
-                # As they are typed: a line that was folded could not be copied.
-                for what_for, line in page.examples:
-                    formatter.write(f"{'':>{formatter.current_indent}}# {what_for}\n")
+                # Not wrapped: a wrapped line could not be copied.
+                for purpose, line in page.examples:
+                    formatter.write(f"{'':>{formatter.current_indent}}# {purpose}\n")
                     formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
         if page.codes:
             with formatter.section("Exit codes"):
-                formatter.write_text(page.codes)
+                formatter.write_dl(page.codes)
         if page.see:
             with formatter.section("See also"):
                 formatter.write_text(", ".join(f"tickbird {name}" for name in page.see))
@@ -194,20 +192,21 @@ def _page(ctx: click.Context) -> Page:
 
 
 class Command(_Paged):
-    """A command with the shared options behind its own."""
+    """A command with the shared options after its own."""
 
 
 class Group(_Paged, click.Group):
-    """Commands about one noun, with the shared options before them as well."""
+    """Commands about one noun. The shared options are also accepted before the subcommand."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Each with all that is said of it in a sentence."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, each.get_short_help_str(1_000)) for name, each in self.commands.items()])
+            commands = self.commands.items()
+            # The limit is large, so that click does not cut the sentence.
+            formatter.write_dl([(name, command.get_short_help_str(1_000)) for name, command in commands])
 
 
 def login_name() -> str:
-    """Who is at the keyboard, for the audit log."""
+    """Return the login name, or the numeric user id if the user has no name."""
     import getpass
 
     try:
@@ -217,7 +216,7 @@ def login_name() -> str:
 
 
 def revision_option(command: Any) -> Any:
-    """The option of commands that change a schedule: only as it was seen."""
+    """Add --if-revision: refuse the change if another client changed the schedule first."""
     from tickbird.cli.shell_completion import revision_numbers
 
     return click.option(
@@ -226,16 +225,15 @@ def revision_option(command: Any) -> Any:
         type=click.IntRange(1, 2**31 - 1),
         metavar="N",
         shell_complete=revision_numbers,
-        help="Only if the schedule is still at this revision.",
+        help="Change the schedule only if it is still at this revision.",
     )(command)
 
 
 def actor_option(command: Any) -> Any:
-    """The option of commands that change something: who does it."""
     return click.option(
         "--actor",
         metavar="NAME",
         envvar="TICKBIRD_ACTOR",
         default=login_name,
-        help="Who does this, for the audit log; else TICKBIRD_ACTOR, else the login name.",
+        help="Name to record in the audit log (default: TICKBIRD_ACTOR, or your login name).",
     )(command)

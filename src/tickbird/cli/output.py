@@ -1,4 +1,4 @@
-"""What is printed: tables and fields for people, one JSON document for programs."""
+"""Output: tables and fields as text, or one JSON document."""
 
 from __future__ import annotations
 
@@ -28,18 +28,17 @@ class Cell(NamedTuple):
 
 
 Text = str | Cell
-# Longer ones, such as names and addresses, are broken where there is no room for them.
+# Longer words, such as names and URLs, may be broken in a narrow table.
 _LONG_WORD = 16
 
 
 def clean(text: str, *, lines: bool = False) -> str:
-    """The text with control characters shown as escapes, so that no stored text can drive a terminal."""
+    """Escape control characters, so that stored text cannot control the terminal."""
     return "".join(c if _harmless(c) or (lines and c == "\n") else _escaped(c) for c in text)
 
 
 def _harmless(character: str) -> bool:
-    # Cc: control; Cf: invisible, such as those that turn the direction of writing; Cs: half a character.
-    # The joiner within emoji is invisible too, and harmless.
+    # Cc: control; Cf: invisible, such as direction marks; Cs: surrogates. The emoji joiner is harmless.
     return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp") or character == "\u200d"
 
 
@@ -48,7 +47,7 @@ def _escaped(character: str) -> str:
 
 
 def print_result(settings: GlobalOptions, document: Callable[[], Any], show: Callable[[Printer], None]) -> None:
-    """Print a document as JSON, or show it to a person; only the one that is wanted is made."""
+    """Print the JSON document or the text. Only the requested one is built."""
     if settings.as_json:
         # ASCII, so that no locale can break it.
         click.echo(json.dumps(document(), indent=2, allow_nan=False))
@@ -60,12 +59,12 @@ def print_result(settings: GlobalOptions, document: Callable[[], Any], show: Cal
 
 
 def warn(text: str) -> None:
-    """A remark beside the result, on stderr."""
+    """Print a warning or note to stderr."""
     click.echo(f"tickbird: {clean(text)}", err=True)
 
 
 class Printer:
-    """Text for a person: with colours and folded columns on a terminal, plain and never cut elsewhere."""
+    """Text output: colours and folded columns on a terminal; plain and never cut in a pipe."""
 
     def __init__(self) -> None:
         self._plain: list[str] = []
@@ -76,7 +75,7 @@ class Printer:
             self._console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 
     def line(self, text: Text = "", *, lines: bool = False) -> None:
-        """One line; with `lines`, line breaks within the text are kept."""
+        """Print one line; with `lines`, keep line breaks in the text."""
         cell = _cell(text, lines=lines)
         if self._console is not None:
             self._console.print(cell.text, style=cell.style or None)
@@ -84,12 +83,10 @@ class Printer:
             self._plain.append(cell.text)
 
     def title(self, text: str) -> None:
-        """A heading with room above it."""
         self.line()
         self.line(Cell(text, "bold"))
 
     def fields(self, pairs: Iterable[tuple[str, Text]], indent: int = 0) -> None:
-        """Names and values, one pair a line."""
         shown = [(clean(name), _cell(value)) for name, value in pairs]
         width = max((len(name) for name, _ in shown), default=0)
         for name, cell in shown:
@@ -102,31 +99,31 @@ class Printer:
                 self._plain.append(f"{start}{cell.text}".rstrip())
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[Text]]) -> None:
-        """Rows under heads; columns that are empty throughout are left out."""
+        """Print a table. Empty columns are hidden."""
         cells = [[_cell(value) for value in row] for row in rows]
-        kept = [place for place in range(len(heads)) if any(row[place].text for row in cells)]
-        heads = [heads[place] for place in kept]
-        cells = [[row[place] for place in kept] for row in cells]
+        columns = [index for index in range(len(heads)) if any(row[index].text for row in cells)]
+        heads = [heads[index] for index in columns]
+        cells = [[row[index] for index in columns] for row in cells]
         if self._console is not None:
             if _room(heads, cells) > self._console.width:
                 self._stack(heads, cells)
             else:
                 self._console.print(_rich_table(heads, cells), soft_wrap=False)
             return
-        widths = [max(_width(row[place].text) for row in ([*map(Cell, heads)], *cells)) for place in range(len(heads))]
+        widths = [max(_width(row[index].text) for row in ([*map(Cell, heads)], *cells)) for index in range(len(heads))]
         for row in ([*map(Cell, heads)], *cells):
             padded = (cell.text + " " * (width - _width(cell.text)) for cell, width in zip(row, widths, strict=True))
             self._plain.append("  ".join(padded).rstrip())
 
     def _stack(self, heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
-        """Row by row, for a terminal that is too narrow to read columns on."""
-        for place, row in enumerate(rows):
-            if place:
+        """Print one field per line, for a terminal that is too narrow for columns."""
+        for index, row in enumerate(rows):
+            if index:
                 self.line()
             self.fields((head.lower(), cell) for head, cell in zip(heads, row, strict=True) if cell.text)
 
     def flush(self) -> None:
-        """Print what was gathered."""
+        """Print the buffered plain text."""
         if self._plain:
             click.echo("\n".join(self._plain))
 
@@ -143,8 +140,8 @@ def _width(text: str) -> int:
 
 
 def _room(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> int:
-    """How wide a table must be so that no word is broken in it, but for such as are very long."""
-    columns = [(head, *(row[place].text for row in rows)) for place, head in enumerate(heads)]
+    """Return the minimum table width at which no word is broken, except very long ones."""
+    columns = [(head, *(row[index].text for row in rows)) for index, head in enumerate(heads)]
     widest = [min(max(map(_word_width, column)), _LONG_WORD) for column in columns]
     if columns and _fits(rows):
         widest[0] = max(map(_width, columns[0]))
@@ -160,9 +157,9 @@ def _rich_table(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Any:
     from rich.text import Text as RichText
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for place, head in enumerate(heads):
-        # Folded where there is no room, never cut: a name must stay usable.
-        table.add_column(head, overflow="fold", ratio=None, no_wrap=place == 0 and _fits(rows))
+    for index, head in enumerate(heads):
+        # Folded, never cut: a name must stay usable.
+        table.add_column(head, overflow="fold", ratio=None, no_wrap=index == 0 and _fits(rows))
     for row in rows:
         table.add_row(*(RichText(cell.text, style=cell.style) for cell in row))
     return table
@@ -174,11 +171,11 @@ def _fits(rows: Sequence[Sequence[Cell]]) -> bool:
 
 # Times
 
-# For programs, and on the clock of a zone.
+# ISO 8601 in UTC for JSON, and wall-clock time in a time zone for text.
 iso = utc_text
 clock = clock_text
 
 
 def both(at: datetime | None, now: datetime, tz: str = "UTC") -> str:
-    """Relative and absolute."""
+    """Format an instant as relative and absolute time; "" for None."""
     return "" if at is None else f"{relative(at, now)} · {clock(at, tz)}"

@@ -1,4 +1,4 @@
-"""Types of arguments and options that several commands take."""
+"""Types of arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -19,33 +19,29 @@ MAX_TEXT_LENGTH = 1_000
 
 
 def storable_text(value: str) -> str:
-    """Text that a database can hold; anything else would fail later, in the driver."""
+    """Refuse text that a database cannot store. Otherwise the driver would fail later."""
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-        raise click.BadParameter("it holds a character that no database can hold.")
+        raise click.BadParameter("the text has a character that a database cannot store.")
     if len(value) > MAX_TEXT_LENGTH:
-        raise click.BadParameter(f"{len(value):,} characters are more than the {MAX_TEXT_LENGTH:,} allowed.")
+        raise click.BadParameter(f"the text has {len(value):,} characters. The maximum is {MAX_TEXT_LENGTH:,}.")
     return value
 
 
 def name_argument(command: Any) -> Any:
-    """The name of a schedule."""
     return click.argument("name", type=storable_text, shell_complete=schedule_names)(command)
 
 
 def optional_name_argument(command: Any) -> Any:
-    """The name of a schedule, for commands that also take several or none."""
     return click.argument("name", type=storable_text, required=False, shell_complete=schedule_names)(command)
 
 
 def note_option(command: Any) -> Any:
-    """Why something is changed."""
-    return click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why, for the audit log.")(
-        command
-    )
+    text = "Reason, for the audit log."
+    return click.option("--note", type=storable_text, default="", metavar="TEXT", help=text)(command)
 
 
 def length(value: str | int) -> int:
-    """Whole seconds of a length of time: 90, 90s, 10m, 1h30m."""
+    """Parse a duration such as 90, 90s, 10m or 1h30m to seconds."""
     text = str(value)
     try:
         return seconds(int(text) if text.isascii() and text.isdigit() else text, "value", minimum=1)
@@ -54,7 +50,7 @@ def length(value: str | int) -> int:
 
 
 def read_payload(given: str) -> dict[str, Any]:
-    """A payload from the option itself, from a file (@path) or from standard input (-)."""
+    """Read a JSON object from the option itself, from a file (@path) or from stdin (-)."""
     text = given
     if given == "-":
         text = sys.stdin.read(4 * MAX_PAYLOAD)
@@ -63,18 +59,18 @@ def read_payload(given: str) -> dict[str, Any]:
             with Path(given[1:]).open(encoding="utf-8") as file:
                 text = file.read(4 * MAX_PAYLOAD)
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
             raise InvalidError(f"payload: cannot read the file {given[1:][:200]!r} ({reason}).") from None
     try:
         payload = json.loads(text, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise InvalidError(
-            f"payload: is not JSON ({error});", hint="write an object such as '{\"limit\": 5}', @file or -."
+            f"payload: is not JSON ({error}).", hint="Write an object such as '{\"limit\": 5}', @file or -."
         ) from None
     if not isinstance(payload, dict):
-        raise InvalidError("payload: must be a JSON object,", hint="such as '{\"limit\": 5}'.")
+        raise InvalidError("payload: is not a JSON object.", hint="Write, for example, '{\"limit\": 5}'.")
     return payload
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")

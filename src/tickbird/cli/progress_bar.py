@@ -1,4 +1,4 @@
-"""A bar for a person at a terminal, while something takes long."""
+"""A progress bar on a terminal for long operations."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from contextlib import contextmanager
 
 from tickbird.cli.options import GlobalOptions
 
-# What a server has not done in so many seconds takes long enough to show that it is at work.
+# Seconds until the bar of a request to a server appears.
 _SOON = 0.5
 
 
 @contextmanager
 def bar(settings: GlobalOptions, doing: str, many: int) -> Iterator[Callable[[int, int], None] | None]:
-    """What shows how far something is, to a person at a terminal, if there are more than so many of it."""
+    """Yield a progress callback that shows a bar for more than `many` items; None without a terminal."""
     if settings.as_json or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    # How far it is, only a server knows: then that it is at work, and for how long.
-    away = settings.server_url is not None
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn() if away else MofNCompleteColumn())
+    # A server does not report progress, so the bar shows only the elapsed time.
+    remote = settings.server_url is not None
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn() if remote else MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"{doing}, at the server" if away else doing, total=None, visible=False)
-        if away:
+        task = progress.add_task(f"{doing} on the server" if remote else doing, total=None, visible=False)
+        if remote:
             shown = asyncio.get_running_loop().call_later(_SOON, lambda: progress.update(task, visible=True))
             try:
                 yield None
@@ -35,8 +35,8 @@ def bar(settings: GlobalOptions, doing: str, many: int) -> Iterator[Callable[[in
                 shown.cancel()
             return
 
-        def counted(done: int, total: int) -> None:
+        def update(done: int, total: int) -> None:
             if total > many:
                 progress.update(task, total=total, completed=done, visible=True)
 
-        yield counted
+        yield update

@@ -1,4 +1,4 @@
-"""What is on record of a shadow, read by way of the client: its ticks, and when it was one."""
+"""The ledger of a shadow: its recorded ticks, and the periods in which it was a shadow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_SILENT_PERIODS = 10_000
 
 
 async def shadows_of(client: Client, names: Sequence[str], app: str | None) -> list[Schedule]:
-    """The schedules of these names, or all that are shadows now, be it of one app."""
+    """Return the named schedules, or all current shadows (of one app, if given)."""
     if names:
         return [await client.schedules.get(name) for name in dict.fromkeys(names)]
     found: list[Schedule] = []
@@ -32,25 +32,26 @@ async def shadows_of(client: Client, names: Sequence[str], app: str | None) -> l
         after = page[-1].schedule.name
     if not found:
         raise InvalidError(
-            "no schedule is a shadow;", field="name", hint="make one with `tickbird set NAME shadow=true`, or name one."
+            "no schedule is a shadow.",
+            field="name",
+            hint="Set one with `tickbird set NAME shadow=true`, or give the name of a schedule.",
         )
     return found
 
 
 def is_shadow(schedule: Schedule) -> bool:
-    """Is it one now?"""
     return schedule.definition is not None and schedule.definition.shadow
 
 
 async def recorded(client: Client, schedule: Schedule, since: float, until: float, now: datetime) -> RecordedTicks:
-    """What was recorded of a shadow in a range, by the grids that were in force."""
+    """Return the ticks recorded in a range, by the grids that were in force."""
     revisions = await _revisions(client, schedule)
     spans = _spans(revisions, _settled(schedule, now))
     if not spans:
         raise InvalidError(
-            f"schedule {schedule.name!r} was never a shadow;",
+            f"schedule {schedule.name!r} was never a shadow.",
             field="name",
-            hint=f"make it one with `tickbird set {schedule.name} shadow=true`.",
+            hint=f"Use `tickbird set {schedule.name} shadow=true`.",
         )
     definitions = _Definitions(revisions)
     first, last = _second(since), _second(until)
@@ -68,9 +69,9 @@ async def recorded(client: Client, schedule: Schedule, since: float, until: floa
             ticks.append(tick)
             if len(ticks) > MAX_TICKS:
                 raise InvalidError(
-                    f"schedule {schedule.name!r} has more than {MAX_TICKS:,} ticks in that time;",
+                    f"schedule {schedule.name!r} has more than {MAX_TICKS:,} ticks in that range.",
                     field="since",
-                    hint="choose a shorter time with --since and --until.",
+                    hint="Choose a shorter range with --since and --until.",
                 )
     return RecordedTicks(
         schedule.name, sorted(ticks), _without_pruned(spans, definitions, revisions, begun, since), quiet
@@ -78,12 +79,12 @@ async def recorded(client: Client, schedule: Schedule, since: float, until: floa
 
 
 def _second(at: float) -> int:
-    # Nearer to the ends of the calendar a zone would lead out of it.
+    # Two days from the limits of the calendar, because a UTC offset could exceed them.
     return floor(min(max(at, FIRST_SECOND + 2 * DAY), LAST_SECOND - 2 * DAY))
 
 
 async def _revisions(client: Client, schedule: Schedule) -> list[RevisionRecord]:
-    """All that are kept, oldest first."""
+    """Return all stored revisions, oldest first."""
     found: list[RevisionRecord] = []
     before: int | None = None
     while page := await client.revisions.list(schedule.name, before=before, limit=_PAGE):
@@ -93,9 +94,9 @@ async def _revisions(client: Client, schedule: Schedule) -> list[RevisionRecord]
 
 
 def _spans(revisions: Sequence[RevisionRecord], settled: float) -> list[Span]:
-    """From when to when it was a shadow, as far as its ticks are decided."""
+    """Return the periods in which it was a shadow, up to the last decided tick."""
     spans: list[Span] = []
-    ends = [each.at.timestamp() for each in revisions[1:]] + [inf]
+    ends = [revision.at.timestamp() for revision in revisions[1:]] + [inf]
     for revision, end in zip(revisions, ends, strict=True):
         if revision.definition.get("shadow") is True and revision.action != "delete":
             begin, last = revision.at.timestamp(), min(end, settled)
@@ -107,7 +108,7 @@ def _spans(revisions: Sequence[RevisionRecord], settled: float) -> list[Span]:
 
 
 def _settled(schedule: Schedule, now: datetime) -> float:
-    """Up to where everything is decided: now, unless a tick is due that nobody has planned."""
+    """Return the instant up to which all ticks are decided: now, unless a tick is overdue."""
     look, decided = schedule.next_run_at, schedule.planned_until
     late = schedule.state == "active" and look is not None and look <= now
     return (decided or now).timestamp() if late else now.timestamp()
@@ -120,8 +121,8 @@ def _without_pruned(
     begun: int | None,
     since: float,
 ) -> list[Span]:
-    """Where the oldest records have been pruned, nothing is known of what they said."""
-    first = next((each for each in revisions if each.definition.get("shadow") is True), None)
+    """Cut the periods whose records were pruned."""
+    first = next((revision for revision in revisions if revision.definition.get("shadow") is True), None)
     if first is None or begun is None:
         return list(spans)
     start = max(first.at.timestamp(), since)
@@ -132,25 +133,24 @@ def _without_pruned(
 
 
 class _Definitions:
-    """Definitions by revision, read when they are asked for."""
+    """Definitions by revision, decoded on demand."""
 
     def __init__(self, revisions: Sequence[RevisionRecord]) -> None:
-        self._raw: Mapping[int, Mapping[str, object]] = {each.revision: each.definition for each in revisions}
-        self._known: dict[int, Definition] = {}
+        self._raw: Mapping[int, Mapping[str, object]] = {record.revision: record.definition for record in revisions}
+        self._decoded: dict[int, Definition] = {}
 
     def of(self, revision: int) -> Definition:
-        """That of a revision."""
-        if revision not in self._known:
+        if revision not in self._decoded:
             if revision not in self._raw:
                 raise InvalidError(
-                    f"revision {revision} is no longer kept;", field="since", hint="choose a later time."
+                    f"revision {revision} was pruned.", field="since", hint="Choose a later instant with --since."
                 )
-            self._known[revision] = decode_definition(self._raw[revision])
-        return self._known[revision]
+            self._decoded[revision] = decode_definition(self._raw[revision])
+        return self._decoded[revision]
 
 
 async def _skips(client: Client, name: str, first: int, last: int) -> AsyncIterator[SkipRecord]:
-    """The skips that touch a range, oldest first; each once."""
+    """Yield the skips that overlap a range, oldest first, each once."""
     seen: set[int] = set()
     start = to_datetime(first)
     while True:

@@ -1,4 +1,4 @@
-"""What a shell offers for names and ids: out of the store or server that the line so far, or the environment, names."""
+"""Shell completion of names and ids, read from the store or server of the command line or the environment."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from click.shell_completion import CompletionItem
 if TYPE_CHECKING:
     from tickbird.client import Client
 
-# Whoever presses a key waits no longer than so many seconds, unless the environment says, and gets so many names.
+# Seconds. TICKBIRD_COMPLETION_SECONDS overrides the default.
 _TIMEOUT = 2.0
 _MAX_TIMEOUT = 60.0
 _MAX_COUNT = 1_000
 _NEWEST = 30
-# Names or ids, each with a word about it where shells show that.
+# Names or ids with a short description, which some shells show.
 Completions = Iterable[tuple[str, str]]
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
 def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Completions]]) -> Complete:
-    """Offer what can be had at once and begins so; nothing where it cannot, and never a word about why."""
+    """Complete names from the store within a timeout; return nothing on any error."""
 
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
         import asyncio
@@ -56,12 +56,11 @@ def _from_store(read: Callable[[Client, click.Context, str], Awaitable[Completio
 
 
 def file_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell offer what it offers for files."""
+    """Let the shell complete file names."""
     return [CompletionItem(incomplete, type="file")]
 
 
 def _timeout() -> float:
-    """TICKBIRD_COMPLETION_SECONDS, for those whose server is far away."""
     given = os.environ.get("TICKBIRD_COMPLETION_SECONDS", "")
     return min(float(given), _MAX_TIMEOUT) if given.isascii() and given.isdigit() else _TIMEOUT
 
@@ -109,7 +108,7 @@ async def _workers(client: Client, _: click.Context, __: str) -> Completions:
 
 
 async def _revisions(client: Client, ctx: click.Context, _: str) -> Completions:
-    # Where an option still lacks its value, click has not told the arguments apart.
+    # While an option lacks its value, click has not assigned the arguments yet.
     name = ctx.params.get("name") or ctx.args[0]
     found = await client.revisions.list(name, limit=_NEWEST)
     return [(str(each.revision), f"{each.action} by {each.actor}") for each in found]

@@ -1,4 +1,4 @@
-"""Instants as people type them: absolute with a zone, or relative to now."""
+"""Parsing of instants: absolute with a time zone, or relative to now."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _AWAY = re.compile(rf"(?:(?P<sign>[+-])|(?P<ahead>in ))(?P<length>\S+)|(?P<past>
 _BARE = re.compile(_LENGTH + r"(?<=[wdhms])", re.ASCII)
 _DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _DAY = re.compile(rf"({'|'.join(_DAYS)})(?: (\d\d:\d\d(?::\d\d)?))?(?: (\S+))?", re.ASCII)
-# A time or a date, then the name of a zone.
+# A date or time, then the name of a time zone.
 _IN_ZONE = re.compile(r"(\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?) ([A-Za-z]\S*)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """An instant, and how the text was read where that was not plain."""
+    """An instant; `read_as` explains the reading if the text had no time zone."""
 
     at: datetime
     read_as: str = ""
@@ -44,14 +44,14 @@ class Instant:
 
 @dataclass(frozen=True, slots=True)
 class InstantParser:
-    """Reads instants: `tz` is the zone that was asked for, `own` that of the schedule they are about."""
+    """`tz` is the time zone of --tz, `own` that of the schedule."""
 
     now: datetime
     tz: str | None = None
     own: str | None = None
 
     def __call__(self, text: str, field: str, *, ahead: bool = False) -> Instant:
-        """The instant of a text; with `ahead`, a length of time without a sign counts from now on."""
+        """Parse an instant; with `ahead`, a duration without a sign counts from now."""
         text = " ".join(text.split())
         if text == "now":
             return Instant(self.now.replace(microsecond=0))
@@ -85,19 +85,21 @@ class InstantParser:
             raise self._no_zone(text, field)
         day = self.now.astimezone(zone_info(tz)).date() + timedelta(days=_DAYS[found[1]])
         at = _on_clock(_parse(f"{day}T{found[2] or '00:00'}", field), tz, field)
-        return Instant(at, "" if found[3] or self.tz else f"{text} was read on the clock of {tz}: {clock(at, tz)}")
+        return Instant(at, "" if found[3] or self.tz else f"{text} was read in time zone {tz}: {clock(at, tz)}")
 
     def _no_zone(self, text: str, field: str) -> InvalidError:
         tz = self.own if self.own not in (None, "UTC") else "Europe/Rome"
-        whose = ", the schedule's own" if tz == self.own else ""
+        whose = " (the schedule's own)" if tz == self.own else ""
         return InvalidError(
-            f"{field}: {text!r} has no zone;", field=field, hint=f'write "{text} {tz}"{whose}, "{text}Z", or give --tz.'
+            f"{field}: {text!r} has no time zone.",
+            field=field,
+            hint=f'Write "{text} {tz}"{whose}, "{text}Z", or give --tz.',
         )
 
     def _no_instant(self, text: str, field: str, ahead: bool) -> InvalidError:
         away = '"2h"' if ahead else '"-1h"'
-        hint = f'write "2026-03-29T01:00:00Z", "2026-03-29 03:00 Europe/Rome", {away}, "in 2h" or "tomorrow 09:00".'
-        return InvalidError(f"{field}: {text[:60]!r} is not an instant;", field=field, hint=hint)
+        hint = f'Write "2026-03-29T01:00:00Z", "2026-03-29 03:00 Europe/Rome", {away}, "in 2h" or "tomorrow 09:00".'
+        return InvalidError(f"{field}: {text[:60]!r} is not an instant.", field=field, hint=hint)
 
 
 def _parse(text: str, field: str) -> datetime:
@@ -105,24 +107,24 @@ def _parse(text: str, field: str) -> datetime:
         return parse_iso(f"{text}T00:00" if _DATE.fullmatch(text) else text, field)
     except InvalidError:
         raise InvalidError(
-            f"{field}: there is no {text[:60]!r} in the calendar.", field=field, hint="Check day, month and time."
+            f"{field}: {text[:60]!r} does not exist in the calendar.", field=field, hint="Check day, month and time."
         ) from None
 
 
 def _on_clock(wall: datetime, tz: str, field: str) -> datetime:
-    """A time that the clock leaps over is the end of the leap, one that it repeats the first: as for ticks."""
+    """Convert wall-clock time like ticks: a time in a DST gap is the end of the gap, a repeated time the first one."""
     return to_datetime(zone(tz).to_epoch(_within(wall_seconds(wall), field)))
 
 
 def _within(second: int, field: str) -> int:
-    """Not so near to the first and last year that a zone's offset leads out of the calendar."""
+    """Refuse seconds within two days of the limits of the calendar, because a UTC offset could exceed them."""
     if not FIRST_SECOND + 2 * DAY <= second <= LAST_SECOND - 2 * DAY:
-        raise InvalidError(f"{field}: lies outside the years 1 to 9999.", field=field)
+        raise InvalidError(f"{field}: is outside the years 1 to 9999.", field=field)
     return second
 
 
 async def reader(client: Client, name: str, settings: GlobalOptions) -> tuple[Schedule, InstantParser]:
-    """The schedule, and how instants about it are read."""
+    """Return the schedule and an instant parser for its time zone."""
     schedule = await client.schedules.get(name)
     own = schedule.definition.trigger.tz if schedule.definition else None
     return schedule, InstantParser(await client.system.now(), settings.tz, own)

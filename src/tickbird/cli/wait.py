@@ -21,12 +21,12 @@ FOREVER = "forever"
 
 
 def wait_seconds(value: str) -> int | None:
-    """How many seconds to wait: 90, 10m; None where there is no end to it."""
+    """Parse the timeout of --wait, such as 90 or 10m; None means forever."""
     return None if value == FOREVER else length(value)
 
 
 async def wait_for(client: Client, settings: GlobalOptions, run_id: int, within: int | None) -> RunRecord:
-    """The run once it is final; what it logs is printed as it comes, unless a program reads."""
+    """Wait for a run and return it. Without --json, its log is printed live."""
     if settings.as_json:
         return await client.runs.wait(run_id, timeout=within)
     try:
@@ -39,21 +39,21 @@ async def wait_for(client: Client, settings: GlobalOptions, run_id: int, within:
 
 
 async def logged(client: Client, settings: GlobalOptions, run_id: int) -> Sequence[LogLine]:
-    """All that it has logged, for a program; a person has seen it already."""
+    """Return the complete log for --json; [] otherwise, because it was printed live."""
     return await rest(client, run_id, (0, 0)) if settings.as_json else []
 
 
 def print_end(settings: GlobalOptions, run: RunRecord, lines: Sequence[LogLine]) -> int:
-    """Say how a run ended; 0 if it succeeded."""
+    """Print how a run ended and return the exit code."""
     good = run.status == "succeeded"
     took = "" if run.duration is None else f" after {duration_text(run.duration)}"
     why = run.error.strip().splitlines()[-1] if run.error and run.error.strip() else run.reason
     end = f": {why}" if why and not good else "."
-    said = Cell(f"Run {run.id} of {run.schedule} {_ENDED[run.status]}{took}{end}", "green" if good else "red")
+    text = Cell(f"Run {run.id} of {run.schedule} {_ENDED[run.status]}{took}{end}", "green" if good else "red")
     print_result(
         settings,
         lambda: {"run": encode(run), "lines": [encode(line) for line in lines]},
-        lambda screen: screen.line(said),
+        lambda screen: screen.line(text),
     )
     return 0 if good else FAILED
 

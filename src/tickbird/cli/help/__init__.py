@@ -1,7 +1,7 @@
-"""What `--help` says of a command beyond its options: a page for each, named as the command is.
+"""Help pages: the part of `--help` beyond the options, one file per command.
 
-A page has text (when to use it, what it leaves alone) and then sections: `Examples:` (`# what for` and `$ the line`),
-`Exit codes:` and `See also:`. Pages are read when somebody asks for help, and each example is tried by a test.
+A page starts with text, then has three sections: `Examples:` (`# purpose` and `$ command line`), `Exit codes:` (one
+per line: the code, then when it occurs) and `See also:`. Pages are loaded only for `--help`. A test runs each example.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ SECTIONS = ("Examples:", "Exit codes:", "See also:")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The page of a command; an example is what it is for, and the line."""
+    """An example is a pair of purpose and command line; an exit code is a pair of code and meaning."""
 
     text: str = ""
     examples: Sequence[tuple[str, str]] = ()
-    codes: str = ""
+    codes: Sequence[tuple[str, str]] = ()
     see: Sequence[str] = ()
 
 
 def page_of(command: str) -> Page:
-    """The page of a command, such as "token create"; an empty one where there is none."""
+    """Return the page of a command such as "token create"; an empty page if it has none."""
     file = files(__package__) / f"{command.replace(' ', '-')}.txt"
     if not file.is_file():
         return Page()
@@ -37,11 +37,12 @@ def page_of(command: str) -> Page:
         else:
             parts[section].append(line)
     lines = [line for line in parts.get("Examples:", ()) if line]
-    said = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
-    typed = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+    purposes = [line.removeprefix("# ") for line in lines if line.startswith("# ")]
+    commands = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+    codes = [line.partition(" ") for line in parts.get("Exit codes:", ()) if line]
     return Page(
         text="\n".join(parts[""]).strip(),
-        examples=[*zip(said, typed, strict=True)],
-        codes=" ".join(line for line in parts.get("Exit codes:", ()) if line),
+        examples=[*zip(purposes, commands, strict=True)],
+        codes=[(code, meaning) for code, _, meaning in codes],
         see=[name.strip() for name in " ".join(parts.get("See also:", ())).split(",") if name.strip()],
     )

@@ -60,7 +60,7 @@ def test_a_file_is_compared_applied_and_then_there_is_nothing_to_do(ops: Cli) ->
     assert ops.ok("show", "nightly", "--json").json["definition"]["payload"] == {"limit": 5}
     assert ops.ok("limits", "--json").json["limits"][0]["max_running"] == 3
     assert ops.ok("calendar", "show", "fest", "--json").json["changed_by"] == "ana"
-    assert ops.ok("apply", "-f", "ops.toml").out == "Nothing to do: 2 schedules of app ops as the files say.\n"
+    assert ops.ok("apply", "-f", "ops.toml").out == "Nothing to do: 2 schedules of app ops unchanged.\n"
     assert ops.ok("diff", "-f", "ops.toml").out.startswith("Nothing to do")
 
 
@@ -71,7 +71,7 @@ def test_an_operator_is_heeded_and_named(ops: Cli) -> None:
     same = ops.ok("diff", "-f", "ops.toml").out
     assert same.startswith("Nothing to do")
     assert 'stays paused by ana ("broken")' in same
-    assert "as an operator has set it; the files say" in same
+    assert "set by an operator; the files have" in same
     [stays] = ops.ok("diff", "-f", "ops.toml", "--json").json["stays"]
     assert stays["pause"]["by"] == "ana"
     edit(ops, "0 3 * * *", "0 5 * * *")
@@ -80,7 +80,7 @@ def test_an_operator_is_heeded_and_named(ops: Cli) -> None:
     assert "~ nightly: changed" in out
     assert 'payload: {"limit": 5} → {"limit": 6}' in out
     assert "trigger: At 03:00 (Europe/Rome) → At 05:00 (Europe/Rome)" in out
-    assert "retries: stays 4, as an operator has set it; the files say 1" in out
+    assert "retries: stays 4, set by an operator; the files have 1" in out
     assert 'stays paused by ana ("broken")' in out
     schedule = ops.ok("show", "nightly", "--json").json
     assert (schedule["state"], schedule["definition"]["retries"]) == ("paused", 4)
@@ -92,7 +92,7 @@ def test_what_no_file_has_is_left_or_pruned(ops: Cli) -> None:
     ops.ok("apply", "-f", "ops.toml")
     ops.create("mine")
     (ops.folder / "ops.toml").write_text('app = "ops"\n')
-    assert "Left alone, though no file has them: nightly, often (--prune deletes)." in ops.ok("diff", "-f", ".").out
+    assert "Not in the files, not changed: nightly, often. Use --prune to delete." in ops.ok("diff", "-f", ".").out
     shown = ops.ok("apply", "-f", "ops.toml", "--prune", "--dry-run").out
     assert "- nightly: delete" in shown
     assert "7 ticks vanish within 7 d" in shown
@@ -135,11 +135,11 @@ def test_several_owners_are_told_apart(ops: Cli) -> None:
     (ops.folder / "mine.yaml").write_text("app: ops\nschedules:\n  mine: {every: 1h, task: report}\n")
     said = ops("diff", "-f", "mine.yaml")
     assert (said.code, said.out) == (2, "")
-    assert "mine.yaml:3:3: schedule mine: it was defined by a person, and app 'ops' cannot define it too" in said.err
+    assert "mine.yaml:3:3: schedule mine: a person already defines it, so app 'ops' cannot" in said.err
     refused = ops("apply", "-f", "mine.yaml")
     assert (refused.code, refused.err) == (4, said.err)
     said = ops("apply", "-f", "mine.yaml", "--adopt")
-    assert (said.code, said.err) == (0, "tickbird: no live worker has this task: report.\n")
+    assert (said.code, said.err) == (0, "tickbird: no live worker registers this task: report.\n")
     assert "belongs to app ops from now on" in said.out
 
 
@@ -150,7 +150,7 @@ def test_every_mistake_has_a_line_of_its_own(ops: Cli) -> None:
         said = ops(verb, "-f", "ops.toml", "-f", "bad.toml", "-f", "worse.json")
         assert (said.code, said.out) == (2, "")
         lines = said.err.splitlines()
-        assert lines[-1] == "tickbird: 24 errors; nothing was changed."
+        assert lines[-1] == "tickbird: 24 errors. Nothing was changed."
         assert len(lines) == 25
         assert all(line.split(":")[0] in ("bad.toml", "worse.json") for line in lines[:-1])
     assert ops.ok("ls", "--json").json["schedules"] == []
@@ -168,9 +168,9 @@ def test_a_payload_that_its_task_cannot_take_is_told_where_it_stands(ops: Cli) -
     [
         (("nothing.toml",), 2, "nothing.toml: the file cannot be read (No such file or directory)."),
         (("nothing",), 2, "nothing: the file cannot be read (No such file or directory)."),
-        (("empty",), 2, "empty: the folder holds no file"),
-        (("ops.toml", "-"), 2, "standard input is a whole document"),
-        (("-",), 2, "say how standard input is written"),
+        (("empty",), 2, "empty: the folder contains no file"),
+        (("ops.toml", "-"), 2, "stdin cannot be combined with other files"),
+        (("-",), 2, "the format of stdin is unknown"),
     ],
 )
 def test_files_that_cannot_be_read_are_told(ops: Cli, files: tuple[str, ...], code: int, said: str) -> None:
@@ -242,5 +242,5 @@ def test_a_name_that_only_plain_sql_can_write_is_left_out_of_an_export(bare: Cli
     said = bare("export", "--all", "-o", "all.toml", "--url", "sqlite:///a.db")
     assert said.code == 1
     assert said.out == "1 schedule written to all.toml.\n"
-    assert "1 schedule left out, because no file can have such a name: 'bad name'." in said.err
+    assert "1 schedule not exported, because a file cannot contain such a name: 'bad name'." in said.err
     assert bare.ok("diff", "-f", "all.toml", "--url", "sqlite:///a.db").out.startswith("Nothing to do: 1 schedule")

@@ -40,8 +40,8 @@ def jobs(folder: Path) -> str:
 def test_a_crontab_becomes_a_file_that_is_applied(cli: Cli) -> None:
     said = cli("import", "crontab", "-", "--tz", "Europe/Rome", "-o", "moved.toml", "--into", "ops", stdin=CRONTAB)
     assert (said.code, said.out) == (0, "")
-    assert "1 schedule from -." in said.err
-    assert "2 things left out: line 1: MAILTO=ops" in said.err
+    assert "1 schedule imported from -." in said.err
+    assert "2 items not imported: line 1: MAILTO=ops" in said.err
     assert "# line 2: 0 3 * * * /usr/local/bin/backup --full" in (cli.folder / "moved.toml").read_text()
     assert "tickbird worker --allow-command /usr/local/bin/backup" in (cli.folder / "moved.toml").read_text()
     applied = cli("apply", "-f", "moved.toml", "--json")
@@ -61,8 +61,8 @@ def test_it_is_printed_in_every_spelling(bare: Cli) -> None:
     # A file of JSON has no remarks, so that all of them are told beside it.
     (bare.folder / "more").write_text(f"{CRONTAB}5/20 * * * * /bin/step\n")
     beside = bare("import", "crontab", "more", "--format", "json").err
-    assert "  left out: line 3: @reboot /bin/start: it runs when the machine starts" in beside
-    assert "  step: A step behind a single number goes to the end of the field" in beside
+    assert "  not imported: line 3: @reboot /bin/start: it runs when the machine starts" in beside
+    assert "  step: A step after a single number extends to the end of the field" in beside
     bare("import", "crontab", "crontab", "-o", "moved.yml")
     assert (bare.folder / "moved.yml").read_text().startswith("# Imported from crontab (cron).")
 
@@ -73,8 +73,8 @@ def test_settings_and_cronjobs_name_the_days_of_clock_changes(bare: Cli) -> None
         'beat_schedule = {"gap": {"task": "t", "schedule": crontab(hour=2, minute=30)}}\n'
     )
     said = bare("import", "celery-beat", "settings.py")
-    assert "When clocks change, Celery has another rule." in said.out
-    assert "clock changes: 1 schedule (gap) not at the same instants on " in said.err
+    assert "Celery handles DST changes differently." in said.out
+    assert "DST changes: 1 schedule (gap) with different instants on " in said.err
     job = {"spec": {"template": {"spec": {"containers": [{"image": "i", "command": ["/bin/true"]}]}}}}
     spec = {"schedule": "30 2 * * *", "timeZone": "America/New_York", "jobTemplate": job}
     document = {"kind": "CronJob", "metadata": {"name": "gap"}, "spec": spec}
@@ -87,23 +87,23 @@ def test_settings_and_cronjobs_name_the_days_of_clock_changes(bare: Cli) -> None
 def test_pickles_are_not_opened_unless_they_are_trusted(bare: Cli) -> None:
     url = jobs(bare.folder)
     words = bare.refused(2, "import", "apscheduler", url)
-    assert "to open one is to execute what whoever wrote it wants" in words
+    assert "unpickling can execute arbitrary code" in words
     assert "--trust-pickle" in words
     assert not (bare.folder / "executed").exists()
     said = bare("import", "apscheduler", url, "--trust-pickle", "--python", sys.executable)
     assert said.code == 0
     # In a process of its own.
     assert (bare.folder / "executed").read_text() not in ("", str(os.getpid()))
-    assert "a pickle is a program" in " ".join(bare.ok("import", "apscheduler", "--help").out.split())
+    assert "Unpickling executes any code" in " ".join(bare.ok("import", "apscheduler", "--help").out.split())
 
 
 @pytest.mark.parametrize(
     "args, words",
     [
         (("crontab", "nowhere"), "nowhere cannot be read: No such file"),
-        (("kubernetes", "broken"), "this cannot be read as YAML"),
+        (("kubernetes", "broken"), "this is not valid YAML"),
         (("celery-beat", "broken"), "is not a Python file"),
-        (("django-celery-beat", "mysql://u:secret@h/d"), "is not a database that can be read"),
+        (("django-celery-beat", "mysql://u:secret@h/d"), "is not a supported database URL"),
         (("crontab", "broken", "--into", "a b"), "app: 'a b' is not a usable name"),
         (("crontab", "broken", "-o", "no/such/folder"), "cannot be written"),
     ],
@@ -118,7 +118,7 @@ def test_what_is_imported_as_shadows_runs_nothing(cli: Cli) -> None:
     text = (cli.folder / "moved.toml").read_text()
     assert "shadow = true" in text
     assert "`tickbird shadow report`" in text
-    assert "a shadow: its ticks are recorded, and nothing runs" in cli("diff", "-f", "moved.toml").out
+    assert "a shadow: ticks are recorded, nothing runs" in cli("diff", "-f", "moved.toml").out
     cli.ok("apply", "-f", "moved.toml")
     assert "active shadow" in cli.ok("ls").out
     refused = cli("trigger", "backup")
@@ -126,7 +126,7 @@ def test_what_is_imported_as_shadows_runs_nothing(cli: Cli) -> None:
     assert {tick["skipped"] for tick in cli.ok("preview", "backup", "--json").json["ticks"]} == {"shadow"}
     (cli.folder / "moved.toml").write_text(text.replace("shadow = true\n", ""))
     said = cli("diff", "-f", "moved.toml")
-    assert "cut over: from its tick of " in said.out
+    assert "switched to real runs: from its tick of " in said.out
     cli.ok("set", "backup", "shadow=false")
     assert "shadow" not in cli.ok("ls").out
     assert cli("trigger", "backup").code == 0
@@ -148,7 +148,7 @@ def test_what_a_crontab_did_a_worker_does(folder: Path, migrated_file: Path) -> 
     assert made.code == 0, made.err
     assert cli("apply", "-f", "moved.toml").code == 0
     allowed = [part for path in ("/bin/echo", "/bin/cat", "/bin/sh") for part in ("--allow-command", path)]
-    assert "and the variables that they set: --allow-env NAME\n" in (cli.folder / "moved.toml").read_text()
+    assert "and these variables: --allow-env NAME\n" in (cli.folder / "moved.toml").read_text()
     worker = cli.start("worker", *allowed, "--allow-env", "NAME")
     try:
         told = {}

@@ -101,7 +101,7 @@ def test_a_schedule_of_another_owner_is_a_conflict(billing: Cli, new: Cli) -> No
     applied(new, "-f", "taken.toml")
     said = new("apply", "-f", "all.toml")
     assert said.code == 4
-    assert "schedule hourly: it was defined by app 'other', and app 'billing' cannot define it too" in said.err
+    assert "schedule hourly: app 'other' already defines it, so app 'billing' cannot" in said.err
     assert list(shown(new)) == ["hourly"]
 
 

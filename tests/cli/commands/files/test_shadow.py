@@ -73,10 +73,10 @@ def test_what_is_missing_and_what_is_extra_is_named(cli: Cli) -> None:
     assert [datetime.fromisoformat(at) for at in one["missing_ticks"]] == [TICKS[2], TICKS[5]]
     assert [datetime.fromisoformat(each["at"]) for each in one["extra_firings"]] == [extra + timedelta(seconds=1)]
     assert (said.json["unreadable"]["count"], said.json["others"]["names"]) == (1, {"/bin/backup -b": 1})
-    assert "1 line of the log could not be read and was passed over; syslog:1" in said.err
+    assert "1 line of the log could not be read: syslog:1" in said.err
     shown = cli("shadow", "report", "--log", "syslog")
     assert "missing: the old system did not fire" in shown.out
-    assert "extra: the old system fired; Tickbird has no tick then" in shown.out
+    assert "extra: the old system fired, but Tickbird has no tick then" in shown.out
     # Of a shorter time, and with a longer tolerance, it is another thing.
     short = cli("shadow", "report", "--log", "syslog", "--since", TICKS[3].isoformat(), "--until", TICKS[4].isoformat())
     assert short.code == 0, short
@@ -160,12 +160,12 @@ def test_pings_and_reports_by_way_of_a_server(cli: Cli) -> None:
 
 
 WRONG: list[tuple[list[str], str]] = [
-    ([], "say what to compare with"),
-    (["--log", "a", "--pings"], "one kind of source at a time"),
+    ([], "source: is missing"),
+    (["--log", "a", "--pings"], "only one kind at a time"),
     (["--log", "absent"], "cannot be read"),
     (["--pings", "--map", "x"], "OLD=NEW"),
-    (["--pings", "--map", "x=y"], "none of the schedules"),
-    (["--pings", "--since", "now", "--until", "-1h"], "lies before since"),
+    (["--pings", "--map", "x=y"], "not one of the compared schedules"),
+    (["--pings", "--since", "now", "--until", "-1h"], "is before since"),
     (["digest", "--log", "empty"], "--map 'COMMAND=digest'"),
     (["real", "--pings"], "was never a shadow"),
     (["nobody", "--pings"], "there is no schedule"),

@@ -67,20 +67,20 @@ def test_ticks_whose_run_may_have_been_pruned_do_not_run_again(report: Cli) -> N
 
     report.store(prune)
     said = report.ok("backfill", "report", *RANGE, "--dry-run")
-    assert said.out.startswith("6 runs of report would be made; 0 ticks of the range have a run already.\n")
+    assert said.out.startswith("6 runs of report would be created; 0 ticks of the range already have a run.\n")
     left_out = (
-        "4 ticks up to 2020-01-04 00:00:00 UTC are left out: a run may have been pruned, and no tick runs twice.\n"
+        "4 ticks up to 2020-01-04 00:00:00 UTC are excluded: their runs may have been pruned, and no tick runs twice.\n"
     )
     assert left_out in said.out
     plan = report.ok("backfill", "report", *RANGE, "--dry-run", "--json").json["backfill"]
     assert (plan["count"], plan["pruned"], plan["pruned_until"]) == (6, 4, "2020-01-04T00:00:00Z")
     again = report.ok("backfill", "report", "--from", "2020-01-01Z", "--to", "2020-01-04Z", "--yes")
-    assert again.out == f"Nothing to run: 0 ticks of the range have a run already.\n{left_out}"
+    assert again.out == f"Nothing to run: 0 ticks of the range already have a run.\n{left_out}"
 
 
 def test_a_dry_run_tells_what_would_run(report: Cli) -> None:
     out = report.ok("backfill", "report", *RANGE, "--dry-run").out
-    assert out.startswith("10 runs of report would be made; 0 ticks of the range have a run already.")
+    assert out.startswith("10 runs of report would be created; 0 ticks of the range already have a run.")
     assert "2020-01-01 00:00:00 UTC" in out
     assert "2020-01-10 00:00:00 UTC" in out
     document = report.ok("backfill", "report", *RANGE, "--dry-run", "--json").json["backfill"]
@@ -92,7 +92,7 @@ def test_a_dry_run_tells_what_would_run(report: Cli) -> None:
 def test_a_long_dry_run_is_cut_short(report: Cli) -> None:
     out = report.ok("backfill", "report", "--from", "2020-01-01Z", "--to", "+3d", "--dry-run").out
     assert re.search(r"… and [\d,]+ more", out)
-    assert "The range was cut at" in out
+    assert "The range ends at" in out
 
 
 def test_start_look_and_cancel(report: Cli) -> None:
@@ -101,8 +101,8 @@ def test_start_look_and_cancel(report: Cli) -> None:
     assert "`tickbird backfill --cancel 1`" in said.out
     run_next(report, 2)
     head, row = report.ok("backfills", "--schedule", "report").out.splitlines()
-    assert head.split() == ["ID", "SCHEDULE", "STATE", "DONE", "FROM", "TO", "MADE", "BY", "NOTE"]
-    assert re.search(r"^1 +report +going on +2/10 +2020-01-01 00:00:00 UTC +2020-01-10 23:59:59 UTC", row)
+    assert head.split() == ["ID", "SCHEDULE", "STATE", "DONE", "FROM", "TO", "CREATED", "BY", "NOTE"]
+    assert re.search(r"^1 +report +running +2/10 +2020-01-01 00:00:00 UTC +2020-01-10 23:59:59 UTC", row)
     assert "2 of 10 done (7 waiting, 1 queued, 2 succeeded)" in report.ok("backfills", "1").out
     assert "newest first, 1 at a time" in report.ok("backfills", "1").out
     out = report.ok("backfill", "--cancel", "1", "--note", "enough").out
@@ -115,7 +115,7 @@ def test_start_look_and_cancel(report: Cli) -> None:
 def test_what_has_a_run_is_left_out(report: Cli) -> None:
     report.ok("backfill", "report", *RANGE, "--yes", "--detach")
     again = report.ok("backfill", "report", *RANGE, "--yes")
-    assert again.out == "Nothing to run: 10 ticks of the range have a run already.\n"
+    assert again.out == "Nothing to run: 10 ticks of the range already have a run.\n"
 
 
 @pytest.mark.parametrize("status, code", [("succeeded", 0), ("failed", 1)])
@@ -136,7 +136,10 @@ def test_ctrl_c_leaves_the_runs_alone(report: Cli) -> None:
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "It goes on without you: `tickbird backfills 1` shows it, `tickbird backfill --cancel 1`" in err
+    assert (
+        "The backfill continues. Show it with `tickbird backfills 1`, or cancel it with `tickbird backfill --cancel 1`"
+        in err
+    )
     counts = report.ok("backfills", "1", "--json").json["backfill"]["counts"]
     assert (counts["waiting"], counts["queued"]) == (9, 1)
 
@@ -151,23 +154,23 @@ def test_nobody_serves_it(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "code, args, sentence",
     [
-        (2, ["report"], "give a schedule, --from and --to; or --cancel with the number of a backfill."),
-        (2, ["report", *RANGE], "there is nobody to ask; confirm with --yes, or look first with --dry-run."),
-        (2, ["report", "--cancel", "1"], "--cancel takes the number of a backfill and no schedule, --from or --to."),
-        (2, ["report", *RANGE, "--yes", "--stop-running"], "--stop-running goes with --cancel."),
+        (2, ["report"], "give a schedule, --from and --to, or --cancel with a backfill id."),
+        (2, ["report", *RANGE], "the terminal is not interactive. Confirm with --yes, or check with --dry-run first."),
+        (2, ["report", "--cancel", "1"], "--cancel takes a backfill id, and excludes NAME, --from and --to."),
+        (2, ["report", *RANGE, "--yes", "--stop-running"], "--stop-running requires --cancel."),
         (
             2,
             ["report", "--from", "2020-01-02Z", "--to", "2020-01-01Z", "--yes"],
             "first: 2020-01-02T00:00:00Z lies after",
         ),
-        (2, ["report", "--from", "2020-01-01", "--to", "now", "--yes"], "from: '2020-01-01' has no zone;"),
-        (2, ["report", "--from", "soon", "--to", "now", "--yes"], "from: 'soon' is not an instant;"),
+        (2, ["report", "--from", "2020-01-01", "--to", "now", "--yes"], "from: '2020-01-01' has no time zone."),
+        (2, ["report", "--from", "soon", "--to", "now", "--yes"], "from: 'soon' is not an instant."),
         (
             2,
             ["report", "--from", "1990-01-01Z", "--to", "now", "--dry-run"],
             "ticks without a run, more than the 10,000",
         ),
-        (2, ["report", *RANGE, "--yes", "--payload", "[]"], "payload: must be a JSON object"),
+        (2, ["report", *RANGE, "--yes", "--payload", "[]"], "payload: is not a JSON object"),
         (3, ["nothing", *RANGE, "--yes"], "there is no schedule 'nothing'"),
         (3, ["--cancel", "99"], "there is no backfill 99; `tickbird backfills` shows those that exist."),
     ],
@@ -180,7 +183,7 @@ def test_held_release_and_drop(bill: Cli) -> None:
     assert bill.ok("held", "--json").json["held"][0]["count"] == 10
     out = bill.ok("held").out
     assert re.search(r"^bill +10 +20", out, re.MULTILINE)
-    assert "`tickbird release NAME` lets them run" in out
+    assert "Run them with `tickbird release NAME`" in out
     out = bill.ok("held", "bill", "-c", "2").out
     assert "… and 8 more" in out
     assert out.count("catch_up") == 2
@@ -193,8 +196,8 @@ def test_held_release_and_drop(bill: Cli) -> None:
     assert "`tickbird release bill` lets it run, `tickbird drop bill` cancels it." in why
 
     assert bill.ok("drop", "bill", "--count", "8", "--yes").out == "8 held runs of bill dropped. 2 still held.\n"
-    assert bill.ok("release", "bill", "--per-minute", "2").out == "2 held runs of bill released, 2 a minute.\n"
-    assert bill.ok("held").out == "Nothing is held.\n"
+    assert bill.ok("release", "bill", "--per-minute", "2").out == "2 held runs of bill released, 2 per minute.\n"
+    assert bill.ok("held").out == "There are no held runs.\n"
     assert bill.ok("held", "bill").out == "No run of bill is held.\n"
     assert "no run of schedule 'bill' is held" in bill.refused(4, "release", "bill")
     assert "cancelled: by ana: dropped" in bill.ok("why", "bill", run["scheduled_for"]).out
@@ -211,6 +214,6 @@ def test_released_runs_say_who_released_them(bill: Cli) -> None:
 
 
 def test_drop_asks(bill: Cli) -> None:
-    assert bill.refused(2, "drop", "bill").startswith("there is nobody to ask; confirm with --yes.")
+    assert bill.refused(2, "drop", "bill").startswith("the terminal is not interactive. Confirm with --yes.")
     assert "there is no schedule 'nothing'" in bill.refused(3, "drop", "nothing", "--yes")
     assert bill.ok("held", "--json").json["held"][0]["count"] == 10

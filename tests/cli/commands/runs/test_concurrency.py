@@ -18,13 +18,13 @@ def occupy(cli: Cli, count: int) -> None:
 
 
 def test_limits_are_listed_set_and_removed(cli: Cli) -> None:
-    assert cli.ok("limits").out.startswith("No concurrency keys in use.")
+    assert cli.ok("limits").out.startswith("No concurrency keys are in use.")
     occupy(cli, 4)
     assert [line.split() for line in cli.ok("limits").out.splitlines()] == [
         ["KEY", "LIMIT", "ACTIVE", "WAITING"],
         ["warehouse", "1", "(default)", "1", "3"],
     ]
-    assert cli.ok("limit", "set", "warehouse", "3").out == "warehouse: 3 at once; 3 active, 1 waiting.\n"
+    assert cli.ok("limit", "set", "warehouse", "3").out == "warehouse: limit 3; 3 active, 1 waiting.\n"
     assert cli.ok("limits", "--json").json == {
         "limits": [{"key": "warehouse", "max_running": 3, "is_explicit": True, "active": 3, "waiting": 1}]
     }

@@ -22,9 +22,9 @@ def begin(cli: Cli, count: int) -> None:
 
 
 def test_queues_are_listed_and_given_rates(cli: Cli) -> None:
-    assert cli.ok("queues").out.startswith("No queues in use")
+    assert cli.ok("queues").out.startswith("No queues are in use")
     said = cli("queue", "mail", "--rate", "2/h")
-    assert (said.code, said.out) == (0, "mail: at most 2 runs begin within any 1 h; 0 queued, 0 running.\n")
+    assert (said.code, said.out) == (0, "mail: at most 2 runs start within any 1 h; 0 queued, 0 running.\n")
     assert "no worker that executes is alive: its runs stay queued until one does" in said.err
     begin(cli, 3)
     heads, mail = (line.split() for line in cli.ok("queues").out.splitlines())
@@ -65,7 +65,7 @@ def test_a_run_says_that_it_waits_for_its_queue(cli: Cli) -> None:
     cli("queue", "mail", "--rate", "1/h")
     begin(cli, 2)
     listed = cli.ok("runs").out
-    assert listed.count("waits for the rate of mail, 1/h, until ") == 1
+    assert listed.count("rate limit of mail, 1/h: waits until ") == 1
     said = cli.ok("runs", "2")
     assert "1/h: it may begin at " in said.out
     turn = cli.ok("runs", "2", "--json").json["queue_position"]

@@ -102,7 +102,7 @@ def test_an_unknown_run(cli: Cli, run: str) -> None:
         (("0",), "is not in the range"),
         (("abc",), "is not a valid integer"),
         (("--status", "lost"), "'lost' is not one of"),
-        (("1", "--status", "failed"), "filter a list"),
+        (("1", "--status", "failed"), "filter the list"),
     ],
 )
 def test_runs_refuses(cli: Cli, args: tuple[str, ...], words: str) -> None:

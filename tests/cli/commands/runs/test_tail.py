@@ -50,7 +50,7 @@ def test_skips_and_catch_up_in_a_tail(cli: Cli) -> None:
     planned, skipped = cli.ok("tail", "--since", "-1h", "--no-follow").out.splitlines()
     assert "hourly  run 1 planned for 2" in planned
     assert planned.endswith("(catch_up, covers 24 ticks)")
-    assert "hourly  skipped 23 ticks (coalesced, behind run 1): 2" in skipped
+    assert "hourly  skipped 23 ticks (coalesced, run 1): 2" in skipped
 
 
 def test_a_tail_goes_on_and_tells_everything_once(shop: Cli) -> None:
@@ -135,12 +135,12 @@ def test_a_tail_outlives_a_lost_database(bare: Cli, postgres_url: str) -> None:
     shop("trigger", "mine")
     until(lambda: "run 1 planned" in talk.text, lambda: talk.text)
     wire.cut()
-    until(lambda: "Waiting for it to come back." in talk.text, lambda: talk.text)
+    until(lambda: "Waiting for the store." in talk.text, lambda: talk.text)
     shop("trigger", "mine")
     wire.mend()
     until(lambda: "run 2 planned" in talk.text, lambda: talk.text)
-    assert talk.text.count("Waiting for it to come back.") == 1
-    until(lambda: "the store answers again." in talk.text, lambda: talk.text)
+    assert talk.text.count("Waiting for the store.") == 1
+    until(lambda: "the store is reachable again." in talk.text, lambda: talk.text)
     assert talk.end(signal.SIGINT) == 130
     talk.close()
     wire.close()
@@ -151,9 +151,9 @@ def test_a_tail_outlives_a_lost_database(bare: Cli, postgres_url: str) -> None:
 @pytest.mark.parametrize(
     "args,code,words",
     [
-        (("--no-follow",), 2, "--no-follow needs --since."),
+        (("--no-follow",), 2, "--no-follow requires --since."),
         (("--since", "soon"), 2, "since: 'soon' is not an instant"),
-        (("--since", "2026-01-01"), 2, "since: '2026-01-01' has no zone"),
+        (("--since", "2026-01-01"), 2, "since: '2026-01-01' has no time zone"),
         (("--since", "-1h", "--schedule", "digset"), 3, "Did you mean digest?"),
         (("--url", "sqlite:///nowhere.db"), 5, "there is no database file"),
     ],
@@ -227,7 +227,7 @@ def test_logs_are_followed_until_the_run_ends(cli: Cli) -> None:
     talk = Talk(cli.start("logs", "1", "-f"))
     silent = cli("logs", "1")
     assert (silent.code, silent.out) == (0, "")
-    assert silent.err == "tickbird: run 1 is queued and has logged nothing.\n"
+    assert silent.err == "tickbird: run 1 is queued, and its log is empty.\n"
     cli.ok("cancel", "1")
     assert talk.process.wait(60) == 0
     talk.close()

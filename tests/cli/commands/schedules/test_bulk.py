@@ -19,7 +19,7 @@ def test_many_are_paused_resumed_and_triggered(shop: Cli) -> None:
     assert out == "3 of 3 schedules paused.\n"
     assert states(shop) == {"digest": "paused", "etl": "active", "mail-a": "paused", "mail-b": "paused"}
     lines = shop.ok("pause", "--all", "--yes", "--note", "more").out.splitlines()
-    assert lines[:3] == ["1 of 4 schedules paused.", "", "Left alone"]
+    assert lines[:3] == ["1 of 4 schedules paused.", "", "Not changed"]
     assert lines[4].split(maxsplit=1) == ["digest", "is paused already, by ana"]
     document = shop.ok("resume", "--all", "--contains", "mail-", "--yes", "--expect", "2", "--json").json
     assert (document["verb"], document["changed"], document["not_changed"]) == ("resume", ["mail-a", "mail-b"], [])
@@ -34,19 +34,19 @@ def test_a_count_that_changed_changes_nothing(cli: Cli) -> None:
     args = ("pause", "--all", "-y", "--note", "x", "--expect", "3")
     assert cli.refused(4, *args).startswith("2 schedules match, not 3: that is more than 10 % off")
     assert set(states(cli).values()) == {"active"}
-    assert cli.refused(3, "trigger", "--all", "-y", "--tag", "none").startswith("no schedule matches;")
+    assert cli.refused(3, "trigger", "--all", "-y", "--tag", "none").startswith("no schedule matches.")
 
 
 @pytest.mark.parametrize(
     "args, words",
     [
-        (("pause", "--note", "x"), "give the name of a schedule, or --all"),
-        (("pause", "a", "--all", "--note", "x", "-y"), "give the name of a schedule, or --all"),
-        (("resume", "a", "--tag", "x"), "go with --all"),
-        (("trigger", "a", "-y"), "go with --all"),
-        (("trigger", "--all", "-y", "--payload", "{}"), "--payload goes with a NAME"),
-        (("trigger", "--all"), "there is nobody to ask; confirm with --yes"),
-        (("resume", "--all", "--json"), "there is nobody to ask; confirm with --yes"),
+        (("pause", "--note", "x"), "give either the name of a schedule or --all"),
+        (("pause", "a", "--all", "--note", "x", "-y"), "give either the name of a schedule or --all"),
+        (("resume", "a", "--tag", "x"), "require --all"),
+        (("trigger", "a", "-y"), "require --all"),
+        (("trigger", "--all", "-y", "--payload", "{}"), "--payload requires NAME"),
+        (("trigger", "--all"), "the terminal is not interactive. Confirm with --yes"),
+        (("resume", "--all", "--json"), "the terminal is not interactive. Confirm with --yes"),
         (("pause", "--all", "-y"), "--note"),
         (("pause", "--all", "-y", "--note", "x", "--state", "deleted"), "--state"),
         (("pause", "--all", "-y", "--note", "x", "--until", "yesterday"), "until"),

@@ -31,9 +31,9 @@ def test_a_preview_changes_nothing_and_takes_one_document(cli: Cli) -> None:
     [
         (("put", "fest"), 2, "closes nothing"),
         (("put", "fest", "--date", "never"), 2, "'never' is not a date"),
-        (("put", "fest", "--years", "2026-2027"), 2, "give --country too"),
-        (("put", "fest", "--country", "DE", "--years", "soon"), 2, "write 2026-2036"),
-        (("put", "fest", "--file", "{}", "--date", "12-25"), 2, "not both"),
+        (("put", "fest", "--years", "2026-2027"), 2, "Give --country too"),
+        (("put", "fest", "--country", "DE", "--years", "soon"), 2, "Write 2026-2036"),
+        (("put", "fest", "--file", "{}", "--date", "12-25"), 2, "cannot be combined"),
         (("put", "weekends", "--date", "12-25"), 2, "built in"),
         (("rm", "fest"), 3, "there is no calendar 'fest'"),
     ],

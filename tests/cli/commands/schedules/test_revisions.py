@@ -25,7 +25,7 @@ def test_going_back_to_a_revision(cli: Cli) -> None:
     cli.create("digest", payload={"limit": 5})
     cli.ok("set", "digest", 'payload={"limit": 7}', "retries=2")
     out = cli.ok("roll-back", "digest", "--to", "1", "--note", "wrong").out.splitlines()
-    assert out[0] == "digest is as it was at revision 1; it is now at revision 3."
+    assert out[0] == "digest: revision 1 is restored as revision 3."
     assert [line.split() for line in out[1:]] == [
         ["FIELD", "BEFORE", "AFTER"],
         ["payload.limit", "7", "5"],

@@ -41,7 +41,7 @@ def test_reschedule_moves_the_next_tick_and_tells_what_is_passed_over(shop: Cli)
 def test_reschedule_refuses(shop: Cli) -> None:
     assert "is past; choose a later instant, or trigger" in shop.refused(2, "reschedule", "etl", "-1h")
     assert "WHEN: 'soon' is not an instant" in shop.refused(2, "reschedule", "etl", "soon")
-    assert "has no zone" in shop.refused(2, "reschedule", "etl", "2999-01-01 09:00")
+    assert "has no time zone" in shop.refused(2, "reschedule", "etl", "2999-01-01 09:00")
     assert "at revision 1, not 7" in shop.refused(4, "reschedule", "etl", "2h", "--if-revision", "7")
     assert shown(shop, "etl")["revision"] == 1
 
@@ -87,7 +87,7 @@ def test_set_patches_and_never_replaces(shop: Cli) -> None:
     assert shown(shop, "digest")["definition"] == {**before, **changed}
     assert shown(shop, "digest")["field_overrides"] == changed
     again = shop.ok("set", "digest", "timeout=1200").out
-    assert again == "digest is so already; it stays at revision 2.\n"
+    assert again == "digest: nothing changed. It stays at revision 2.\n"
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_unset_of_what_a_person_defined_is_the_default(cli: Cli) -> None:
 @pytest.mark.parametrize(
     "given,words",
     [
-        ((), "name what to set, such as retries=3"),
-        (("retries",), "'retries' is not of the form field=value; write, for example, retries=3."),
+        ((), "give a field to set, such as retries=3"),
+        (("retries",), "'retries' is not field=value. Write, for example, retries=3."),
         (("retrys=3",), "'retrys' is not an option of a schedule; did you mean retries?"),
         (("retries=many",), "retries: 'many' is not a whole number."),
         (("retries=1.5",), "retries: '1.5' is not a whole number."),
@@ -183,19 +183,19 @@ def test_unset_of_what_a_person_defined_is_the_default(cli: Cli) -> None:
         (("overlap=maybe",), "overlap: 'maybe' is not one of skip, queue, replace, allow."),
         (("exclude=someday",), "exclude: 'someday' is neither a weekday nor a date"),
         (("tags=a b",), "tags: 'a b' is not a usable name"),
-        (("payload=[1]",), "payload: must be a JSON object"),
+        (("payload=[1]",), "payload: is not a JSON object"),
         (("payload={",), "payload: is not JSON"),
         (("cron=61 * * * *",), "minute"),
-        (("cron=0 9 * * *", "every=1h"), "every: a schedule has one trigger"),
+        (("cron=0 9 * * *", "every=1h"), "every: a schedule has only one trigger"),
         (("cron=0 9 * * *", "tz=Mars/Phobos"), "no zone is called 'Mars/Phobos'"),
         (("every=soon",), "every: 'soon' is not an interval"),
         (("every=0s",), "seconds: must be at least 1."),
         (("every=1d5m",), "every"),
-        (("at=2999-01-01T00:00:00Z", "tz=UTC"), "tz: this trigger has no zone of its own"),
+        (("at=2999-01-01T00:00:00Z", "tz=UTC"), "tz: this trigger has no time zone"),
         (("trigger={",), "trigger: '{' is not JSON"),
-        (("target=x",), "target: cannot be set here; set task=… or command=…."),
+        (("target=x",), "target: cannot be set directly. Set task=… or command=…."),
         (("task=a b",), "task: 'a b' is not a usable name"),
-        (("end_at=2999-01-01",), "end_at: '2999-01-01' has no zone"),
+        (("end_at=2999-01-01",), "end_at: '2999-01-01' has no time zone"),
         (("backoff=1s,2s,3s",), "backoff: takes one or two lengths"),
         (('backoff={"base": "soon"}',), "backoff: base: 'soon' is not a length of time"),
         (("backoff=20000d",), "backoff: '1728000000' must be"),
@@ -216,7 +216,7 @@ def test_set_only_what_was_seen(shop: Cli) -> None:
 
 def test_set_of_a_trigger_without_a_zone_of_its_own(cli: Cli) -> None:
     cli.create("both", trigger=any_of(cron("0 9 * * *"), every(hours=5)))
-    assert "has no zone of its own; set cron=EXPR with tz=ZONE." in cli.refused(2, "set", "both", "tz=Europe/Rome")
+    assert "has no time zone. Set cron=EXPR with tz=ZONE." in cli.refused(2, "set", "both", "tz=Europe/Rome")
     cli.ok("set", "both", "cron=0 9 * * *", "tz=Europe/Rome")
     assert shown(cli, "both")["zone"] == "Europe/Rome"
 
@@ -226,7 +226,9 @@ def test_rm_says_what_is_cancelled(shop: Cli) -> None:
         shop("trigger", "etl")
     said = shop("rm", "etl", "--yes", "--cancel-runs")
     assert (said.code, said.out) == (0, "etl is deleted. 2 runs cancelled (2, 1).\n")
-    assert said.err == "tickbird: the code of app shop declares etl: its workers and `tickbird sync` create it again.\n"
+    assert (
+        said.err == "tickbird: app shop declares etl in code: its workers and `tickbird sync` will create it again.\n"
+    )
     assert "there is no schedule 'etl'" in shop.refused(3, "show", "etl")
 
 
@@ -237,13 +239,13 @@ def test_rm_leaves_runs_alone_unless_asked(cli: Cli) -> None:
     assert (document["cancelled"], document["cancel_requested"], document["active"]) == ([], [], [1])
     assert document["schedule"]["state"] == "deleted"
     cli.create("idle")
-    assert cli.ok("rm", "idle", "-y").out == "idle is deleted. No run of it was active.\n"
+    assert cli.ok("rm", "idle", "-y").out == "idle is deleted. It had no active runs.\n"
 
 
 def test_rm_refuses_without_anybody_to_ask(cli: Cli) -> None:
     cli.create("mine")
     for args in ((), ("--json",)):
-        assert "there is nobody to ask; confirm with --yes." in cli.refused(2, "rm", "mine", *args)
+        assert "the terminal is not interactive. Confirm with --yes." in cli.refused(2, "rm", "mine", *args)
     assert "at revision 1, not 9" in cli.refused(4, "rm", "mine", "-y", "--if-revision", "9")
     assert shown(cli, "mine")["state"] == "active"
 
@@ -266,7 +268,7 @@ def test_rm_asks_on_a_terminal(cli: Cli, answer: str, code: int, state: str) -> 
     os.close(ours)
     os.close(theirs)
     assert process.returncode == code
-    assert "1 active run of it will go on (--cancel-runs cancels them): 1 queued." in err
+    assert "1 active run will continue (use --cancel-runs to cancel): 1 queued." in err
     assert "Delete mine? [y/N]" in err
     [schedule] = cli.ok("ls", "--json", "--state", state).json["schedules"]
     assert schedule["name"] == "mine"
@@ -293,7 +295,7 @@ def test_retry_a_run(shop: Cli) -> None:
     assert "stays queued until one does" in said.err
     again = shop("retry", "1", "--payload", '{"limit": 8}')
     assert (again.code, again.err) == (0, "tickbird: run 3 waits until the active run of digest is final.\n")
-    assert again.out == "Run 3 repeats run 1 and is waiting. See it with `tickbird runs 3`.\n"
+    assert again.out == "Run 3 repeats run 1 and is waiting. Show it with `tickbird runs 3`.\n"
     assert shop.ok("runs", "3", "--json").json["run"]["payload"] == {"limit": 8}
     assert "payload: is not JSON" in shop.refused(2, "retry", "1", "--payload", "{")
     assert "there is no run 99" in shop.refused(3, "retry", "99")

@@ -24,11 +24,15 @@ def test_of_a_store_and_what_would_be(cli: Cli) -> None:
 
     cli.store(create)
     said = cli.ok("simulate", *DAY).out
-    for part in ("4 active schedules as stored", "no successful run yet: taken to last 10 s", "move s0 from :00 to :"):
+    for part in (
+        "4 active schedules as stored",
+        "no successful run yet: 10 s per run assumed",
+        "move s0 from :00 to :",
+    ):
         assert part in said
     drawn = cli.folder / "next.svg"
     both = cli("simulate", *DAY, "--outage", "2035-06-01 02:00/2h", "--slots", "1", "--svg", str(drawn)).out
-    assert "AS IT IS" in both
+    assert "CURRENT" in both
     assert "skipped, coalesced" in both
     assert ElementTree.parse(drawn).getroot().get("role") == "img"
     assert ElementTree.fromstring(cli.ok("simulate", *DAY, "--svg", "-").out).get("role") == "img"
@@ -70,15 +74,15 @@ def test_what_can_be_counted_by_hand(bare: Cli) -> None:
 @pytest.mark.parametrize(
     "given, said",
     [
-        (("--outage", "tomorrow 02:00"), 'write one such as "2026-11-17 02:00/2h"'),
+        (("--outage", "tomorrow 02:00"), 'Write, for example, "2026-11-17 02:00/2h"'),
         (("--outage", "in 99d/2h"), "outside of the simulated days"),
-        (("--workers", "many"), "write a number such as 3, or a share"),
+        (("--workers", "many"), "Write a number such as 3, or a share"),
         (("--workers", "50%"), "give a number of workers, or slots"),
         (("--slower", "0"), "slower: must be above 0"),
         (("--days", "1", "--to", "in 3d"), "give one of them"),
-        (("--alone",), "--alone goes with -f"),
-        (("--svg", "-", "--json"), "cannot both be printed"),
-        (("--svg", "/nowhere/at/all.svg"), "choose another one"),
+        (("--alone",), "--alone requires -f"),
+        (("--svg", "-", "--json"), "exclude each other"),
+        (("--svg", "/nowhere/at/all.svg"), "Choose another file"),
     ],
 )
 def test_what_makes_no_sense_is_told(cli: Cli, given: tuple[str, ...], said: str) -> None:

@@ -22,14 +22,14 @@ def test_skip_is_shown_everywhere_and_undone(cli: Cli) -> None:
     assert [each["override"] and each["override"]["note"] for each in coming] == [None, None, "office closed", None]
     assert "will be skipped (operator); skipped by ana: office closed" in cli.ok("preview", "daily").out
     shown = cli.ok("show", "daily").out
-    assert "Decided for single ticks" in shown
+    assert "Tick overrides" in shown
     assert [each["tick"] for each in cli.ok("show", "daily", "--json").json["tick_overrides"]] == [tick]
     assert "ana told it to skip this tick: “office closed”" in cli.ok("why", "daily", tick).out
     listed = cli.ok("override", "daily", "--list").out
     assert all(text in listed for text in ("skip", "ana", "office closed"))
     undone = cli.ok("override", "daily", "--undo", tick).out
-    assert undone.startswith("daily: nothing is decided any more for the tick of ")
-    assert cli.ok("override", "daily", "--list").out == "Nothing is decided for single ticks of daily.\n"
+    assert undone.startswith("daily: the override of the tick of ")
+    assert cli.ok("override", "daily", "--list").out == "daily has no tick overrides.\n"
     assert cli.ok("override", "daily", "--list", "--json").json == {"schedule": "daily", "overrides": []}
     after = cli.ok("preview", "daily", "-c", "4", "--json").json["ticks"]
     assert [each["skipped"] for each in after] == [None] * 4
@@ -67,22 +67,22 @@ def test_a_tick_by_the_words_of_the_day(cli: Cli) -> None:
     daily(cli)
     said = cli("override", "daily", "tomorrow 09:00", "--skip")
     assert said.code == 0
-    assert "was read on the clock of Europe/Rome" in said.err
+    assert "was read in time zone Europe/Rome" in said.err
 
 
 def test_override_refuses(cli: Cli) -> None:
     daily(cli)
-    usage = "give the instant of a tick and what is decided for it, or --list, or --undo"
+    usage = "give a tick with --skip, --move-to or --payload, or give --list, or --undo"
     for wrong in ((), (EVE, "--list"), (EVE, "--undo", EVE), ("--skip",), ("--list", "--skip")):
         assert usage in cli.refused(2, "override", "daily", *wrong)
     for unclear in ((EVE,), (EVE, "--skip", "--move-to", "2h"), (EVE, "--skip", "--payload", "{}")):
         told = cli.refused(2, "override", "daily", *unclear)
-        assert "say what is decided: --skip, or --move-to, --payload or both." in told
+        assert "give --skip alone, or --move-to, --payload or both." in told
     assert cli.refused(2, "override", "daily", "2035-12-24T09:00Z", "--skip") == (
         "tick: 2035-12-24T09:00:00Z is no tick of 'daily'; the nearest ones are 2035-12-24T08:00:00Z before and "
         "2035-12-25T08:00:00Z after it."
     )
-    assert "has no zone" in cli.refused(2, "override", "daily", "2035-12-24 09:00", "--skip")
+    assert "has no time zone" in cli.refused(2, "override", "daily", "2035-12-24 09:00", "--skip")
     assert "TICK: 'soon' is not an instant" in cli.refused(2, "override", "daily", "soon", "--skip")
     early = cli.refused(2, "override", "daily", EVE, "--move-to", "2035-12-23T07:00Z")
     assert "ticks are decided in order; choose 2035-12-23T08:00:00Z or later" in early

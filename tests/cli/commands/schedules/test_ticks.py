@@ -40,7 +40,9 @@ def ticks(cli: Cli, expr: str, after: str, count: int = 3, tz: str = "Europe/Rom
 
 def test_preview_of_a_cron_expression_without_its_option(cli: Cli) -> None:
     said = cli.refused(3, "preview", "61 * * * *")
-    assert "there is no schedule '61 * * * *'; `tickbird preview --cron '61 * * * *'` takes a cron expression." in said
+    assert (
+        "there is no schedule '61 * * * *'. For a cron expression, use `tickbird preview --cron '61 * * * *'`." in said
+    )
     assert "--cron" not in cli.refused(3, "preview", "none such")
 
 
@@ -106,12 +108,15 @@ def test_preview_shows_when_a_spread_or_moved_tick_is_due(cli: Cli) -> None:
     [
         ((), "give one of these: the name of a schedule, --cron, --every, --rrule, --at"),
         (("digest", "--cron", "* * * * *"), "give one of these"),
-        (("digest", "--after", "now"), "--after goes with a trigger"),
-        (("--cron", "0 3 * * *", "--after", "2026-01-01"), """'2026-01-01' has no zone; write "2026-01-01 Europe"""),
+        (("digest", "--after", "now"), "--after works with a trigger"),
+        (
+            ("--cron", "0 3 * * *", "--after", "2026-01-01"),
+            """'2026-01-01' has no time zone. Write "2026-01-01 Europe""",
+        ),
         (("--cron", "61 * * * *"), "minute"),
         (("--rrule", "FREQ=SOMETIMES"), "FREQ"),
         (("--rrule", "FREQ=DAILY", "--cron", "* * * * *"), "give one of these"),
-        (("--cron", "* * * * *", "--dtstart", "2026-01-30T09:00:00"), "--dtstart goes with --rrule"),
+        (("--cron", "* * * * *", "--dtstart", "2026-01-30T09:00:00"), "--dtstart requires --rrule"),
         (("--rrule", "FREQ=DAILY", "--dtstart", "tomorrow"), "dtstart"),
         (("--cron", ""), "cron"),
         (("--cron", "* " * 5_000), "longer than 1000 characters"),
@@ -157,8 +162,8 @@ def test_why_explains_the_only_tick_though_it_is_older_than_the_schedule(cli: Cl
 def test_why_refuses_a_time_without_a_zone(shop: Cli) -> None:
     words = shop.refused(2, "why", "etl", "2999-03-29 02:30")
     assert words == (
-        "AT: '2999-03-29 02:30' has no zone; "
-        'write "2999-03-29 02:30 Europe/Rome", the schedule\'s own, "2999-03-29 02:30Z", or give --tz.'
+        "AT: '2999-03-29 02:30' has no time zone; "
+        'write "2999-03-29 02:30 Europe/Rome" (the schedule\'s own), "2999-03-29 02:30Z", or give --tz.'
     )
     for args in (("2999-03-29 02:30 Europe/Rome",), ("2999-03-29 02:30", "--tz", "Europe/Rome")):
         [explanation] = shop.ok("why", "etl", *args, "--json").json["explanations"]
@@ -168,7 +173,7 @@ def test_why_refuses_a_time_without_a_zone(shop: Cli) -> None:
 def test_why_tells_a_day_on_the_schedules_clock(shop: Cli) -> None:
     said = shop("why", "etl", "tomorrow 02:30", "--json")
     assert said.code == 0
-    assert said.err.startswith("tickbird: tomorrow 02:30 was read on the clock of Europe/Rome: 2")
+    assert said.err.startswith("tickbird: tomorrow 02:30 was read in time zone Europe/Rome: 2")
     assert said.json["explanations"][0]["verdict"] == "will run"
 
 

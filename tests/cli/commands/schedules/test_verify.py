@@ -75,7 +75,7 @@ def test_an_audit_reads_every_page(cli: Cli, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_an_audit_of_nothing(cli: Cli) -> None:
-    assert cli.ok("verify").out == "No schedule had a tick to be decided in that time.\n"
+    assert cli.ok("verify").out == "No schedule had an expected tick in that range.\n"
     assert cli.ok("verify", "--json").json["reports"] == []
 
 
@@ -84,8 +84,8 @@ def test_an_audit_of_nothing(cli: Cli) -> None:
     [
         (("horly",), 3, "Did you mean hourly?"),
         (("--from", "soon"), 2, "from: 'soon' is not an instant"),
-        (("--from", "2026-01-01"), 2, "from: '2026-01-01' has no zone"),
-        (("--from", "yesterday"), 2, "from: 'yesterday' has no zone"),
+        (("--from", "2026-01-01"), 2, "from: '2026-01-01' has no time zone"),
+        (("--from", "yesterday"), 2, "from: 'yesterday' has no time zone"),
         (("--from", "now", "--to", "-1h"), 2, "last: lies before first."),
     ],
 )

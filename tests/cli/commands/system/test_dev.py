@@ -138,7 +138,7 @@ def test_an_edit_runs_and_a_mistake_does_not(bare: Cli) -> None:
         until(said("green one"), lambda: talk.text)
         # A mistake is shown, and the last good code goes on.
         bare.write("words", 'WORD = "blue')
-        talk.wait_for("the last good code goes on. Waiting for a change.")
+        talk.wait_for("the previous code is still running. Waiting for a change.")
         talk.wait_for("words.py line 1")
         until(said("green one", Path("said").read_text().count("green one")), lambda: talk.text)
         bare.write("words", 'WORD = "blue"')
@@ -206,7 +206,7 @@ def test_a_store_that_cannot_be_used_at_the_start_ends_it(bare: Cli, postgres_ur
         out, err = process.communicate(timeout=60)
         assert process.returncode == 5, err
         assert words in err
-        assert "The worker has ended by itself with code 5; the store cannot be used." in out
+        assert "The worker ended with exit code 5. The store cannot be used." in out
         assert "Traceback" not in err
 
 
@@ -215,7 +215,7 @@ def test_a_worker_that_ends_by_itself_after_a_change_is_told(bare: Cli, postgres
     with started(bare, "shop") as talk:
         talk.wait_for("Ctrl-C ends it")
         bare.write("shop", APP.replace("Tickbird(", f"Tickbird({postgres_url!r}, "))
-        talk.wait_for("The worker has ended by itself with code 5; waiting for a change.")
+        talk.wait_for("The worker ended with exit code 5. Waiting for a change.")
         talk.wait_for("run `tickbird migrate`")
         assert talk.end() == 0
 
@@ -226,7 +226,7 @@ def test_a_worker_that_ends_by_itself_after_a_change_is_told(bare: Cli, postgres
         ((), 2, "name the app, such as `myapp:bird`"),
         (("nowhere",), 3, "there is no module 'nowhere'"),
         (("shop:nothing",), 3, "the module 'shop' has no 'nothing'"),
-        (("shop.py",), 2, "name the module, not its file"),
+        (("shop.py",), 2, "Name the module, not its file"),
         (("shop", "--drain", "soon"), 2, "'soon' is not a length of time"),
         (("shop", "--slots", "0"), 2, "0 is not in the range"),
         (("shop", "--url", "mysql://x"), 5, "is not a store's URL"),
@@ -285,7 +285,9 @@ def test_a_watch_sees_what_changed_once(tmp_path: Path) -> None:
 def test_where_the_api_cannot_be_served(bare: Cli) -> None:
     bare.write("words", 'WORD = "red"')
     bare.write("beats", BEAT)
-    assert "--port does not go with --no-server" in bare.refused(2, "dev", "beats:bird", "--no-server", "--port", "1")
+    assert "--port and --no-server exclude each other" in bare.refused(
+        2, "dev", "beats:bird", "--no-server", "--port", "1"
+    )
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert f"cannot listen at 127.0.0.1:{port}" in bare.refused(2, "dev", "beats:bird", "--port", port)

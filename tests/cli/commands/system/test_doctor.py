@@ -22,7 +22,7 @@ def test_a_store_that_is_well(bare: Cli) -> None:
     bare.ok("migrate", "--url", "sqlite:///well.db")
     said = bare.ok("doctor", "--url", "sqlite:///well.db")
     assert said.out.count("✓") == 16
-    assert said.out.endswith("\n\n16 well.\n")
+    assert said.out.endswith("\n\n16 passed.\n")
     document = bare.ok("doctor", "--strict", "--url", "sqlite:///well.db", "--json").json
     assert document["ok"] is True
     assert document["counts"] == {"problem": 0, "warning": 0, "unseen": 0, "ok": 16}
@@ -61,7 +61,7 @@ def test_warnings_alone_count_only_with_strict(bare: Cli) -> None:
     sqlite.live_worker({"report": {}})
     said = sqlite.ok("doctor")
     assert "! versions: This tickbird is " in said.out
-    assert said.out.endswith("1 warning, 15 well.\n")
+    assert said.out.endswith("1 warning, 15 passed.\n")
     assert sqlite("doctor", "--strict").code == 1
     assert sqlite("doctor", "--strict", "--json").json["ok"] is False
 
@@ -110,7 +110,7 @@ def test_zones_tells_what_moves(bare: Cli, tmp_path: Path) -> None:
     )
     bare.ok("sync", "app:bird")
     said = bare.ok("zones")
-    assert "They are the same" in said.out
+    assert "The tz data is the same" in said.out
     assert "No tick moves." in said.out
     folder = str(write_zone(tmp_path / "zones", "Europe/Berlin", "CET-1", "9999a"))
     document = bare.ok("zones", "--against", folder, "--days", "366", "--json").json

@@ -24,7 +24,7 @@ def test_migrate_tells_what_it_did(bare: Cli, postgres_url: str) -> None:
         assert first.out.startswith("applied 0001_schema\n")
         again = bare.ok("migrate", "--url", url, "--json")
         assert again.json["applied"] == []
-        assert "was up to date already." in bare.ok("migrate", "--url", url).out
+        assert "was already up to date." in bare.ok("migrate", "--url", url).out
 
 
 @pytest.mark.parametrize(
@@ -182,8 +182,8 @@ def test_a_schema_that_is_too_old(bare: Cli, postgres_url: str) -> None:
     assert "run `tickbird migrate`" in old.refused(5, "ls")
     old.write("shop", APP)
     assert "run `tickbird migrate`" in old.refused(5, "sync", "shop")
-    assert old.ok("migrate").out.startswith("set the version right that the table meta states\n")
-    assert "was up to date already." in old.ok("migrate").out
+    assert old.ok("migrate").out.startswith("corrected the schema version in the table meta\n")
+    assert "was already up to date." in old.ok("migrate").out
     old.ok("ls")
 
 
@@ -191,13 +191,13 @@ def test_one_schedule_is_not_schedules(cli: Cli) -> None:
     text = "from tickbird import Tickbird, every\nbird = Tickbird()\n"
     cli.write("one", f"{text}@bird.task(schedule=every(hours=1))\ndef hourly(): ...")
     cli.ok("sync", "one")
-    assert cli.ok("sync", "one").out.endswith("declares (1 schedule).\n")
+    assert cli.ok("sync", "one").out.endswith("(1 schedule).\n")
 
 
 def test_sync_tells_what_it_changed(cli: Cli) -> None:
     cli.write("shop", APP)
     assert cli.ok("sync", "shop:bird").out == "digest: created\netl: created\n"
-    assert cli.ok("sync", "shop:bird").out.startswith("Nothing to change: the store has what app shop declares")
+    assert cli.ok("sync", "shop:bird").out.startswith("Nothing to change: the store is in sync with app shop")
     cli.write("shop2", APP.replace("retries=3", "retries=4"))
     document = cli.ok("sync", "shop2", "--json").json
     assert document["changes"] == [{"schedule": "digest", "change": "changed"}]
@@ -229,7 +229,7 @@ def test_a_live_worker_keeps_what_it_declares(shop: Cli) -> None:
     live = replace(declared, id="w1", kind="worker")
     shop.store(lambda _, store: store.workers.heartbeat(live, 60))
     out = shop.ok("sync", "shop").out
-    assert out == "digest: kept as stored, since a live worker still declares that\n"
+    assert out == "digest: kept, because a live worker still declares the stored definition\n"
 
 
 def test_a_refused_sync_declares_nothing(cli: Cli) -> None:

@@ -97,7 +97,7 @@ def test_what_cannot_be_served_is_told_in_a_sentence(cli: Cli) -> None:
         port = str(taken.getsockname()[1])
         assert f"cannot listen at 127.0.0.1:{port}" in cli.refused(2, "server", "--port", port)
     assert "cannot listen at nowhere.invalid:0" in cli.refused(2, "server", "--host", "nowhere.invalid", "--port", "0")
-    assert "--keyfile needs --certfile" in cli.refused(2, "server", "--keyfile", "key.pem")
+    assert "--keyfile requires --certfile" in cli.refused(2, "server", "--keyfile", "key.pem")
     assert "is not in the range" in cli.refused(2, "server", "--port", "70000")
 
 

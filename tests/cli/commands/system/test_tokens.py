@@ -19,7 +19,7 @@ def test_a_token_is_shown_once_and_alone_on_stdout(cli: Cli) -> None:
     assert parsed is not None
     token_id, secret = parsed
     assert f"tickbird: token {token_id} (ci): operator of namespace default, until 2" in said.err
-    assert "It is not shown again: keep it." in said.err
+    assert "Store it now: it is not shown again." in said.err
     out = cli.ok("token", "list").out
     assert out.splitlines()[0].split()[:5] == ["ID", "NAME", "ROLE", "NAMESPACES", "STATE"]
     assert out.splitlines()[1].split()[:5] == [token_id, "ci", "operator", "default", "live"]
@@ -42,11 +42,11 @@ def test_a_token_may_open_several_namespaces_or_all(cli: Cli) -> None:
 def test_a_revoked_token_is_listed_only_when_asked_for(cli: Cli) -> None:
     first, second = (make(cli, "ci", "--role", "viewer")["id"] for _ in range(2))
     said = cli.refused(4, "token", "revoke", "ci")
-    assert said.startswith("2 tokens are named 'ci'; give an id: ")
+    assert said.startswith("2 tokens are named 'ci'. Give an id: ")
     assert str(first) in said
     assert cli.ok("token", "revoke", str(first)).out == f"Token {first} (ci) is revoked.\n"
     assert cli.ok("token", "revoke", "ci", "--actor", "bo", "--json").json["revoked_by"] == "bo"
-    assert cli.ok("token", "list").out.startswith("No tokens. Make one with")
+    assert cli.ok("token", "list").out.startswith("No tokens. Create one with")
     every = cli.ok("token", "list", "--all", "--json").json["tokens"]
     assert {each["id"]: each["state"] for each in every} == {first: "revoked", second: "revoked"}
     # A second time changes nothing.
@@ -59,7 +59,7 @@ def test_bad_input_is_refused(cli: Cli) -> None:
     assert "'root' is not one of" in cli.refused(2, "token", "create", "ci", "--role", "root")
     assert "lies in the past" in cli.refused(2, *create, "--expires", "-1d")
     assert "is not an instant" in cli.refused(2, *create, "--expires", "soon")
-    assert "not both" in cli.refused(2, *create, "--all-namespaces", "-n", "shop")
+    assert "exclude each other" in cli.refused(2, *create, "--all-namespaces", "-n", "shop")
     assert "'a b' is not a usable name" in cli.refused(2, *create, "-n", "shop,a b")
     assert "name: must have 1 to 100 characters" in cli.refused(2, "token", "create", "", "--role", "viewer")
     assert cli.refused(3, "token", "revoke", "ci") == (

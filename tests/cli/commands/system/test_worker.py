@@ -113,7 +113,7 @@ def test_a_worker_runs_what_is_due_and_drains(cli: Cli) -> None:
         code, text = finished(process, log)
     assert code == 0, text
     assert "draining" in text
-    assert "has ended" in text
+    assert "ended" in text
     assert "Traceback" not in text
     assert list(cli.store(lambda client, _: client.workers.list())) == []
     runs = cli.store(lambda client, _: client.runs.list(limit=1_000))

@@ -23,7 +23,7 @@ def report(cli: Cli, name: str, **fields: Any) -> None:
 
 
 def test_workers_are_listed(cli: Cli) -> None:
-    assert cli.ok("workers").out == "No worker is alive. Start one with `tickbird worker`.\n"
+    assert cli.ok("workers").out == "No live workers. Start one with `tickbird worker`.\n"
     newer = Unreadable("v: format 99 is not known.", "bill", 3)
     report(cli, "web-1", health={"stuck": 2, **publish([newer])})
     report(cli, "web-2", standby_reason="plans nothing: TICKBIRD_PLANNING is off", draining=True)
@@ -40,8 +40,8 @@ def test_workers_are_listed(cli: Cli) -> None:
 def test_a_worker_is_drained(cli: Cli) -> None:
     report(cli, "web-1")
     said = cli.ok("drain", "web-1", "--note", "new kernel").out
-    assert said == "Worker web-1 is asked to drain; `tickbird workers` shows it until it has ended.\n"
-    assert "is to drain, asked by ana" in cli.ok("workers").out
+    assert said == "Worker web-1 will drain. `tickbird workers` lists it until it ends.\n"
+    assert "will drain, requested by ana" in cli.ok("workers").out
     report(cli, "web-1", draining=True)
     assert "draining, asked by ana" in cli.ok("workers").out
     assert cli.ok("drain", "web-1", "--json").json["worker"]["drain_requested_by"] == "ana"

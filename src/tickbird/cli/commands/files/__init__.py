@@ -1,1 +1,1 @@
-"""Commands about files of schedules, and about other systems."""
+"""Commands about schedule files and about other schedulers."""

@@ -1,4 +1,4 @@
-"""Commands that bring files of schedules into the store: apply, diff."""
+"""Commands that apply schedule files: apply, diff."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import replace
 import click
 
 from tickbird.cli.commands.files.document_input import (
-    Conflicts,
-    Mistaken,
+    ConflictsReported,
+    ErrorsReported,
     format_option,
     print_diagnostics,
     read_documents,
@@ -25,7 +25,7 @@ from tickbird.files.document import Document
 from tickbird.files.loader import Format
 from tickbird.files.plan import FilePlan
 
-# More changes than these get a bar that shows how far they are.
+# Show a progress bar for more changes than this.
 _MANY = 200
 _files = click.option(
     "-f",
@@ -35,10 +35,10 @@ _files = click.option(
     required=True,
     metavar="PATH",
     shell_complete=file_names,
-    help="A file, a folder of files, or - for standard input; may be given several times.",
+    help="File, folder of files, or - for stdin; repeatable. All files together are one document.",
 )
-_prune = click.option("--prune", is_flag=True, help="Delete schedules of the app that no file has.")
-_adopt = click.option("--adopt", is_flag=True, help="Take over schedules of these names that a person made.")
+_prune = click.option("--prune", is_flag=True, help="Delete schedules of the app that are in no file.")
+_adopt = click.option("--adopt", is_flag=True, help="Take over schedules with these names that a person created.")
 
 
 @click.command(cls=Command)
@@ -46,7 +46,7 @@ _adopt = click.option("--adopt", is_flag=True, help="Take over schedules of thes
 @format_option
 @_prune
 @_adopt
-@click.option("--dry-run", is_flag=True, help="Only show what would change, as `diff` does.")
+@click.option("--dry-run", is_flag=True, help="Only show what would change, like `diff`.")
 @actor_option
 @click.pass_obj
 def apply(
@@ -58,10 +58,10 @@ def apply(
     dry_run: bool,
     actor: str,
 ) -> None:
-    """Bring the store to what files of schedules say, in one transaction.
+    """Apply schedule files in one transaction.
 
-    All files together are one document. Schedules of its app are created or changed; what operators have paused or set
-    stays so. Those that no file has are left alone, unless --prune deletes them.
+    The schedules of the files' app are created or changed. Pauses and fields that operators have set stay unchanged.
+    Schedules that are in no file stay too, unless you give --prune.
     """
     plan = _planned(settings, read_documents(files, spelling), actor, prune=prune, adopt=adopt, dry_run=dry_run)
     _refuse(settings, plan)
@@ -75,8 +75,8 @@ def apply(
 @_adopt
 @click.pass_obj
 def diff(settings: GlobalOptions, files: Sequence[str], spelling: Format | None, prune: bool, adopt: bool) -> int:
-    """Show what applying files would change, ticks included; exit code 1 if anything."""
-    # As of diff itself: 0 the same, 1 different, 2 trouble of any kind.
+    """Show what `apply` would change, including ticks."""
+    # Exit codes like those of diff(1): 0 same, 1 different, 2 error.
     settings.error_code = INVALID
     plan = _planned(settings, read_documents(files, spelling), "diff", prune=prune, adopt=adopt, dry_run=True)
     _refuse(settings, plan)
@@ -85,33 +85,34 @@ def diff(settings: GlobalOptions, files: Sequence[str], spelling: Format | None,
 
 
 def _refuse(settings: GlobalOptions, plan: FilePlan) -> None:
-    """Tell what keeps a plan from being applied; what would be done is only half of it, and for programs alone."""
+    """Raise if the plan cannot be applied. The incomplete plan is only part of the JSON output."""
     if not plan.diagnostics and not plan.conflicts:
         return
-    settings.beside = plan_document(plan)
-    print_diagnostics([*plan.diagnostics, *plan.conflicts])
-    raise Mistaken([*plan.diagnostics, *plan.conflicts]) if plan.diagnostics else Conflicts(plan.conflicts)
+    settings.error_context = plan_document(plan)
+    diagnostics = [*plan.diagnostics, *plan.conflicts]
+    print_diagnostics(diagnostics)
+    raise ErrorsReported(diagnostics) if plan.diagnostics else ConflictsReported(plan.conflicts)
 
 
 def _planned(
     settings: GlobalOptions, document: Document, actor: str, *, prune: bool, adopt: bool, dry_run: bool
 ) -> FilePlan:
-    """The plan, carried out unless it is a dry run or cannot be."""
+    """Plan, and apply the plan unless it is a dry run or has errors."""
     namespace = settings.namespace or document.namespace or "default"
     document = replace(document, namespace=namespace)
 
     async def work() -> FilePlan:
         async with connect(replace(settings, namespace=namespace)) as client:
-            with bar(settings, "applying", _MANY) as counted:
+            with bar(settings, "applying", _MANY) as show_progress:
                 return await client.files.apply(
-                    document, actor=actor, prune=prune, adopt=adopt, dry_run=dry_run, progress=counted
+                    document, actor=actor, prune=prune, adopt=adopt, dry_run=dry_run, progress=show_progress
                 )
 
     try:
         return run_async(work(), settings)
     except DocumentError as error:
         print_diagnostics(error.diagnostics)
-        raise Mistaken(error.diagnostics) from None
+        raise ErrorsReported(error.diagnostics) from None
     except OwnedError as error:
         print_diagnostics(error.diagnostics)
-        raise Conflicts(error.diagnostics) from None
+        raise ConflictsReported(error.diagnostics) from None

@@ -1,4 +1,4 @@
-"""Documents from files or standard input, and their errors, each on a line of its own."""
+"""Schedule files from paths or stdin, and their diagnostics, one per line."""
 
 from __future__ import annotations
 
@@ -14,48 +14,50 @@ from tickbird.files.diagnostics import Diagnostic, DocumentError
 from tickbird.files.document import Document, read_bytes, read_files
 from tickbird.files.loader import FORMATS, MAX_FILE, Format
 
-# More are only counted; --json has all.
+# Further diagnostics are only counted. --json has all of them.
 _MAX_DIAGNOSTICS = 200
 format_option = click.option(
     "--format",
     "spelling",
     type=click.Choice(FORMATS),
-    help="How standard input is written; files tell by their name.",
+    help="Format of stdin (files: by extension).",
 )
 
 
 def read_documents(files: Sequence[str], spelling: Format | None) -> Document:
-    """The document of all files, or every mistake in them on a line of its own."""
+    """Read all files as one document; print every diagnostic and raise ErrorsReported if there are any."""
     try:
         if "-" not in files:
             return read_files(files)
         if len(files) > 1:
-            raise InvalidError("file: standard input is a whole document and goes with no other file.", field="file")
-        data = sys.stdin.buffer.read(MAX_FILE + 1)
-        found = spelling or ("json" if data.lstrip()[:1] == b"{" else None)
-        if found is None:
             raise InvalidError(
-                "format: say how standard input is written,", field="format", hint="such as --format toml."
+                "file: stdin cannot be combined with other files.", field="file", hint="Give either - or paths."
             )
-        return read_bytes(data, "stdin", found)
+        data = sys.stdin.buffer.read(MAX_FILE + 1)
+        chosen = spelling or ("json" if data.lstrip()[:1] == b"{" else None)
+        if chosen is None:
+            raise InvalidError(
+                "format: the format of stdin is unknown.", field="format", hint="Give it, such as --format toml."
+            )
+        return read_bytes(data, "stdin", chosen)
     except DocumentError as error:
         print_diagnostics(error.diagnostics)
-        raise Mistaken(error.diagnostics) from None
+        raise ErrorsReported(error.diagnostics) from None
 
 
-class Mistaken(InvalidError):
-    """Files with mistakes, of which a person has been told each on a line of its own."""
+class ErrorsReported(InvalidError):
+    """Files with errors. The diagnostics are already printed."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        super().__init__(f"{count(len(diagnostics), 'error')}; nothing was changed.", field="file")
+        super().__init__(f"{count(len(diagnostics), 'error')}. Nothing was changed.", field="file")
         self.diagnostics = tuple(diagnostics)
 
 
-class Conflicts(ConflictError):
-    """Schedules that are somebody else's, of which a person has been told each on a line of its own."""
+class ConflictsReported(ConflictError):
+    """Schedules that another owner has. The diagnostics are already printed."""
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        super().__init__(f"{count(len(diagnostics), 'conflict')}; nothing was changed.")
+        super().__init__(f"{count(len(diagnostics), 'conflict')}. Nothing was changed.")
         self.diagnostics = tuple(diagnostics)
 
 

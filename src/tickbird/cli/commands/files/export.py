@@ -1,4 +1,4 @@
-"""The command that writes what is stored as a file."""
+"""The `export` command."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from tickbird.files.loader import ENDINGS, FORMATS, Format
 
 @click.command(cls=Command)
 @click.option(
-    "--app", type=storable_text, metavar="NAME", help="Schedules of this app; else of the only owner there is."
+    "--app", type=storable_text, metavar="NAME", help="Export the schedules of this app (default: the only owner)."
 )
 @click.option(
     "--all",
     "everything",
     is_flag=True,
-    help="Export the schedules of all owners, with owners, pauses and overrides, for another store.",
+    help="Export the schedules of all owners, with pauses and overrides, for another store.",
 )
-@click.option("--format", "spelling", type=click.Choice(FORMATS), help="How to write it; else as the file's name says.")
+@click.option("--format", "spelling", type=click.Choice(FORMATS), help="Format (default: by file extension, or toml).")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     shell_complete=file_names,
-    help="Write it there instead of to standard output.",
+    help="File to write (default: stdout).",
 )
 @ical_options
 @click.pass_obj
@@ -48,27 +48,27 @@ def export(
     spelling: Format | None,
     output: str | None,
     ical: str | None,
-    **asked: Any,
+    **selection: Any,
 ) -> int:
-    """Write what is stored as a file that can be applied.
+    """Export the stored schedules to a file.
 
-    Applying it to the same store changes nothing. Pauses and overrides of operators are only in its comments, which
-    JSON does not have. With --all, they and the owners are part of the file, for another store. With --ical the file
-    is a calendar of coming ticks instead, for any calendar program.
+    Re-applying that file to the same store changes nothing. Pauses and overrides are written as comments (not in
+    JSON). With --all, they and the owners are part of the file, for another store. With --ical, the file contains the
+    future ticks instead, for a calendar program.
     """
     if ical is not None:
         if app is not None or everything or spelling is not None or (output is not None and ical != STDOUT):
             raise click.UsageError(
-                "--ical goes with none of --app, --all and --format, and names its file itself.",
+                "--ical excludes --app, --all and --format, and takes its file as --ical FILE.",
                 click.get_current_context(),
             )
-        export_ical(settings, output or ical, asked)
+        export_ical(settings, output or ical, selection)
         return 0
-    refuse_alone(asked)
+    refuse_alone(selection)
     output = None if output == STDOUT else output
     if app is not None and everything:
         raise click.UsageError("--app and --all exclude each other.", click.get_current_context())
-    found = spelling or ENDINGS.get(Path(output or "").suffix.lower()) or ("json" if settings.as_json else "toml")
+    chosen = spelling or ENDINGS.get(Path(output or "").suffix.lower()) or ("json" if settings.as_json else "toml")
 
     async def work() -> tuple[Document, dict[str, list[str]], list[str], list[str]]:
         async with connect(settings) as client:
@@ -79,34 +79,36 @@ def export(
             while rows := await client.schedules.list(after=after, limit=1_000):
                 schedules = [row.schedule for row in rows if everything or row.schedule.app == document.app]
                 unreadable += [schedule.name for schedule in schedules if schedule.definition is None]
-                unusable += [each.name for each in schedules if each.definition and not is_new_name(each.name)]
+                unusable += [row.name for row in schedules if row.definition and not is_new_name(row.name)]
                 after = rows[-1].schedule.name
             return document, await client.files.operator_notes(document), unreadable, unusable
 
     document, remarks, unreadable, unusable = run_async(work(), settings)
-    _warn_left_out(unreadable, "this process cannot read them", "`tickbird show NAME` says why")
-    _warn_left_out([repr(name) for name in unusable], "no file can have such a name", "`tickbird rm NAME` deletes one")
+    _warn_not_exported(unreadable, "this process cannot read them", "See `tickbird show NAME`")
+    _warn_not_exported(
+        [repr(name) for name in unusable], "a file cannot contain such a name", "Delete one with `tickbird rm NAME`"
+    )
     is_partial = bool(unreadable or unusable)
     from tickbird.files.writer import write
 
     owner = "all owners" if everything else f"app {document.app}"
-    text = write(document, found, head=[f"Schedules of {owner}, written by `tickbird export`."], remarks=remarks)
+    text = write(document, chosen, head=[f"Schedules of {owner}, written by `tickbird export`."], remarks=remarks)
     if output is None:
         click.echo(text, nl=False)
         return FAILED if is_partial else 0
     try:
         Path(output).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise Failed(f"the file {output} cannot be written ({error.strerror});", hint="choose another one.") from None
+        raise Failed(f"the file {output} cannot be written ({error.strerror}).", hint="Choose another file.") from None
     print_result(
         settings,
-        lambda: {"file": output, "format": found, "schedules": len(document.schedules)},
+        lambda: {"file": output, "format": chosen, "schedules": len(document.schedules)},
         lambda screen: screen.line(f"{count(len(document.schedules), 'schedule')} written to {output}."),
     )
     return FAILED if is_partial else 0
 
 
-def _warn_left_out(names: list[str], reason: str, step: str) -> None:
+def _warn_not_exported(names: list[str], reason: str, step: str) -> None:
     if names:
         named = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
-        warn(f"{count(len(names), 'schedule')} left out, because {reason}: {named}. {step}.")
+        warn(f"{count(len(names), 'schedule')} not exported, because {reason}: {named}. {step}.")

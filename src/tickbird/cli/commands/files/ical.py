@@ -1,4 +1,4 @@
-"""`tickbird export --ical`: coming ticks as a file for calendar programs."""
+"""`tickbird export --ical`: future ticks as a file for calendar programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ _DEFAULTS = {"days": None, "maximum": None, "schedule": None, "tag": None, "cont
 
 
 def ical_options(command: Any) -> Any:
-    """The options of a calendar of coming ticks; they go with --ical."""
     options = (
         click.option(
             "--ical",
@@ -32,80 +31,84 @@ def ical_options(command: Any) -> Any:
             flag_value=STDOUT,
             metavar="[FILE]",
             shell_complete=file_names,
-            help="Coming ticks for calendar programs (.ics) instead; to standard output unless FILE is given.",
+            help="Export future ticks for calendar programs (.ics) instead; to FILE (default: stdout).",
         ),
         click.option(
             "--days",
             type=click.IntRange(1, MAX_DAYS),
             metavar="N",
-            help=f"With --ical: how many days ahead.  [default: {DAYS}]",
+            help=f"With --ical: number of days ahead (default: {DAYS}).",
         ),
         click.option(
             "--limit",
             "maximum",
             type=click.IntRange(1, MAX_EVENTS),
             metavar="N",
-            help=f"With --ical: how many events at most.  [default: {EVENTS:,}]",
+            help=f"With --ical: maximum number of events, earliest first (default: {EVENTS:,}).",
         ),
         click.option(
             "--schedule",
             type=storable_text,
             metavar="NAME",
             shell_complete=schedule_names,
-            help="With --ical: ticks of this schedule.",
+            help="With --ical: only ticks of this schedule.",
         ),
         click.option(
             "--tag",
             type=storable_text,
             metavar="TAG",
             shell_complete=tag_names,
-            help="With --ical: ticks of schedules with this tag.",
+            help="With --ical: only ticks of schedules with this tag.",
         ),
-        click.option("--contains", type=storable_text, metavar="TEXT", help="With --ical: … with this in their name."),
+        click.option(
+            "--contains",
+            type=storable_text,
+            metavar="TEXT",
+            help="With --ical: only ticks of schedules with this text in their name.",
+        ),
     )
     for option in reversed(options):
         command = option(command)
     return command
 
 
-def refuse_alone(asked: dict[str, Any]) -> None:
-    """What says which ticks goes with --ical."""
-    if given := next((name for name in _DEFAULTS if asked[name] is not None), None):
+def refuse_alone(selection: dict[str, Any]) -> None:
+    """Raise UsageError if an option of --ical is given without it."""
+    if given := next((name for name in _DEFAULTS if selection[name] is not None), None):
         option = {"maximum": "limit"}.get(given, given)
-        raise click.UsageError(f"--{option} goes with --ical.", click.get_current_context())
+        raise click.UsageError(f"--{option} requires --ical.", click.get_current_context())
 
 
-def export_ical(settings: GlobalOptions, file: str, asked: dict[str, Any]) -> None:
-    """Write the calendar to a file or to standard output."""
+def export_ical(settings: GlobalOptions, file: str, selection: dict[str, Any]) -> None:
     which = {
-        "days": asked["days"] or DAYS,
-        "limit": asked["maximum"] or EVENTS,
-        "schedule": asked["schedule"],
-        "tag": asked["tag"],
-        "contains": asked["contains"] or "",
+        "days": selection["days"] or DAYS,
+        "limit": selection["maximum"] or EVENTS,
+        "schedule": selection["schedule"],
+        "tag": selection["tag"],
+        "contains": selection["contains"] or "",
     }
 
     async def work() -> CalendarFile:
         async with connect(settings) as client:
             return await write_ical(client, **which)
 
-    found = run_async(work(), settings)
-    for remark in found.remarks:
+    calendar = run_async(work(), settings)
+    for remark in calendar.remarks:
         warn(remark)
-    document: dict[str, Any] = {"format": "ical", "events": found.events, "notes": list(found.remarks)}
+    document: dict[str, Any] = {"format": "ical", "events": calendar.events, "notes": list(calendar.remarks)}
     if file == STDOUT:
         if settings.as_json:
-            print_result(settings, lambda: {**document, "calendar": found.text}, lambda screen: screen.line())
+            print_result(settings, lambda: {**document, "calendar": calendar.text}, lambda screen: screen.line())
         else:
-            # As octets: its lines end in carriage return and line feed, whatever the machine's do.
-            click.echo(found.text.encode(), nl=False)
+            # As bytes, because iCalendar lines end with CRLF on every system.
+            click.echo(calendar.text.encode(), nl=False)
         return
     try:
-        Path(file).write_bytes(found.text.encode())
+        Path(file).write_bytes(calendar.text.encode())
     except OSError as error:
-        raise Failed(f"the file {file} cannot be written ({error.strerror});", hint="choose another one.") from None
+        raise Failed(f"the file {file} cannot be written ({error.strerror}).", hint="Choose another file.") from None
     print_result(
         settings,
         lambda: {**document, "file": file},
-        lambda screen: screen.line(f"{count(found.events, 'event')} written to {file}."),
+        lambda screen: screen.line(f"{count(calendar.events, 'event')} written to {file}."),
     )

@@ -1,4 +1,4 @@
-"""Import: schedules of other systems become a file for `tickbird apply`."""
+"""The `import` commands: convert schedules of other systems to a file for `tickbird apply`."""
 
 from __future__ import annotations
 
@@ -30,17 +30,22 @@ _SPELLINGS = ("toml", "yaml", "json")
 
 
 def _shared(function: Any) -> Any:
-    """What every source has."""
+    """Add the options of every source."""
     for option in (
-        click.option("--days", type=click.IntRange(1, 3_660), default=730, help="Clock changes to compare; else 730."),
         click.option(
-            "--format", "spelling", type=click.Choice(_SPELLINGS), help="Else by the name of --output, or TOML."
+            "--days",
+            type=click.IntRange(1, 3_660),
+            default=730,
+            help="Compare DST changes of this many days ahead (default: 730).",
         ),
         click.option(
-            "--output", "-o", type=click.Path(dir_okay=False), help="The file to write; else standard output."
+            "--format", "spelling", type=click.Choice(_SPELLINGS), help="Format (default: by file extension, or toml)."
         ),
-        click.option("--shadow", is_flag=True, help="Each as a shadow: planned and recorded, and nothing runs."),
-        click.option("--into", "app", metavar="APP", help="The app that the schedules are to belong to."),
+        click.option("--output", "-o", type=click.Path(dir_okay=False), help="File to write (default: stdout)."),
+        click.option("--shadow", is_flag=True, help="Import as shadows: ticks are planned and recorded, nothing runs."),
+        click.option(
+            "--into", "app", metavar="APP", help="App that will own the schedules (default: the name of the system)."
+        ),
     ):
         function = option(function)
     return function
@@ -48,28 +53,30 @@ def _shared(function: Any) -> Any:
 
 @click.group("import", cls=Group)
 def import_() -> None:
-    """Make a file for `tickbird apply` of another system's schedules.
+    """Convert another system's schedules to a file for `tickbird apply`.
 
-    What cannot be carried over becomes a remark that says why. Where the other system has another rule for clock
-    changes, remarks name the days on which it makes a difference. Nothing is stored: look at the file, then apply it.
+    Settings that cannot be converted become comments with the reason. If the other system handles DST changes
+    differently, comments list the days on which that matters. Nothing is stored: review the file, then apply it.
     """
 
 
 @import_.command(cls=Command)
 @click.argument("file", metavar="FILE", shell_complete=file_names)
-@click.option("--system/--personal", default=None, help="With a column for the user, as /etc/crontab, or without.")
+@click.option(
+    "--system/--personal", default=None, help="With a user column like /etc/crontab, or without (default: detected)."
+)
 @_shared
 @click.pass_obj
 def crontab(settings: GlobalOptions, /, file: str, system: bool | None, **shared: Any) -> None:
-    """A crontab; `-` is standard input, as of `crontab -l`.
+    """Import a crontab. Use - for stdin, for example from `crontab -l`.
 
-    --tz is the zone of its machine, else UTC. CRON_TZ, SHELL, HOME and other variables, % and @daily mean what they
-    mean to cron; @reboot is left out.
+    --tz is the time zone of the machine (default: UTC). CRON_TZ, SHELL, HOME, other variables, % and @daily work as
+    in cron. @reboot is not imported.
     """
     from tickbird.importers.crontab import read_crontab
 
     def read(_: Horizon) -> Imported:
-        # A line that is no text is left out, and no reason to refuse the others.
+        # An undecodable line is skipped. The other lines are imported.
         return read_crontab(_text(file, "surrogateescape"), file, system=system, tz=settings.tz or "UTC")
 
     _finish(settings, "crontab", read, **shared)
@@ -80,9 +87,9 @@ def crontab(settings: GlobalOptions, /, file: str, system: bool | None, **shared
 @_shared
 @click.pass_obj
 def kubernetes(settings: GlobalOptions, /, file: str, **shared: Any) -> None:
-    """CronJobs, as YAML or JSON; `-` is standard input, as of `kubectl get cronjobs -A -o yaml`.
+    """Import CronJobs from YAML or JSON. Use - for stdin, for example from `kubectl get cronjobs -A -o yaml`.
 
-    --tz is the zone of the cluster, else UTC.
+    --tz is the time zone of the cluster (default: UTC).
     """
     from tickbird.importers.kubernetes import read_cronjobs
 
@@ -91,15 +98,21 @@ def kubernetes(settings: GlobalOptions, /, file: str, **shared: Any) -> None:
 
 @import_.command(cls=Command)
 @click.argument("file", metavar="FILE", shell_complete=file_names)
-@click.option("--task", metavar="NAME", help="The task that all of them start (default: one of the event's name).")
-@click.option("--zone", "zones", metavar="NAME=ZONE", multiple=True, help="The IANA zone of a zone in the calendar.")
+@click.option("--task", metavar="NAME", help="Task that all schedules start (default: the event's name).")
+@click.option(
+    "--zone",
+    "zones",
+    metavar="NAME=ZONE",
+    multiple=True,
+    help="IANA time zone for a zone name in the calendar; repeatable.",
+)
 @_shared
 @click.pass_obj
 def ical(settings: GlobalOptions, /, file: str, task: str | None, zones: tuple[str, ...], **shared: Any) -> None:
-    """Events of a calendar, iCalendar (.ics); `-` is standard input.
+    """Import the events of an iCalendar file (.ics). Use - for stdin.
 
-    --tz is the zone of times without one, else UTC. Rules, EXDATE, RDATE, and occurrences that were moved or cancelled
-    are carried over; events that are over are left out.
+    --tz is the time zone of times without one (default: UTC). Rules, EXDATE, RDATE, and moved or cancelled occurrences
+    are imported. Events that are over are not.
     """
     from tickbird.importers.ical import read_calendar, read_zone_names
 
@@ -114,16 +127,15 @@ def ical(settings: GlobalOptions, /, file: str, task: str | None, zones: tuple[s
 
 @import_.command("celery-beat", cls=Command)
 @click.argument("file", metavar="FILE", shell_complete=file_names)
-@click.option("--trust-code", is_flag=True, help="Execute the file, in a process of its own, for what it computes.")
-@click.option("--python", metavar="PATH", help="With --trust-code: an interpreter that has Celery; else that of this.")
+@click.option("--trust-code", is_flag=True, help="Execute the file in a child process, to read computed values.")
+@click.option("--python", metavar="PATH", help="With --trust-code: Python with Celery (default: this one).")
 @_shared
 @click.pass_obj
 def celery_beat(settings: GlobalOptions, /, file: str, trust_code: bool, python: str | None, **shared: Any) -> None:
-    """A Python file that sets beat_schedule or CELERY_BEAT_SCHEDULE.
+    """Import a Python file that sets beat_schedule or CELERY_BEAT_SCHEDULE.
 
-    It is read and not executed: what is written out there is carried over, and what only running it would tell is left
-    out. With --trust-code it is executed, in a process of its own that must have Celery. --tz is the zone where the
-    file sets none, else UTC.
+    The file is parsed, not executed: literal values are imported, computed values are not. With --trust-code, a child
+    process that has Celery executes it. --tz is the time zone if the file sets none (default: UTC).
     """
     from tickbird.importers.celery_beat import execute_settings, read_settings
 
@@ -140,7 +152,7 @@ def celery_beat(settings: GlobalOptions, /, file: str, trust_code: bool, python:
 @_shared
 @click.pass_obj
 def django_celery_beat(settings: GlobalOptions, /, database: str, **shared: Any) -> None:
-    """The database of django-celery-beat: sqlite:///path or postgresql://…, only read."""
+    """Import the tables of django-celery-beat from sqlite:///path or postgresql://…. The database is only read."""
     from tickbird.importers.databases import shown
     from tickbird.importers.django_celery_beat import read_database
 
@@ -149,27 +161,26 @@ def django_celery_beat(settings: GlobalOptions, /, database: str, **shared: Any)
 
 @import_.command(cls=Command)
 @click.argument("database", metavar="URL")
-@click.option("--trust-pickle", is_flag=True, help="Open the pickles: they execute whatever whoever wrote them wants.")
-@click.option("--python", metavar="PATH", help="An interpreter that has APScheduler; else the one of this program.")
+@click.option("--trust-pickle", is_flag=True, help="Unpickle the stored jobs. This can execute arbitrary code.")
+@click.option("--python", metavar="PATH", help="Python with APScheduler (default: this one).")
 @_shared
 @click.pass_obj
 def apscheduler(
     settings: GlobalOptions, /, database: str, trust_pickle: bool, python: str | None, **shared: Any
 ) -> None:
-    """The job store of APScheduler 3: sqlite:///path or postgresql://…, only read.
+    """Import the job store of APScheduler 3 from sqlite:///path or postgresql://…. The database is only read.
 
-    Jobs are kept as pickles, and a pickle is a program: who can write to that table decides what opening it executes.
-    They are opened only with --trust-pickle, in a process of their own, which needs APScheduler and what the arguments
-    of the jobs are made of.
+    Jobs are stored as pickles. Unpickling executes any code that a writer of that table put there. Therefore you must
+    give --trust-pickle. A child process unpickles the jobs. It needs APScheduler and the classes of the arguments.
     """
     from tickbird.importers.apscheduler import read_jobs
     from tickbird.importers.databases import shown
 
     if not trust_pickle:
         raise InvalidError(
-            "the jobs are pickles, and to open one is to execute what whoever wrote it wants;",
+            "trust-pickle: the jobs are pickles, and unpickling can execute arbitrary code.",
             field="trust-pickle",
-            hint="if only you write to that database, say so with --trust-pickle.",
+            hint="If you trust everyone who can write to that database, give --trust-pickle.",
         )
     _finish(
         settings,
@@ -193,14 +204,14 @@ def _text(file: str, errors: str = "strict") -> str:
         raise InvalidError(f"{file[:200]} cannot be read: {reason}.", field="file") from None
     if len(data) > MAX_FILE:
         raise InvalidError(
-            f"{file[:200]} is larger than {MAX_FILE // 2**20} MiB;", field="file", hint="import it in parts."
+            f"{file[:200]} is larger than {MAX_FILE // 2**20} MiB.", field="file", hint="Import it in parts."
         )
     try:
         return data.removeprefix(b"\xef\xbb\xbf").decode(errors=errors)
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise InvalidError(
-            f"{file[:200]} is not UTF-8 from line {line} on;", field="file", hint="save it as UTF-8."
+            f"{file[:200]} is not UTF-8 in line {line}.", field="file", hint="Save it as UTF-8."
         ) from None
 
 
@@ -224,23 +235,23 @@ def _finish(
     if shadow:
         imported.cast_shadows()
     output = None if output == STDOUT else output
-    made = make(imported, check_name(app or kind, "app"), horizon)
+    result = make(imported, check_name(app or kind, "app"), horizon)
     chosen = cast("Format", spelling or _by_name(output))
-    text = text_of(made, chosen)
+    text = text_of(result, chosen)
     if output is not None:
         try:
             Path(output).write_text(text, encoding="utf-8")
         except OSError as error:
             raise InvalidError(f"{output[:200]} cannot be written: {error.strerror}.", field="output") from None
-    for line in _summary(made):
+    for line in _summary(result):
         warn(line)
     if chosen == "json" and not settings.as_json:
-        # A file of JSON has no place for remarks.
-        for remark in operator_notes_of(made)[:_MAX_NOTES]:
+        # JSON has no comments.
+        for remark in operator_notes_of(result)[:_MAX_NOTES]:
             click.echo(clean(f"  {remark}"), err=True)
 
     if settings.as_json:
-        print_result(settings, lambda: document_of(made), lambda _: None)
+        print_result(settings, lambda: document_of(result), lambda _: None)
     elif output is None:
         click.echo(text, nl=False)
 
@@ -250,19 +261,19 @@ def _by_name(output: str | None) -> str:
     return {"yml": "yaml"}.get(ending, ending) if ending in (*_SPELLINGS, "yml") else "toml"
 
 
-def _summary(made: ImportResult) -> list[str]:
-    lines = [f"{count(len(made.document.schedules), 'schedule')} from {made.imported.source}."]
-    if made.off:
-        lines.append(f"{count(len(made.off), 'schedule')} that it does not run now, only as remarks.")
-    if made.not_imported:
+def _summary(result: ImportResult) -> list[str]:
+    lines = [f"{count(len(result.document.schedules), 'schedule')} imported from {result.imported.source}."]
+    if result.off:
+        lines.append(f"{count(len(result.off), 'schedule')} disabled there, written as comments.")
+    if result.not_imported:
         lines.append(
-            f"{count(len(made.not_imported), 'thing')} left out: {made.not_imported[0]}"
-            + (" …" if len(made.not_imported) > 1 else "")
+            f"{count(len(result.not_imported), 'item')} not imported: {result.not_imported[0]}"
+            + (" …" if len(result.not_imported) > 1 else "")
         )
-    if made.differences:
-        which = sorted(made.differences)
-        days = sorted({each.day.isoformat() for days in made.differences.values() for each in days})
-        named = ", ".join(which[:3]) + (", …" if len(which) > 3 else "")
+    if result.differences:
+        names = sorted(result.differences)
+        days = sorted({change.day.isoformat() for changes in result.differences.values() for change in changes})
+        named = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
         on = ", ".join(days[:6]) + (", …" if len(days) > 6 else "")
-        lines.append(f"clock changes: {count(len(which), 'schedule')} ({named}) not at the same instants on {on}.")
+        lines.append(f"DST changes: {count(len(names), 'schedule')} ({named}) with different instants on {on}.")
     return lines

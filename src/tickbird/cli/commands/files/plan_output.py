@@ -1,4 +1,4 @@
-"""What applying files changes, as people read it."""
+"""The output of `apply` and `diff`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tickbird.files.plan import FilePlan, KeptOverride, Kind, ScheduleChange
 from tickbird.files.tick_diff import HORIZON, TickChanges
 from tickbird.wire.codec import encode
 
-# More schedules are only counted; --json has all.
+# Further schedules are only counted. --json has all of them.
 _SHOWN = 50
 _WITHIN = duration_text(HORIZON)
 _SYMBOLS = {
@@ -35,14 +35,14 @@ _VERBS: dict[Kind, tuple[str, str]] = {
     "create": ("create", "created"),
     "change": ("change", "changed"),
     "resume": ("resume", "resumed"),
-    "calendar": ("bring up to its calendar", "brought up to its calendar"),
+    "calendar": ("update for its calendar", "updated for its calendar"),
     "delete": ("delete", "deleted"),
 }
 _CATCH_UP = {
     "one": "one run for all of them",
-    "latest": "one run, for the newest",
-    "all": "a run for each",
-    "skip": "none of them runs",
+    "latest": "one run, for the newest tick",
+    "all": "one run per tick",
+    "skip": "no run",
 }
 
 
@@ -54,11 +54,11 @@ def print_plan(settings: GlobalOptions, plan: FilePlan, *, applied: bool) -> Non
     )
     if plan.unserved:
         named = ", ".join(plan.unserved[:10]) + (", …" if len(plan.unserved) > 10 else "")
-        warn(f"no live worker has {'this task' if len(plan.unserved) == 1 else 'these tasks'}: {named}.")
+        warn(f"no live worker registers {'this task' if len(plan.unserved) == 1 else 'these tasks'}: {named}.")
 
 
 def plan_document(plan: FilePlan) -> dict[str, Any]:
-    """A plan for programs, without the schedules as they will be."""
+    """Encode a plan as JSON, without the complete new schedules."""
     document: dict[str, Any] = encode(plan)
     for change in document["schedules"]:
         del change["schedule"]
@@ -67,30 +67,29 @@ def plan_document(plan: FilePlan) -> dict[str, Any]:
 
 def _show(screen: Printer, plan: FilePlan, settings: GlobalOptions, *, applied: bool) -> None:
     if plan.is_empty:
-        screen.line(f"Nothing to do: {count(plan.same, 'schedule')} of app {plan.app} as the files say.")
+        screen.line(f"Nothing to do: {count(plan.same, 'schedule')} of app {plan.app} unchanged.")
     for change in plan.schedules[:_SHOWN]:
         _show_change(screen, change, settings, applied=applied)
     if len(plan.schedules) > _SHOWN:
-        screen.line(f"… and {count(len(plan.schedules) - _SHOWN, 'schedule')} more; --json has all.")
-    for each in plan.stays[:_SHOWN]:
-        for line in _print_overrides(each.kept_overrides, each.pause):
-            screen.line(f"= {each.name}: {line}")
-        if each.ignored_state:
-            parts = ", ".join(each.ignored_state)
-            screen.line(f"= {each.name}: state ({parts}) is not applied, because an operator has changed it since")
+        screen.line(f"… and {count(len(plan.schedules) - _SHOWN, 'schedule')} more. --json has all.")
+    for stay in plan.stays[:_SHOWN]:
+        for line in _print_overrides(stay.kept_overrides, stay.pause):
+            screen.line(f"= {stay.name}: {line}")
+        if stay.ignored_state:
+            parts = ", ".join(stay.ignored_state)
+            screen.line(f"= {stay.name}: state ({parts}) is not applied, because an operator has changed it since")
     if len(plan.stays) > _SHOWN:
-        screen.line(f"… and {count(len(plan.stays) - _SHOWN, 'schedule')} more that stay so; --json has all.")
+        screen.line(f"… and {count(len(plan.stays) - _SHOWN, 'schedule')} more unchanged. --json has all.")
     for setting in plan.settings:
         before = "not set" if setting.before is None else _value(setting.before)
         screen.line(f"~ {setting.part.removesuffix('s')} {setting.name}: {before} → {_value(setting.after)}")
     for crowd in plan.crowds:
         at, names = clock(crowd.at, settings.tz or "UTC"), ", ".join(crowd.names)
         more = ", …" if crowd.schedules > len(crowd.names) else ""
-        screen.line(f"! {crowd.schedules} schedules are due in the minute of {at}: {names}{more}; a spread parts them.")
+        screen.line(f"! {crowd.schedules} schedules are due in the minute of {at}: {names}{more}. Use `spread`.")
     if plan.not_in_files:
         named = ", ".join(plan.not_in_files[:5]) + (", …" if len(plan.not_in_files) > 5 else "")
-        them = "it" if len(plan.not_in_files) == 1 else "them"
-        screen.line(f"Left alone, though no file has {them}: {named} (--prune deletes).")
+        screen.line(f"Not in the files, not changed: {named}. Use --prune to delete.")
     if not plan.is_empty:
         screen.line(_summary(plan, applied=applied))
 
@@ -103,16 +102,16 @@ def _summary(plan: FilePlan, *, applied: bool) -> str:
     ]
     if plan.settings:
         counts.append(f"{count(len(plan.settings), 'setting')}{'' if applied else ' to set'}")
-    same = f"; {plan.same:,} as the files say" if plan.same else ""
+    same = f"; {plan.same:,} unchanged" if plan.same else ""
     where = "" if plan.namespace == "default" else f" in namespace {plan.namespace}"
     return f"App {plan.app}{where}: {', '.join(counts)}{same}."
 
 
 def _print_overrides(kept: Sequence[KeptOverride], pause: PauseState | None, stays: str = "stays ") -> Iterator[str]:
-    """What people have done beside the files, and what stays."""
-    for each in kept:
-        declared = "" if each.value == each.declared else f"; the files say {_value(each.declared)}"
-        yield f"{each.name}: {stays}{_value(each.value)}, as an operator has set it{declared}"
+    """Describe the operator overrides and the pause that stay unchanged."""
+    for override in kept:
+        declared = "" if override.value == override.declared else f"; the files have {_value(override.declared)}"
+        yield f"{override.name}: {stays}{_value(override.value)}, set by an operator{declared}"
     if pause is not None:
         note = f' ("{pause.note}")' if pause.note else ""
         until = f" until {clock(to_datetime(pause.until), 'UTC')}" if pause.until is not None else ""
@@ -126,10 +125,11 @@ def _show_change(screen: Printer, change: ScheduleChange, settings: GlobalOption
     if change.kind == "create" and definition is not None:
         about = f": {definition.trigger.describe()}; {definition.target.kind} {definition.target.name}"
     screen.line(Cell(f"{mark.text} {change.name}: {done}{about}", mark.style))
-    for each in change.fields:
-        screen.line(f"    {each.name}: {_describe(each.name, each.before)} → {_describe(each.name, each.after)}")
-    # A field that the document sets now is in the lines above.
-    kept = [each for each in change.kept_overrides if each.name not in {field.name for field in change.fields}]
+    for field in change.fields:
+        screen.line(f"    {field.name}: {_describe(field.name, field.before)} → {_describe(field.name, field.after)}")
+    # The lines above already show a field that the document sets now.
+    changed = {field.name for field in change.fields}
+    kept = [override for override in change.kept_overrides if override.name not in changed]
     pause, stays = None if change.kind == "delete" else change.pause, "" if change.kind == "create" else "stays "
     for line in _print_overrides(kept, pause, stays):
         screen.line(f"    {line}")
@@ -137,12 +137,10 @@ def _show_change(screen: Printer, change: ScheduleChange, settings: GlobalOption
     for line in _ticks(change.ticks, tz):
         screen.line(f"    {line}")
     if change.late is not None:
-        what = _CATCH_UP.get(change.late.catch_up, change.late.catch_up)
-        screen.line(f"    {count(change.late.ticks, 'tick')} due and not planned yet: that comes first, {what}")
+        effect = _CATCH_UP.get(change.late.catch_up, change.late.catch_up)
+        screen.line(f"    {count(change.late.ticks, 'overdue tick')}: planned before the change, {effect}")
     if change.void:
-        screen.line(
-            f"    {count(change.void, 'single tick')} that somebody decided on: void, as it is on the grid no more"
-        )
+        screen.line(f"    {count(change.void, 'tick override')} void, because the tick is not on the new grid")
     for note in change.notes:
         screen.line(f"    {note}")
 
@@ -162,14 +160,14 @@ def _ticks(ticks: TickChanges, tz: str) -> Iterator[str]:
     for number, verb, listed in kinds:
         if not number:
             continue
-        # Where all of them appear or vanish, it is known how many there are, be they ever so many.
+        # If all ticks appear or vanish, their exact number is known.
         shown = count(max(ticks.before, ticks.after), "tick") if whole else at_least + count(number, "tick")
         more = ", …" if number > len(listed) or not ticks.complete else ""
         yield f"{shown} {verb if shown != '1 tick' else verb + 's'} within {_WITHIN}: {', '.join(listed)}{more}"
 
 
 def _describe(name: str, value: Any) -> str:
-    """The value of a field; triggers as people speak of them, where they can be read."""
+    """Format the value of a field; a readable trigger in words."""
     if name == "trigger":
         with suppress(InvalidError):
             return trigger_from_json(value).describe()

@@ -1,4 +1,4 @@
-"""The command that prints the JSON Schema of files."""
+"""The `schema` command."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tickbird.cli.options import Command, GlobalOptions
 @click.command(cls=Command)
 @click.pass_obj
 def schema(settings: GlobalOptions) -> None:
-    """Print the JSON Schema of files of schedules, for editors."""
+    """Print the JSON Schema of schedule files, for editors."""
     from tickbird.files.json_schema import json_schema
 
     click.echo(json.dumps(json_schema(), indent=2))

@@ -1,4 +1,4 @@
-"""Shadows: what they would have run, beside what the old system really did."""
+"""The `shadow` commands: compare the ticks of shadows with the firings of the old system."""
 
 from __future__ import annotations
 
@@ -33,32 +33,32 @@ _SHOWN = 10
 _VERDICTS = {
     "agrees": Cell("agrees", "green"),
     "differs": Cell("differs", "red"),
-    "nothing": Cell("nothing yet", "dim"),
+    "nothing": Cell("no data yet", "dim"),
 }
 
 
 @click.group(cls=Group, no_args_is_help=True)
 def shadow() -> None:
-    """Compare shadows with what the old system really did, until you cut over."""
+    """Compare shadow schedules with the old system before you switch."""
 
 
 @shadow.command(cls=Command)
 @name_argument
-@click.option("--at", type=storable_text, metavar="INSTANT", help="When it really ran; else now.")
+@click.option("--at", type=storable_text, metavar="INSTANT", help="When the old job ran (default: now).")
 @click.pass_obj
 def ping(settings: GlobalOptions, name: str, at: str | None) -> None:
-    """Tell that the old system really ran it: to be called by the old job itself."""
+    """Report that the old system ran the job. Call it from the old job itself."""
 
     async def work() -> datetime:
         async with connect(settings) as client:
             moment = None if at is None else InstantParser(await client.system.now(), settings.tz)(at, "at").at
             return await client.pings.create(name, moment)
 
-    told = run_async(work(), settings)
+    fired_at = run_async(work(), settings)
     print_result(
         settings,
-        lambda: {"schedule": name, "at": iso(told)},
-        lambda screen: screen.line(f"{name} really ran at {clock(told, settings.tz or 'UTC')}."),
+        lambda: {"schedule": name, "at": iso(fired_at)},
+        lambda screen: screen.line(f"{name}: the old system ran it at {clock(fired_at, settings.tz or 'UTC')}."),
     )
 
 
@@ -68,26 +68,48 @@ _file = click.Path(dir_okay=False, allow_dash=True)
 @shadow.command(cls=Command)
 @click.argument("names", type=storable_text, nargs=-1, metavar="[NAME]...", shell_complete=schedule_names)
 @click.option(
-    "--log", "logs", type=_file, multiple=True, help="A log with lines of cron, also .gz; `-` is standard input."
+    "--log",
+    "logs",
+    type=_file,
+    multiple=True,
+    help="syslog or journald file with cron lines, also .gz; - for stdin; repeatable.",
 )
-@click.option("--table", "tables", type=_file, multiple=True, help="CSV, JSON or JSON lines with names and times.")
-@click.option("--kubernetes", type=_file, multiple=True, help="What `kubectl get jobs -A -o json` prints.")
 @click.option(
-    "--django-celery-results", "celery", type=storable_text, metavar="URL", help="Its database, or a file of SQLite."
+    "--table",
+    "tables",
+    type=_file,
+    multiple=True,
+    help="CSV, JSON or JSON Lines file with names and times; repeatable.",
 )
-@click.option("--pings", is_flag=True, help="What the old jobs told by `tickbird shadow ping`.")
+@click.option("--kubernetes", type=_file, multiple=True, help="Output of `kubectl get jobs -A -o json`; repeatable.")
 @click.option(
-    "--since", type=storable_text, metavar="INSTANT", help="From here on; else from what the source first tells."
+    "--django-celery-results", "celery", type=storable_text, metavar="URL", help="Database URL, or a SQLite file."
 )
-@click.option("--until", type=storable_text, metavar="INSTANT", help="Up to here; else up to what is decided.")
-@click.option("--tolerance", type=length, default=60, show_default="60s", help="So far apart is still the same.")
+@click.option("--pings", is_flag=True, help="Pings that the old jobs sent with `tickbird shadow ping`.")
 @click.option(
-    "--map", "maps", type=storable_text, multiple=True, metavar="OLD=NEW", help="The schedule of another name."
+    "--since",
+    type=storable_text,
+    metavar="INSTANT",
+    help="Start of the comparison (default: the first record of the source).",
 )
-@click.option("--app", type=storable_text, metavar="APP", help="Only the shadows of this app.")
-@click.option("--user", type=storable_text, metavar="NAME", help="With --log: only what this user ran.")
-@click.option("--name-column", type=storable_text, metavar="COLUMN", help="With --table: where the names are.")
-@click.option("--time-column", type=storable_text, metavar="COLUMN", help="With --table: where the times are.")
+@click.option(
+    "--until", type=storable_text, metavar="INSTANT", help="End of the comparison (default: the last decided tick)."
+)
+@click.option(
+    "--tolerance", type=length, default=60, help="Maximum time difference that counts as a match (default: 60s)."
+)
+@click.option(
+    "--map",
+    "maps",
+    type=storable_text,
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Map a name or a cron command of the old system to a schedule; repeatable.",
+)
+@click.option("--app", type=storable_text, metavar="APP", help="Compare only shadows of this app.")
+@click.option("--user", type=storable_text, metavar="NAME", help="With --log: only commands of this user.")
+@click.option("--name-column", type=storable_text, metavar="COLUMN", help="With --table: column of the names.")
+@click.option("--time-column", type=storable_text, metavar="COLUMN", help="With --table: column of the times.")
 @click.pass_obj
 def report(
     settings: GlobalOptions,
@@ -100,15 +122,14 @@ def report(
     app: str | None,
     **sources: Any,
 ) -> int:
-    """Compare what shadows would have run with what the old system really did.
+    """Compare the ticks of shadows with the firings of the old system.
 
-    Of the named schedules, or of all shadows. Exit code 0 tells that all agree, 1 that something differs or nothing
-    could be compared, 2 that something is wrong.
+    Without NAME, all shadows are compared.
     """
     from tickbird.importers.history.tables import parse_map
 
     settings.error_code = INVALID
-    source = Source(said=parse_map(maps), **sources)
+    source = Source(mapping=parse_map(maps), **sources)
 
     async def read() -> _Report:
         async with connect(settings) as client:
@@ -118,32 +139,32 @@ def report(
                 for text, option in ((since, "since"), (until, "until"))
             )
             if start is not None and end is not None and end < start:
-                raise InvalidError("until: lies before since.", field="until", hint="Swap them.")
+                raise InvalidError("until: is before since.", field="until", hint="Swap them.")
             schedules = await shadows_of(client, names, app)
             _check_map(source, schedules)
             span = _Span(start, end, tolerance, now)
             if source.pings:
                 return await _by_pings(client, schedules, span)
-            heard, unknown = source.read(settings, schedules, now)
+            firings, unknown = source.read(settings, schedules, now)
             if unknown and names:
                 raise InvalidError(
-                    f"nothing in a log of cron tells what {unknown[0]!r} is, for it starts no command;",
+                    f"name: schedule {unknown[0]!r} starts no command, so its lines in a cron log are unknown.",
                     field="name",
-                    hint=f"give its line there: --map 'COMMAND={unknown[0]}'.",
+                    hint=f"Give its command: --map 'COMMAND={unknown[0]}'.",
                 )
-            known = [each for each in schedules if each.name not in unknown]
+            comparable = [schedule for schedule in schedules if schedule.name not in unknown]
             zone = settings.tz or own_zone(schedules)
-            return _Report(await _compare(client, known, heard, span), [heard], unknown, span, zone)
+            return _Report(await _compare(client, comparable, firings, span), [firings], unknown, span, zone)
 
-    found = run_async(read(), settings)
-    _remark(found, source, settings)
-    print_result(settings, lambda: found.to_json(source), lambda screen: _show(screen, found, settings.tz))
-    return 0 if found.agrees else FAILED
+    report = run_async(read(), settings)
+    _print_notes(report, source, settings)
+    print_result(settings, lambda: report.to_json(source), lambda screen: _show(screen, report, settings.tz))
+    return 0 if report.agrees else FAILED
 
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """What was asked for, in seconds since the epoch."""
+    """The requested range, in seconds since the epoch."""
 
     since: float | None
     until: float | None
@@ -154,145 +175,137 @@ class _Span:
 @dataclass(frozen=True, slots=True)
 class _Report:
     compared: Sequence[ShadowReport]
-    heard: Sequence[ObservedFirings]
-    # Schedules of which the source can tell nothing.
+    firings: Sequence[ObservedFirings]
+    # Schedules that cannot be identified in the source.
     unknown: Sequence[str]
     span: _Span
-    # On whose clock times without an offset were read.
+    # The time zone of times without an offset.
     zone: str = "UTC"
 
     @property
     def agrees(self) -> bool:
-        verdicts = {each.verdict for each in self.compared}
+        verdicts = {schedule.verdict for schedule in self.compared}
         return "agrees" in verdicts and "differs" not in verdicts
 
     def to_json(self, source: Source) -> dict[str, Any]:
-        bad = [str(each) for heard in self.heard for each in heard.bad]
-        others = [(name, number) for heard in self.heard for name, number in heard.others.most_common(100)]
+        bad = [str(line) for firings in self.firings for line in firings.bad]
+        others = [(name, number) for firings in self.firings for name, number in firings.others.most_common(100)]
         return {
             "agrees": self.agrees,
             "source": source.what,
             "tolerance": self.span.tolerance,
             "zone": self.zone,
-            "schedules": [each.to_json() for each in self.compared],
+            "schedules": [schedule.to_json() for schedule in self.compared],
             "left_out": list(self.unknown),
-            "unreadable": {"count": sum(heard.bad_count for heard in self.heard), "first": bad[:_SHOWN]},
-            "others": {"count": sum(heard.other_count for heard in self.heard), "names": dict(others)},
+            "unreadable": {"count": sum(firings.bad_count for firings in self.firings), "first": bad[:_SHOWN]},
+            "others": {"count": sum(firings.other_count for firings in self.firings), "names": dict(others)},
         }
 
 
 def _check_map(source: Source, schedules: Sequence[Schedule]) -> None:
-    known = {each.name for each in schedules}
-    if wrong := next((new for new in source.said.values() if new not in known), None):
+    names = {schedule.name for schedule in schedules}
+    if wrong := next((new for new in source.mapping.values() if new not in names), None):
         raise InvalidError(
-            f"map: {wrong[:60]!r} is none of the schedules that are compared;", field="map", hint="write OLD=NEW."
+            f"map: {wrong[:60]!r} is not one of the compared schedules.", field="map", hint="Write OLD=NEW."
         )
 
 
 async def _by_pings(client: Client, schedules: Sequence[Schedule], span: _Span) -> _Report:
     compared: list[ShadowReport] = []
-    heard: list[ObservedFirings] = []
+    firings: list[ObservedFirings] = []
     for schedule in schedules:
-        one = await read_pings(client, schedule, None if span.since is None else span.since - span.tolerance)
-        compared += await _compare(client, [schedule], one, span)
-        heard.append(one)
-    return _Report(compared, heard, [], span)
+        pings = await read_pings(client, schedule, None if span.since is None else span.since - span.tolerance)
+        compared += await _compare(client, [schedule], pings, span)
+        firings.append(pings)
+    return _Report(compared, firings, [], span)
 
 
 async def _compare(
-    client: Client, schedules: Sequence[Schedule], heard: ObservedFirings, span: _Span
+    client: Client, schedules: Sequence[Schedule], firings: ObservedFirings, span: _Span
 ) -> list[ShadowReport]:
-    """Each schedule, by the order in which they were given."""
-    begin = span.since if span.since is not None else heard.first
-    known = (-inf if begin is None else begin, inf if span.until is None else span.until)
-    # A tick just before may be what was first heard of.
+    """Compare the schedules, and return the reports in the given order."""
+    begin = span.since if span.since is not None else firings.first
+    covered = (-inf if begin is None else begin, inf if span.until is None else span.until)
+    # The first firing may belong to a tick just before it.
     records = {
-        each.name: await recorded(client, each, known[0] - span.tolerance, known[1], span.now) for each in schedules
+        schedule.name: await recorded(client, schedule, covered[0] - span.tolerance, covered[1], span.now)
+        for schedule in schedules
     }
-    found: dict[str, ShadowReport] = {}
-    for together in heard.groups(records):
-        shadows, firings = [records[name] for name in together], heard.in_order(together)
-        for each in compare(shadows, firings, span.tolerance, known, span.now.timestamp()):
-            found[each.schedule] = each
-    return [found[each.name] for each in schedules]
+    reports: dict[str, ShadowReport] = {}
+    for group in firings.groups(records):
+        shadows, group_firings = [records[name] for name in group], firings.in_order(group)
+        for report in compare(shadows, group_firings, span.tolerance, covered, span.now.timestamp()):
+            reports[report.schedule] = report
+    return [reports[schedule.name] for schedule in schedules]
 
 
-def _remark(found: _Report, source: Source, settings: GlobalOptions) -> None:
-    """What was passed over, and what may be behind a difference."""
-    bad = sum(heard.bad_count for heard in found.heard)
+def _print_notes(report: _Report, source: Source, settings: GlobalOptions) -> None:
+    """Warn about input that was ignored, and about likely causes of differences."""
+    bad = sum(firings.bad_count for firings in report.firings)
     if bad:
-        first = next(each for heard in found.heard for each in heard.bad)
-        warn(f"{count(bad, 'line')} of the {source.what} could not be read and {_were(bad)} passed over; {first}")
-    others = sum(heard.other_count for heard in found.heard)
+        first = next(line for firings in report.firings for line in firings.bad)
+        warn(f"{count(bad, 'line')} of the {source.what} could not be read: {first}")
+    others = sum(firings.other_count for firings in report.firings)
     if others:
         names = ", ".join(
-            f"{name} ({number:,})" for heard in found.heard for name, number in heard.others.most_common(3)
+            f"{name} ({number:,})" for firings in report.firings for name, number in firings.others.most_common(3)
         )
-        warn(
-            f"{count(others, 'firing')} of what is not compared: {names[:300]}; --map OLD=NEW where one is a schedule."
-        )
-    if found.unknown:
-        warn(
-            f"{', '.join(found.unknown[:5])}: left out, since no command tells their lines; give --map 'COMMAND=NAME'."
-        )
-    for heard in found.heard:
-        last = heard.last
-        if last is not None and found.span.until is None and source.what != "pings":
-            late = sum(tick > last for each in found.compared for tick in each.missing)
+        warn(f"{count(others, 'firing')} of other jobs ignored: {names[:300]}. Use --map OLD=NEW if one is a schedule.")
+    if report.unknown:
+        warn(f"{', '.join(report.unknown[:5])}: not compared, because no command is known. Use --map 'COMMAND=NAME'.")
+    for firings in report.firings:
+        last = firings.last
+        if last is not None and report.span.until is None and source.what != "pings":
+            late = sum(tick > last for schedule in report.compared for tick in schedule.missing)
             if late:
                 end = iso(to_datetime(int(last)))
                 warn(
-                    f"the {source.what} ends at {end}, and {count(late, 'tick')} after it count as missing; "
-                    f"--until {end} leaves them out."
+                    f"the {source.what} ends at {end}, and {count(late, 'tick')} after it count as missing. "
+                    f"Use --until {end} to exclude them."
                 )
-    nothing_fits = any(each.extra_count and not each.matched for each in found.compared)
-    read_by_clock = settings.tz is None and source.what in ("log", "table")
-    if read_by_clock and (nothing_fits or found.zone != "UTC"):
-        warn(f"times without an offset were read on the clock of {found.zone}; --tz names another zone.")
+    nothing_matches = any(schedule.extra_count and not schedule.matched for schedule in report.compared)
+    read_in_zone = settings.tz is None and source.what in ("log", "table")
+    if read_in_zone and (nothing_matches or report.zone != "UTC"):
+        warn(f"times without an offset were read in time zone {report.zone}. Use --tz for another time zone.")
 
 
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"
-
-
-def _show(screen: Printer, found: _Report, tz: str | None) -> None:
+def _show(screen: Printer, report: _Report, tz: str | None) -> None:
     zone = tz or "UTC"
     heads = ("SCHEDULE", "VERDICT", "FROM", "TO", "TICKS", "MATCHED", "MISSING", "EXTRA", "OLD SYSTEM")
-    screen.table(heads, [_row(each, zone) for each in found.compared])
-    for each in found.compared:
-        if each.verdict == "differs":
-            screen.title(each.schedule)
-            screen.table(("WHEN", "WHAT"), _differences(each, zone))
-            more = (
-                each.missing_count + each.extra_count - min(_SHOWN, each.missing_count) - min(_SHOWN, each.extra_count)
-            )
+    screen.table(heads, [_row(schedule, zone) for schedule in report.compared])
+    for schedule in report.compared:
+        if schedule.verdict == "differs":
+            screen.title(schedule.schedule)
+            screen.table(("WHEN", "DIFFERENCE"), _differences(schedule, zone))
+            missing, extra = schedule.missing_count, schedule.extra_count
+            more = missing + extra - min(_SHOWN, missing) - min(_SHOWN, extra)
             if more:
-                screen.line(f"… and {more:,} more; --json lists them.")
+                screen.line(f"… and {more:,} more. --json lists them.")
 
 
-def _row(each: ShadowReport, tz: str) -> Sequence[Text]:
-    since, until = ("" if at is None else clock(to_datetime(int(at)), tz) for at in (each.since, each.until))
-    numbers = (each.ticks, each.matched, each.missing_count, each.extra_count)
+def _row(report: ShadowReport, tz: str) -> Sequence[Text]:
+    since, until = ("" if at is None else clock(to_datetime(int(at)), tz) for at in (report.since, report.until))
+    numbers = (report.ticks, report.matched, report.missing_count, report.extra_count)
     return (
-        Cell(each.schedule, "bold"),
-        _VERDICTS[each.verdict],
+        Cell(report.schedule, "bold"),
+        _VERDICTS[report.verdict],
         since,
         until,
         *(f"{number:,}" for number in numbers),
-        _difference(each),
+        _offset(report),
     )
 
 
-def _difference(each: ShadowReport) -> str:
-    if each.earliest is None or each.latest is None:
+def _offset(report: ShadowReport) -> str:
+    if report.earliest is None or report.latest is None:
         return ""
-    ends = sorted({round(each.earliest), round(each.latest)})
+    ends = sorted({round(report.earliest), round(report.latest)})
     return " to ".join("on time" if not end else f"{abs(end):,} s {'late' if end > 0 else 'early'}" for end in ends)
 
 
-def _differences(each: ShadowReport, tz: str) -> list[tuple[Text, ...]]:
-    rows: list[tuple[float, str]] = [(tick, "missing: the old system did not fire") for tick in each.missing[:_SHOWN]]
-    for extra in each.extra[:_SHOWN]:
+def _differences(report: ShadowReport, tz: str) -> list[tuple[Text, ...]]:
+    rows: list[tuple[float, str]] = [(tick, "missing: the old system did not fire") for tick in report.missing[:_SHOWN]]
+    for extra in report.extra[:_SHOWN]:
         why = f"Tickbird skips it ({extra.reason})" if extra.reason else "Tickbird has no tick then"
-        rows.append((extra.at, f"extra: the old system fired; {why}"))
-    return [(clock(to_datetime(int(at)), tz), what) for at, what in sorted(rows)]
+        rows.append((extra.at, f"extra: the old system fired, but {why}"))
+    return [(clock(to_datetime(int(at)), tz), difference) for at, difference in sorted(rows)]

@@ -1,1 +1,1 @@
-"""Commands about runs and what they wait for."""
+"""Commands about runs, queues, limits, held runs and backfills."""

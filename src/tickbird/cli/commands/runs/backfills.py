@@ -1,4 +1,4 @@
-"""Commands about backfills: start, watch, list and cancel them."""
+"""Commands about backfills: start, follow, list and cancel them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tickbird.domain.messages import count
 from tickbird.domain.planning.backfills import MAX_CONCURRENCY, BackfillPlan, BackfillRecord, Order
 from tickbird.wire.codec import encode
 
-# A day without a time, perhaps with a zone.
+# A date without a time, optionally with a time zone.
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d|yesterday|today|tomorrow)(Z| [A-Za-z]\S*)?", re.ASCII)
 _SHOWN = 20
 _PAUSE = 0.5
@@ -34,31 +34,47 @@ _PAUSE = 0.5
 @click.command(cls=Command)
 @optional_name_argument
 @click.option(
-    "--from", "first", type=storable_text, metavar="INSTANT", help="The first instant; a day begins at midnight."
+    "--from",
+    "first",
+    type=storable_text,
+    metavar="INSTANT",
+    help="First instant of the range; a date means its midnight.",
 )
-@click.option("--to", "last", type=storable_text, metavar="INSTANT", help="The last instant; of a day, its end.")
 @click.option(
-    "--concurrency", type=click.IntRange(1, MAX_CONCURRENCY), default=1, show_default=True, help="Runs at a time."
+    "--to", "last", type=storable_text, metavar="INSTANT", help="Last instant of the range; a date means its end."
 )
 @click.option(
-    "--order", type=click.Choice(get_args(Order)), default="oldest", show_default=True, help="Which tick runs first."
+    "--concurrency",
+    type=click.IntRange(1, MAX_CONCURRENCY),
+    default=1,
+    show_default=True,
+    help="Maximum number of concurrent runs.",
 )
-@click.option("--payload", metavar="JSON|@FILE|-", help="The payload, from here, a file or stdin; else the schedule's.")
 @click.option(
-    "--note", type=storable_text, default="", metavar="TEXT", help="Why; shown with the backfill and in the audit log."
+    "--order", type=click.Choice(get_args(Order)), default="oldest", show_default=True, help="Order of the ticks."
 )
-@click.option("--dry-run", is_flag=True, help="Only tell what would run.")
-@click.option("--detach", is_flag=True, help="Do not wait for the end.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--payload", metavar="JSON|@FILE|-", help="Payload: JSON, @file, or - for stdin (default: the schedule's)."
+)
+@click.option(
+    "--note",
+    type=storable_text,
+    default="",
+    metavar="TEXT",
+    help="Reason, shown with the backfill and in the audit log.",
+)
+@click.option("--dry-run", is_flag=True, help="Only show which ticks would run.")
+@click.option("--detach", is_flag=True, help="Do not wait until the runs end.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option(
     "--cancel",
     "cancelled",
     type=click.IntRange(1, MAX_ID),
     metavar="ID",
     shell_complete=backfill_ids,
-    help="Cancel this backfill.",
+    help="Cancel the runs of this backfill that have not started.",
 )
-@click.option("--stop-running", is_flag=True, help="With --cancel: ask the runs that are going on to stop.")
+@click.option("--stop-running", is_flag=True, help="With --cancel: also stop running runs.")
 @actor_option
 @click.pass_obj
 def backfill(
@@ -77,22 +93,22 @@ def backfill(
     stop_running: bool,
     actor: str,
 ) -> int:
-    """Run the ticks of a range that have no run.
+    """Run the past ticks of a range that have no run.
 
-    They run in order behind the schedule's own ticks. Ctrl-C leaves them alone; --cancel ends a backfill.
+    The schedule's own ticks have precedence. Ctrl-C does not stop a backfill: use --cancel.
     """
     if cancelled is not None:
         if name is not None or first is not None or last is not None:
-            raise _wrong("--cancel takes the number of a backfill and no schedule, --from or --to.")
+            raise _wrong("--cancel takes a backfill id, and excludes NAME, --from and --to.")
         return _cancel(settings, cancelled, actor, note, stop_running)
     if name is None or first is None or last is None:
-        raise _wrong("give a schedule, --from and --to; or --cancel with the number of a backfill.")
+        raise _wrong("give a schedule, --from and --to, or --cancel with a backfill id.")
     if stop_running:
-        raise _wrong("--stop-running goes with --cancel.")
+        raise _wrong("--stop-running requires --cancel.")
     if not (yes or dry_run) and (settings.as_json or not sys.stdin.isatty()):
-        raise _wrong("there is nobody to ask; confirm with --yes, or look first with --dry-run.")
+        raise _wrong("the terminal is not interactive. Confirm with --yes, or check with --dry-run first.")
     sent = None if payload is None else read_payload(payload)
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "concurrency": concurrency,
         "order": order,
         "payload": sent,
@@ -108,7 +124,7 @@ def backfill(
                 await client.system.now(), settings.tz, None if definition is None else definition.trigger.tz
             )
             start, end = instant(first, "from").at, instant(_end_of_day(last), "to").at
-            plan = await client.backfills.create(name, start, end, dry_run=dry, **asked)
+            plan = await client.backfills.create(name, start, end, dry_run=dry, **options)
             target = None if definition is None else (definition.queue, definition.target)
             unserved = "" if target is None else unserved_reason(*target, await client.workers.list())
             return plan, zone_of(schedule, settings), unserved
@@ -123,8 +139,8 @@ def backfill(
         screen.flush()
         if not plan.count:
             return 0
-        if not click.confirm(f"Make {count(plan.count, 'run')}?", err=True):
-            warn("nothing was made.")
+        if not click.confirm(f"Create {count(plan.count, 'run')}?", err=True):
+            warn("no run was created.")
             return FAILED
     plan, tz, unserved = run_async(make(dry=False), settings)
     if plan.backfill_id is None:
@@ -136,11 +152,11 @@ def backfill(
 
 
 def _end_of_day(text: str) -> str:
-    """The end of a day that is the end of a range: it is included."""
-    found = _DAY.fullmatch(" ".join(text.split()))
-    if found is None:
+    """Turn a date into its last second, because the last day of a range is included."""
+    match = _DAY.fullmatch(" ".join(text.split()))
+    if match is None:
         return text
-    day, zone = found[1], found[2] or ""
+    day, zone = match[1], match[2] or ""
     return f"{day}{'T' if day[0].isdigit() else ' '}23:59:59{zone}"
 
 
@@ -149,10 +165,10 @@ def _wrong(text: str) -> click.UsageError:
 
 
 def _preview(screen: Printer, plan: BackfillPlan, tz: str) -> None:
-    left_out = f"{count(plan.taken, 'tick')} of the range {'has' if plan.taken == 1 else 'have'} a run already"
+    left_out = f"{count(plan.taken, 'tick')} of the range already {'has' if plan.taken == 1 else 'have'} a run"
     if plan.excluded:
         left_out += f", {plan.excluded:,} {'is' if plan.excluded == 1 else 'are'} excluded by the calendar"
-    verb = "was made" if plan.backfill_id is not None else "would be made"
+    verb = "created" if plan.backfill_id is not None else "would be created"
     if not plan.count:
         screen.line(f"Nothing to run: {left_out}.")
     else:
@@ -160,11 +176,11 @@ def _preview(screen: Printer, plan: BackfillPlan, tz: str) -> None:
     if plan.pruned and plan.pruned_until is not None:
         screen.line(
             f"{count(plan.pruned, 'tick')} up to {clock(plan.pruned_until, tz)} "
-            f"{'is' if plan.pruned == 1 else 'are'} left out: a run may have been pruned, and no tick runs twice."
+            f"{'is' if plan.pruned == 1 else 'are'} excluded: their runs may have been pruned, and no tick runs twice."
         )
     if plan.cut_at is not None:
         screen.line(
-            f"The range was cut at {clock(plan.cut_at, tz)}: later ticks are not decided yet and run by themselves."
+            f"The range ends at {clock(plan.cut_at, tz)}: later ticks are not decided yet and will run on schedule."
         )
     for tick in plan.ticks[:_SHOWN]:
         screen.line(f"  {clock(tick, tz)}")
@@ -173,22 +189,22 @@ def _preview(screen: Printer, plan: BackfillPlan, tz: str) -> None:
 
 
 def _follow(settings: GlobalOptions, plan: BackfillPlan, backfill_id: int, *, detach: bool) -> int:
-    """Wait for the end with a bar, unless told otherwise."""
+    """Wait with a progress bar until the runs end, unless detached."""
     try:
         if not settings.as_json:
             click.echo(f"Backfill {backfill_id} of {plan.schedule}: {count(plan.count, 'run')}.")
         record = run_async(_watch(settings, backfill_id, wait=not detach), settings)
     except KeyboardInterrupt:
-        click.echo(f"\n{_goes_on(backfill_id)}", err=True)
+        click.echo(f"\n{_continues(backfill_id)}", err=True)
         return INTERRUPTED
     print_result(settings, lambda: {"backfill": encode(record)}, lambda screen: _outcome(screen, record))
     return FAILED if not detach and record.count("failed", "cancelled") else 0
 
 
-def _goes_on(backfill_id: int) -> str:
+def _continues(backfill_id: int) -> str:
     return (
-        f"It goes on without you: `tickbird backfills {backfill_id}` shows it, "
-        f"`tickbird backfill --cancel {backfill_id}` cancels what has not started."
+        f"The backfill continues. Show it with `tickbird backfills {backfill_id}`, "
+        f"or cancel it with `tickbird backfill --cancel {backfill_id}`."
     )
 
 
@@ -206,7 +222,7 @@ async def _watch(settings: GlobalOptions, backfill_id: int, *, wait: bool) -> Ba
 
 
 class _Bar:
-    """A progress bar on a terminal; nothing elsewhere."""
+    """A progress bar; does nothing if `shown` is False."""
 
     def __init__(self, record: BackfillRecord, *, shown: bool) -> None:
         self._progress: Any = None
@@ -233,14 +249,13 @@ class _Bar:
             self._progress.stop()
 
     def show(self, record: BackfillRecord) -> None:
-        """Move the bar."""
         if self._progress is not None:
             self._progress.update(self._task, completed=record.done, description=_counts(record, "running", "failed"))
 
 
 def _counts(record: BackfillRecord, *statuses: Any) -> str:
-    wanted = statuses or ("waiting", "queued", "running", "succeeded", "failed", "cancelled")
-    return ", ".join(f"{record.counts[status]:,} {status}" for status in wanted if record.counts.get(status))
+    listed = statuses or ("waiting", "queued", "running", "succeeded", "failed", "cancelled")
+    return ", ".join(f"{record.counts[status]:,} {status}" for status in listed if record.counts.get(status))
 
 
 def _outcome(screen: Printer, record: BackfillRecord) -> None:
@@ -248,9 +263,9 @@ def _outcome(screen: Printer, record: BackfillRecord) -> None:
     text = f"Backfill {record.id} of {record.schedule}: {_counts(record) or 'all runs were pruned'}."
     screen.line(Cell(text, "red" if bad else "green" if not record.active else ""))
     if record.active:
-        screen.line(_goes_on(record.id))
+        screen.line(_continues(record.id))
     elif bad:
-        screen.line(f"See them with `tickbird runs --schedule {record.schedule}`.")
+        screen.line(f"Show the runs with `tickbird runs --schedule {record.schedule}`.")
 
 
 def _cancel(settings: GlobalOptions, backfill_id: int, actor: str, note: str, stop_running: bool) -> int:
@@ -263,7 +278,7 @@ def _cancel(settings: GlobalOptions, backfill_id: int, actor: str, note: str, st
     def show(screen: Printer) -> None:
         screen.line(f"Backfill {record.id} of {record.schedule} is cancelled: {_counts(record)}.")
         if record.count("running"):
-            screen.line("Those that are running " + ("were asked to stop." if stop_running else "go on to their end."))
+            screen.line("Running runs " + ("were requested to stop." if stop_running else "continue to their end."))
 
     print_result(settings, lambda: {"backfill": encode(record)}, show)
     return 0
@@ -274,21 +289,27 @@ def _cancel(settings: GlobalOptions, backfill_id: int, actor: str, note: str, st
     "backfill_id", metavar="[ID]", type=click.IntRange(1, MAX_ID), required=False, shell_complete=backfill_ids
 )
 @click.option(
-    "--schedule", type=storable_text, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."
+    "--schedule",
+    type=storable_text,
+    metavar="NAME",
+    shell_complete=schedule_names,
+    help="Only backfills of this schedule.",
 )
-@click.option("-c", "--count", "wanted", type=click.IntRange(1, 1_000), default=20, show_default=True, help="How many.")
+@click.option(
+    "-c", "--count", "limit", type=click.IntRange(1, 1_000), default=20, show_default=True, help="Number of backfills."
+)
 @click.pass_obj
-def backfills(settings: GlobalOptions, backfill_id: int | None, schedule: str | None, wanted: int) -> None:
-    """List backfills, newest first, or show one by its id."""
+def backfills(settings: GlobalOptions, backfill_id: int | None, schedule: str | None, limit: int) -> None:
+    """List backfills, newest first, or show one backfill."""
 
     async def read() -> tuple[Sequence[BackfillRecord], datetime]:
         async with connect(settings) as client:
             if backfill_id is not None:
                 return [await client.backfills.get(backfill_id)], await client.system.now()
-            return await client.backfills.list(schedule=schedule, limit=wanted), await client.system.now()
+            return await client.backfills.list(schedule=schedule, limit=limit), await client.system.now()
 
     if backfill_id is not None and schedule is not None:
-        raise _wrong("--schedule filters a list; an ID names one backfill.")
+        raise _wrong("--schedule filters the list and cannot be combined with an ID.")
     found, now = run_async(read(), settings)
     if backfill_id is None:
         documents = {"backfills": [encode(record) for record in found]}
@@ -301,7 +322,7 @@ def _state(record: BackfillRecord) -> Cell:
     if record.cancelled_at is not None:
         return Cell("cancelled" + (", ending" if record.active else ""), "yellow")
     if record.active:
-        return Cell("going on", "blue")
+        return Cell("running", "blue")
     return Cell("done, with failures", "red") if record.count("failed", "cancelled") else Cell("done", "green")
 
 
@@ -324,7 +345,7 @@ def _table(screen: Printer, found: Sequence[BackfillRecord], now: datetime) -> N
         )
         for record in found
     ]
-    screen.table(("ID", "SCHEDULE", "STATE", "DONE", "FAILED", "FROM", "TO", "MADE", "BY", "NOTE"), rows)
+    screen.table(("ID", "SCHEDULE", "STATE", "DONE", "FAILED", "FROM", "TO", "CREATED", "BY", "NOTE"), rows)
 
 
 def _show(screen: Printer, record: BackfillRecord, now: datetime) -> None:
@@ -337,7 +358,7 @@ def _show(screen: Printer, record: BackfillRecord, now: datetime) -> None:
             ("range", f"{clock(record.first)} to {clock(record.last)}"),
             ("order", f"{record.order} first, {record.concurrency} at a time"),
             ("revision", f"r{record.revision}"),
-            ("made", f"{both(record.created_at, now)} by {record.actor}"),
+            ("created", f"{both(record.created_at, now)} by {record.actor}"),
             ("note", record.note),
             ("payload", "" if record.payload is None else json.dumps(dict(record.payload), ensure_ascii=False)),
             ("cancelled", f"{both(record.cancelled_at, now)} by {record.cancelled_by}" if record.cancelled_at else ""),
@@ -345,4 +366,4 @@ def _show(screen: Printer, record: BackfillRecord, now: datetime) -> None:
         if value
     )
     if record.active and record.cancelled_at is None:
-        screen.line(f"`tickbird backfill --cancel {record.id}` cancels what has not started.")
+        screen.line(f"Cancel it with `tickbird backfill --cancel {record.id}`.")

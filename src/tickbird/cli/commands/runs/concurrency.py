@@ -18,7 +18,7 @@ from tickbird.wire.codec import encode
 @click.command(cls=Command)
 @click.pass_obj
 def limits(settings: GlobalOptions) -> None:
-    """List concurrency keys: their limits, and how many runs go on and wait."""
+    """List concurrency keys with limits, active runs and waiting runs."""
 
     async def read() -> Sequence[ConcurrencyLimit]:
         async with connect(settings) as client:
@@ -28,7 +28,7 @@ def limits(settings: GlobalOptions) -> None:
 
     def show(screen: Printer) -> None:
         if not found:
-            screen.line('No concurrency keys in use. Give a schedule one, concurrency_key="warehouse".')
+            screen.line('No concurrency keys are in use. Set one on a schedule: concurrency_key="warehouse".')
             return
         heads = ("KEY", "LIMIT", "ACTIVE", "WAITING")
         screen.table(heads, ((each.key, _limit_text(each), str(each.active), str(each.waiting)) for each in found))
@@ -43,9 +43,9 @@ def limits(settings: GlobalOptions) -> None:
 @actor_option
 @click.pass_obj
 def limit(settings: GlobalOptions, action: str, key: str, maximum: int | None, actor: str) -> None:
-    """Set or remove how many runs of a concurrency key may go on at once."""
+    """Set or remove the concurrency limit of a key."""
     if (action == "set") != (maximum is not None):
-        raise click.UsageError("write `limit set KEY N`, or `limit rm KEY`.")
+        raise click.UsageError("write `limit set KEY N` or `limit rm KEY`.")
 
     async def change() -> ConcurrencyLimit:
         async with connect(settings) as client:
@@ -57,7 +57,7 @@ def limit(settings: GlobalOptions, action: str, key: str, maximum: int | None, a
 
 
 def _print(settings: GlobalOptions, changed: ConcurrencyLimit) -> None:
-    text = f"{changed.key}: {_limit_text(changed)} at once; {changed.active} active, {changed.waiting} waiting."
+    text = f"{changed.key}: limit {_limit_text(changed)}; {changed.active} active, {changed.waiting} waiting."
     print_result(settings, lambda: encode(changed), lambda screen: screen.line(text))
 
 

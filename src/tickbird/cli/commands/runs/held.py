@@ -1,4 +1,4 @@
-"""Commands about runs that are held after an outage: look, release, drop."""
+"""Commands about runs that are held after an outage: held, release, drop."""
 
 from __future__ import annotations
 
@@ -21,18 +21,21 @@ from tickbird.domain.runs.run import RunRecord
 from tickbird.wire.codec import encode
 
 _count_option = click.option(
-    "--count", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Only so many, the oldest; else all."
+    "--count", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Number of runs, oldest first (default: all)."
 )
 
 
 @click.command(cls=Command)
 @optional_name_argument
 @click.option(
-    "-c", "--count", "wanted", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many runs."
+    "-c", "--count", "limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Number of runs."
 )
 @click.pass_obj
-def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
-    """List the schedules of which runs are held, or the held runs of one."""
+def held(settings: GlobalOptions, name: str | None, limit: int) -> None:
+    """List held runs, by schedule.
+
+    With NAME, list the held runs of that schedule.
+    """
 
     async def read() -> tuple[Sequence[HeldSchedule], Sequence[RunRecord], str, datetime]:
         async with connect(settings) as client:
@@ -41,7 +44,7 @@ def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
                 return found, [], "UTC", now
             return (
                 found,
-                await client.held.list_runs(name, limit=wanted),
+                await client.held.list_runs(name, limit=limit),
                 zone_of(await client.schedules.get(name), settings),
                 now,
             )
@@ -50,7 +53,7 @@ def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
 
     def show_schedules(screen: Printer) -> None:
         if not found:
-            screen.line(f"No run of {name} is held." if name else "Nothing is held.")
+            screen.line(f"{name} has no held runs." if name else "There are no held runs.")
             return
         heads = ("NAME", "HELD", "OLDEST TICK", "NEWEST TICK", "SINCE")
         screen.table(
@@ -73,7 +76,7 @@ def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
                 screen.line(f"… and {found[0].count - len(runs):,} more")
         screen.line()
         which = name or "NAME"
-        screen.line(f"`tickbird release {which}` lets them run, `tickbird drop {which}` cancels them.")
+        screen.line(f"Run them with `tickbird release {which}`, or cancel them with `tickbird drop {which}`.")
 
     documents = {"held": [encode(each) for each in found], "runs": [encode(run) for run in runs]}
     print_result(settings, lambda: documents, show_schedules)
@@ -82,14 +85,14 @@ def held(settings: GlobalOptions, name: str | None, wanted: int) -> None:
 @click.command(cls=Command)
 @name_argument
 @_count_option
-@click.option("--per-minute", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Start at most so many a minute.")
+@click.option("--per-minute", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Start at most N runs per minute.")
 @note_option
 @actor_option
 @click.pass_obj
 def release(
     settings: GlobalOptions, name: str, count: int | None, per_minute: int | None, note: str, actor: str
 ) -> None:
-    """Let the held runs of a schedule run, oldest first."""
+    """Release the held runs of a schedule, oldest first."""
 
     async def work() -> tuple[int, int]:
         async with connect(settings) as client:
@@ -97,7 +100,7 @@ def release(
             return done, sum(each.count for each in await client.held.list(name))
 
     done, left = run_async(work(), settings)
-    rate = f", {per_minute:,} a minute" if per_minute else ""
+    rate = f", {per_minute:,} per minute" if per_minute else ""
     _report(settings, name, "released", done, left, rate)
 
 
@@ -105,17 +108,17 @@ def release(
 @name_argument
 @_count_option
 @note_option
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
 @actor_option
 @click.pass_obj
 def drop(settings: GlobalOptions, name: str, count: int | None, note: str, yes: bool, actor: str) -> int:
     """Cancel the held runs of a schedule, oldest first."""
     if not yes and (settings.as_json or not sys.stdin.isatty()):
-        raise click.UsageError("there is nobody to ask; confirm with --yes.", click.get_current_context())
+        raise click.UsageError("the terminal is not interactive. Confirm with --yes.", click.get_current_context())
     if not yes:
         which = "all held runs" if count is None else f"the {counted(count, 'oldest held run')}"
         if not click.confirm(f"Cancel {which} of {name}?", err=True):
-            warn("nothing was dropped.")
+            warn("no run was dropped.")
             return FAILED
 
     async def work() -> tuple[int, int]:

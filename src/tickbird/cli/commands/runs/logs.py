@@ -1,4 +1,4 @@
-"""The command that shows what a run has logged."""
+"""The `logs` command."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _PAGE = 1_000
 
 @click.command(cls=Command)
 @click.argument("run_id", metavar="RUN", type=click.IntRange(1, MAX_ID), shell_complete=run_ids)
-@click.option("-f", "--follow", is_flag=True, help="Go on until the run has ended.")
+@click.option("-f", "--follow", is_flag=True, help="Print new lines until the run ends, then its status.")
 @click.pass_obj
 def logs(settings: GlobalOptions, run_id: int, follow: bool) -> None:
-    """Show what a run has logged.
+    """Show the log of a run.
 
-    With --follow and --json, one object a line.
+    With --follow and --json, the output is one object per line.
     """
     if follow:
         run_async(_follow(settings, run_id), settings)
@@ -41,7 +41,7 @@ def logs(settings: GlobalOptions, run_id: int, follow: bool) -> None:
 
     run, lines = run_async(read(), settings)
     if not lines and not settings.as_json:
-        warn(f"run {run_id} is {run.status} and has logged nothing.")
+        warn(f"run {run_id} is {run.status}, and its log is empty.")
     print_result(
         settings,
         lambda: {"run_id": run_id, "status": run.status, "lines": [encode(line) for line in lines]},
@@ -66,18 +66,18 @@ async def _follow(settings: GlobalOptions, run_id: int) -> None:
 
 
 async def rest(client: Client, run_id: int, after: tuple[int, int]) -> list[LogLine]:
-    """All lines behind one."""
-    found: list[LogLine] = []
+    """Return all lines after a position (attempt, number)."""
+    lines: list[LogLine] = []
     while page := await client.runs.logs(run_id, after=after, limit=_PAGE):
-        found += page
+        lines += page
         after = (page[-1].attempt, page[-1].number)
         if len(page) < _PAGE:
             break
-    return found
+    return lines
 
 
 def print_line(settings: GlobalOptions, line: LogLine) -> None:
-    """Print a line as soon as it comes."""
+    """Print a line and flush, so that a pipe shows it at once."""
     shown = _text(line, settings.tz or "UTC")
     click.echo(json.dumps(encode(line)) if settings.as_json else clean(shown, lines=True))
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Commands about queues: list them, and set or remove their rates."""
+"""Commands about queues: list them, and set or remove their rate limits."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tickbird.domain.time.durations import duration_text
 from tickbird.domain.workers import Worker
 from tickbird.wire.codec import encode
 
-_HEADS = ("QUEUE", "RATE", "WAITING", "QUEUED", "RUNNING", "WORKERS", "NEXT BEGINS")
+_HEADS = ("QUEUE", "RATE", "WAITING", "QUEUED", "RUNNING", "WORKERS", "NEXT START")
 
 
 @click.command(cls=Command)
 @click.pass_obj
 def queues(settings: GlobalOptions) -> None:
-    """List queues: what stands in them, their rates, and who serves them."""
+    """List queues with runs, rate limits and workers."""
 
     async def read() -> tuple[Sequence[QueueStatus], datetime]:
         async with connect(settings) as client:
@@ -34,7 +34,7 @@ def queues(settings: GlobalOptions) -> None:
 
     def show(screen: Printer) -> None:
         if not found:
-            screen.line("No queues in use: nothing stands in any, and no live worker serves one.")
+            screen.line("No queues are in use: there are no runs, and no live worker serves a queue.")
             return
         screen.table(_HEADS, (_row(each, now, settings.tz or "UTC") for each in found))
 
@@ -43,11 +43,16 @@ def queues(settings: GlobalOptions) -> None:
 
 @click.command(cls=Command)
 @click.argument("name", metavar="QUEUE", type=storable_text, shell_complete=queue_names)
-@click.option("--rate", type=storable_text, metavar="N/PERIOD", help='Such as "100/min" or "5/3s"; "none" removes it.')
+@click.option(
+    "--rate",
+    type=storable_text,
+    metavar="N/PERIOD",
+    help="Rate limit, such as 100/min, 5/3s or 1000/day; none removes it.",
+)
 @actor_option
 @click.pass_obj
 def queue(settings: GlobalOptions, name: str, rate: str | None, actor: str) -> None:
-    """Show a queue, or set or remove the rate at which its runs begin."""
+    """Show a queue, or set or remove its rate limit."""
 
     async def work() -> tuple[QueueStatus, Sequence[Worker], datetime]:
         async with connect(settings) as client:
@@ -63,15 +68,15 @@ def queue(settings: GlobalOptions, name: str, rate: str | None, actor: str) -> N
             return found, await client.workers.list(), await client.system.now()
 
     found, workers, now = run_async(work(), settings)
-    if nobody := unserved(name, workers):
-        warn(f"{nobody}: its runs stay queued until one does.")
+    if reason := unserved(name, workers):
+        warn(f"{reason}: its runs stay queued until one does.")
 
     def show(screen: Printer) -> None:
         if rate is None:
             screen.table(_HEADS, [_row(found, now, settings.tz or "UTC")])
             return
-        pace = "its runs begin as they come" if found.rate is None else f"at most {_spelled(found)}"
-        screen.line(f"{found.name}: {pace}; {found.queued} queued, {found.running} running.")
+        limit = "no rate limit" if found.rate is None else f"at most {_rate_text(found)}"
+        screen.line(f"{found.name}: {limit}; {found.queued} queued, {found.running} running.")
 
     print_result(settings, lambda: encode(found), show)
 
@@ -81,7 +86,7 @@ def _row(queue: QueueStatus, now: datetime, tz: str) -> Sequence[str]:
     return (queue.name, "" if queue.rate is None else str(queue.rate), *numbers, both(queue.next_at, now, tz))
 
 
-def _spelled(queue: QueueStatus) -> str:
+def _rate_text(queue: QueueStatus) -> str:
     assert queue.rate is not None
-    runs = "1 run begins" if queue.rate.count == 1 else f"{queue.rate.count:,} runs begin"
+    runs = "1 run starts" if queue.rate.count == 1 else f"{queue.rate.count:,} runs start"
     return f"{runs} within any {duration_text(queue.rate.seconds)}"

@@ -1,4 +1,4 @@
-"""Commands about runs."""
+"""Commands about runs: runs, cancel, retry."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from tickbird.domain.workers import Worker
 from tickbird.wire.codec import encode
 
 _PAGE = 500
-# Queues by name, of which the next run may not begin yet.
+# Rate-limited queues by name, whose next run cannot start yet.
 Slow = Mapping[str, QueueStatus]
-# A table stays readable also where nothing folds its columns; `tickbird runs ID` shows all.
+# Keeps the table readable in a pipe, where columns are not folded. `tickbird runs ID` shows all.
 _MAX_NOTE_LENGTH = 120
 STYLES: dict[Status, str] = {
     "waiting": "dim",
@@ -46,18 +46,21 @@ STYLES: dict[Status, str] = {
 @click.command(cls=Command)
 @click.argument("run_id", metavar="[ID]", type=click.IntRange(1, MAX_ID), required=False, shell_complete=run_ids)
 @click.option(
-    "--schedule", type=storable_text, metavar="NAME", shell_complete=schedule_names, help="Only those of this schedule."
+    "--schedule", type=storable_text, metavar="NAME", shell_complete=schedule_names, help="Only runs of this schedule."
 )
-@click.option("--status", type=click.Choice(get_args(Status)), help="Only those in this status.")
-@click.option("-c", "--count", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="How many runs.")
+@click.option("--status", type=click.Choice(get_args(Status)), help="Only runs with this status.")
+@click.option("-c", "--count", type=click.IntRange(1, 1_000_000), default=20, show_default=True, help="Number of runs.")
 @click.pass_obj
 def runs(settings: GlobalOptions, run_id: int | None, schedule: str | None, status: Status | None, count: int) -> None:
-    """List runs, newest first, or show one by its id."""
+    """List runs, newest first, or show one run.
+
+    With ID, show the payload, result, error and attempts of that run.
+    """
     if run_id is None:
         _list(settings, schedule, status, count)
     elif schedule is not None or status is not None:
         raise click.UsageError(
-            "--schedule and --status filter a list; an ID names one run.", click.get_current_context()
+            "--schedule and --status filter the list and cannot be combined with an ID.", click.get_current_context()
         )
     else:
         _detail(settings, run_id)
@@ -65,35 +68,35 @@ def runs(settings: GlobalOptions, run_id: int | None, schedule: str | None, stat
 
 @click.command(cls=Command)
 @click.argument("run_id", metavar="RUN", type=click.IntRange(1, MAX_ID), shell_complete=run_ids)
-@click.option("--reason", type=storable_text, default="", metavar="TEXT", help="Why; shown wherever the run is.")
+@click.option("--reason", type=storable_text, default="", metavar="TEXT", help="Reason, stored and shown with the run.")
 @actor_option
 @click.pass_obj
 def cancel(settings: GlobalOptions, run_id: int, reason: str, actor: str) -> None:
-    """Cancel a run that has not started, or ask a running one to stop."""
+    """Cancel a run. If it is running, request that it stops."""
 
     async def work() -> RunRecord:
         async with connect(settings) as client:
             return await client.runs.cancel(run_id, actor=actor, reason=reason)
 
     run = run_async(work(), settings)
-    stops = f"asked to stop; `tickbird runs {run.id}` shows when it has."
+    requested = f"Run {run.id}: cancellation requested. Check it with `tickbird runs {run.id}`."
     print_result(
         settings,
         lambda: {"run": encode(run)},
-        lambda screen: screen.line(f"Run {run.id} is {'cancelled.' if run.status == 'cancelled' else stops}"),
+        lambda screen: screen.line(f"Run {run.id} is cancelled." if run.status == "cancelled" else requested),
     )
 
 
 @click.command(cls=Command)
 @click.argument("run_id", metavar="RUN", type=click.IntRange(1, MAX_ID), shell_complete=run_ids)
-@click.option("--payload", metavar="JSON|@FILE|-", help="Another payload, from here, a file or stdin; else the same.")
+@click.option("--payload", metavar="JSON|@FILE|-", help="Payload: JSON, @file, or - for stdin (default: the same).")
 @actor_option
 @click.pass_obj
 def retry(settings: GlobalOptions, run_id: int, payload: str | None, actor: str) -> None:
-    """Run again what a final run did.
+    """Re-run a finished run.
 
-    The new run has the target, payload and policies of that run, also after its schedule was edited or deleted. If a
-    run of the schedule is active, it waits.
+    The new run has the target, payload and policies of that run, even if its schedule was edited, deleted or parked
+    since. It refers to the old run. If a run of the schedule is active, the new run waits for it.
     """
     sent = None if payload is None else read_payload(payload)
 
@@ -110,7 +113,7 @@ def retry(settings: GlobalOptions, run_id: int, payload: str | None, actor: str)
         settings,
         lambda: {"run": encode(run)},
         lambda screen: screen.line(
-            f"Run {run.id} repeats run {run_id} and is {run.status}. See it with `tickbird runs {run.id}`."
+            f"Run {run.id} repeats run {run_id} and is {run.status}. Show it with `tickbird runs {run.id}`."
         ),
     )
 
@@ -137,10 +140,11 @@ def _list(settings: GlobalOptions, schedule: str | None, status: Status | None, 
 
 
 async def held_back(client: Client, found: Sequence[RunRecord]) -> Slow:
-    """The queues of which a run is shown that waits for their rate."""
+    """Return the rate-limited queues, if one of the runs is queued."""
     if not any(run.status == "queued" for run in found):
         return {}
-    return {each.name: each for each in await if_supported(client.queues.list(), ()) if each.next_at is not None}
+    queues = await if_supported(client.queues.list(), ())
+    return {queue.name: queue for queue in queues if queue.next_at is not None}
 
 
 def run_table(
@@ -152,7 +156,6 @@ def run_table(
     named: bool = False,
     tz: str = "UTC",
 ) -> None:
-    """Runs, one a line."""
     if not found:
         screen.line("  none" if not named else "No runs.")
         return
@@ -180,20 +183,18 @@ def _took(run: RunRecord) -> str:
 
 
 def _remark(run: RunRecord, slow: Slow, now: datetime, tz: str) -> str:
-    said = ["held"] if run.held else []
+    notes = ["held"] if run.held else []
     queue = slow.get(run.queue) if run.status == "queued" and run.available_at <= now else None
     if queue is not None and queue.next_at is not None:
-        said.append(f"waits for the rate of {run.queue}, {queue.rate}, until {clock(queue.next_at, tz)} or later")
-    said += [brief(run.error)] if run.error else []
-    said += [run.reason] if run.reason else []
-    said += [f"covers {run.covers.count:,} ticks"] if run.covers else []
-    text = "; ".join(said)
+        notes.append(f"rate limit of {run.queue}, {queue.rate}: waits until {clock(queue.next_at, tz)} or later")
+    notes += [brief(run.error)] if run.error else []
+    notes += [run.reason] if run.reason else []
+    notes += [f"covers {run.covers.count:,} ticks"] if run.covers else []
+    text = "; ".join(notes)
     return text if len(text) <= _MAX_NOTE_LENGTH else text[: _MAX_NOTE_LENGTH - 1] + "…"
 
 
 class _Detail(NamedTuple):
-    """All that there is to show of one run."""
-
     run: RunRecord
     attempts: Sequence[AttemptRecord]
     turn: QueuePosition | None
@@ -228,23 +229,29 @@ def _detail(settings: GlobalOptions, run_id: int) -> None:
         screen.line(Cell(f"run {run.id} {run.status}", STYLES[run.status]))
         screen.fields((name, value) for name, value in _facts(run, now, tz) if value)
         if turn is not None and turn.rate is not None:
-            screen.fields([("rate", in_turn(turn, both(turn.at, now, tz)))])
+            screen.fields([("rate limit", in_turn(turn, both(turn.at, now, tz)))])
         if turn is not None and turn.deferred_until is not None:
-            screen.fields([("line", deferral_reason(turn, both(turn.deferred_until, now, tz)))])
+            screen.fields([("fairness", deferral_reason(turn, both(turn.deferred_until, now, tz)))])
         if progress is not None:
             screen.fields(
                 [("progress", f"{json.dumps(progress.value, ensure_ascii=False)} ({relative(progress.at, now)})")]
             )
-        # A rate and a line have been told of above.
-        screen.fields(("waits", step.text) for step in waiting_for if step.name not in ("rate", "line"))
+        # The rate limit and the fairness delay are already shown above.
+        screen.fields(("waits for", step.text) for step in waiting_for if step.name not in ("rate", "line"))
         if run.error:
             screen.title("Error")
             screen.line(run.error, lines=True)
         if attempts:
-            screen.title("Attempts that did not end it well")
+            screen.title("Failed attempts")
             rows = [
-                (str(each.attempt), each.outcome, both(each.ended_at, now, tz), each.worker or "", brief(each.error))
-                for each in attempts
+                (
+                    str(attempt.attempt),
+                    attempt.outcome,
+                    both(attempt.ended_at, now, tz),
+                    attempt.worker or "",
+                    brief(attempt.error),
+                )
+                for attempt in attempts
             ]
             screen.table(("ATTEMPT", "OUTCOME", "ENDED", "WORKER", "ERROR"), rows)
 
@@ -276,7 +283,7 @@ def _facts(run: RunRecord, now: datetime, tz: str) -> Sequence[tuple[str, str]]:
         ("priority", POLICIES["priority"].describe(run.priority) if run.priority else ""),
         ("concurrency key", run.concurrency_key or ""),
         ("reason", run.reason or ""),
-        ("asked to stop", f"by {run.cancel_requested_by}" if run.cancel_requested_at else ""),
+        ("stop requested", f"by {run.cancel_requested_by}" if run.cancel_requested_at else ""),
         ("failure", run.failure_kind or ""),
         ("retry of", f"run {run.retry_of}" if run.retry_of else ""),
         ("backfill", f"{run.backfill_id}" if run.backfill_id else ""),

@@ -1,4 +1,4 @@
-"""The command that follows what happens across schedules."""
+"""The `tail` command: follow the activity of all schedules."""
 
 from __future__ import annotations
 
@@ -26,31 +26,36 @@ from tickbird.wire.codec import encode
 
 _POLL = 0.5
 _MAX_WAIT = 5.0
-# What is written now may be dated so much earlier: by when its transaction began.
+# A row committed now may have an earlier timestamp, because its transaction began earlier.
 _OVERLAP = timedelta(seconds=30)
 
 
 @click.command(cls=Command)
 @click.option(
-    "--schedule", type=storable_text, metavar="NAME", shell_complete=schedule_names, help="Only of this schedule."
+    "--schedule",
+    type=storable_text,
+    metavar="NAME",
+    shell_complete=schedule_names,
+    help="Only activity of this schedule.",
 )
 @click.option(
-    "--since", type=storable_text, metavar="INSTANT", help='Begin with what happened since: "-1h", "10m ago".'
+    "--since", type=storable_text, metavar="INSTANT", help='Start with past activity: "-1h", "10m ago" (default: now).'
 )
-@click.option("--no-follow", is_flag=True, help="Print what happened since, and end.")
+@click.option("--no-follow", is_flag=True, help="Print the activity since --since, and exit.")
 @click.pass_obj
 def tail(settings: GlobalOptions, schedule: str | None, since: str | None, no_follow: bool) -> None:
-    """Follow what happens: ticks decided and runs ended, across schedules.
+    """Follow planned runs, finished runs and skips across schedules.
 
-    One line each until Ctrl-C; with --json, one object a line. A store that is lost is waited for.
+    Prints one line per change until Ctrl-C. With --json, one object per line: `at`, `kind` (`planned`, `ended`,
+    `skipped`), `schedule`, and the `run` or the `skip`.
     """
     if no_follow and since is None:
-        raise click.UsageError("--no-follow needs --since.", click.get_current_context())
+        raise click.UsageError("--no-follow requires --since.", click.get_current_context())
     run_async(_Tail(settings, schedule).follow(since, no_follow), settings)
 
 
 class _Tail:
-    """Prints each activity once, though looks overlap."""
+    """Prints each activity once, although the polled ranges overlap."""
 
     def __init__(self, settings: GlobalOptions, schedule: str | None) -> None:
         self._settings = settings
@@ -59,7 +64,7 @@ class _Tail:
         self._lost = False
 
     async def follow(self, since: str | None, no_follow: bool) -> None:
-        """Look again and again; whatever was written meanwhile is told after a loss, too."""
+        """Poll until cancelled. After a lost connection, print the missed activity."""
         async with connect(self._settings) as client:
             now = await client.system.now()
             begin = now if since is None else InstantParser(now, self._settings.tz)(since, "since").at
@@ -71,11 +76,11 @@ class _Tail:
                     if no_follow:
                         raise
                     if not self._lost:
-                        warn(f"{str(error).rstrip('.')}. Waiting for it to come back.")
+                        warn(f"{str(error).rstrip('.')}. Waiting for the store.")
                     self._lost, wait = True, min(2 * wait, _MAX_WAIT)
                 else:
                     if self._lost:
-                        warn("the store answers again.")
+                        warn("the store is reachable again.")
                     self._lost, wait = False, _POLL
                 if no_follow:
                     return
@@ -105,9 +110,9 @@ def _text(activity: Activity, tz: str) -> str:
     run, skip = activity.run, activity.skip
     if skip is not None:
         span = clock(skip.first, tz) + (f" to {clock(skip.last, tz)}" if skip.count > 1 else "")
-        behind = f", behind run {skip.run_id}" if skip.run_id is not None else ""
+        blocker = f", run {skip.run_id}" if skip.run_id is not None else ""
         by = f", by {skip.actor}" if skip.actor else ""
-        return f"{activity.schedule}  skipped {in_numbers(skip.count, 'tick')} ({skip.reason}{behind}{by}): {span}"
+        return f"{activity.schedule}  skipped {in_numbers(skip.count, 'tick')} ({skip.reason}{blocker}{by}): {span}"
     assert run is not None
     name = f"{run.schedule or f'{run.target.kind} {run.target.name}'}  run {run.id}"
     if activity.kind == "planned":

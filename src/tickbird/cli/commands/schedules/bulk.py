@@ -26,7 +26,7 @@ _SHOWN = 10
 
 
 class Selection(NamedTuple):
-    """Which schedules, how many were seen, and whether to ask."""
+    """The filters, the expected number of schedules, and whether to skip the confirmation."""
 
     which: dict[str, Any]
     expected: int | None
@@ -34,34 +34,34 @@ class Selection(NamedTuple):
 
 
 def many_options(command: F) -> F:
-    """The options of commands that take one schedule, or with --all those that match."""
+    """Add --all and its filters."""
     options = (
-        click.option("--all", "everything", is_flag=True, help="Every schedule that matches, or all, instead of NAME."),
+        click.option("--all", "everything", is_flag=True, help="Change all schedules that match, instead of NAME."),
         click.option(
             "--tag",
             type=storable_text,
             metavar="TAG",
             shell_complete=tag_names,
-            help="With --all: those with this tag.",
+            help="With --all: only schedules with this tag.",
         ),
         click.option(
             "--contains",
             type=storable_text,
             metavar="TEXT",
-            help="With --all: those whose name, tag or target contains this.",
+            help="With --all: only schedules with this text in name, tag or target.",
         ),
         click.option(
             "--state",
             type=click.Choice(["active", "paused", "parked", "ended"]),
-            help="With --all: those in this state.",
+            help="With --all: only schedules in this state.",
         ),
         click.option(
             "--expect",
             type=click.IntRange(0, 2**31 - 1),
             metavar="N",
-            help="With --all: only if about so many match, at most 10 % more or fewer.",
+            help="With --all: refuse if the number of matches differs from N by more than 10 %.",
         ),
-        click.option("-y", "--yes", is_flag=True, help="With --all: do not ask."),
+        click.option("-y", "--yes", is_flag=True, help="With --all: do not ask for confirmation."),
     )
     for option in reversed(options):
         command = option(command)
@@ -69,17 +69,17 @@ def many_options(command: F) -> F:
 
 
 def selected(settings: GlobalOptions, name: str | None, given: dict[str, Any]) -> Selection | None:
-    """Which schedules were asked for with --all; None where it is one by its name."""
+    """Return the selection of --all; None if a single schedule is named."""
     context = click.get_current_context()
     everything, expected, yes = given.pop("everything"), given.pop("expect"), given.pop("yes")
     if (name is None) != everything:
-        raise click.UsageError("give the name of a schedule, or --all: one of the two.", context)
+        raise click.UsageError("give either the name of a schedule or --all.", context)
     if not everything:
         if any(value is not None for value in (*given.values(), expected)) or yes:
-            raise click.UsageError("--tag, --contains, --state, --expect and --yes go with --all.", context)
+            raise click.UsageError("--tag, --contains, --state, --expect and --yes require --all.", context)
         return None
     if not yes and (settings.as_json or not _is_interactive()):
-        raise click.UsageError("there is nobody to ask; confirm with --yes.", context)
+        raise click.UsageError("the terminal is not interactive. Confirm with --yes.", context)
     return Selection({**given, "contains": given["contains"] or ""}, expected, yes)
 
 
@@ -89,7 +89,7 @@ def change_many(
     selection: Selection,
     work: Callable[[Client, dict[str, Any]], Awaitable[BulkResult]],
 ) -> int:
-    """Ask, change them, and tell what was changed and what was left alone."""
+    """Ask for confirmation, change the schedules, and print the result."""
     which, expected, yes = selection
 
     async def read() -> Sequence[str]:
@@ -105,7 +105,7 @@ def change_many(
         if not click.confirm(f"{verb.capitalize()} {'them' if len(found) > 1 else 'it'}?", err=True):
             warn("nothing was changed.")
             return FAILED
-        # What was shown is what is changed.
+        # Change only what the user has seen.
         expected = len(found) if expected is None else expected
 
     async def change() -> BulkResult:
@@ -121,8 +121,10 @@ def change_many(
         if result.runs:
             screen.table(("SCHEDULE", "RUN"), [(Cell(name, "bold"), str(run)) for name, run in result.runs.items()])
         if result.not_changed:
-            screen.title("Left alone")
-            rows: list[Sequence[Text]] = [(Cell(each.schedule, "bold"), each.why) for each in result.not_changed]
+            screen.title("Not changed")
+            rows: list[Sequence[Text]] = [
+                (Cell(skipped.schedule, "bold"), skipped.why) for skipped in result.not_changed
+            ]
             screen.table(("SCHEDULE", "WHY"), rows)
 
     print_result(settings, lambda: encode(result), show_result)
@@ -130,9 +132,8 @@ def change_many(
 
 
 def _is_interactive() -> bool:
-    """Is there somebody to ask?"""
     return sys.stdin.isatty()
 
 
 def _nothing() -> NotFoundError:
-    return NotFoundError("no schedule matches;", hint="`tickbird ls` with the same options shows those that do.")
+    return NotFoundError("no schedule matches.", hint="Check the filters with `tickbird ls`.")

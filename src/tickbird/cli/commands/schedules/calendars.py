@@ -23,37 +23,66 @@ from tickbird.domain.time.durations import duration_text
 from tickbird.wire.codec import encode
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Of each kind, so many ticks are shown of a schedule; --json has more.
+# Number of ticks shown per schedule and kind of change. --json has more.
 _SHOWN = 5
 
 
 @click.group(cls=Group, no_args_is_help=True)
 def calendar() -> None:
-    """Store calendars of closed days, and see what they do to schedules."""
+    """Manage calendars of closed days, and preview their effect."""
 
 
 def _defined(function: F) -> F:
-    """The options that define a calendar."""
+    """Add the options that define a calendar."""
     options = (
-        click.option("--weekday", "weekdays", multiple=True, type=storable_text, metavar="DAY", help="A weekday: sat."),
+        click.option(
+            "--weekday",
+            "weekdays",
+            multiple=True,
+            type=storable_text,
+            metavar="DAY",
+            help="Closed weekday, such as sat; repeatable.",
+        ),
         click.option(
             "--date",
             "dates",
             multiple=True,
             type=storable_text,
             metavar="DATE",
-            help="2026-12-24, 2026-12-24/2026-12-31, or every year 12-25 or 12-24/01-02.",
+            help="Closed date 2026-12-24, range 2026-12-24/2026-12-31, or yearly 12-25 or 12-24/01-02; repeatable.",
         ),
-        click.option("--include", multiple=True, type=storable_text, metavar="DATE", help="Open whatever else says."),
-        click.option("--country", type=storable_text, metavar="CODE", help="Public holidays of a country: DE."),
-        click.option("--subdivision", type=storable_text, metavar="CODE", help="Those of a part of the country: BW."),
         click.option(
-            "--years", type=storable_text, metavar="FIRST-LAST", help="Holidays of these years; else -1 to +10."
+            "--include",
+            multiple=True,
+            type=storable_text,
+            metavar="DATE",
+            help="Date or range that stays open even if another rule closes it; repeatable.",
         ),
-        click.option("--description", type=storable_text, default="", metavar="TEXT", help="What it is for."),
-        click.option("--file", "document", metavar="JSON|@FILE|-", help="All of it as one JSON object instead."),
         click.option(
-            "--horizon", type=length, default=HORIZON, metavar="LENGTH", help="Tell of ticks so far ahead; else a year."
+            "--country",
+            type=storable_text,
+            metavar="CODE",
+            help="Close the public holidays of a country, such as DE. Requires tickbird[holidays].",
+        ),
+        click.option(
+            "--subdivision", type=storable_text, metavar="CODE", help="With --country: a part of it, such as BW."
+        ),
+        click.option(
+            "--years",
+            type=storable_text,
+            metavar="FIRST-LAST",
+            help="With --country: holidays of these years (default: last year to ten years ahead).",
+        ),
+        click.option("--description", type=storable_text, default="", metavar="TEXT", help="Description."),
+        click.option(
+            "--file", "document", metavar="JSON|@FILE|-", help="The calendar as one JSON object, instead of options."
+        ),
+        click.option(
+            "--horizon",
+            type=length,
+            default=HORIZON,
+            metavar="DURATION",
+            help="Report changed ticks up to this far ahead (default: 366d).",
         ),
     )
     for option in reversed(options):
@@ -66,14 +95,14 @@ def _definition(given: dict[str, Any]) -> dict[str, Any]:
     country, subdivision, years = (given.pop(name) for name in ("country", "subdivision", "years"))
     if document is not None:
         if any(given.values()) or country or subdivision or years:
-            raise InvalidError("file: give the whole calendar in it, or options, not both.", field="file")
+            raise InvalidError("file: cannot be combined with other options of the calendar.", field="file")
         return read_payload(document)
-    made = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value}
+    definition = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value}
     if country is None and (subdivision or years):
-        raise InvalidError("country: is missing;", field="country", hint="give --country too.")
+        raise InvalidError("country: is missing.", field="country", hint="Give --country too.")
     if country is not None:
-        made["holidays"] = {"country": country, "subdivision": subdivision, "years": _years(years)}
-    return made
+        definition["holidays"] = {"country": country, "subdivision": subdivision, "years": _years(years)}
+    return definition
 
 
 def _years(text: str | None) -> list[int] | None:
@@ -81,7 +110,7 @@ def _years(text: str | None) -> list[int] | None:
         return None
     first, _, last = text.partition("-")
     if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit() and len(text) <= 9):
-        raise InvalidError(f"years: {text[:60]!r} is not a span of years;", field="years", hint="write 2026-2036.")
+        raise InvalidError(f"years: {text[:60]!r} is not a range of years.", field="years", hint="Write 2026-2036.")
     return [int(first), int(last)]
 
 
@@ -91,7 +120,7 @@ def _years(text: str | None) -> list[int] | None:
 @actor_option
 @click.pass_obj
 def put(settings: GlobalOptions, /, name: str, horizon: int, actor: str, **given: Any) -> None:
-    """Store a calendar, and bring the schedules that name it up to it."""
+    """Create or replace a calendar, and update the schedules that use it."""
     definition = _definition(given)
 
     async def work() -> CalendarReport:
@@ -100,7 +129,7 @@ def put(settings: GlobalOptions, /, name: str, horizon: int, actor: str, **given
 
     report = run_async(work(), settings)
     for schedule, reason in report.failed:
-        warn(f"schedule {schedule} was not brought up to it: {reason}")
+        warn(f"schedule {schedule} was not updated: {reason}")
     _report(settings, report, "stored")
 
 
@@ -109,7 +138,7 @@ def put(settings: GlobalOptions, /, name: str, horizon: int, actor: str, **given
 @_defined
 @click.pass_obj
 def preview(settings: GlobalOptions, /, name: str, horizon: int, **given: Any) -> None:
-    """Show which ticks would move, appear or vanish; nothing is changed."""
+    """Show which ticks a calendar would move, add or remove. Nothing is changed."""
     definition = _definition(given)
 
     async def work() -> CalendarReport:
@@ -122,7 +151,7 @@ def preview(settings: GlobalOptions, /, name: str, horizon: int, **given: Any) -
 @calendar.command(cls=Command)
 @click.pass_obj
 def ls(settings: GlobalOptions) -> None:
-    """List the calendars, those built in included."""
+    """List all calendars, including built-in ones."""
 
     async def work() -> tuple[Sequence[CalendarRecord], datetime]:
         async with connect(settings) as client:
@@ -145,7 +174,7 @@ def ls(settings: GlobalOptions) -> None:
             (Cell(name, "bold"), ", ".join(calendar_to_json(days)), "built in", "", "")
             for name, days in BUILT_IN.items()
         ]
-        screen.table(("NAME", "CLOSED", "WHAT", "PUT BY", "PUT"), rows)
+        screen.table(("NAME", "CLOSED", "DESCRIPTION", "CHANGED BY", "CHANGED"), rows)
 
     print_result(settings, lambda: {"calendars": [encode(record) for record in records]}, show_list)
 
@@ -154,7 +183,7 @@ def ls(settings: GlobalOptions) -> None:
 @click.argument("name", type=storable_text, shell_complete=calendar_names)
 @click.pass_obj
 def show(settings: GlobalOptions, name: str) -> None:
-    """Show one calendar: its days, and where they come from."""
+    """Show one calendar: its days and their source."""
 
     async def work() -> tuple[CalendarRecord, datetime]:
         async with connect(settings) as client:
@@ -165,11 +194,11 @@ def show(settings: GlobalOptions, name: str) -> None:
     def show_calendar(screen: Printer) -> None:
         facts: list[tuple[str, Text]] = [("closed", _in_short(record))]
         if record.definition.get("description"):
-            facts.append(("what", str(record.definition["description"])))
+            facts.append(("description", str(record.definition["description"])))
         if record.source:
             first, last = record.source["years"]
             facts.append(("holidays", f"{record.source['library']}, {first} to {last}"))
-        facts.append(("put", f"{both(record.changed_at, now, settings.tz or 'UTC')} by {record.changed_by}"))
+        facts.append(("changed", f"{both(record.changed_at, now, settings.tz or 'UTC')} by {record.changed_by}"))
         facts.append(("revision", str(record.revision)))
         screen.line(Cell(record.name, "bold"))
         screen.fields(facts)
@@ -185,7 +214,7 @@ def show(settings: GlobalOptions, name: str) -> None:
 @actor_option
 @click.pass_obj
 def rm(settings: GlobalOptions, name: str, actor: str) -> None:
-    """Delete a calendar that no schedule names."""
+    """Delete a calendar that no schedule uses."""
 
     async def work() -> None:
         async with connect(settings) as client:
@@ -205,11 +234,12 @@ def _in_short(record: CalendarRecord) -> str:
 
 def _report(settings: GlobalOptions, report: CalendarReport, done: str) -> None:
     def show_report(screen: Printer) -> None:
-        told = f"Calendar {report.name} is {done}; {count(report.schedules, 'schedule')} with it."
+        summary = f"Calendar {report.name} is {done}. Used by {count(report.schedules, 'schedule')}."
         within = f"within {duration_text(report.horizon)}"
-        screen.line(f"{told} These ticks change {within}:" if report.effects else f"{told} No tick changes {within}.")
+        changes = f"These ticks change {within}:" if report.effects else f"No tick changes {within}."
+        screen.line(f"{summary} {changes}")
         if not report.complete:
-            screen.line("There may be more: not all of their ticks were looked at.")
+            screen.line("The list may be incomplete: not all ticks were examined.")
         if rows := [row for effect in report.effects for row in _rows(effect, settings)]:
             screen.table(("SCHEDULE", "TICK", "CHANGE"), rows)
 

@@ -1,4 +1,4 @@
-"""Commands that stop planning a schedule and let it go on: pause, resume."""
+"""The `pause` and `resume` commands."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ from tickbird.wire.codec import encode
 
 @click.command(cls=Command)
 @optional_name_argument
-@click.option("--note", type=storable_text, required=True, metavar="TEXT", help="Why; shown wherever the schedule is.")
+@click.option("--note", type=storable_text, required=True, metavar="TEXT", help="Reason, shown with the schedule.")
 @click.option(
-    "--until", type=storable_text, metavar="INSTANT", help='When it goes on by itself: "2h", "tomorrow 09:00".'
+    "--until",
+    type=storable_text,
+    metavar="INSTANT",
+    help='Resume automatically at this instant: "2h", "tomorrow 09:00".',
 )
-@click.option("--cancel-runs", is_flag=True, help="Cancel its runs that are not final; a running one is asked to stop.")
+@click.option("--cancel-runs", is_flag=True, help="Cancel its active runs, and stop running ones.")
 @many_options
 @actor_option
 @click.pass_obj
@@ -40,10 +43,9 @@ def pause(
     actor: str,
     **many: Any,
 ) -> int:
-    """Stop planning a schedule, until resumed or until an instant.
+    """Pause a schedule until you resume it, or until an instant.
 
-    With --all, every schedule that matches; those that are paused already stay as they are. Runs that exist go on
-    unless --cancel-runs is given.
+    With --all, pause every schedule that matches. Paused schedules keep their note and end.
     """
 
     async def pause_all(client: Client, which: dict[str, Any]) -> BulkResult:
@@ -74,9 +76,9 @@ def pause(
 @actor_option
 @click.pass_obj
 def resume(settings: GlobalOptions, /, name: str | None, note: str, actor: str, **many: Any) -> int:
-    """Let a paused schedule go on, or a parked one that can be planned again.
+    """Resume a paused schedule, or a parked one that is repaired.
 
-    With --all, every paused one that matches, but for those that their code no longer has.
+    With --all, resume every paused schedule that matches, except schedules that were removed from code.
     """
     if (selection := selected(settings, name, many)) is not None:
         return change_many(

@@ -1,4 +1,4 @@
-"""The command that moves the next tick of a schedule."""
+"""The `reschedule` command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tickbird.domain.time.instants import to_datetime
 from tickbird.wire.codec import encode
 
 
-# Unknown options are left alone, so that -1h is an instant, and refused as one.
+# Unknown options are arguments, so that -1h is an instant and is refused as one.
 @click.command(cls=Command, context_settings={"ignore_unknown_options": True})
 @name_argument
 @click.argument("when", type=storable_text)
@@ -26,16 +26,16 @@ from tickbird.wire.codec import encode
 @actor_option
 @click.pass_obj
 def reschedule(settings: GlobalOptions, name: str, when: str, note: str, revision: int | None, actor: str) -> None:
-    """Make the next tick of a schedule due at another instant.
+    """Move the next tick of a schedule to another instant.
 
-    WHEN is relative ("2h", "in 2h", "tomorrow 09:00") or absolute with a zone ("2026-03-29 03:00 Europe/Rome"). Ticks
-    that lie between are skipped; those after it are not touched.
+    WHEN is relative ("2h", "in 2h", "tomorrow 09:00") or absolute with a time zone ("2026-03-29 03:00 Europe/Rome").
+    Ticks between the two instants are skipped. Later ticks stay unchanged.
     """
 
     async def work() -> Schedule:
         async with connect(settings) as client:
             _, read = await reader(client, name, settings)
-            # Now is past when it is heard: a moment later is meant.
+            # "now" would be in the past when the store checks it.
             to = read("3s" if when.strip() == "now" else when, "WHEN", ahead=True).at
             return await client.schedules.reschedule(name, to, actor=actor, note=note, revision=revision)
 

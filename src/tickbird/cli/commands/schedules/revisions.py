@@ -1,4 +1,4 @@
-"""Commands about the revisions of a schedule: look at them, and go back to one."""
+"""The `revisions` and `roll-back` commands."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.domain.workers import executes
 from tickbird.wire.codec import encode
 
-# What is longer is cut for people; --json has all of it.
+# Longer values are cut in text output. --json has all of them.
 _MAX_LENGTH = 80
 
 
 @click.command(cls=Command)
 @name_argument
-@click.option("-c", "--count", type=click.IntRange(1, 10_000), default=20, show_default=True, help="How many.")
+@click.option(
+    "-c", "--count", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Number of revisions."
+)
 @click.pass_obj
 def revisions(settings: GlobalOptions, name: str, count: int) -> None:
-    """Show what each revision of a schedule changed, who made it and when."""
+    """List the revisions of a schedule: who changed which fields, and when."""
 
     async def read() -> tuple[Sequence[HistoryEntry], datetime]:
         async with connect(settings) as client:
@@ -47,22 +49,22 @@ def revisions(settings: GlobalOptions, name: str, count: int) -> None:
 
 
 def _rows(entry: HistoryEntry, now: datetime, tz: str) -> Iterator[Sequence[Text]]:
-    made = entry.revision
-    by = made.actor if entry.origin in ("person", "token") else f"{made.actor} ({entry.origin})"
-    start: tuple[Text, ...] = (Cell(f"r{made.revision}", "bold"), made.action, by, both(made.at, now, tz))
+    record = entry.revision
+    by = record.actor if entry.origin in ("person", "token") else f"{record.actor} ({entry.origin})"
+    start: tuple[Text, ...] = (Cell(f"r{record.revision}", "bold"), record.action, by, both(record.at, now, tz))
     changes = [] if entry.changes is None else entry.changes
     if not changes:
-        told = made.detail.get("note") if entry.changes is not None else "the revision before it is no longer kept"
-        yield (*start, str(told or ""), "", "")
-    for each in changes:
-        yield (*start, each.field, *change_text(each))
+        note = record.detail.get("note") if entry.changes is not None else "the previous revision was pruned"
+        yield (*start, str(note or ""), "", "")
+    for change in changes:
+        yield (*start, change.field, *change_text(change))
         start = ("", "", "", "")
 
 
-def change_text(each: FieldDiff) -> tuple[str, str]:
-    """A field before and after, for people."""
-    before = "(default)" if each.how == "added" else _text(each.field, each.before)
-    after = "(default)" if each.how == "removed" else _text(each.field, each.after)
+def change_text(change: FieldDiff) -> tuple[str, str]:
+    """Format the values of a field before and after the change."""
+    before = "(default)" if change.how == "added" else _text(change.field, change.before)
+    after = "(default)" if change.how == "removed" else _text(change.field, change.after)
     return before, after
 
 
@@ -79,17 +81,17 @@ def _text(field: str, value: Any) -> str:
     shell_complete=revision_numbers,
     required=True,
     metavar="N",
-    help="The revision to go back to.",
+    help="Revision to restore.",
 )
 @note_option
 @revision_option
 @actor_option
 @click.pass_obj
 def roll_back(settings: GlobalOptions, name: str, to: int, note: str, revision: int | None, actor: str) -> None:
-    """Take the definition of an earlier revision of a schedule again.
+    """Restore an earlier revision of a schedule.
 
-    It becomes a new revision; `tickbird revisions` shows which there are. On a schedule from code, what differs from
-    the code is set over it, as by `tickbird set`.
+    The definition becomes a new revision. List the revisions with `tickbird revisions`. On a schedule from code,
+    fields that differ from the code become operator overrides, as with `tickbird set`.
     """
 
     async def work() -> tuple[Schedule, Schedule, str]:
@@ -112,7 +114,7 @@ def roll_back(settings: GlobalOptions, name: str, to: int, note: str, revision: 
     document = {"schedule": encode(after), "changes": [encode(each) for each in changes]}
 
     def show_changes(screen: Printer) -> None:
-        screen.line(f"{name} is as it was at revision {to}; it is now at revision {after.revision}.")
+        screen.line(f"{name}: revision {to} is restored as revision {after.revision}.")
         screen.table(("FIELD", "BEFORE", "AFTER"), [(each.field, *change_text(each)) for each in changes])
 
     print_result(settings, lambda: document, show_changes)

@@ -1,4 +1,4 @@
-"""The command that deletes a schedule."""
+"""The `rm` command."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from tickbird.domain.runs.run import RunRecord
 from tickbird.domain.schedules.schedule import Schedule
 from tickbird.wire.codec import encode
 
-# So many runs are looked through for those that a deletion cancelled.
+# Number of newest runs that are searched for cancelled ones.
 _NEWEST = 1_000
 
 
 @click.command(cls=Command)
 @name_argument
-@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@click.option("--cancel-runs", is_flag=True, help="Cancel its runs that are not final; a running one is asked to stop.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--cancel-runs", is_flag=True, help="Cancel its active runs, and stop running ones.")
 @revision_option
 @actor_option
 @click.pass_obj
 def rm(settings: GlobalOptions, name: str, yes: bool, cancel_runs: bool, revision: int | None, actor: str) -> int:
-    """Delete a schedule; what was decided for its ticks stays on record.
+    """Delete a schedule. Its runs and skips stay in the ledger.
 
-    Runs that exist go on unless --cancel-runs is given. The same name may be used again later.
+    Active runs continue unless you give --cancel-runs. You can use the name again: the new schedule continues after
+    the last decided tick.
     """
     if not yes and (settings.as_json or not sys.stdin.isatty()):
-        raise click.UsageError("there is nobody to ask; confirm with --yes.", click.get_current_context())
+        raise click.UsageError("the terminal is not interactive. Confirm with --yes.", click.get_current_context())
 
     async def read_schedule() -> tuple[Schedule, Sequence[RunRecord]]:
         async with connect(settings) as client:
@@ -48,7 +49,7 @@ def rm(settings: GlobalOptions, name: str, yes: bool, cancel_runs: bool, revisio
         if not click.confirm(f"Delete {name}?", err=True):
             warn("nothing was deleted.")
             return FAILED
-        # What was shown is what is deleted.
+        # Delete only the revision that the user has seen.
         revision = revision or schedule.revision
 
     async def work() -> tuple[Schedule, list[RunRecord], Sequence[RunRecord]]:
@@ -64,15 +65,15 @@ def rm(settings: GlobalOptions, name: str, yes: bool, cancel_runs: bool, revisio
     going_on = [run for run in left if run.cancel_requested_at is None]
     stopping = [run for run in left if run.cancel_requested_at is not None]
     if gone.app is not None:
-        warn(f"the code of app {gone.app} declares {name}: its workers and `tickbird sync` create it again.")
+        warn(f"app {gone.app} declares {name} in code: its workers and `tickbird sync` will create it again.")
 
     def show_gone(screen: Printer) -> None:
-        said = [
+        effects = [
             f"{in_numbers(len(runs), 'run')} {how} ({', '.join(str(run.id) for run in runs[:10])})"
-            for runs, how in ((cancelled, "cancelled"), (stopping, "asked to stop"), (going_on, "left to go on"))
+            for runs, how in ((cancelled, "cancelled"), (stopping, "stopping"), (going_on, "still active"))
             if runs
         ]
-        screen.line(f"{name} is deleted. {'; '.join(said) or 'No run of it was active'}.")
+        screen.line(f"{name} is deleted. {'; '.join(effects) or 'It had no active runs'}.")
 
     document = {
         "schedule": encode(gone),
@@ -86,7 +87,7 @@ def rm(settings: GlobalOptions, name: str, yes: bool, cancel_runs: bool, revisio
 
 def _fate(active: Sequence[RunRecord], cancel_runs: bool) -> str:
     if not active:
-        return "no run of it is active."
+        return "it has no active runs."
     named = ", ".join(f"{run.id} {run.status}" for run in active[:10]) + (", …" if len(active) > 10 else "")
-    fate = "will be cancelled or asked to stop" if cancel_runs else "will go on (--cancel-runs cancels them)"
-    return f"{in_numbers(len(active), 'active run')} of it {fate}: {named}."
+    fate = "will be cancelled" if cancel_runs else "will continue (use --cancel-runs to cancel)"
+    return f"{in_numbers(len(active), 'active run')} {fate}: {named}."

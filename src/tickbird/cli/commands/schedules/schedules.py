@@ -1,4 +1,4 @@
-"""Commands that look at schedules: list and show."""
+"""The `ls` and `show` commands."""
 
 from __future__ import annotations
 
@@ -31,22 +31,21 @@ from tickbird.wire.codec import encode
 _PAGE = 500
 _RECENT = 5
 _STATE_STYLES = {"active": "green", "paused": "yellow", "parked": "red", "ended": "dim", "deleted": "dim"}
-# Shown by `show` on lines of their own, not among the policies.
+# `show` prints these fields on separate lines, not among the policies.
 _OWN_LINES = {"v", "closed", "trigger", "target", "payload", "description", "tags"}
 
 
 def zone_of(schedule: Schedule, settings: GlobalOptions) -> str:
-    """The zone on whose clock a schedule's times are shown: the one asked for, else its own."""
+    """Return the time zone to show a schedule's times in: --tz, or its own."""
     return settings.tz or schedule.zone or "UTC"
 
 
 def what(schedule: Schedule) -> str:
-    """The trigger in words."""
     return trigger_description(schedule)
 
 
 def state_text(schedule: Schedule, tz: str) -> Cell:
-    """The state, with who paused it, why and until when, or what is wrong."""
+    """Format the state, with the actor, note and end of a pause, or the error of a parked schedule."""
     text: str = schedule.state
     if schedule.definition is not None and schedule.definition.shadow:
         text += " shadow"
@@ -61,19 +60,23 @@ def state_text(schedule: Schedule, tz: str) -> Cell:
 
 
 @click.command(cls=Command)
-@click.option("--state", type=click.Choice(get_args(State)), help="Only those in this state.")
-@click.option("--tag", type=storable_text, metavar="TAG", shell_complete=tag_names, help="Only those with this tag.")
+@click.option("--state", type=click.Choice(get_args(State)), help="Only schedules in this state.")
+@click.option(
+    "--tag", type=storable_text, metavar="TAG", shell_complete=tag_names, help="Only schedules with this tag."
+)
 @click.option(
     "--contains",
     type=storable_text,
     default="",
     metavar="TEXT",
-    help="Only those whose name, tag or target contains this.",
+    help="Only schedules with this text in name, tag or target.",
 )
-@click.option("--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="At most so many; else all.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1_000_000), metavar="N", help="Maximum number of schedules (default: all)."
+)
 @click.pass_obj
 def ls(settings: GlobalOptions, state: State | None, tag: str | None, contains: str, limit: int | None) -> None:
-    """List schedules: state, last run and next run."""
+    """List schedules with state, last run and next run."""
 
     async def read() -> tuple[list[ScheduleSummary], datetime]:
         async with connect(settings) as client:
@@ -98,7 +101,7 @@ def ls(settings: GlobalOptions, state: State | None, tag: str | None, contains: 
         if not rows:
             screen.line(_nothing(bool(state or tag or contains)))
             return
-        heads = ("NAME", "WHAT", "STATE", "LAST RUN", "FAILED", "NEXT RUN", "PROBLEM")
+        heads = ("NAME", "TRIGGER", "STATE", "LAST RUN", "FAILED", "NEXT RUN", "PROBLEM")
         screen.table(heads, (_row(row, each, now, settings) for row, each in zip(rows, found, strict=True)))
 
     print_result(settings, document, show_list)
@@ -106,7 +109,7 @@ def ls(settings: GlobalOptions, state: State | None, tag: str | None, contains: 
 
 def _nothing(filtered: bool) -> str:
     if filtered:
-        return "No schedule matches. Without --state, --tag and --contains, `tickbird ls` shows all."
+        return "No schedule matches the filters. Without filters, `tickbird ls` lists all schedules."
     return "No schedules yet. Declare one in code, @bird.task(schedule=cron(...)), then start `tickbird worker`."
 
 
@@ -164,12 +167,12 @@ def show(settings: GlobalOptions, name: str) -> None:
         screen.line(Cell(f"{schedule.name} · {what(schedule)}", "bold"))
         screen.fields(_facts(schedule, found, now, tz))
         if policies := _policies(schedule):
-            screen.title("Policies other than the defaults")
+            screen.title("Policies that differ from the default")
             screen.fields(policies, indent=2)
         screen.title("Next ticks")
         tick_table(screen, ticks, tz, now)
         if overrides := overrides_of(schedule):
-            screen.title("Decided for single ticks")
+            screen.title("Tick overrides")
             override_table(screen, overrides, tz, now)
         screen.title("Newest runs")
         run_table(screen, runs, now, slow, tz=tz)
@@ -198,7 +201,7 @@ async def _problems(client: Client, schedule: Schedule, now: datetime, held: int
 
 
 def _next(schedule: Schedule, now: datetime, tz: str) -> Text:
-    """When it ticks next, and that nothing will run then, if so."""
+    """Format the next tick, and whether it will be skipped."""
     when = both(schedule.next_run_at, now, tz)
     if when and (reason := next_skipped(schedule, now)) is not None:
         return Cell(f"{when} · will be skipped ({reason})", "yellow")
@@ -230,12 +233,12 @@ def _facts(schedule: Schedule, found: Sequence[str], now: datetime, tz: str) -> 
 
 
 def _policies(schedule: Schedule) -> Sequence[tuple[str, Text]]:
-    """Stored definitions leave defaults out; what an operator set over the code is marked."""
+    """List the policies that differ from the default. Operator overrides are marked."""
     shown: list[tuple[str, Text]] = []
     for name, value in {**schedule.definition_json, **schedule.field_overrides}.items():
         override = name in schedule.field_overrides
         if name in _OWN_LINES and not override:
             continue
         text = POLICIES[name].describe(value) if name in POLICIES else json.dumps(value, ensure_ascii=False)
-        shown.append((name, f"{text} (set by an operator over the code)" if override else text))
+        shown.append((name, f"{text} (operator override)" if override else text))
     return shown

@@ -1,4 +1,4 @@
-"""The command that sets fields of a schedule."""
+"""The `set` command."""
 
 from __future__ import annotations
 
@@ -42,7 +42,11 @@ def _complete_field(_: click.Context, __: click.Parameter, incomplete: str) -> l
 @name_argument
 @click.argument("fields", metavar="[FIELD=VALUE]...", nargs=-1, shell_complete=_complete_field)
 @click.option(
-    "--unset", type=storable_text, multiple=True, metavar="FIELD", help="Back to the code's value, or the default."
+    "--unset",
+    type=storable_text,
+    multiple=True,
+    metavar="FIELD",
+    help="Reset a field to the value in code, or to the default; repeatable.",
 )
 @revision_option
 @actor_option
@@ -55,13 +59,13 @@ def set_(
     revision: int | None,
     actor: str,
 ) -> None:
-    """Set some fields of a schedule and leave the others as they are.
+    """Set fields of a schedule. Other fields stay unchanged.
 
-    For example: retries=3 timeout=10m tags=mail,eu cron="0 9 * * *" tz=Europe/Rome payload='{"limit": 5}'. What is set
-    over code stays so through deploys, until it is unset.
+    For example: retries=3 timeout=10m tags=mail,eu cron="0 9 * * *" tz=Europe/Rome payload='{"limit": 5}'. On a
+    schedule from code, the value is an operator override: it survives deploys until you --unset it.
     """
     if not fields and not unset:
-        raise click.UsageError("name what to set, such as retries=3, or to --unset.", click.get_current_context())
+        raise click.UsageError("give a field to set, such as retries=3, or --unset.", click.get_current_context())
     texts = split_fields(fields)
 
     async def work() -> tuple[Schedule, Schedule, str]:
@@ -86,24 +90,26 @@ def set_(
     document = {
         "schedule": encode(after),
         "changes": [
-            {"field": each, "before": before.definition_json.get(each), "after": after.definition_json.get(each)}
-            for each in changed
+            {"field": field, "before": before.definition_json.get(field), "after": after.definition_json.get(field)}
+            for field in changed
         ],
     }
 
     def show_changes(screen: Printer) -> None:
         if not changed:
-            screen.line(f"{name} is so already; it stays at revision {after.revision}.")
+            screen.line(f"{name}: nothing changed. It stays at revision {after.revision}.")
             return
         screen.line(f"{name} is now at revision {after.revision}.")
-        rows = [(each, _shown(before.definition_json, each), _shown(after.definition_json, each)) for each in changed]
+        rows = [
+            (field, _shown(before.definition_json, field), _shown(after.definition_json, field)) for field in changed
+        ]
         screen.table(("FIELD", "BEFORE", "AFTER"), rows)
 
     print_result(settings, lambda: document, show_changes)
 
 
 def _moves_runs(field: str) -> bool:
-    """Do its runs need another worker after a change of this field?"""
+    """Return True if a change of this field can require another worker."""
     return field in ("target", "queue") or is_target_kind(field)
 
 

@@ -1,4 +1,4 @@
-"""Commands about what is to come: simulate."""
+"""The `simulate` command."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ from tickbird.files.loader import Format
 from tickbird.stores import DEFAULT_URL, open_store
 from tickbird.wire.codec import encode
 
-# From so many ticks on it takes long enough for a bar.
+# Show a progress bar from this many ticks.
 _MANY = 200_000
 _BARS = " ▁▂▃▄▅▆▇█"
 
 
 @click.command(cls=Command)
 @click.argument("names", metavar="[NAME]...", nargs=-1, type=storable_text, shell_complete=schedule_names)
-@click.option("--days", type=click.IntRange(1, MAX_DAYS), metavar="N", help="So many days; a week if not said.")
-@click.option("--from", "start", type=storable_text, metavar="INSTANT", help="From then on; else from now on.")
-@click.option("--to", "end", type=storable_text, metavar="INSTANT", help="Up to then, instead of --days.")
+@click.option("--days", type=click.IntRange(1, MAX_DAYS), metavar="N", help="Number of days (default: 7).")
+@click.option("--from", "start", type=storable_text, metavar="INSTANT", help="Start of the forecast (default: now).")
+@click.option("--to", "end", type=storable_text, metavar="INSTANT", help="End of the forecast, instead of --days.")
 @click.option(
     "-f",
     "--file",
@@ -50,21 +50,46 @@ _BARS = " ▁▂▃▄▅▆▇█"
     multiple=True,
     metavar="PATH",
     shell_complete=file_names,
-    help="As if these files were applied.",
+    help="Assume that these files are applied; repeatable.",
 )
 @format_option
-@click.option("--alone", is_flag=True, help="Only what the files have, without any store.")
+@click.option("--alone", is_flag=True, help="Use only the files, without a store.")
 @click.option(
-    "--outage", "outages", multiple=True, type=storable_text, metavar="INSTANT/LENGTH", help="Nothing works then."
+    "--outage",
+    "outages",
+    multiple=True,
+    type=storable_text,
+    metavar="INSTANT/DURATION",
+    help="Period without workers and planning; repeatable.",
 )
-@click.option("--more", type=click.IntRange(0, MAX_SCHEDULES), default=0, metavar="N", help="So many more schedules.")
-@click.option("--slots", type=click.IntRange(1, 1_000_000), metavar="N", help="So many slots, for everything.")
-@click.option("--workers", type=storable_text, metavar="N|SHARE", help="So many workers, or a share of them: 0.5, 50%.")
-@click.option("--slower", type=float, default=1.0, metavar="TIMES", help="Runs take so many times as long.")
-@click.option("--duration", type=length, metavar="LENGTH", help="What a run takes where no history tells; else 10 s.")
-@click.option("--limit", type=click.IntRange(0, MAX_ROWS), default=20, show_default=True, help="Schedules shown.")
 @click.option(
-    "--svg", metavar="FILE", shell_complete=file_names, help="Draw it as well, hour by hour; - prints it instead."
+    "--more",
+    type=click.IntRange(0, MAX_SCHEDULES),
+    default=0,
+    metavar="N",
+    help="Add N schedules similar to the existing ones.",
+)
+@click.option("--slots", type=click.IntRange(1, 1_000_000), metavar="N", help="Assume N slots in total.")
+@click.option(
+    "--workers",
+    type=storable_text,
+    metavar="N|SHARE",
+    help="Assume N workers, or a share of the current ones: 0.5, 50%.",
+)
+@click.option(
+    "--slower", type=float, default=1.0, metavar="TIMES", help="Assume that runs take this many times longer."
+)
+@click.option(
+    "--duration", type=length, metavar="DURATION", help="Run duration of schedules without history (default: 10s)."
+)
+@click.option(
+    "--limit", type=click.IntRange(0, MAX_ROWS), default=20, show_default=True, help="Number of schedules to list."
+)
+@click.option(
+    "--svg",
+    metavar="FILE",
+    shell_complete=file_names,
+    help="Also write a chart, hour by hour; - prints it instead of the text.",
 )
 @click.pass_obj
 def simulate(
@@ -85,11 +110,11 @@ def simulate(
     limit: int,
     svg: str | None,
 ) -> None:
-    """Show what the next days bring, and what would be if: an outage, fewer workers."""
+    """Forecast the coming days, optionally with an outage or fewer workers."""
     if alone and not files:
-        raise click.UsageError("--alone goes with -f.", click.get_current_context())
+        raise click.UsageError("--alone requires -f.", click.get_current_context())
     if svg == STDOUT and settings.as_json:
-        raise click.UsageError("--svg - and --json cannot both be printed.", click.get_current_context())
+        raise click.UsageError("--svg - and --json exclude each other.", click.get_current_context())
     number, share = _workers(workers)
     document = read_documents(files, spelling) if files else None
     alone = alone or (document is not None and not _has_store(settings))
@@ -133,11 +158,11 @@ def simulate(
     tz = settings.tz or "UTC"
     print_result(settings, lambda: encode(found), lambda screen: _show(screen, found, tz, document, alone))
     if svg is not None:
-        warn(f"drawn in {svg}.")
+        warn(f"chart written to {svg}.")
 
 
 def _has_store(settings: GlobalOptions) -> bool:
-    """Was a store or a server named, or is there one where it is by default?"""
+    """Return True if a store or server is given, or if the default store exists."""
     named = settings.url or settings.server or os.environ.get("TICKBIRD_URL") or os.environ.get("TICKBIRD_SERVER")
     path = DEFAULT_URL.removeprefix("sqlite:///")
     return bool(named) or Path(path).exists()
@@ -158,29 +183,29 @@ async def _opened(settings: GlobalOptions, *, alone: bool) -> AsyncIterator[Clie
 
 
 def _workers(given: str | None) -> tuple[int | None, float | None]:
-    """So many workers, or a share of those there are."""
+    """Parse a number of workers, or a share of the current ones."""
     if given is None:
         return None, None
-    hint = "write a number such as 3, or a share such as 0.5 or 50%."
+    hint = "Write a number such as 3, or a share such as 0.5 or 50%."
     try:
         if given.isascii() and given.isdigit():
             return int(given), None
         share = float(given.removesuffix("%")) / (100 if given.endswith("%") else 1)
     except ValueError:
         raise InvalidError(
-            f"workers: {given[:60]!r} is neither a number nor a share;", field="workers", hint=hint
+            f"workers: {given[:60]!r} is neither a number nor a share.", field="workers", hint=hint
         ) from None
     return None, share
 
 
 def _outage(reader: InstantParser, given: str) -> tuple[int, int]:
-    """From an instant on, for a length of time."""
+    """Parse INSTANT/DURATION to the first and the last second."""
     at, slash, long = given.rpartition("/")
     if not slash:
         raise InvalidError(
-            f"outage: {given[:60]!r} does not say how long it lasts;",
+            f"outage: {given[:60]!r} has no duration.",
             field="outage",
-            hint='write one such as "2026-11-17 02:00/2h" or "in 3h/30m".',
+            hint='Write, for example, "2026-11-17 02:00/2h" or "in 3h/30m".',
         )
     begin = to_seconds(reader(at, "outage", ahead=True).at)
     return begin, begin + seconds(long.strip(), "outage", minimum=1)
@@ -189,17 +214,17 @@ def _outage(reader: InstantParser, given: str) -> tuple[int, int]:
 def _chart(found: ForecastComparison) -> str:
     from tickbird.domain.forecast.chart import forecast_chart
 
-    return forecast_chart(found, "What the next days bring")
+    return forecast_chart(found, "Forecast")
 
 
 def _draw(path: str, found: ForecastComparison) -> None:
     try:
         Path(path).write_text(_chart(found), encoding="utf-8")
     except OSError as error:
-        raise Failed(f"the file {path} cannot be written ({error.strerror});", hint="choose another one.") from None
+        raise Failed(f"the file {path} cannot be written ({error.strerror}).", hint="Choose another file.") from None
 
 
-# What is shown
+# Text output
 
 
 def _show(screen: Printer, found: ForecastComparison, tz: str, document: Document | None, alone: bool) -> None:
@@ -215,17 +240,17 @@ def _show(screen: Printer, found: ForecastComparison, tz: str, document: Documen
     if len(last.queues) > 1:
         screen.title("Queues")
         screen.table(
-            ("QUEUE", "SLOTS", "RUNS", "BUSY AT MOST", "WHEN", "LATEST"),
+            ("QUEUE", "SLOTS", "RUNS", "PEAK SLOTS", "PEAK AT", "MAX LATENESS"),
             [
                 (
-                    each.name,
-                    "any" if each.slots is None else f"{each.slots:,}",
-                    f"{each.runs:,}",
-                    f"{each.peak:,}",
-                    clock(to_datetime(each.peak_at), tz) if each.peak else "",
-                    _late(each.worst_lateness),
+                    queue.name,
+                    "any" if queue.slots is None else f"{queue.slots:,}",
+                    f"{queue.runs:,}",
+                    f"{queue.peak:,}",
+                    clock(to_datetime(queue.peak_at), tz) if queue.peak else "",
+                    _late(queue.worst_lateness),
                 )
-                for each in last.queues
+                for queue in last.queues
             ],
         )
     _show_schedules(screen, last)
@@ -233,25 +258,25 @@ def _show(screen: Printer, found: ForecastComparison, tz: str, document: Documen
 
 
 def _show_basis(screen: Printer, base: Forecast) -> None:
-    """What it goes by."""
+    """Print the assumptions of the forecast."""
     if base.without_history:
         have = "has" if base.without_history == 1 else "have"
         screen.line(
             f"{base.without_history:,} of them {have} no successful run yet: "
-            f"taken to last {duration_text(base.assumed)} each (--duration)."
+            f"{duration_text(base.assumed)} per run assumed (--duration)."
         )
     if base.slots is None:
-        screen.line("No live worker is known: as many slots as are needed (--slots or --workers sets them).")
+        screen.line("There is no live worker: unlimited slots assumed (set them with --slots or --workers).")
     else:
         screen.line(f"{count(base.workers, 'worker')} with {count(base.slots, 'slot')}.")
     if base.paused:
         screen.line(f"{base.paused:,} more {'is' if base.paused == 1 else 'are'} paused.")
     if base.unserved:
         named = ", ".join(base.unserved[:5]) + (", …" if len(base.unserved) > 5 else "")
-        said = (
-            f"! No live worker serves some schedules in queue {named}: their runs never start; see `tickbird doctor`."
+        text = (
+            f"! No live worker serves some schedules in queue {named}: their runs never start. See `tickbird doctor`."
         )
-        screen.line(Cell(said, "yellow"))
+        screen.line(Cell(text, "yellow"))
 
 
 def _numbers(found: Forecast, tz: str) -> dict[str, str]:
@@ -265,16 +290,16 @@ def _numbers(found: Forecast, tz: str) -> dict[str, str]:
         "runs": f"{found.runs:,}",
         "overlaps": f"{found.overlaps:,}",
         **{f"skipped, {reason}": f"{number:,}" for reason, number in found.skips.items()},
-        **{f"not run to the end, {reason}": f"{number:,}" for reason, number in found.cancelled.items()},
-        "begun anew": f"{found.lost:,}" if found.lost else "",
+        **{f"cancelled, {reason}": f"{number:,}" for reason, number in found.cancelled.items()},
+        "restarted": f"{found.lost:,}" if found.lost else "",
         "held": f"{found.held:,}" if found.held else "",
         "busiest hour": f"{hour.ticks:,} ticks · {clock(to_datetime(hour.at), tz)}" if hour and hour.ticks else "none",
-        "slots busy": f"{found.peak:,} of {slots}{peak}",
-        "in line at most": f"{found.max_queued:,}{line}",
-        "late, half of all": _late(found.lateness["p50"]) or "on time",
-        "late, 1 in 100": _late(found.lateness["p99"]) or "on time",
-        "late at worst": f"{_late(found.lateness['max'])}{worst}" if found.latest else "on time",
-        "not begun at the end": f"{found.left_over:,}" if found.left_over else "",
+        "peak busy slots": f"{found.peak:,} of {slots}{peak}",
+        "max queued runs": f"{found.max_queued:,}{line}",
+        "lateness p50": _late(found.lateness["p50"]) or "on time",
+        "lateness p99": _late(found.lateness["p99"]) or "on time",
+        "max lateness": f"{_late(found.lateness['max'])}{worst}" if found.latest else "on time",
+        "not started at the end": f"{found.left_over:,}" if found.left_over else "",
     }
 
 
@@ -288,13 +313,13 @@ def _show_numbers(screen: Printer, base: Forecast, changed: Forecast | None, tz:
     rows = [(name, before.get(name, "") or "0", after.get(name, "") or "0") for name in named]
     rows = [row for row in rows if row[1:] != ("0", "0")]
     screen.table(
-        ("", "AS IT IS", "AS IT WOULD BE"),
-        [(name, one, Cell(other, "bold" if one != other else "")) for name, one, other in rows],
+        ("", "CURRENT", "WHAT IF"),
+        [(name, old, Cell(new, "bold" if old != new else "")) for name, old, new in rows],
     )
 
 
 def _show_hours(screen: Printer, found: Forecast, tz: str) -> None:
-    """Ticks hour by hour, a line for each day, for as many days as fit a screen."""
+    """Print ticks hour by hour, one line per day, at most 14 days."""
     if not found.ticks:
         return
     maximum = max(hour.ticks for hour in found.hours)
@@ -307,27 +332,27 @@ def _show_hours(screen: Printer, found: Forecast, tz: str) -> None:
     for day, bars in shown:
         screen.line(f"  {day}  {''.join(bars)}".rstrip())
     if len(days) > len(shown):
-        screen.line(f"  … and {count(len(days) - len(shown), 'more day')}; --json and --svg have all.")
+        screen.line(f"  … and {count(len(days) - len(shown), 'more day')}. --json and --svg have all.")
 
 
 def _show_schedules(screen: Printer, found: Forecast) -> None:
     if not found.rows:
         return
-    screen.title("Schedules, those with most to say of first")
+    screen.title("Schedules, most affected first")
     rows: Iterable[Sequence[str]] = (
         (
-            each.name,
-            f"{each.runs:,}",
-            _reasons(each.skips),
-            f"{each.cancelled:,}" if each.cancelled else "",
-            _late(each.worst_lateness),
-            f"{_late(each.duration)}{'' if each.has_history else ' (assumed)'}",
+            row.name,
+            f"{row.runs:,}",
+            _reasons(row.skips),
+            f"{row.cancelled:,}" if row.cancelled else "",
+            _late(row.worst_lateness),
+            f"{_late(row.duration)}{'' if row.has_history else ' (assumed)'}",
         )
-        for each in found.rows
+        for row in found.rows
     )
-    screen.table(("SCHEDULE", "RUNS", "SKIPPED", "CUT SHORT", "LATEST", "A RUN TAKES"), rows)
+    screen.table(("SCHEDULE", "RUNS", "SKIPPED", "CANCELLED", "MAX LATENESS", "RUN DURATION"), rows)
     if found.schedules > len(found.rows):
-        screen.line(f"{len(found.rows):,} of {found.schedules:,}; --limit shows more.")
+        screen.line(f"{len(found.rows):,} of {found.schedules:,} listed. Use --limit for more.")
 
 
 def _show_moves(screen: Printer, found: Forecast, tz: str) -> None:
@@ -337,11 +362,11 @@ def _show_moves(screen: Printer, found: Forecast, tz: str) -> None:
             screen.line(f"  {clock(to_datetime(at), tz)}  {count(ticks, 'tick')}")
     if found.suggestions:
         screen.title("Quieter minutes")
-        for each in found.suggestions:
+        for move in found.suggestions:
             screen.line(
-                f"  move {each.schedule} from :{each.minute:02} to :{each.to_minute:02} "
-                f"({each.before} → {each.after}): "
-                f"{each.left:,} beside it at most, instead of {each.crowd:,}"
+                f"  move {move.schedule} from :{move.minute:02} to :{move.to_minute:02} "
+                f"({move.before} → {move.after}): "
+                f"at most {move.left:,} other ticks in that minute, instead of {move.crowd:,}"
             )
 
 

@@ -1,4 +1,4 @@
-"""The command that skips the next ticks of a schedule."""
+"""The `skip` command."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from tickbird.wire.codec import encode
 
 @click.command(cls=Command)
 @name_argument
-@click.option("-c", "--count", type=click.IntRange(1, 10_000), metavar="N", help="So many ticks; else one.")
-@click.option("--until", type=storable_text, metavar="INSTANT", help='All before this instant: "2h", "tomorrow 09:00".')
+@click.option("-c", "--count", type=click.IntRange(1, 10_000), metavar="N", help="Number of ticks (default: 1).")
+@click.option(
+    "--until", type=storable_text, metavar="INSTANT", help='Skip all ticks before this instant: "2h", "tomorrow 09:00".'
+)
 @note_option
 @revision_option
 @actor_option
@@ -35,9 +37,9 @@ def skip(
     revision: int | None,
     actor: str,
 ) -> None:
-    """Do not run the next ticks of a schedule.
+    """Skip the next ticks of a schedule.
 
-    Each is recorded as skipped when it comes. Skipping again adds to what was skipped before.
+    Each tick is recorded as skipped by you when it is due. If you skip again, the ticks are added.
     """
     if count is not None and until is not None:
         raise click.UsageError("--count and --until exclude each other.", click.get_current_context())
@@ -61,7 +63,7 @@ def skip(
         tz = zone_of(schedule, settings)
         first, end = (clock(to_datetime(tick), tz) for tick in (skipped.first, skipped.last))
         span = f"the tick of {first}" if skipped.count == 1 else f"{skipped.count:,} ticks from {first} to {end}"
-        after = f" The next one after is {clock(to_datetime(following), tz)}." if following is not None else ""
+        after = f" The next tick is {clock(to_datetime(following), tz)}." if following is not None else ""
         screen.line(f"{name} will skip {span}.{after}")
 
     document = {

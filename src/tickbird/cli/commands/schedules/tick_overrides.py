@@ -1,4 +1,4 @@
-"""One tick's override: skip, move, or give another payload to one coming tick; list and undo what was decided."""
+"""The `override` command: override one future tick, list overrides, remove an override."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from tickbird.domain.schedules.tick_overrides import OverrideRecord
 from tickbird.wire.codec import encode
 
 
-# Unknown options are left alone, so that -1h is an instant, and refused as one.
+# Unknown options are arguments, so that -1h is an instant and is refused as one.
 @click.command(cls=Command, context_settings={"ignore_unknown_options": True})
 @name_argument
 @click.argument("tick", type=storable_text, required=False)
-@click.option("--skip", is_flag=True, help="Do not run it; it is recorded as skipped when it comes.")
-@click.option("--move-to", type=storable_text, metavar="INSTANT", help='Make it due then: "2h", "tomorrow 15:00".')
-@click.option("--payload", metavar="JSON|@FILE|-", help="The payload of its run, instead of the schedule's.")
-@click.option("--list", "listed", is_flag=True, help="Show the ticks for which something was decided.")
+@click.option("--skip", is_flag=True, help="Skip the tick. It is recorded as skipped when it is due.")
 @click.option(
-    "--undo", type=storable_text, metavar="TICK", help="Let this tick be as if nothing had been decided for it."
+    "--move-to", type=storable_text, metavar="INSTANT", help='Run the tick at this instant: "2h", "tomorrow 15:00".'
 )
-@click.option("--note", type=storable_text, default="", metavar="TEXT", help="Why; shown wherever the tick is.")
+@click.option("--payload", metavar="JSON|@FILE|-", help="Payload of its run, instead of the schedule's.")
+@click.option("--list", "listed", is_flag=True, help="List the overrides of the schedule.")
+@click.option("--undo", type=storable_text, metavar="TICK", help="Remove the override of this tick.")
+@click.option("--note", type=storable_text, default="", metavar="TEXT", help="Reason, shown with the tick.")
 @revision_option
 @actor_option
 @click.pass_obj
@@ -51,16 +51,16 @@ def override(
     revision: int | None,
     actor: str,
 ) -> None:
-    """Skip or move one coming tick, or give its run another payload.
+    """Skip or move one future tick, or change its payload.
 
-    TICK is the instant of any coming tick, with a zone ("2026-12-24T09:00+01:00") or relative ("tomorrow 09:00").
-    --move-to and --payload go together. Deciding again replaces what was decided for that tick.
+    TICK is the instant of a future tick, with a time zone ("2026-12-24T09:00+01:00") or relative ("tomorrow 09:00").
+    You can combine --move-to and --payload. A new override replaces the previous one of that tick.
     """
     sent = None if payload is None else read_payload(payload)
     decided = skip or move_to is not None or payload is not None
     if [tick is not None, listed, undo is not None].count(True) != 1 or (decided and tick is None):
         raise click.UsageError(
-            "give the instant of a tick and what is decided for it, or --list, or --undo with the instant of a tick.",
+            "give a tick with --skip, --move-to or --payload, or give --list, or --undo with a tick.",
             click.get_current_context(),
         )
     if listed:
@@ -68,15 +68,13 @@ def override(
     elif undo is not None:
         _undo(settings, name, undo, note, revision, actor)
     elif not decided or (skip and (move_to is not None or payload is not None)):
-        raise click.UsageError(
-            "say what is decided: --skip, or --move-to, --payload or both.", click.get_current_context()
-        )
+        raise click.UsageError("give --skip alone, or --move-to, --payload or both.", click.get_current_context())
     else:
         assert tick is not None
-        _decide(settings, name, tick, skip, move_to, sent, note, revision, actor)
+        _put(settings, name, tick, skip, move_to, sent, note, revision, actor)
 
 
-def _decide(
+def _put(
     settings: GlobalOptions,
     name: str,
     tick: str,
@@ -92,7 +90,7 @@ def _decide(
             schedule, read = await reader(client, name, settings)
             at = read(tick, "TICK", ahead=True)
             to = None if move_to is None else read(move_to, "move-to", ahead=True)
-            made = await client.overrides.put(
+            record = await client.overrides.put(
                 name,
                 at.at,
                 actor=actor,
@@ -102,32 +100,32 @@ def _decide(
                 note=note,
                 revision=revision,
             )
-            return schedule, made, [at] if to is None else [at, to]
+            return schedule, record, [at] if to is None else [at, to]
 
-    schedule, made, instants = run_async(work(), settings)
+    schedule, record, instants = run_async(work(), settings)
     _print_readings(instants)
 
     def show_override(screen: Printer) -> None:
         tz = zone_of(schedule, settings)
-        screen.line(f"{name}: the tick of {clock(made.scheduled_for, tz)} {_will(made, tz)}.")
-        screen.line(f"Undo it with `tickbird override {name} --undo {iso(made.scheduled_for)}`.")
+        screen.line(f"{name}: the tick of {clock(record.scheduled_for, tz)} {_effect(record, tz)}.")
+        screen.line(f"Undo it with `tickbird override {name} --undo {iso(record.scheduled_for)}`.")
 
-    print_result(settings, lambda: {"schedule": name, "override": encode(made)}, show_override)
+    print_result(settings, lambda: {"schedule": name, "override": encode(record)}, show_override)
 
 
 def _print_readings(instants: Sequence[Instant]) -> None:
-    for each in instants:
-        if each.read_as:
-            warn(f"{each.read_as}.")
+    for instant in instants:
+        if instant.read_as:
+            warn(f"{instant.read_as}.")
 
 
-def _will(made: OverrideRecord, tz: str) -> str:
-    if made.skip:
+def _effect(record: OverrideRecord, tz: str) -> str:
+    if record.skip:
         return "will be skipped"
-    parts = [f"is due at {clock(made.due_at, tz)}"] if made.moved else ["will run"]
-    parts += ["with another payload"] if made.payload is not None else []
-    text = " ".join(parts)
-    return text + (f"; {in_numbers(made.passes_over, 'tick')} between will be skipped" if made.passes_over else "")
+    parts = [f"is due at {clock(record.due_at, tz)}"] if record.moved else ["will run"]
+    parts += ["with another payload"] if record.payload is not None else []
+    between = f"; {in_numbers(record.passes_over, 'tick')} between will be skipped" if record.passes_over else ""
+    return " ".join(parts) + between
 
 
 def _undo(settings: GlobalOptions, name: str, tick: str, note: str, revision: int | None, actor: str) -> None:
@@ -143,7 +141,7 @@ def _undo(settings: GlobalOptions, name: str, tick: str, note: str, revision: in
 
     def show_undone(screen: Printer) -> None:
         tz = zone_of(schedule, settings)
-        text = f"{name}: nothing is decided any more for the tick of {clock(at.at, tz)}"
+        text = f"{name}: the override of the tick of {clock(at.at, tz)} is removed"
         if coming is not None and coming.skipped:
             text += f"; it will be skipped ({coming.skipped})"
         elif coming is not None:
@@ -155,8 +153,8 @@ def _undo(settings: GlobalOptions, name: str, tick: str, note: str, revision: in
 
 
 async def _upcoming(client: Client, name: str, at: datetime) -> UpcomingTick | None:
-    """What will become of a tick, if it is among the next ones."""
-    return next((each for each in await client.ticks.next(name, 1_000) if each.scheduled_for == at), None)
+    """Return a tick if it is among the next 1,000."""
+    return next((tick for tick in await client.ticks.next(name, 1_000) if tick.scheduled_for == at), None)
 
 
 def _list(settings: GlobalOptions, name: str) -> None:
@@ -168,7 +166,7 @@ def _list(settings: GlobalOptions, name: str) -> None:
 
     def show_list(screen: Printer) -> None:
         if not overrides:
-            screen.line(f"Nothing is decided for single ticks of {name}.")
+            screen.line(f"{name} has no tick overrides.")
         else:
             override_table(screen, overrides, zone_of(schedule, settings), now)
 

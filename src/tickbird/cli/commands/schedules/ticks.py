@@ -1,4 +1,4 @@
-"""Commands about ticks: those to come, and why one ran or did not."""
+"""The `preview` and `why` commands."""
 
 from __future__ import annotations
 
@@ -43,76 +43,74 @@ _VERDICT_STYLES = {
 
 
 def tick_table(screen: Printer, ticks: NotedTicks, tz: str, now: datetime) -> None:
-    """Coming ticks: on the zone's clock, in UTC and relative, with what is unusual about them."""
+    """Print ticks in the given time zone, in UTC and relative, with notes."""
     if not ticks:
         screen.line("  none")
         return
     rows = []
     for tick, remarks in ticks:
         moved = tick.due_at != tick.scheduled_for
-        said = [_not_run(tick.skipped)] if tick.skipped else []
-        said += [f"due {clock(tick.due_at, tz)}"] if moved and not tick.skipped else []
-        said += [decided_by(tick.override)] if tick.override is not None else []
+        notes = [_not_run(tick.skipped)] if tick.skipped else []
+        notes += [f"due {clock(tick.due_at, tz)}"] if moved and not tick.skipped else []
+        notes += [decided_by(tick.override)] if tick.override is not None else []
         utc = "" if tz == "UTC" else clock(tick.scheduled_for)
         when = relative(tick.due_at, now)
-        rows.append((clock(tick.scheduled_for, tz), utc, when, Cell("; ".join([*said, *remarks]), "yellow")))
+        rows.append((clock(tick.scheduled_for, tz), utc, when, Cell("; ".join([*notes, *remarks]), "yellow")))
     screen.table(("TICK", "UTC", "DUE", "NOTE"), rows)
 
 
 def _not_run(reason: str) -> str:
-    return "decided already, ahead of its time" if reason == "done" else f"will be skipped ({reason})"
+    return "already decided, early" if reason == "done" else f"will be skipped ({reason})"
 
 
 def decided_by(override: OverrideRecord) -> str:
-    """What was decided for a tick alone, by whom and why."""
+    """Format the override of one tick, with its actor and note."""
     done = ["skipped"] if override.skip else ["moved"] if override.moved else []
     done += ["another payload"] if override.payload is not None else []
     return f"{', '.join(done)} by {override.actor}" + (f": {folded(override.note)}" if override.note else "")
 
 
 def override_table(screen: Printer, overrides: Sequence[OverrideRecord], tz: str, now: datetime) -> None:
-    """Ticks to come for which something was decided one by one."""
     rows = []
-    for each in overrides:
-        what = "skip" if each.skip else f"due {both(each.due_at, now, tz)}" if each.moved else ""
-        payload = "" if each.payload is None else json.dumps(each.payload, ensure_ascii=False)
-        passed = f"{each.passes_over:,} passed over" if each.passes_over else ""
-        done = "; ".join(part for part in (what, passed, f"payload {payload}" if payload else "") if part)
-        rows.append(
-            (clock(each.scheduled_for, tz), done, each.actor, both(each.created_at, now, tz), folded(each.note))
-        )
-    screen.table(("TICK", "DECIDED", "BY", "WHEN", "NOTE"), rows)
+    for override in overrides:
+        action = "skip" if override.skip else f"due {both(override.due_at, now, tz)}" if override.moved else ""
+        payload = "" if override.payload is None else json.dumps(override.payload, ensure_ascii=False)
+        passed = f"{override.passes_over:,} between skipped" if override.passes_over else ""
+        text = "; ".join(part for part in (action, passed, f"payload {payload}" if payload else "") if part)
+        created = both(override.created_at, now, tz)
+        rows.append((clock(override.scheduled_for, tz), text, override.actor, created, folded(override.note)))
+    screen.table(("TICK", "OVERRIDE", "BY", "CREATED", "NOTE"), rows)
 
 
 _MOMENTS = {option.name: form.name for form in FORMS.values() for option in form.options if option.kind == "moment"}
 
 
 def _trigger_options(command: Callable[..., None]) -> Callable[..., None]:
-    """An option for each form of trigger, and for what may be given beside it."""
+    """Add one option per form of trigger, and the options of that form."""
     for form in reversed(list(FORMS.values())):
         for option in form.options:
             if option.kind == "moment":
                 command = click.option(f"--{option.name}", metavar="DATETIME", help=option.about)(command)
-        text = f"Of this {form.noun} instead of a schedule; needs no store."
+        text = f"Preview this {form.noun} instead of a schedule."
         command = click.option(f"--{form.name}", metavar=form.metavar, help=text)(command)
     return command
 
 
 @click.command(cls=Command)
 @optional_name_argument
-@click.option("-c", "--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="How many ticks.")
+@click.option("-c", "--count", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Number of ticks.")
 @_trigger_options
 @click.option(
     "--after",
     type=storable_text,
     metavar="INSTANT",
-    help="The ticks of such a trigger after this instant (default: now).",
+    help="With a trigger: show ticks after this instant (default: now).",
 )
 @click.pass_obj
 def preview(settings: GlobalOptions, /, name: str | None, count: int, after: str | None, **texts: str | None) -> None:
-    """Show the next ticks of a schedule, or of a trigger that is given as an option.
+    """Show the next ticks of a schedule or of a trigger.
 
-    The zone of a trigger is --tz (default: UTC).
+    The time zone of a trigger is --tz (default: UTC).
     """
     context = click.get_current_context()
     given = {key: text for key, text in texts.items() if text is not None}
@@ -122,10 +120,10 @@ def preview(settings: GlobalOptions, /, name: str | None, count: int, after: str
         raise click.UsageError(f"give one of these: the name of a schedule, {options}.", context)
     for option, owner in _MOMENTS.items():
         if option in given and owner not in given:
-            raise click.UsageError(f"--{option} goes with --{owner}.", context)
+            raise click.UsageError(f"--{option} requires --{owner}.", context)
     if name is not None:
         if after is not None:
-            raise click.UsageError("--after goes with a trigger, not with a schedule.", context)
+            raise click.UsageError("--after works with a trigger, not with a schedule.", context)
         _preview_schedule(settings, name, count)
         return
     [form] = forms
@@ -143,9 +141,9 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
             except NotFoundError as error:
                 if len(name.split()) < 5:
                     raise
-                # Names may have spaces, but this is rather a cron expression.
-                hint = f"`tickbird preview --cron {quote(name[:60])}` takes a cron expression."
-                raise NotFoundError(f"there is no schedule {name[:60]!r};", hint=hint) from error
+                # Names may have spaces, but five words are more likely a cron expression.
+                hint = f"For a cron expression, use `tickbird preview --cron {quote(name[:60])}`."
+                raise NotFoundError(f"there is no schedule {name[:60]!r}.", hint=hint) from error
 
     schedule, coming, now = run_async(read(), settings)
     ticks = with_notes(schedule, coming, now)
@@ -158,7 +156,7 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
     def show_ticks(screen: Printer) -> None:
         screen.line(Cell(f"{name} · {trigger_description(schedule)}", "bold"))
         if schedule.state != "active":
-            screen.line(f"The schedule is {schedule.state}; `tickbird show {name}` tells more.")
+            screen.line(f"The schedule is {schedule.state}. See `tickbird show {name}`.")
         tick_table(screen, ticks, settings.tz or schedule.zone or "UTC", now)
         _print_warnings(screen, found)
 
@@ -174,8 +172,8 @@ def _preview_schedule(settings: GlobalOptions, name: str, count: int) -> None:
 
 
 def _print_warnings(screen: Printer, found: Sequence[DefinitionWarning]) -> None:
-    for each in found:
-        screen.line(Cell(f"! {each.text}", "yellow"))
+    for warning in found:
+        screen.line(Cell(f"! {warning.text}", "yellow"))
 
 
 def _preview_trigger(
@@ -201,16 +199,16 @@ def _preview_trigger(
     print_result(settings, lambda: document, show_ticks)
 
 
-# Unknown options are left alone, so that -1h is an instant.
+# Unknown options are arguments, so that -1h is an instant.
 @click.command(cls=Command, context_settings={"ignore_unknown_options": True})
 @name_argument
 @click.argument("at", type=storable_text, required=False)
 @click.pass_obj
 def why(settings: GlobalOptions, name: str, at: str | None) -> None:
-    """Explain why a tick ran, did not run, or will not.
+    """Explain why a tick ran, did not run, or will not run.
 
-    AT is an instant with a zone ("2026-03-29T01:00:00Z", "2026-03-29 03:00 Europe/Rome") or relative to now ("-1h",
-    "yesterday 03:00"). Without it, the last tick and the next one are explained.
+    AT is an instant with a time zone ("2026-03-29T01:00:00Z", "2026-03-29 03:00 Europe/Rome") or relative to now
+    ("-1h", "yesterday 03:00"). Default: the last tick and the next tick.
     """
 
     async def read() -> tuple[list[Instant], list[Explanation]]:
@@ -225,9 +223,9 @@ def why(settings: GlobalOptions, name: str, at: str | None) -> None:
 
     def show_explanations(screen: Printer) -> None:
         if not explanations:
-            screen.line(f"{name} has no tick, neither past nor to come. `tickbird show {name}` tells more.")
-        for place, explanation in enumerate(explanations):
-            if place:
+            screen.line(f"{name} has no past and no future tick. See `tickbird show {name}`.")
+        for index, explanation in enumerate(explanations):
+            if index:
                 screen.line()
             _show(screen, explanation)
 
@@ -235,14 +233,14 @@ def why(settings: GlobalOptions, name: str, at: str | None) -> None:
 
 
 async def _requested(client: Client, name: str, at: str | None, tz: str | None) -> list[Instant]:
-    """The instant that was asked for; else the last tick and the next one, where there are such."""
+    """Return the requested instant; without one, the last tick and the next tick, if any."""
     now = await client.system.now()
     try:
         schedule = await client.schedules.get(name)
     except NotFoundError:
         if at is None:
             raise
-        # It may have been deleted, and still be asked about; its zone is gone with it.
+        # A deleted schedule can still be explained, but its time zone is unknown.
         return [InstantParser(now, tz)(at, "AT")]
     if at is not None:
         return [InstantParser(now, tz, schedule.zone)(at, "AT")]
@@ -251,7 +249,7 @@ async def _requested(client: Client, name: str, at: str | None, tz: str | None) 
         return [Instant(to_datetime(second + 1))]
     ticks = (schedule.grid.previous(second + 1), schedule.grid.next(second))
     found = [to_datetime(tick) for tick in ticks if tick is not None]
-    # A tick before the schedule existed explains nothing that anybody wonders about, unless there is no other.
+    # Prefer ticks since the schedule was created.
     since = [tick for tick in found if schedule.created_at is None or tick >= schedule.created_at]
     return [Instant(tick) for tick in since or found]
 

@@ -1,4 +1,4 @@
-"""The command that runs a schedule now."""
+"""The `trigger` command."""
 
 from __future__ import annotations
 
@@ -22,14 +22,16 @@ from tickbird.wire.codec import encode
 
 @click.command(cls=Command)
 @optional_name_argument
-@click.option("--payload", metavar="JSON|@FILE|-", help="The payload, from here, a file or stdin; else the schedule's.")
+@click.option(
+    "--payload", metavar="JSON|@FILE|-", help="Payload: JSON, @file, or - for stdin (default: the schedule's)."
+)
 @click.option(
     "--wait",
     is_flag=False,
     flag_value=FOREVER,
     type=wait_seconds,
     metavar="[SECONDS]",
-    help="Wait for its end, at most so long (90, 10m), and show what it logs; exit code 1 unless it succeeds.",
+    help="Wait until the run ends (at most 90, 10m, …) and print its log. Exit code 1 unless it succeeds.",
 )
 @many_options
 @actor_option
@@ -37,14 +39,14 @@ from tickbird.wire.codec import encode
 def trigger(
     settings: GlobalOptions, /, name: str | None, payload: str | None, wait: int | None, actor: str, **many: Any
 ) -> int:
-    """Run a schedule's task now; its own ticks are not touched.
+    """Run a schedule now. Its ticks stay unchanged.
 
-    With --all, that of every schedule that matches, each with its own payload. With --wait, Ctrl-C ends only the wait.
+    With --all, run every schedule that matches, each with its own payload. With --wait, Ctrl-C only ends the wait.
     """
     waits = click.get_current_context().get_parameter_source("wait") is not ParameterSource.DEFAULT
     if (selection := selected(settings, name, many)) is not None:
         if payload is not None or waits:
-            raise click.UsageError(f"--{'wait' if waits else 'payload'} goes with a NAME.", click.get_current_context())
+            raise click.UsageError(f"--{'wait' if waits else 'payload'} requires NAME.", click.get_current_context())
         return change_many(
             settings, "trigger", selection, lambda client, which: client.schedules.trigger_all(actor=actor, **which)
         )
@@ -54,8 +56,8 @@ def trigger(
     async def work() -> tuple[RunRecord, Sequence[LogLine]]:
         async with connect(settings) as client:
             run = await client.schedules.trigger(name, actor=actor, payload=sent)
-            # Whatever goes wrong from here on, a program must know what it has made.
-            settings.beside = {"run": encode(run)}
+            # If the wait fails, the caller must still learn the id of the run.
+            settings.error_context = {"run": encode(run)}
             if run.status == "waiting":
                 warn(f"run {run.id} waits until the active run of {name} is final.")
             elif unserved := unserved_reason(run.queue, run.target, await client.workers.list()):
@@ -70,6 +72,6 @@ def trigger(
     print_result(
         settings,
         lambda: {"run": encode(run)},
-        lambda screen: screen.line(f"Run {run.id} of {name} is {run.status}. See it with `tickbird runs {run.id}`."),
+        lambda screen: screen.line(f"Run {run.id} of {name} is {run.status}. Show it with `tickbird runs {run.id}`."),
     )
     return 0

@@ -1,4 +1,4 @@
-"""The command that proves the ledger: every expected tick has one decision, and no decision lacks its tick."""
+"""The `verify` command: every expected tick has one decision, and every decision has a tick."""
 
 from __future__ import annotations
 
@@ -25,14 +25,18 @@ _PAGE = 500
 @click.command(cls=Command)
 @optional_name_argument
 @click.option(
-    "--from", "first", type=storable_text, metavar="INSTANT", help="Ticks from here on; else since it was created."
+    "--from",
+    "first",
+    type=storable_text,
+    metavar="INSTANT",
+    help="First instant (default: when the schedule was created).",
 )
-@click.option("--to", "last", type=storable_text, metavar="INSTANT", help="Ticks up to here; else up to now.")
+@click.option("--to", "last", type=storable_text, metavar="INSTANT", help="Last instant (default: now).")
 @click.pass_obj
 def verify(settings: GlobalOptions, name: str | None, first: str | None, last: str | None) -> int:
-    """Prove that every expected tick has one decision, or name those that do not.
+    """Prove that every expected tick has exactly one decision.
 
-    Of one schedule, or of all, deleted ones included. Exit code 1 tells that something was found.
+    Checks one schedule, or all schedules, including deleted ones.
     """
 
     async def read() -> tuple[list[LedgerReport], datetime | None, datetime]:
@@ -48,7 +52,7 @@ def verify(settings: GlobalOptions, name: str | None, first: str | None, last: s
             return [await client.ticks.verify(each, start, end) async for each in names], start, end
 
     reports, start, end = run_async(read(), settings)
-    # Of those that did not exist in the range, nothing is to be told.
+    # Omit schedules that did not exist in the range.
     reports = [each for each in reports if name is not None or each.first is not None or each.finding_count]
     ok = all(each.ok for each in reports)
 
@@ -74,7 +78,7 @@ async def _only(name: str) -> AsyncIterator[str]:
 
 
 async def _names(client: Client) -> AsyncIterator[str]:
-    """Every schedule, page by page; then those that were deleted."""
+    """Yield all names page by page, then those of deleted schedules."""
     for state in (None, "deleted"):
         after = ""
         while page := await client.schedules.list(state=state, after=after, limit=_PAGE):
@@ -85,7 +89,7 @@ async def _names(client: Client) -> AsyncIterator[str]:
 
 def _show(screen: Printer, reports: list[LedgerReport], tz: str) -> None:
     if not reports:
-        screen.line("No schedule had a tick to be decided in that time.")
+        screen.line("No schedule had an expected tick in that range.")
         return
     rows: list[tuple[Text, ...]] = []
     for each in reports:
@@ -98,7 +102,7 @@ def _show(screen: Printer, reports: list[LedgerReport], tz: str) -> None:
         if each.finding_count:
             screen.title(each.schedule)
             screen.table(
-                ("KIND", "FIRST", "LAST", "TICKS", "WHAT"), [_finding(finding, tz) for finding in each.findings]
+                ("KIND", "FIRST", "LAST", "TICKS", "FINDING"), [_finding(finding, tz) for finding in each.findings]
             )
             if each.finding_count > len(each.findings):
                 screen.line(f"… and {each.finding_count - len(each.findings):,} more.")

@@ -1,1 +1,1 @@
-"""Commands about processes, the store and who may use it."""
+"""Commands about processes, the store and tokens."""

@@ -1,4 +1,4 @@
-"""The command that prints a shell's completion script."""
+"""The `completion` command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WHERE = {
 @click.argument("shell", type=click.Choice(tuple(_WHERE)))
 @click.pass_obj
 def completion(settings: GlobalOptions, shell: str) -> None:
-    """Print the script that completes commands, options and names in a shell.
+    """Print the shell completion script.
 
     For example, in ~/.bashrc: eval "$(tickbird completion bash)".
     """
@@ -26,7 +26,7 @@ def completion(settings: GlobalOptions, shell: str) -> None:
 
     kind = get_completion_class(shell)
     assert kind is not None
-    # Made by hand, since asking a class for its script runs the shell to look at its version.
-    made = kind(click.get_current_context().find_root().command, {}, "tickbird", "_TICKBIRD_COMPLETE")
-    script = made.source_template % made.source_vars()
+    # Not `source()`: it starts the shell to check its version.
+    generator = kind(click.get_current_context().find_root().command, {}, "tickbird", "_TICKBIRD_COMPLETE")
+    script = generator.source_template % generator.source_vars()
     print_result(settings, lambda: {"shell": shell, "script": script}, lambda screen: screen.line(script, lines=True))

@@ -1,4 +1,4 @@
-"""The command for writing an app: a worker that is started anew, as a fresh process, with every change."""
+"""The `dev` command: a worker that restarts in a fresh process on every change."""
 
 from __future__ import annotations
 
@@ -28,24 +28,30 @@ from tickbird.version import VERSION
 _POLL = 0.2
 # Editors write several files, or one file several times.
 _QUIET = 0.1
-# What a worker may take beyond its drain before it is killed.
+# Seconds after the drain timeout until a worker is killed.
 _KILL_AFTER = 5.0
 
 
 @click.command(cls=Command)
 @app_argument
-@click.option("--slots", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Runs at a time.")
 @click.option(
-    "--allow-command", "commands", metavar="PROGRAM", multiple=True, help="A program that commands may start."
+    "--slots", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Maximum number of concurrent runs."
 )
-@click.option("--allow-env", "variables", metavar="NAME", multiple=True, help="A variable commands may set and read.")
-@click.option("--drain", type=length, default=2, metavar="SECONDS", help="How long a change waits for runs; else 2.")
+@click.option(
+    "--allow-command", "commands", metavar="PROGRAM", multiple=True, help="Program that commands may start; repeatable."
+)
+@click.option(
+    "--allow-env", "variables", metavar="NAME", multiple=True, help="Variable that commands may use; repeatable."
+)
+@click.option(
+    "--drain", type=length, default=2, metavar="SECONDS", help="Drain timeout: longer runs are requeued (default: 2)."
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
-    help="Of the dashboard and the HTTP API; else 8420, or any if that is taken.",
+    help="Port of the dashboard and the HTTP API (default: 8420, or any free port if it is in use).",
 )
-@click.option("--no-server", is_flag=True, help="Serve neither dashboard nor HTTP API.")
+@click.option("--no-server", is_flag=True, help="Do not serve the dashboard and the HTTP API.")
 @click.pass_obj
 def dev(
     settings: GlobalOptions,
@@ -58,15 +64,17 @@ def dev(
     port: int | None,
     no_server: bool,
 ) -> int:
-    """Work on an app while it is being written: start anew with every change.
+    """Run an app during development: reload on every change.
 
-    The app's modules in the current folder are watched. A change is imported by a fresh process first; only if that
-    works, the worker of the old code drains and the new one takes over. Ctrl-C ends it.
+    The command watches the app's modules in the current folder. A fresh process imports the changed code first. If
+    that succeeds, the old worker drains and the new one takes over. If it fails, the old worker continues. Ctrl-C ends
+    the command.
 
-    The dashboard and the HTTP API are served beside it to this machine alone, without a token.
+    The dashboard and the HTTP API are served to this machine only, without a token. Their changes are recorded with
+    the actor `dev`.
     """
     if no_server and port is not None:
-        raise click.UsageError("--port does not go with --no-server.", click.get_current_context())
+        raise click.UsageError("--port and --no-server exclude each other.", click.get_current_context())
     settings.need_store()
     given = app_name(app, app_option)
     args = ["--slots", str(slots), "--drain", str(drain)]
@@ -82,7 +90,7 @@ def dev(
 
 
 class Child:
-    """A process with the app's code of one moment: it imports, then waits until it is told to work."""
+    """A process with one version of the app's code: it imports the app, then waits for the go signal."""
 
     def __init__(self, given: str, url: str | None, args: list[str]) -> None:
         said, their_said = os.pipe()
@@ -91,18 +99,18 @@ class Child:
         self._said, self._go, self._read = said, go, b""
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tickbird.cli.dev_worker", str(their_said), str(their_go), given, url or "", *args],
-            # Of a file that changes twice in a second, compiled code may be stale.
+            # If a file changes twice within a second, its compiled code may be stale.
             env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"},
             pass_fds=(their_said, their_go),
             stdin=subprocess.DEVNULL,
-            # Ctrl-C reaches this process alone; the child is told by us.
+            # Ctrl-C must reach only this process, which then signals the child.
             start_new_session=True,
         )
         os.close(their_said)
         os.close(their_go)
 
     def messages(self) -> list[dict[str, Any]]:
-        """What it has said since it was last asked."""
+        """Return the messages since the last call."""
         with contextlib.suppress(BlockingIOError):
             while chunk := os.read(self._said, 65_536):
                 self._read += chunk
@@ -110,32 +118,32 @@ class Child:
         return [json.loads(line) for line in lines]
 
     def work(self) -> None:
-        """Let it go on to work."""
+        """Send the go signal."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self._go, b"g")
 
     def kill(self) -> None:
-        """End it at once, with all that it started."""
+        """Kill the process and its children."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
 
     def close(self) -> None:
-        """Let go of the pipes of a process that has ended."""
+        """Close the pipes of a process that has ended."""
         for end in (self._said, self._go):
             os.close(end)
 
 
 class Served:
-    """The HTTP API beside the worker, on whatever store the app has at the moment."""
+    """The dashboard and the HTTP API on the app's current store."""
 
     def __init__(self, namespace: str | None, port: int | None) -> None:
         self._namespace = namespace
         self._port = port
-        self._place: tuple[str, str] | None = None
-        self._beside: Any = None
+        self._location: tuple[str, str] | None = None
+        self._server: Any = None
 
     def serve(self, document: dict[str, Any]) -> str | None:
-        """Where the API of an app's store is; None where it cannot be served."""
+        """Serve the app's store and return the address; None if the server's packages are not installed."""
         try:
             import fastapi  # noqa: F401
             import jinja2  # noqa: F401
@@ -144,23 +152,22 @@ class Served:
             return None
         from tickbird.server import Beside
 
-        place = document["store"], self._namespace or document["namespace"]
-        if place != self._place:
+        location = document["store"], self._namespace or document["namespace"]
+        if location != self._location:
             self.stop()
-            self._beside = Beside(*place, self._port)
-            # From now on it stays where it is.
-            self._port, self._place = int(self._beside.address.rpartition(":")[2]), place
-            self._beside.start()
-        return str(self._beside.address)
+            self._server = Beside(*location, self._port)
+            # Keep the port, so that an open dashboard survives a change of the store.
+            self._port, self._location = int(self._server.address.rpartition(":")[2]), location
+            self._server.start()
+        return str(self._server.address)
 
     def stop(self) -> None:
-        """Serve no more."""
-        if self._beside is not None:
-            self._beside.stop()
+        if self._server is not None:
+            self._server.stop()
 
 
 class Dev:
-    """Watches files; a candidate imports each change, and becomes the worker if that goes well."""
+    """Watches files. A candidate process imports each change and becomes the worker if that succeeds."""
 
     def __init__(self, settings: GlobalOptions, given: str, args: list[str], drain: int, served: Served | None) -> None:
         self._settings = settings
@@ -178,10 +185,10 @@ class Dev:
         self._code: int | None = None
 
     def run(self) -> int:
-        """Until Ctrl-C or SIGTERM; at first, also if the app cannot be found or its store cannot be used."""
+        """Run until Ctrl-C or SIGTERM, or until the app or the store fails at startup; return the exit code."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
-        # Before anything is imported, so that a change meanwhile is one.
+        # Before the import, so that a change during the import is detected.
         self._watch.watch_only(list(project_files(self._folder)))
         self._candidate = self._start()
         try:
@@ -212,7 +219,7 @@ class Dev:
         self._candidate = self._start()
 
     def _listen(self) -> None:
-        """Hear what the processes have to say, and notice if one has ended."""
+        """Handle the messages of the processes, and detect a process that has ended."""
         candidate, worker = self._candidate, self._worker
         if worker is not None:
             ended = worker.process.poll()
@@ -223,17 +230,17 @@ class Dev:
                 self._forget(worker)
                 # Before the first change of the code, only another store or URL helps.
                 self._code = STORE if ended == STORE and not self._changed else None
-                then = "the store cannot be used" if self._code else "waiting for a change"
-                self._print("ended", f"The worker has ended by itself with code {ended}; {then}.", code=ended)
+                then = "The store cannot be used" if self._code else "Waiting for a change"
+                self._print("ended", f"The worker ended with exit code {ended}. {then}.", code=ended)
         if candidate is not None:
             ended = candidate.process.poll()
-            heard = candidate.messages()
-            for document in heard:
-                self._hear(candidate, document)
-            if ended is not None and self._candidate is candidate and not heard:
+            messages = candidate.messages()
+            for document in messages:
+                self._on_message(candidate, document)
+            if ended is not None and self._candidate is candidate and not messages:
                 self._fail(candidate, {"code": ended, "files": []})
 
-    def _hear(self, candidate: Child, document: dict[str, Any]) -> None:
+    def _on_message(self, candidate: Child, document: dict[str, Any]) -> None:
         if "code" in document:
             self._fail(candidate, document)
             return
@@ -247,30 +254,30 @@ class Dev:
         candidate.work()
 
     def _fail(self, candidate: Child, document: dict[str, Any]) -> None:
-        """The app cannot be imported: whichever file is repaired, it is tried again."""
+        """Handle an app that cannot be imported: watch all files of the project for the next try."""
         candidate.process.wait()
         self._forget(candidate)
         self._candidate = None
         if not self._started and document["code"] != FAILED:
-            # A wrong name does not get better by waiting.
+            # A wrong app name cannot be fixed by a change of a file.
             self._code = document["code"]
             return
         self._started = True
         self._watch_files([*document["files"], *project_files(self._folder)])
-        left = "the last good code goes on" if self._worker is not None else "nothing is running"
-        self._print("failed", f"This cannot be started; {left}. Waiting for a change.", code=document["code"])
+        left = "the previous code is still running" if self._worker is not None else "nothing is running"
+        self._print("failed", f"The app cannot start; {left}. Waiting for a change.", code=document["code"])
 
     def _watch_files(self, files: list[str]) -> None:
         self._watch.watch_only(sorted(set(files)))
 
     def _stop(self, child: Child) -> None:
-        """Drain a worker; one that takes too long, or that Ctrl-C is pressed for again, is killed."""
-        asked = self._stopping
+        """Drain a worker. Kill it after the timeout, or on a second Ctrl-C."""
+        signals = self._stopping
         deadline = time.monotonic() + self._drain + _KILL_AFTER
         with contextlib.suppress(ProcessLookupError):
             child.process.terminate()
         while child.process.poll() is None:
-            if time.monotonic() > deadline or self._stopping > max(asked, 1):
+            if time.monotonic() > deadline or self._stopping > max(signals, 1):
                 child.kill()
                 child.process.wait()
             time.sleep(0.02)
@@ -292,7 +299,7 @@ class Dev:
             self._print("stopped", "Stopped.")
 
     def _show(self, document: dict[str, Any]) -> None:
-        """The first screen; later, one line."""
+        """Print the complete start screen the first time, then one line per reload."""
         files = len(self._watch.files)
         has = f"{count(len(document['tasks']), 'task')}, {count(len(document['schedules']), 'schedule')}"
         facts = {key: document[key] for key in ("app", "url", "api", "tasks", "schedules")}
@@ -319,7 +326,7 @@ class Dev:
             for each in document["schedules"]
         ]
         if rows:
-            screen.table(("SCHEDULE", "WHAT", "NEXT TICK"), rows)
+            screen.table(("SCHEDULE", "TRIGGER", "NEXT TICK"), rows)
         else:
             screen.line("No schedules yet. Declare one: @bird.task(schedule=every(minutes=1)).")
         screen.flush()

@@ -1,4 +1,4 @@
-"""The command that looks at a store and says what needs a person."""
+"""The `doctor` command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tickbird.domain.messages import count
 from tickbird.domain.store_identity import StoreIdentity
 from tickbird.stores import must_exist, open_store
 
-# What is shown first, and how.
+# In the order of the output.
 _SYMBOLS: dict[Severity, Cell] = {
     "problem": Cell("✗", "red"),
     "warning": Cell("!", "yellow"),
@@ -31,17 +31,25 @@ _SYMBOLS: dict[Severity, Cell] = {
 
 
 @click.command(cls=Command)
-@click.option("--strict", is_flag=True, help="End with 1 also where there are only warnings.")
-@click.option("--accept-copy", is_flag=True, help="Let a copy of a store go on where it is.")
-@click.option("--prove", is_flag=True, help="Run real workers under faults in a store of their own, and judge them.")
+@click.option("--strict", is_flag=True, help="Exit with 1 also on warnings.")
 @click.option(
-    "--minutes", type=click.FloatRange(0.02, 24 * 60), default=1.0, show_default=True, help="--prove: for how long."
+    "--accept-copy", is_flag=True, help="Accept this copy as an independent store: workers plan and execute here."
 )
 @click.option(
-    "--processes", type=click.IntRange(1, 64), default=4, show_default=True, help="--prove: how many workers."
+    "--prove", is_flag=True, help="Run real workers with injected faults in a temporary store, and check them."
 )
-@click.option("--seed", type=click.IntRange(0), metavar="N", help="--prove: which faults; else other ones each time.")
-@click.option("--clean", is_flag=True, help="--prove: drop what a proof has left behind that was killed.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0.02, 24 * 60),
+    default=1.0,
+    show_default=True,
+    help="With --prove: duration in minutes.",
+)
+@click.option(
+    "--processes", type=click.IntRange(1, 64), default=4, show_default=True, help="With --prove: number of workers."
+)
+@click.option("--seed", type=click.IntRange(0), metavar="N", help="With --prove: seed of the faults (default: random).")
+@click.option("--clean", is_flag=True, help="With --prove: only remove the leftovers of an interrupted proof.")
 @actor_option
 @click.pass_obj
 def doctor(
@@ -55,20 +63,21 @@ def doctor(
     clean: bool,
     actor: str,
 ) -> int:
-    """Look at the store and all that relies on it, and say what to do about what is wrong.
+    """Check the store, the workers and the schedules, and suggest fixes.
 
-    Changes nothing. Ends with 0 when all is well, and with 1 when something needs a person; warnings alone count only
-    with --strict. A restored or copied store plans and executes nothing until --accept-copy: what the original does, it
-    would do a second time.
+    Checks schema, permissions, clocks, timeouts, durability, pooler, replication, open transactions, dead rows, copies,
+    tz data, workers, overdue schedules, unserved queues, and parked and failing schedules. The checks change nothing.
+    A restored or copied store does not plan or execute until you give --accept-copy, because it would repeat the runs
+    of the original.
 
-    With --prove, nothing is looked at: workers of its own run in a schema, or a file, beside the store for a while, are
-    killed, frozen, cut off and given wrong clocks, and then what they did is compared with what the store says and with
-    every tick that was to come. Ends with 0 when every promise was kept; nothing is left behind, also after Ctrl-C.
+    With --prove, the command runs no checks. It runs workers in a temporary schema or file next to the store, kills,
+    freezes and disconnects them, and gives them wrong clocks. Then it compares their work with the store and with every
+    expected tick. It removes the temporary store at the end, also after Ctrl-C.
     """
     for option in () if prove else ("clean", "minutes", "processes", "seed"):
         if click.get_current_context().get_parameter_source(option) is ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{option} belongs to --prove.")
-    # A range lets through what is no number: it is neither below nor above.
+            raise click.UsageError(f"--{option} requires --prove.")
+    # A range accepts NaN, because NaN is neither below nor above.
     if isnan(minutes):
         raise click.BadParameter("give a number of minutes, such as 5.", param_hint="'--minutes'")
     if prove:
@@ -97,12 +106,12 @@ def doctor(
         # A schema that is missing, too old or too new keeps every command from using the store.
         code = STORE if any((one.check, one.severity) == ("schema", "problem") for one in findings) else 0
     except StoreError as error:
-        # Who asks for a document gets one, also where there is nothing to look at.
+        # With --json, an unusable store is a finding in the document.
         if accept_copy or not settings.as_json:
             raise
         findings, code = [unusable(error.message, error.hint)], STORE
     bad = ("problem", "warning") if strict else ("problem",)
-    well = not any(finding.severity in bad for finding in findings)
+    ok = not any(finding.severity in bad for finding in findings)
 
     def show(screen: Printer) -> None:
         if accepted is not None:
@@ -110,16 +119,16 @@ def doctor(
             screen.line()
         _show(screen, findings)
 
-    print_result(settings, lambda: _document(settings, findings, well, accepted), show)
-    return code or (0 if well else FAILED)
+    print_result(settings, lambda: _document(settings, findings, ok, accepted), show)
+    return code or (0 if ok else FAILED)
 
 
 def _document(
-    settings: GlobalOptions, findings: Sequence[Finding], well: bool, accepted: StoreIdentity | None
+    settings: GlobalOptions, findings: Sequence[Finding], ok: bool, accepted: StoreIdentity | None
 ) -> dict[str, Any]:
     counts = Counter(finding.severity for finding in findings)
     return {
-        "ok": well,
+        "ok": ok,
         "accepted_copy": None if accepted is None else {"from": dict(accepted.stored), "to": dict(accepted.here)},
         "namespace": settings.namespace or "default",
         "counts": {severity: counts[severity] for severity in _SYMBOLS},
@@ -135,8 +144,8 @@ def _show(screen: Printer, findings: Sequence[Finding]) -> None:
                 if finding.fix:
                     screen.line(f"    → {finding.fix}")
     counts = Counter(finding.severity for finding in findings)
-    told = [count(counts[severity], severity) for severity in ("problem", "warning") if counts[severity]]
+    totals = [count(counts[severity], severity) for severity in ("problem", "warning") if counts[severity]]
     if counts["unseen"]:
-        told.append(f"{counts['unseen']} not looked at")
+        totals.append(f"{counts['unseen']} not checked")
     screen.line()
-    screen.line(", ".join([*told, f"{counts['ok']} well"]) + ".")
+    screen.line(", ".join([*totals, f"{counts['ok']} passed"]) + ".")

@@ -1,4 +1,4 @@
-"""Commands about the store as a whole: its schema, and what code declares in it."""
+"""The `migrate` and `sync` commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tickbird.stores import open_store
 @click.command(cls=Command)
 @click.pass_obj
 def migrate(settings: GlobalOptions) -> None:
-    """Create the store's schema, or bring it up to date."""
+    """Create or upgrade the store's schema."""
 
     async def work() -> tuple[str, Sequence[str], str]:
         store = open_store(settings.store_url)
@@ -36,9 +36,9 @@ def migrate(settings: GlobalOptions) -> None:
     def show_applied(screen: Printer) -> None:
         for name in applied:
             screen.line(
-                f"applied {name}" if name != CORRECTED_VERSION else "set the version right that the table meta states"
+                f"applied {name}" if name != CORRECTED_VERSION else "corrected the schema version in the table meta"
             )
-        screen.line(f"{url} is up to date." if applied else f"{url} was up to date already.")
+        screen.line(f"{url} is up to date." if applied else f"{url} was already up to date.")
 
     print_result(settings, lambda: {"url": url, "applied": list(applied), "copy": bool(copied)}, show_applied)
 
@@ -48,14 +48,14 @@ def migrate(settings: GlobalOptions) -> None:
 @click.option(
     "--adopt",
     is_flag=True,
-    help="Take over schedules of the same names that a person or a file without an app created.",
+    help="Take over schedules with the same names that a person, or a file without an app, created.",
 )
 @click.pass_obj
 def sync(settings: GlobalOptions, app: str | None, app_option: str | None, adopt: bool) -> None:
-    """Write what an app's code declares to the store, without running it.
+    """Write the schedules that an app's code declares to the store.
 
-    For ten minutes it counts as declared by a live worker, so that workers of the old code do not pause it before
-    those of the new code start.
+    No task runs. For ten minutes the declaration counts like that of a live worker, so that workers of the old code do
+    not pause the new schedules before the new workers start.
     """
     bird = find_app(settings, app, app_option)
 
@@ -67,10 +67,10 @@ def sync(settings: GlobalOptions, app: str | None, app_option: str | None, adopt
         for change in changes:
             screen.line(change)
         for name in kept:
-            screen.line(f"{name}: kept as stored, since a live worker still declares that")
+            screen.line(f"{name}: kept, because a live worker still declares the stored definition")
         declared = count(len(bird.declarations.schedules), "schedule")
         if not changes and not kept:
-            screen.line(f"Nothing to change: the store has what app {bird.app} declares ({declared}).")
+            screen.line(f"Nothing to change: the store is in sync with app {bird.app} ({declared}).")
 
     done = [dict(zip(("schedule", "change"), change.split(": ", 1), strict=True)) for change in changes]
     print_result(

@@ -1,4 +1,4 @@
-"""What `doctor --prove` prints: a proof on the user's own database, as it goes and as it ended."""
+"""The output of `doctor --prove`: progress and result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MAX_COUNT = 20
 
 
 def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | None) -> int:
-    """Run the proof, print it, and give the exit code."""
+    """Run the proof, print the result, and return the exit code."""
     # Imported here, because it needs everything that a worker does.
     from tickbird.proof import Proof
     from tickbird.stores import must_exist, open_store
@@ -32,11 +32,11 @@ def prove(settings: GlobalOptions, minutes: float, processes: int, seed: int | N
     # The proof uses its own store, but first reports a given store that cannot be used.
     run_async(store.check_schema(), settings)
     proof = Proof(url, seconds=60.0 * minutes, processes=processes, seed=seed)
-    what = "a schema" if url.partition(":")[0].lower().startswith("postgres") else "a file"
+    what = "the schema" if url.partition(":")[0].lower().startswith("postgres") else "the file"
     if not settings.as_json:
         lasts = duration_text(proof.seconds)
-        warn(f"{count(processes, 'worker')} on {store.url} for {lasts}, killed, frozen and cut off; seed {proof.seed}.")
-        warn(f"In {what} of its own, {proof.name}, which is dropped in the end; your schedules are not touched.")
+        warn(f"proving with {count(processes, 'worker')} on {store.url} for {lasts}, seed {proof.seed}.")
+        warn(f"the proof uses {what} {proof.name} and drops it at the end. Your schedules are not affected.")
     with _progress(proof, settings):
         report = run_async(proof.run(), settings)
     print_result(settings, report.to_json, lambda screen: _show(screen, report, minutes))
@@ -53,9 +53,9 @@ def clean(settings: GlobalOptions) -> int:
         for name in dropped:
             screen.line(f"dropped {name}")
         for name in kept:
-            screen.line(f"left {name}, where workers are alive")
+            screen.line(f"kept {name}, because its workers are alive")
         if not dropped and not kept:
-            screen.line("Nothing was left behind.")
+            screen.line("There is nothing to remove.")
 
     print_result(settings, lambda: {"dropped": list(dropped), "kept": list(kept)}, show)
     return 0
@@ -63,7 +63,7 @@ def clean(settings: GlobalOptions) -> int:
 
 @contextmanager
 def _progress(proof: Proof, settings: GlobalOptions) -> Iterator[None]:
-    """A bar for a person; nothing where nobody looks."""
+    """Show a progress bar on a terminal."""
     if settings.as_json or not sys.stderr.isatty():
         yield
         return
@@ -85,12 +85,12 @@ def _show(screen: Printer, report: Report, minutes: float) -> None:
     verdict, late = report.verdict, report.lateness
     skipped = ", ".join(f"{number:,} {reason}" for reason, number in verdict.skipped.most_common())
     faults = ", ".join(f"{number} × {kind}" for kind, number in report.faults.most_common()) or "none"
-    clocks = ", ".join(f"{abs(hours):g} h {'ahead' if hours > 0 else 'behind'}" for hours in report.wrong_clocks)
+    clocks = ", ".join(f"{abs(hours):g} h {'fast' if hours > 0 else 'slow'}" for hours in report.wrong_clocks)
     screen.fields(
         [
             (
                 "ticks",
-                f"{verdict.expected:,} expected of {count(report.schedules, 'schedule')}: {verdict.run:,} run, "
+                f"{verdict.expected:,} expected from {count(report.schedules, 'schedule')}: {verdict.run:,} run, "
                 f"{sum(verdict.skipped.values()):,} skipped" + (f" ({skipped})" if skipped else ""),
             ),
             ("", Cell(f"{verdict.doubled} doubled, {verdict.lost} lost", "" if verdict.clean else "red")),
@@ -101,12 +101,14 @@ def _show(screen: Printer, report: Report, minutes: float) -> None:
                     for name, figure in (("median", late.median), ("p99", late.p99), ("worst", late.worst))
                 ),
             ),
-            ("faults", faults + (f"; workers whose clock is {clocks}" if clocks else "")),
-            ("again", f"{count(verdict.repeated, 'run')} executed again because the worker was lost"),
+            ("faults", faults + (f"; wrong clocks: {clocks}" if clocks else "")),
+            ("retried", f"{count(verdict.repeated, 'run')} retried because the worker was lost"),
         ]
     )
     if verdict.late_starts:
-        text = "began late: the worker was frozen between its last lease check and the function. Its end was refused."
+        text = (
+            "started late: the worker was frozen between its last lease check and the function. Its finish was refused."
+        )
         screen.fields([("late", f"{count(verdict.late_starts, 'attempt')} {text}")])
     screen.line()
     for violation in verdict.violations[:_MAX_COUNT]:
@@ -115,13 +117,13 @@ def _show(screen: Printer, report: Report, minutes: float) -> None:
         screen.line(f"… and {len(verdict.violations) - _MAX_COUNT:,} more.")
     if report.proven:
         screen.line(
-            Cell("✓ Every promise was kept, by the workers' own journals, the store and an independent grid.", "green")
+            Cell("✓ Every promise was kept. Checked: workers' journals, the store, an independent grid.", "green")
         )
     elif verdict.clean:
-        screen.line(Cell("✗ Nothing was run, so nothing is proven.", "red"))
+        screen.line(Cell("✗ No tick ran, so nothing is proven.", "red"))
     else:
         again = f"tickbird doctor --prove --minutes {minutes:g} --processes {report.processes} --seed {report.seed}"
-        screen.line(f"{count(len(verdict.violations), 'broken promise')}. The same faults again: {again}")
+        screen.line(f"{count(len(verdict.violations), 'broken promise')}. Repeat the same faults with: {again}")
     if report.leftovers:
-        hint = "`tickbird doctor --prove --clean` tries again."
+        hint = "Try again with `tickbird doctor --prove --clean`."
         warn(f"{report.scratch} could not be dropped: {report.leftovers} {hint}")

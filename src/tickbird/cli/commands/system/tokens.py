@@ -25,22 +25,24 @@ _STYLES = {"expired": "yellow", "revoked": "dim"}
 
 @click.group(cls=Group, no_args_is_help=True)
 def token() -> None:
-    """Make, list and revoke the tokens that the HTTP API is used with."""
+    """Create, list and revoke tokens of the HTTP API and the dashboard."""
 
 
 @token.command(cls=Command)
 @click.argument("name", type=storable_text)
-@click.option("--role", type=click.Choice(ROLES), required=True, help="What it may do; each role may do all before it.")
-@click.option("--all-namespaces", is_flag=True, help="Open every namespace, also those to come.")
 @click.option(
-    "--expires", type=storable_text, metavar="INSTANT", help='When it ends: "90d", "2027-01-01 UTC"; else never.'
+    "--role", type=click.Choice(ROLES), required=True, help="Permissions. Each role includes the previous one."
+)
+@click.option("--all-namespaces", is_flag=True, help="Give access to all current and future namespaces.")
+@click.option(
+    "--expires", type=storable_text, metavar="INSTANT", help='Expiry: "90d", "2027-01-01 UTC" (default: never).'
 )
 @actor_option
 @click.pass_obj
 def create(
     settings: GlobalOptions, name: str, role: Role, all_namespaces: bool, expires: str | None, actor: str
 ) -> None:
-    """Make a token, and show it: this once."""
+    """Create a token and print it. It is shown only once."""
     namespaces = _namespaces(settings, all_namespaces)
 
     async def work() -> tuple[TokenRecord, str]:
@@ -52,7 +54,7 @@ def create(
                 name, role, actor=actor, namespaces=namespaces, all_namespaces=all_namespaces, expires_at=end
             )
 
-    made, text = run_async(work(), settings)
+    created, text = run_async(work(), settings)
 
     def show(screen: Printer) -> None:
         screen.line(text)
@@ -60,25 +62,26 @@ def create(
     if not settings.as_json:
         end = (
             "until it is revoked"
-            if made.expires_at is None
-            else f"until {clock(made.expires_at, settings.tz or 'UTC')}"
+            if created.expires_at is None
+            else f"until {clock(created.expires_at, settings.tz or 'UTC')}"
         )
-        warn(f"token {made.id} ({made.name}): {made.role} of {_opened(made)}, {end}. It is not shown again: keep it.")
-    print_result(settings, lambda: {**encode(made), "token": text}, show)
+        about = f"{created.role} of {_scope(created)}, {end}"
+        warn(f"token {created.id} ({created.name}): {about}. Store it now: it is not shown again.")
+    print_result(settings, lambda: {**encode(created), "token": text}, show)
 
 
 @token.command("list", cls=Command)
-@click.option("--all", "everything", is_flag=True, help="Also those that are expired or revoked.")
+@click.option("--all", "everything", is_flag=True, help="Include expired and revoked tokens.")
 @click.pass_obj
 def list_(settings: GlobalOptions, everything: bool) -> None:
-    """List the tokens: what they may do, until when, and when they were last used."""
+    """List tokens with role, expiry and last use."""
 
     async def work() -> tuple[Sequence[TokenRecord], datetime]:
         async with connect(settings) as client:
-            # Those of one namespace where one was asked for.
+            # With --namespace, only tokens for that namespace.
             names = None if settings.namespace is None else {settings.namespace}
             return [
-                each for each in await _all(client, live=not everything) if _concerns(each, names)
+                token for token in await _all(client, live=not everything) if _concerns(token, names)
             ], await client.system.now()
 
     found, now = run_async(work(), settings)
@@ -86,9 +89,9 @@ def list_(settings: GlobalOptions, everything: bool) -> None:
 
     def show(screen: Printer) -> None:
         if not found:
-            screen.line("No tokens. Make one with `tickbird token create NAME --role viewer`.")
+            screen.line("No tokens. Create one with `tickbird token create NAME --role viewer`.")
             return
-        heads = ("ID", "NAME", "ROLE", "NAMESPACES", "STATE", "EXPIRES", "LAST USED", "SESSIONS", "MADE BY")
+        heads = ("ID", "NAME", "ROLE", "NAMESPACES", "STATE", "EXPIRES", "LAST USED", "SESSIONS", "CREATED BY")
         screen.table(heads, (_row(each, now, settings.tz or "UTC") for each in found))
 
     print_result(settings, lambda: {"tokens": [encode(each) for each in found]}, show)
@@ -99,7 +102,7 @@ def list_(settings: GlobalOptions, everything: bool) -> None:
 @actor_option
 @click.pass_obj
 def revoke(settings: GlobalOptions, which: str, actor: str) -> None:
-    """End a token, and all sessions that are open with it: within a second it opens nothing any more."""
+    """Revoke a token and end its open sessions. Servers refuse it within a second."""
 
     async def work() -> tuple[TokenRecord, int]:
         async with connect(settings) as client:
@@ -116,13 +119,13 @@ def revoke(settings: GlobalOptions, which: str, actor: str) -> None:
 
 
 def _namespaces(settings: GlobalOptions, everything: bool) -> Sequence[str] | None:
-    """Those that the token opens: --namespace takes several, parted by commas."""
+    """Return the namespaces of a new token: --namespace accepts several, separated by commas; None means all."""
     if not everything:
         given = (settings.namespace or "default").split(",")
         settings.namespace = given[0]
         return given
     if settings.namespace is not None:
-        raise InvalidError("namespace: give --namespace or --all-namespaces, not both.", field="namespace")
+        raise InvalidError("namespace: --namespace and --all-namespaces exclude each other.", field="namespace")
     return None
 
 
@@ -134,16 +137,16 @@ async def _all(client: Client, *, live: bool) -> list[TokenRecord]:
 
 
 async def _find(client: Client, which: str) -> TokenRecord:
-    """A token by its id, or by the name that only one live token has."""
+    """Return a token by id, or by name if exactly one live token has it."""
     if is_token_id(which):
         with suppress(NotFoundError):
             return await client.tokens.get(which)
-    named = [each for each in await _all(client, live=True) if each.name == which]
+    named = [token for token in await _all(client, live=True) if token.name == which]
     if not named:
         raise no_such_token(which)
     if len(named) > 1:
-        ids = ", ".join(each.id for each in named[:9])
-        raise ConflictError(f"{len(named)} tokens are named {which!r};", hint=f"give an id: {ids}.")
+        ids = ", ".join(token.id for token in named[:9])
+        raise ConflictError(f"{len(named)} tokens are named {which!r}.", hint=f"Give an id: {ids}.")
     return named[0]
 
 
@@ -151,7 +154,7 @@ def _concerns(token: TokenRecord, names: set[str] | None) -> bool:
     return names is None or any(token.opens(name) for name in names)
 
 
-def _opened(token: TokenRecord) -> str:
+def _scope(token: TokenRecord) -> str:
     if token.namespaces is None:
         return "all namespaces"
     return f"namespace{'' if len(token.namespaces) == 1 else 's'} {', '.join(token.namespaces)}"

@@ -1,4 +1,4 @@
-"""The command that plans and executes."""
+"""The `worker` command."""
 
 from __future__ import annotations
 
@@ -25,39 +25,48 @@ log = logging.getLogger("tickbird.worker")
 
 @click.command(cls=Command)
 @app_argument
-@click.option("--slots", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Runs at a time.")
+@click.option(
+    "--slots", type=click.IntRange(1, 10_000), default=10, show_default=True, help="Maximum number of concurrent runs."
+)
 @click.option(
     "--queues",
     metavar="A,B",
     shell_complete=queue_names,
-    help="Execute only runs of these queues; else all that the app's code names.",
+    help="Execute only runs of these queues (default: all queues in the app's code).",
 )
 @click.option(
     "--allow-command",
     "commands",
     metavar="PROGRAM",
     multiple=True,
-    help="A program that commands may start here, by its whole path, or a pattern: '/opt/jobs/*'. Else none.",
+    help="Program that commands may start: path or pattern such as '/opt/jobs/*'; repeatable (default: the app's).",
 )
 @click.option(
     "--allow-env",
     "variables",
     metavar="NAME",
     multiple=True,
-    help="A variable that commands may set, and read from this environment, or a pattern: 'BACKUP_*'. Else none.",
+    help="Variable that commands may set, and inherit from the worker: name or pattern such as 'BACKUP_*'; repeatable "
+    "(default: the app's `command_env`).",
 )
-@click.option("--plan-only", is_flag=True, help="Plan, and execute nothing.")
-@click.option("--execute-only", is_flag=True, help="Execute, and plan nothing.")
-@click.option("--drain", type=length, default=30, metavar="SECONDS", help="How long SIGTERM waits for runs; else 30.")
+@click.option("--plan-only", is_flag=True, help="Plan, but do not execute runs.")
+@click.option("--execute-only", is_flag=True, help="Execute runs, but do not plan.")
+@click.option(
+    "--drain",
+    type=length,
+    default=30,
+    metavar="SECONDS",
+    help="Drain timeout after SIGTERM, such as 30 or 2m. Longer runs are requeued (default: 30).",
+)
 @click.option(
     "--lease",
     type=length,
     default=30,
     metavar="SECONDS",
-    help="A lost worker's runs are retried after this; else 30.",
+    help="Lease: seconds until the runs of a lost worker are retried (default: 30).",
 )
 @click.option(
-    "--log-level", type=click.Choice(LEVELS), default="info", show_default=True, help="What is logged to stderr."
+    "--log-level", type=click.Choice(LEVELS), default="info", show_default=True, help="Minimum level logged to stderr."
 )
 @click.pass_obj
 def worker(
@@ -76,9 +85,9 @@ def worker(
 ) -> None:
     """Plan and execute the schedules of an app.
 
-    SIGTERM or Ctrl-C drains: nothing new is taken, what executes may finish, then the process ends with 0. A second
-    signal ends it at once. A server database is never migrated by a worker: `tickbird migrate` does that. With
-    --allow-command it starts those programs, and needs no app.
+    SIGTERM or Ctrl-C drains the worker: it claims no new runs, finishes its current runs, and ends with 0. Runs that
+    exceed the drain timeout are stopped and requeued. A second signal ends the worker at once. With --allow-command,
+    the app is optional.
     """
     if plan_only and execute_only:
         raise click.UsageError("--plan-only and --execute-only exclude each other.", click.get_current_context())
@@ -114,11 +123,11 @@ def worker(
 
     process.on_started = started
     asyncio.run(process.run(signals=True))
-    log.info("worker %s has ended", described.id)
+    log.info("worker %s ended", described.id)
 
 
 def _bird(settings: GlobalOptions, app: str | None, app_option: str | None, commands: tuple[str, ...]) -> Tickbird:
-    """The app of the command line; one without code, where it names none and allows programs."""
+    """Return the app, or an app without code if none is given and programs are allowed."""
     if commands and not (app or app_option or os.environ.get("TICKBIRD_APP")):
         return Tickbird(settings.url, app="programs", namespace=settings.namespace or "default", commands=commands)
     bird = find_app(settings, app, app_option)

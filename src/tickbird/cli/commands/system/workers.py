@@ -1,4 +1,4 @@
-"""Commands about workers: list them, and drain one."""
+"""The `workers` and `drain` commands."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tickbird.domain.runs.unreadable_runs import published, published_count
 from tickbird.domain.workers import Worker
 from tickbird.wire.codec import encode
 
-_HEADS = ("WORKER", "APP", "KIND", "QUEUES", "SLOTS", "VERSION", "STARTED", "SEEN", "NOTE")
+_HEADS = ("WORKER", "APP", "KIND", "QUEUES", "SLOTS", "VERSION", "STARTED", "HEARTBEAT", "NOTE")
 
 
 @click.command(cls=Command)
 @click.pass_obj
 def workers(settings: GlobalOptions) -> None:
-    """List the live workers: what they serve, since when, and what holds them back."""
+    """List live workers: queues, slots, last heartbeat, and why one is idle."""
 
     async def read() -> tuple[Sequence[Worker], datetime]:
         async with connect(settings) as client:
@@ -33,7 +33,7 @@ def workers(settings: GlobalOptions) -> None:
 
     def show(screen: Printer) -> None:
         if not found:
-            screen.line("No worker is alive. Start one with `tickbird worker`.")
+            screen.line("No live workers. Start one with `tickbird worker`.")
             return
         screen.table(_HEADS, (_row(each, now) for each in found))
 
@@ -46,22 +46,21 @@ def workers(settings: GlobalOptions) -> None:
 @actor_option
 @click.pass_obj
 def drain(settings: GlobalOptions, worker: str, note: str, actor: str) -> None:
-    """Ask a worker to take nothing new, finish what it executes and end.
+    """Shut down a worker gracefully: it finishes its runs first.
 
-    As if it were sent SIGTERM: within seconds, at the latest with its next heartbeat. Nothing takes that back.
+    The worker reacts as to SIGTERM: it claims no new runs, finishes its current runs, and ends. It receives the request
+    within seconds, at the latest with its next heartbeat. You cannot undo this.
     """
 
     async def work() -> Worker:
         async with connect(settings) as client:
             return await client.workers.drain(worker, actor=actor, note=note)
 
-    asked = run_async(work(), settings)
+    drained = run_async(work(), settings)
     print_result(
         settings,
-        lambda: {"worker": encode(asked)},
-        lambda screen: screen.line(
-            f"Worker {asked.id} is asked to drain; `tickbird workers` shows it until it has ended."
-        ),
+        lambda: {"worker": encode(drained)},
+        lambda screen: screen.line(f"Worker {drained.id} will drain. `tickbird workers` lists it until it ends."),
     )
 
 
@@ -74,15 +73,15 @@ def _row(worker: Worker, now: datetime) -> Sequence[Text]:
 
 
 def _note(worker: Worker) -> Text:
-    said = []
+    notes = []
     if worker.drain_requested_by is not None:
-        said.append(f"{'draining' if worker.draining else 'is to drain'}, asked by {worker.drain_requested_by}")
+        notes.append(f"{'draining' if worker.draining else 'will drain'}, requested by {worker.drain_requested_by}")
     elif worker.draining:
-        said.append("draining")
-    said += [worker.standby_reason] if worker.standby_reason else []
+        notes.append("draining")
+    notes += [worker.standby_reason] if worker.standby_reason else []
     stuck = worker.health.get("stuck")
-    said += [f"{count(stuck, 'slot')} stuck"] if isinstance(stuck, int) and stuck else []
+    notes += [f"{count(stuck, 'slot')} stuck"] if isinstance(stuck, int) and stuck else []
     if unreadable := published(worker.health):
         number = published_count(worker.health)
-        said.append(f"cannot read {unreadable[0]}" + (f" and {number - 1} more" if number > 1 else ""))
-    return Cell("; ".join(said), "yellow" if said else "")
+        notes.append(f"cannot read {unreadable[0]}" + (f" and {number - 1} more" if number > 1 else ""))
+    return Cell("; ".join(notes), "yellow" if notes else "")

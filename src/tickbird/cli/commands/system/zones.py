@@ -1,4 +1,4 @@
-"""The command about zone data: which the store goes by, and which ticks other data moves."""
+"""The `zones` command: the tz data of the store, and the ticks that other tz data moves."""
 
 from __future__ import annotations
 
@@ -17,21 +17,25 @@ from tickbird.wire.codec import encode
 
 
 @click.command(cls=Command)
-@click.option("--days", type=click.IntRange(1, 36_500), default=400, show_default=True, help="How far --against looks.")
+@click.option(
+    "--days", type=click.IntRange(1, 36_500), default=400, show_default=True, help="With --against: days to compare."
+)
 @click.option(
     "--against",
     type=click.Path(exists=True, file_okay=False),
     metavar="FOLDER",
-    help="Compare with the zone files of this folder, tick by tick.",
+    help="Compare with the tz data files in this folder, tick by tick.",
 )
-@click.option("--adopt", is_flag=True, help="Let the store go by the zone data of this machine, also by an older one.")
+@click.option(
+    "--adopt", is_flag=True, help="Switch the store and the workers to this machine's tz data, even if older."
+)
 @actor_option
 @click.pass_obj
 def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, actor: str) -> None:
-    """Compare zone data with the store's, and tell which ticks it moves.
+    """Compare tz data with the store's, and list the ticks that would move.
 
-    Workers with newer data than the store's let it go by that, once, and compute the next ticks anew. Without
-    --against, what is shown is what they would move: next ticks as stored that this machine's data puts elsewhere.
+    A worker with newer tz data upgrades the store once and recomputes the next ticks. Without --against, the list shows
+    the stored next ticks that this machine's tz data would move.
     """
 
     async def work() -> tuple[Zones, Sequence[ZoneRecord], Sequence[ZoneImpact]]:
@@ -76,12 +80,12 @@ def zones(settings: GlobalOptions, days: int, against: str | None, adopt: bool, 
 
 def _relation(found: Zones) -> str:
     if found.same or found.stored is None:
-        return "They are the same: workers with this data plan everything."
+        return "The tz data is the same: workers with this data plan all schedules."
     if found.here.version > found.stored.version:
-        return "Newer than the store's: the next worker that starts with it lets the store go by it."
+        return "Newer than the store's: the next worker that starts with this data upgrades the store."
     if found.here.version == found.stored.version:
-        return "The same version with other rules: use one kind everywhere, or choose this one with --adopt."
-    return "Older than the store's: a worker with it plans only schedules in UTC. Upgrade tzdata."
+        return "The same version with different rules: use one source on all machines, or choose this one with --adopt."
+    return "Older than the store's: a worker with this data plans only UTC schedules. Upgrade tzdata."
 
 
 def _first(ticks: Sequence[Any], zone: str) -> str:
@@ -89,4 +93,4 @@ def _first(ticks: Sequence[Any], zone: str) -> str:
 
 
 def _sum(moves: ZoneImpact) -> str:
-    return f"{moves.removed} go, {moves.added} come"
+    return f"{moves.removed} removed, {moves.added} added"
