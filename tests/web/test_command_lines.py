@@ -83,14 +83,14 @@ async def test_lines_follow_what_is_typed(desk: Desk, served: Served) -> None:
     page = await desk.open(f"/runs/{run}")
     await page.get_by_role("link", name="Cancel…").click()
     dialog = page.get_by_role("dialog", name="Action")
-    await dialog.get_by_label("Why").fill("too late")
+    await dialog.get_by_label("Reason").fill("too late")
     await expect(dialog.locator("#cli code")).to_have_text(f"tickbird cancel {run} --reason 'too late'")
     assert (await served.client.runs.get(run)).status == "queued"
     await desk.check("run-cancel-line")
     page = await desk.open("/schedules")
     await page.get_by_label("Select nightly", exact=True).check()
     await page.get_by_role("button", name="Pause…").click()
-    await dialog.get_by_label("Why").fill("upgrade")
+    await dialog.get_by_label("Reason").fill("upgrade")
     await dialog.get_by_label("Also cancel").check()
     said = 'for name in nightly; do tickbird pause --note upgrade --cancel-runs -- "$name"; done'
     await expect(dialog.locator("#cli code")).to_have_text(said)

@@ -220,7 +220,7 @@ async def test_a_store_that_is_away_and_comes_back(browser: Browser) -> None:
             await expect(desk.page.get_by_role("link", name="nightly")).to_be_visible()
             server.stop()
             await expect(desk.page.locator("body[data-stale]")).to_have_count(1, timeout=60_000)
-            await expect(desk.page.locator("#stale")).to_contain_text("Not live: shown as it was")
+            await expect(desk.page.locator("#stale")).to_contain_text("Not live: this page is")
             answer = await desk.page.reload()
             assert answer is not None
             assert answer.status == 503

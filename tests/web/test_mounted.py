@@ -71,12 +71,12 @@ async def test_all_links_stay_under_the_path(
                 assert [each for each in leads if not each.startswith("/ops")] == []
         await desk.open("/ops/settings/tokens/new")
         await page.get_by_label("Name", exact=True).fill("bot")
-        await page.get_by_role("button", name="Make the token").click()
+        await page.get_by_role("button", name="Create token").click()
         await expect(page.locator("#token-text")).to_contain_text("tbk_")
         await page.get_by_role("link", name="I have copied it").click()
         row = page.locator("tbody tr", has_text="bot")
         await row.get_by_role("link", name="Revoke…").click()
-        await page.get_by_role("button", name="Revoke it").click()
+        await page.get_by_role("button", name="Revoke").click()
         await expect(page.get_by_text("(bot) is revoked")).to_be_visible()
         assert {each["path"] for each in await context.cookies()} == {"/ops"}
         await page.get_by_role("button", name="Log out").click()

@@ -32,7 +32,7 @@ async def test_a_session_that_ends_takes_nothing_along(door: Desk, guarded: Serv
     page = door.page
     await page.get_by_role("link", name="Pause…").click()
     dialog = page.get_by_role("dialog", name="Action")
-    await dialog.get_by_label("Why").fill("half a sentence")
+    await dialog.get_by_label("Reason").fill("half a sentence")
     await dialog.get_by_label("in an hour").check()
     await expect(dialog.locator("#cli code")).to_contain_text("half a sentence")
     # The command line and the live page behind the dialog would lead to the log-in before the form is sent.
@@ -43,15 +43,15 @@ async def test_a_session_that_ends_takes_nothing_along(door: Desk, guarded: Serv
     await page.wait_for_url("**/login?**")
     await page.unroute(background)
     await log_in_again(page, text)
-    await expect(page.get_by_label("Why")).to_have_value("half a sentence")
+    await expect(page.get_by_label("Reason")).to_have_value("half a sentence")
     await expect(page.get_by_label("in an hour")).to_be_checked()
     await expect(page.locator("#cli code")).to_contain_text("half a sentence")
     # Only typed, not sent: what follows it as it is typed leads to the log-in.
     await page.context.clear_cookies()
-    await page.get_by_label("Why").fill("a whole sentence.")
+    await page.get_by_label("Reason").fill("a whole sentence.")
     await page.wait_for_url("**/login?**")
     await log_in_again(page, text)
-    await expect(page.get_by_label("Why")).to_have_value("a whole sentence.")
+    await expect(page.get_by_label("Reason")).to_have_value("a whole sentence.")
     await expect(page.locator("#cli code")).to_contain_text("a whole sentence.")
     await page.get_by_role("button", name="Pause").click()
     await expect(page.locator(".banner.said")).to_contain_text("nightly is paused")
@@ -62,7 +62,7 @@ async def test_a_session_that_ends_takes_nothing_along(door: Desk, guarded: Serv
     door.expected.add(422)
     await door.open("/schedules/nightly")
     await page.get_by_role("link", name="Backfill…").click()
-    await dialog.get_by_label("Runs at once").fill("many")
+    await dialog.get_by_label("Concurrent runs").fill("many")
     await dialog.get_by_role("button", name="Show what would run").click()
     await expect(dialog.locator("#concurrency-wrong")).to_be_visible()
     assert await page.evaluate("sessionStorage.getItem('tickbird-draft')") is None
@@ -70,7 +70,7 @@ async def test_a_session_that_ends_takes_nothing_along(door: Desk, guarded: Serv
     await expect(page.get_by_role("heading", name="nightly", exact=True)).to_be_visible()
     await expect(dialog).to_be_hidden()
     await door.open("/schedules/nightly/resume")
-    await expect(page.get_by_label("Why")).to_have_value("")
+    await expect(page.get_by_label("Reason")).to_have_value("")
 
 
 async def test_a_page_that_changes_by_itself_opens_the_dialog_again(door: Desk, guarded: Served) -> None:
@@ -82,14 +82,14 @@ async def test_a_page_that_changes_by_itself_opens_the_dialog_again(door: Desk, 
     page = door.page
     await page.get_by_role("link", name="Skip…").click()
     dialog = page.get_by_role("dialog", name="Action")
-    await dialog.get_by_label("How many").fill("3")
+    await dialog.get_by_label("Number").fill("3")
     await expect(dialog.locator("#cli code")).to_contain_text("--count 3")
     await page.context.clear_cookies()
     await page.evaluate("document.body.dispatchEvent(new Event('live'))")
     await page.wait_for_url("**/login?**")
     await log_in_again(page, text)
-    await expect(dialog.get_by_label("How many")).to_have_value("3")
-    await expect(dialog.get_by_label("so many ticks:")).to_be_checked()
+    await expect(dialog.get_by_label("Number")).to_have_value("3")
+    await expect(dialog.get_by_label("a number of ticks:")).to_be_checked()
 
 
 async def test_a_form_of_an_earlier_session_is_made_good(door: Desk, guarded: Served) -> None:
@@ -101,7 +101,7 @@ async def test_a_form_of_an_earlier_session_is_made_good(door: Desk, guarded: Se
     page = door.page
     await page.get_by_role("link", name="Pause…").click()
     dialog = page.get_by_role("dialog", name="Action")
-    await dialog.get_by_label("Why").fill("upgrade")
+    await dialog.get_by_label("Reason").fill("upgrade")
     await expect(dialog.locator("#cli code")).to_contain_text("upgrade")
     other = await page.context.new_page()
     await other.goto(f"{guarded.url}/login")
@@ -109,9 +109,9 @@ async def test_a_form_of_an_earlier_session_is_made_good(door: Desk, guarded: Se
     await other.wait_for_url(f"{guarded.url}/")
     await other.close()
     await dialog.get_by_role("button", name="Pause").click()
-    await expect(dialog.get_by_role("alert")).to_contain_text("You have logged in anew since this was opened")
+    await expect(dialog.get_by_role("alert")).to_contain_text("You have logged in again since you opened this form")
     assert (await guarded.client.schedules.get("nightly")).state == "active"
-    await expect(dialog.get_by_label("Why")).to_have_value("upgrade")
+    await expect(dialog.get_by_label("Reason")).to_have_value("upgrade")
     await door.check("form-made-good")
     await dialog.get_by_role("button", name="Pause").click()
     await expect(page.locator(".banner.said")).to_contain_text("nightly is paused")
@@ -123,7 +123,7 @@ async def test_a_form_that_gets_no_answer_says_so(desk: Desk, served: Served) ->
     page = await desk.open("/schedules/nightly")
     await page.get_by_role("link", name="Pause…").click()
     dialog = page.get_by_role("dialog", name="Action")
-    await dialog.get_by_label("Why").fill("upgrade")
+    await dialog.get_by_label("Reason").fill("upgrade")
     await expect(dialog.locator("#cli code")).to_contain_text("upgrade")
     desk.expected |= {503}
     part = '<div id="form"><div data-problem="store-unavailable">The store cannot be used at the moment.</div></div>'
@@ -133,8 +133,8 @@ async def test_a_form_that_gets_no_answer_says_so(desk: Desk, served: Served) ->
     await page.unroute_all()
     await page.route("**/schedules/nightly/pause", lambda route: route.abort())
     await dialog.get_by_role("button", name="Pause").click()
-    await expect(dialog.get_by_role("alert")).to_contain_text("The server did not answer.")
-    await expect(dialog.get_by_label("Why")).to_have_value("upgrade")
+    await expect(dialog.get_by_role("alert")).to_contain_text("The server did not respond.")
+    await expect(dialog.get_by_label("Reason")).to_have_value("upgrade")
     desk.wrong.clear()
     await page.unroute_all()
     await dialog.get_by_role("button", name="Pause").click()

@@ -46,7 +46,7 @@ async def test_no_page_hides_a_schedule(desk: Desk, served: Served) -> None:
         await expect(page.get_by_role("heading", name=name, exact=True, level=1)).to_be_visible()
         await page.get_by_role("link", name="Pause…").click()
         dialog = page.get_by_role("dialog", name="Action")
-        await dialog.get_by_label("Why").fill(f"for {name}")
+        await dialog.get_by_label("Reason").fill(f"for {name}")
         await dialog.get_by_role("button", name="Pause").click()
         await expect(page.locator(".state")).to_contain_text(f"for {name}")
         paused = (await served.client.schedules.get(name)).pause

@@ -50,7 +50,7 @@ async def test_the_zone_of_a_form_says_how_its_times_are_read(desk: Desk, served
     await expect(reads).to_be_empty()
     await dialog.get_by_label("tomorrow 09:00").check()
     await expect(reads).to_contain_text(re.compile(r"09:00:00 CES?T \(0[78]:00:00 UTC\), in "))
-    await dialog.get_by_label("Why").fill("upgrade")
+    await dialog.get_by_label("Reason").fill("upgrade")
     await dialog.get_by_label("Date and time").fill("2090-01-01T10:00")
     await expect(reads).to_contain_text("2090-01-01 10:00:00 CET (09:00:00 UTC), in ")
     await dialog.get_by_label("Times are in").select_option("UTC")

@@ -119,10 +119,12 @@ async def _list(visit: PageRequest) -> Response:
 
 async def _nothing(visit: PageRequest) -> Response:
     if visit.request.method not in ("GET", "HEAD"):
-        raise Problem(405, "no-such-method", "Nothing here takes a form.", hint="Go back to the page that sent it.")
+        raise Problem(405, "no-such-method", "This page accepts no form.", hint="Go back to the page that sent it.")
     if visit.path.endswith("/"):
         return await _bare(visit)
-    raise Problem(404, "no-such-page", f"There is no page {visit.path[:200]!r};", hint="look for it from one of these:")
+    raise Problem(
+        404, "no-such-page", f"There is no page {visit.path[:200]!r}.", hint="Continue with one of these pages:"
+    )
 
 
 class Secured:

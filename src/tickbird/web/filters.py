@@ -8,7 +8,7 @@ from tickbird.domain.dashboard_rows import ScheduleFilter
 from tickbird.domain.schedules.schedule import State
 from tickbird.web.page_request import PageRequest
 
-# In the address, and in forms. Several states stand in one text, parted by commas.
+# In the address, and in forms. Several states stand in one text, separated by commas.
 FIELDS: Final = ("q", "state", "tag", "app", "queue", "failing")
 _STATES: Final = get_args(State)
 

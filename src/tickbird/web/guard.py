@@ -114,7 +114,7 @@ class PageGuard:
         except ClientDisconnect:
             raise
         except Exception:
-            log.exception("a page failed unexpectedly")
+            log.exception("unexpected error in a page")
             return self._refuse(request, caller, unexpected())
         self._remember(request, caller, answer)
         return answer
@@ -154,7 +154,7 @@ class PageGuard:
             return Form([])
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/x-www-form-urlencoded":
-            raise Problem(415, "not-a-form", "This is no form that a page of ours sends.", hint="Go back to the page.")
+            raise Problem(415, "not-a-form", "The request is not a form of the dashboard.", hint="Go back to the page.")
         body = await self.body(request, self._limits.body * _ENCODED)
         form = await run_if_large(len(body), read_form, body)
         given = request.headers.get(CSRF_HEADER) or form.raw(CSRF_FIELD) or ""
@@ -162,8 +162,8 @@ class PageGuard:
             raise Problem(
                 403,
                 "foreign-form",
-                "This form was not made for your session: nothing was changed;",
-                hint="open the page again, and send it from there.",
+                "This form does not belong to your session. Nothing was changed.",
+                hint="Reload the page and send the form again.",
             )
         return form
 
@@ -188,8 +188,8 @@ class PageGuard:
             raise Problem(
                 403,
                 "forbidden",
-                f"This needs the role {door.role}, and you came with {caller.role};",
-                hint="log in with another token.",
+                f"This requires the role {door.role}. Your role is {caller.role}.",
+                hint="Log in with another token.",
             )
         asked = request.query_params.get("ns")
         namespace = choose(caller.namespaces, asked if asked is not None else first_namespace(caller))
@@ -249,7 +249,7 @@ def _where(request: Request) -> str:
 
 def _check_rate(wait: float) -> None:
     if wait > 0:
-        raise Problem(429, "too-many", "You ask too often;", hint=f"wait {wait:.0f} s.", headers={"Retry-After": "5"})
+        raise Problem(429, "too-many", "Too many requests.", hint=f"Wait {wait:.0f} s.", headers={"Retry-After": "5"})
 
 
 def check_origin(request: Request) -> None:
@@ -302,7 +302,9 @@ def _page_of(address: str, root: str) -> str:
 
 
 def _away() -> Problem:
-    return Problem(503, "store-unavailable", "The store cannot be used at the moment.", hint="This page tries again.")
+    return Problem(
+        503, "store-unavailable", "The store cannot be used at the moment.", hint="This page retries automatically."
+    )
 
 
 def problem_from(error: Exception) -> Problem:

@@ -83,7 +83,7 @@ class NamespaceNotifier:
                     # A store that takes long to be read is not asked again before it has answered.
                     await asyncio.sleep(min(max(_REST, 2 * self._readings.recent_max_seconds), _MAX_REST))
         except TickbirdError as error:
-            log.warning("pages are not live at the moment: %s", error)
+            log.warning("live updates stopped: %s", error)
         finally:
             await events.aclose()
             # Whoever waits comes again, to a new one.

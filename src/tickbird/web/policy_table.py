@@ -39,7 +39,7 @@ def facts_of(schedule: Schedule, declared: Mapping[str, Any] | None) -> Sequence
         encoded, default = policy.encode(getattr(definition, name)), policy.encode(policy.default)
         over = None
         if name in schedule.field_overrides:
-            over = "(not known)" if declared is None else policy.describe(declared.get(name, default))
+            over = "(unknown)" if declared is None else policy.describe(declared.get(name, default))
         found.append(
             Fact(
                 policy=policy,
@@ -54,7 +54,7 @@ def facts_of(schedule: Schedule, declared: Mapping[str, Any] | None) -> Sequence
 def overridden(schedule: Schedule, declared: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
     """What an operator set over the code among the fields that are told elsewhere, and what code declares."""
     for name in sorted(_SHOWN_ELSEWHERE & set(schedule.field_overrides)):
-        yield name, "(not known)" if declared is None else value(declared.get(name, default_field(name)))
+        yield name, "(unknown)" if declared is None else value(declared.get(name, default_field(name)))
 
 
 def declared_by(records: Sequence[RevisionRecord]) -> Mapping[str, Any] | None:

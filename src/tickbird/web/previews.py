@@ -66,7 +66,7 @@ async def outlook(visit: PageRequest, draft: Draft, name: str | None, before: Sc
     except InvalidError as error:
         return Outlook(wrong=str(error))
     except (TypeError, ValueError, AttributeError, KeyError):
-        return Outlook(wrong="What is stored cannot be read; set it right above.")
+        return Outlook(wrong="The stored definition cannot be read. Fix it above.")
     return Outlook(
         preview=found,
         inherited=_inherited(settings, draft.fields),

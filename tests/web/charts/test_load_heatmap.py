@@ -36,7 +36,7 @@ def test_a_repeated_hour_shares_its_column_and_one_left_out_is_hatched() -> None
     picture = load_map(autumn, "Europe/Rome")
     root = sound(picture)
     assert len(marks(root)) == len(picture.table.rows) == 169
-    assert Counter(row[3] for row in picture.table.rows)["this hour comes twice"] == 2
+    assert Counter(row[3] for row in picture.table.rows)["this hour occurs twice (DST)"] == 2
     twice = [tip for tip in told(root) if tip.startswith("Sun 25 Oct 02:00")]
     assert [tip.split(":")[2].split()[1] for tip in twice] == ["CEST", "CET"]
     assert not find(root, "pic-lost")
@@ -64,7 +64,7 @@ def test_the_peak_is_marked_and_what_does_not_fit_is_told() -> None:
     root = sound(picture)
     assert (
         picture.summary
-        == "Peak Tue 17 Nov 03:00 UTC: 184 ticks, about 96 busy of 40 slots. 1 hour needs more slots than there are."
+        == "Peak Tue 17 Nov 03:00 UTC: 184 ticks, about 96 busy of 40 slots. 1 hour needs more slots than available."
     )
     (row,) = [row for row in picture.table.rows if "peak" in row[3]]
     assert row == ("Tue 17 Nov 03:00–04:00 UTC", "184", "96 busy of 40 slots", "peak, more busy than slots")
@@ -84,4 +84,4 @@ def test_a_week_with_no_ticks_and_no_week_at_all() -> None:
     picture = load_map([LoadCell(at=start + timedelta(hours=each), ticks=0) for each in range(168)], "UTC")
     assert sound(picture).get("role") == "img"
     assert picture.summary == "No ticks are due in these days."
-    assert "No coming ticks." in load_map([], "UTC").summary
+    assert "No future ticks." in load_map([], "UTC").summary

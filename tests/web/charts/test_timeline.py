@@ -157,5 +157,5 @@ def test_with_no_schedules_it_teaches() -> None:
     picture = timeline([], NOW - HOURS, NOW + HOURS, NOW, "UTC")
     root = sound(picture)
     assert root.get("role") == "img"
-    assert "Nothing ran and nothing comes" in picture.summary
+    assert "No past runs and no future ticks" in picture.summary
     assert picture.table.rows == ()

@@ -18,7 +18,7 @@ async def test_a_token_is_made_once_however_often_its_page_is_loaded(desk: Desk,
     """Loaded again, it says that it was made, and shows no text; a button that is pressed twice is pressed once."""
     page = await desk.open("/settings/tokens/new")
     await page.get_by_label("Name", exact=True).fill("deploy-bot")
-    await page.get_by_role("button", name="Make the token").dblclick()
+    await page.get_by_role("button", name="Create token").dblclick()
     await expect(page.locator("#token-text")).to_have_text(TOKEN)
     text = await page.locator("#token-text").inner_text()
     desk.expected.add(409)
@@ -29,7 +29,7 @@ async def test_a_token_is_made_once_however_often_its_page_is_loaded(desk: Desk,
     await desk.check("token-again")
     await page.get_by_role("link", name="New token").click()
     await page.get_by_label("Name", exact=True).fill("another")
-    await page.get_by_role("button", name="Make the token").click()
+    await page.get_by_role("button", name="Create token").click()
     await expect(page.locator("#token-text")).to_have_text(TOKEN)
     assert len(await served.client.tokens.list()) == 2
 

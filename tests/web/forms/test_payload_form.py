@@ -149,8 +149,8 @@ def test_what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost() -> None:
     back = read(sent(form, **typed), SCHEMA)
     assert back.wrong["limit"] == "'five' is not a whole number."
     assert back.wrong["share"] == "'1e999' is not a number."
-    assert "write it as 2026-03-29." in back.wrong["day"]
-    assert "date and time; write" in back.wrong["since"]
+    assert "Write, for example, 2026-03-29." in back.wrong["day"]
+    assert "date and time. Write" in back.wrong["since"]
     assert "line 1, column 4" in back.wrong["rows"]
     shown = {field.wanted.name: (field.text, field.wrong) for field in back.form.fields}
     assert {name: text for name, (text, _) in shown.items() if name in typed} == typed
@@ -162,8 +162,8 @@ def test_what_is_wrong_stands_at_its_field_and_nothing_typed_is_lost() -> None:
     assert "who" in back.wrong
     assert "maximum of 1" in back.wrong["share"]
     back = read(Form([("payload.integer:limit", "5")]), SCHEMA)
-    assert back.wrong == {"who": "Give a value."}
-    assert {field.wanted.name: field.wrong for field in back.form.fields}["who"] == "Give a value."
+    assert back.wrong == {"who": "Enter a value."}
+    assert {field.wanted.name: field.wrong for field in back.form.fields}["who"] == "Enter a value."
     # A field that the task no longer has is kept and told of.
     before = sent(form)
     pairs = [(name, value) for name in before.names() for value in before.all(name)]
@@ -229,7 +229,7 @@ def test_what_stands_in_no_field_is_json() -> None:
     assert json.loads(form.others or "") == {"odd\nname": 2, "more": 3}
     assert read(sent(form), open_schema).payload == {"n": 1, "odd\nname": 2, "more": 3}
     back = read(Form([("payload.integer:n", "1"), ("payload.others", '{"n": 2}')]), open_schema)
-    assert back.form.others_wrong == "'n' has a field of its own above."
+    assert back.form.others_wrong == "'n' already has a field above."
     assert back.wrong
 
 

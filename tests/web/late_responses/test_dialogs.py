@@ -22,9 +22,9 @@ async def test_a_second_click_on_an_opener_replaces_nothing(desk: Desk, served: 
         await page.get_by_role("link", name="Pause…").dblclick()
         await hold.answered.wait()
         await hold.release()
-    await form_of(page).get_by_label("Why").fill("upgrade")
+    await form_of(page).get_by_label("Reason").fill("upgrade")
     await page.evaluate("fetch(location.href).then((answer) => answer.text())")
-    await expect(form_of(page).get_by_label("Why")).to_have_value("upgrade")
+    await expect(form_of(page).get_by_label("Reason")).to_have_value("upgrade")
     assert len(asked) == 1
 
 
@@ -36,14 +36,14 @@ async def test_the_last_opener_wins(desk: Desk, served: Served) -> None:
         await page.get_by_role("link", name="Pause…").click()
         await hold.answered.wait()
         await page.get_by_role("link", name="Skip…").click()
-        await form_of(page).get_by_label("How many").fill("3")
+        await form_of(page).get_by_label("Number").fill("3")
         await hold.release()
-        await expect(form_of(page).get_by_label("How many")).to_have_value("3")
+        await expect(form_of(page).get_by_label("Number")).to_have_value("3")
     await form_of(page).get_by_role("button", name="Skip").click()
     await expect(page.locator(".banner.said")).to_be_visible()
 
 
-@pytest.mark.parametrize("note, said", [("upgrade", "was done after you closed it."), ("", "was refused")])
+@pytest.mark.parametrize("note, said", [("upgrade", "was completed after you closed the form."), ("", "was refused")])
 async def test_a_response_to_a_closed_form_leaves_the_next_form_alone(
     desk: Desk, served: Served, note: str, said: str
 ) -> None:
@@ -54,8 +54,8 @@ async def test_a_response_to_a_closed_form_leaves_the_next_form_alone(
     desk.expected.add(422)
     async with sends(page, "/pause") as hold:
         await page.get_by_role("link", name="Pause…").click()
-        await form.get_by_label("Why").evaluate("(each) => each.removeAttribute('required')")
-        await form.get_by_label("Why").fill(note)
+        await form.get_by_label("Reason").evaluate("(each) => each.removeAttribute('required')")
+        await form.get_by_label("Reason").fill(note)
         await form.get_by_role("button", name="Pause").click()
         await hold.answered.wait()
         await page.keyboard.press("Escape")
@@ -83,11 +83,11 @@ async def test_a_late_command_line_stays_out_of_the_next_form(desk: Desk, served
         await hold.answered.wait()
         await page.keyboard.press("Escape")
         await page.get_by_role("link", name="Skip…").click()
-        await form.get_by_label("How many").fill("3")
+        await form.get_by_label("Number").fill("3")
         await hold.release()
         await expect(form.locator("#f-until_at-reads")).to_be_empty()
     await expect(form.locator("#cli code")).to_contain_text("--count 3")
-    await expect(form.get_by_label("How many")).to_have_value("3")
+    await expect(form.get_by_label("Number")).to_have_value("3")
 
 
 async def test_a_draft_is_not_lost_to_a_refresh(door: Desk, guarded: Served) -> None:
@@ -98,7 +98,7 @@ async def test_a_draft_is_not_lost_to_a_refresh(door: Desk, guarded: Served) -> 
     await log_in(door, text, "/schedules/nightly")
     page = door.page
     await page.get_by_role("link", name="Skip…").click()
-    await form_of(page).get_by_label("How many").fill("3")
+    await form_of(page).get_by_label("Number").fill("3")
     await page.context.clear_cookies()
     await page.evaluate("document.body.dispatchEvent(new Event('live'))")
     await page.wait_for_url("**/login?**")
@@ -111,4 +111,4 @@ async def test_a_draft_is_not_lost_to_a_refresh(door: Desk, guarded: Served) -> 
             " document.body.dispatchEvent(new Event('live')); }).then(() => null)"
         )
         await hold.release()
-    await expect(form_of(page).get_by_label("How many")).to_have_value("3")
+    await expect(form_of(page).get_by_label("Number")).to_have_value("3")

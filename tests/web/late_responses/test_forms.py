@@ -80,7 +80,7 @@ async def test_input_without_a_field_in_the_response_stays(desk: Desk, served: S
         await hold.answered.wait()
         await page.get_by_label("limit").fill("5")
         await hold.release()
-    await expect(page.get_by_text("since you typed on")).to_be_visible()
+    await expect(page.get_by_text("because you changed the form meanwhile")).to_be_visible()
     await expect(page.get_by_label("limit")).to_have_value("5")
     await desk.check()
     await page.get_by_role("button", name="As JSON").click()
@@ -94,7 +94,7 @@ async def test_the_command_line_replaces_no_field(desk: Desk, served: Served) ->
     """A late response to what follows the typing changes neither text nor caret, and the form sends the newer text."""
     await on_schedule(served)
     page = await desk.open("/schedules/nightly/pause")
-    why = page.get_by_label("Why")
+    why = page.get_by_label("Reason")
     async with reads(page, "look=1", "cli") as hold:
         await why.fill("one")
         await hold.answered.wait()
@@ -119,7 +119,7 @@ async def test_the_fields_of_another_task_keep_newer_input(desk: Desk, served: S
         await type_across(page.get_by_label("title"), "New title", hold, page.get_by_label("size"))
     await page.get_by_label("size").fill("7")
     await page.get_by_role("button", name="Review…").click()
-    await page.get_by_role("button", name="Save it").click()
+    await page.get_by_role("button", name="Save").click()
     await page.wait_for_url(re.compile(r"/schedules/nightly$"))
     definition = (await served.client.schedules.get("nightly")).definition
     assert definition is not None
@@ -137,7 +137,7 @@ async def test_a_late_preview_keeps_newer_input(desk: Desk, served: Served) -> N
         await type_across(when, "every 20m", hold, page.locator("#seen .means", has_text="10 minutes"))
     await expect(page.locator("#seen .means")).to_contain_text("20 minutes")
     await page.get_by_role("button", name="Review…").click()
-    await page.get_by_role("button", name="Save it").click()
+    await page.get_by_role("button", name="Save").click()
     await page.wait_for_url(re.compile(r"/schedules/nightly$"))
     definition = (await served.client.schedules.get("nightly")).definition
     assert definition is not None
@@ -162,7 +162,7 @@ async def test_a_page_that_answers_a_form_keeps_newer_input(desk: Desk, served: 
     await expect(page.get_by_label("Cron, every")).to_have_value("every 20m")
     await expect(page.locator("#seen .means")).to_contain_text("20 minutes")
     await page.get_by_role("button", name="Review…").click()
-    await page.get_by_role("button", name="Save it").click()
+    await page.get_by_role("button", name="Save").click()
     await page.wait_for_url(re.compile(r"/schedules/nightly$"))
     definition = (await served.client.schedules.get("nightly")).definition
     assert definition is not None

@@ -27,7 +27,7 @@ async def test_a_live_refresh_keeps_ticked_rows(desk: Desk, served: Served) -> N
     await expect(page.get_by_label("Select another", exact=True)).not_to_be_checked()
     await expect(page.locator("#selected")).to_have_text("1 selected, or")
     await page.get_by_role("button", name="Pause…").click()
-    await form_of(page).get_by_label("Why").fill("upgrade")
+    await form_of(page).get_by_label("Reason").fill("upgrade")
     await form_of(page).get_by_role("button", name="Pause it").click()
     await expect(form_of(page).get_by_role("heading", name="1 of 1 paused")).to_be_visible()
     assert [(await served.client.schedules.get(name)).state for name in ("nightly", "another")] == ["paused", "active"]

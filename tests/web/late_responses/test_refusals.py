@@ -110,31 +110,31 @@ CASES: dict[str, tuple[Case, object]] = {
     ),
     "pause": (
         Case(
-            prepare=on_schedule, opener="Pause…", label="Why", first="one", newer="two words", button="Pause",
+            prepare=on_schedule, opener="Pause…", label="Reason", first="one", newer="two words", button="Pause",
             path="/nightly/pause", shown="Choose a date and a time.", stored=pause_note,
-            check="this instant:", check_later="somebody resumes it",
+            check="a specific time:", check_later="someone resumes it",
         ),
         ("two words", None),
     ),
     "delete": (
         Case(
             prepare=on_schedule, opener="Delete…", label="Type its name", first="nigh", newer="nightly",
-            button="Delete", path="/nightly/delete", shown="Type the name of the schedule,",
+            button="Delete", path="/nightly/delete", shown="Type the exact name of the schedule",
             stored=schedule_names,
         ),
         [],
     ),
     "override": (
         Case(
-            prepare=on_past, opener="change", label="Payload of its run", first="{", newer='{"a": 12}', button="Decide",
+            prepare=on_past, opener="change", label="Payload as JSON", first="{", newer='{"a": 12}', button="Save",
             path=r"/override\?tick=.*", shown="This is not JSON", stored=override_payloads,
-            check="is due as planned, with another payload",
+            check="runs on time, with another payload",
         ),
         [{"a": 12}],
     ),
     "backfill": (
         Case(
-            prepare=on_past, opener="Backfill…", label="Runs at once", first="many", newer="12",
+            prepare=on_past, opener="Backfill…", label="Concurrent runs", first="many", newer="12",
             button="Show what would run", path="/nightly/backfill", shown="At once: write a whole number",
             stored=backfill_concurrency, confirm="Start",
         ),
@@ -142,15 +142,15 @@ CASES: dict[str, tuple[Case, object]] = {
     ),
     "bulk": (
         Case(
-            prepare=on_many, opener="Pause…", label="Why", first="one", newer="two words", button="Pause it",
+            prepare=on_many, opener="Pause…", label="Reason", first="one", newer="two words", button="Pause it",
             path="/bulk/pause", shown="Choose a date and a time.", stored=pause_note, tick="Select nightly",
-            check="this instant:", check_later="somebody resumes them",
+            check="a specific time:", check_later="someone resumes them",
         ),
         ("two words", None),
     ),
     "cancel a run": (
         Case(
-            prepare=on_run, opener="Cancel…", label="Why", first=LONG, newer="two words", button="Cancel it",
+            prepare=on_run, opener="Cancel…", label="Reason", first=LONG, newer="two words", button="Cancel run",
             path="/cancel", shown="characters", stored=cancel_reasons,
         ),
         {"two words"},
@@ -158,28 +158,29 @@ CASES: dict[str, tuple[Case, object]] = {
     "retry with changes": (
         Case(
             prepare=on_ended_run, opener="Retry with changes…", label="Payload as JSON", first="{",
-            newer='{"a": 12}', button="Retry it so", path="/change", shown="Nothing was sent", stored=newest_payload,
+            newer='{"a": 12}', button="Retry with these values", path="/change", shown="Nothing was sent",
+            stored=newest_payload,
         ),
         {"a": 12},
     ),
     "cancel a backfill": (
         Case(
-            prepare=on_backfill, opener="Cancel…", label="Why", first=LONG, newer="two words",
-            button="Cancel the backfill", path="/cancel", shown="characters", stored=cancel_reasons,
+            prepare=on_backfill, opener="Cancel…", label="Reason", first=LONG, newer="two words",
+            button="Cancel backfill", path="/cancel", shown="characters", stored=cancel_reasons,
         ),
         {"backfill 1 cancelled by dev: two words"},
     ),
     "release held runs": (
         Case(
-            prepare=on_held, opener="Release…", label="How many", first="lots", newer="02", button="Release them",
+            prepare=on_held, opener="Release…", label="How many", first="lots", newer="02", button="Release",
             path="/release", shown="'lots' is not a whole number", stored=left_held,
         ),
         [4],
     ),
     "drain": (
         Case(
-            prepare=on_workers, opener="Drain…", label="Why, for the audit", first="one", newer="two words",
-            button="Drain it", path="/drain", shown="That did not work", stored=drain_note, status=503,
+            prepare=on_workers, opener="Drain…", label="Reason, for the audit", first="one", newer="two words",
+            button="Drain", path="/drain", shown="Request failed", stored=drain_note, status=503,
         ),
         ["two words"],
     ),

@@ -62,7 +62,7 @@ async def test_load_shows_the_coming_week_and_where_there_is_room(
     monkeypatch.setattr("tickbird.web.pages.load.FRESH", 0.0)
     monkeypatch.setattr("tickbird.web.pages.load.FACTOR", 0.0)
     page = await desk.open("/load")
-    await expect(page.get_by_text("No ticks are due within the next seven days.")).to_be_visible()
+    await expect(page.get_by_text("No ticks are due in the next seven days.")).to_be_visible()
     await play(served.store, hours=0.5)
     await expect(page.locator("#load-map")).to_contain_text("Peak")
     await expect(page.locator("#hour")).to_contain_text("Quiet minutes to move to")

@@ -16,7 +16,7 @@ async def test_lines_come_while_the_page_is_open(desk: Desk, served: Served) -> 
     [run] = await claim(served)
     page = await desk.open(f"/runs/{run_id}")
     lines = page.locator("#log .line")
-    await expect(page.get_by_text("Nothing was logged yet.")).to_be_visible()
+    await expect(page.get_by_text("The log is empty so far.")).to_be_visible()
     await say(served, run_id, "first", HOSTILE, "a\nb")
     await expect(lines).to_have_count(3)
     await expect(lines.nth(1).locator(".said")).to_have_text(

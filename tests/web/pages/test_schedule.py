@@ -82,7 +82,7 @@ async def test_what_cannot_be_read_or_is_gone_has_its_page(desk: Desk, served: S
 
     await make(served, "single", once(this_hour() - 30 * timedelta(minutes=1) + HOUR), at=this_hour())
     await run_tick(served, this_hour() + 30 * timedelta(minutes=1))
-    await expect((await desk.open("/schedules/single")).locator(".state")).to_contain_text("it has no ticks left")
+    await expect((await desk.open("/schedules/single")).locator(".state")).to_contain_text("it has no future ticks")
 
     await do(served, Delete(actor="zoe"), "code")
     page = await desk.open("/schedules/code")

@@ -61,7 +61,7 @@ async def test_seen_as_one_types(desk: Desk, served: Served) -> None:
         )
     page = await desk.open("/schedules/new")
     seen = page.locator("#preview")
-    await expect(seen).to_contain_text("Type when it is to run")
+    await expect(seen).to_contain_text("Enter a trigger")
     await page.get_by_label("Cron, every").fill("0 3 * * *")
     await page.get_by_label("Time zone").fill("Europe/Rome")
     await expect(seen).to_contain_text("At 03:00 (Europe/Rome)")
@@ -125,7 +125,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     await review(page)
     for field, why in (("name", "not a usable name"), ("when", "not an interval"), ("retries", "not a whole number")):
         await expect(page.locator(f"#{field}-wrong")).to_contain_text(why)
-    await expect(page.locator("#task-wrong")).to_have_text("Say which task it runs.")
+    await expect(page.locator("#task-wrong")).to_have_text("Enter a task.")
     await expect(page.get_by_text("Nothing was saved: 5 fields below say what is wrong.")).to_be_visible()
     await expect(page.get_by_text("This is not JSON")).to_be_visible()
     await expect(page.get_by_label("Payload as JSON")).to_have_value('{"limit": 5')
@@ -143,7 +143,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     await page.get_by_role("button", name="Back to the form").click()
     await expect(page.get_by_label("Retries")).to_have_value("3")
     await review(page)
-    await page.get_by_role("button", name="Make it").click()
+    await page.get_by_role("button", name="Create").click()
     await expect(page.get_by_text("digest is made.")).to_be_visible()
     made = (await served.client.schedules.get("digest")).definition
     assert made is not None
@@ -154,7 +154,7 @@ async def test_made_reviewed_and_changed(desk: Desk, served: Served) -> None:
     await review(page)
     await expect(page.locator(".diff")).to_contain_text("trigger.every.hours")
     await expect(page.locator(".cli code")).to_contain_text("tickbird set --if-revision 1 -- digest")
-    await page.get_by_role("button", name="Save it").click()
+    await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_text("digest is saved, as revision 2.")).to_be_visible()
     (entry, _) = await served.client.revisions.history("digest")
     assert entry.changes is not None
@@ -173,7 +173,7 @@ async def test_two_people_at_once(desk: Desk, served: Served) -> None:
     await served.client.schedules.update("nightly", actor="ben", retries=5, timeout=60)
     desk.expected.add(412)
     await review(page)
-    told = page.get_by_role("region", name="Changed meanwhile")
+    told = page.get_by_role("region", name="Edit conflict")
     await expect(told).to_contain_text("ben")
     await expect(told.get_by_role("row", name="retries")).to_contain_text("5")
     await expect(told.get_by_role("row", name="timeout")).to_be_visible()
@@ -184,7 +184,7 @@ async def test_two_people_at_once(desk: Desk, served: Served) -> None:
     await expect(page.get_by_label("Timeout")).to_have_value("1m")
     await desk.check("edit-conflict")
     await review(page)
-    await page.get_by_role("button", name="Save it").click()
+    await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_text("nightly is saved, as revision 3.")).to_be_visible()
     saved = (await served.client.schedules.get("nightly")).definition
     assert saved is not None
@@ -194,7 +194,7 @@ async def test_two_people_at_once(desk: Desk, served: Served) -> None:
     await page.get_by_label("Retries").fill("9")
     await served.client.schedules.update("nightly", actor="ben", retries=2)
     await review(page)
-    await page.get_by_role("link", name="Take theirs, forget mine").click()
+    await page.get_by_role("link", name="Discard my changes").click()
     await expect(page.get_by_label("Retries")).to_have_value("2")
 
 
@@ -207,8 +207,8 @@ async def test_over_code_and_back(desk: Desk, served: Served) -> None:
     await expect(page.get_by_text("Code of app shop declares this schedule")).to_be_visible()
     await page.get_by_label("Retries").fill("4")
     await review(page)
-    await expect(page.get_by_text("Set over what code declares")).to_be_visible()
-    await page.get_by_role("button", name="Save it").click()
+    await expect(page.get_by_text("These are operator overrides")).to_be_visible()
+    await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_text("declared is saved")).to_be_visible()
     assert (await served.client.schedules.get("declared")).field_overrides == {"retries": 4}
     page = await desk.open("/schedules/declared/edit")
@@ -216,7 +216,7 @@ async def test_over_code_and_back(desk: Desk, served: Served) -> None:
     await desk.check("edit-code")
     await review(page)
     await expect(page.get_by_text("Back to what code declares: retries")).to_be_visible()
-    await page.get_by_role("button", name="Save it").click()
+    await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_text("declared is saved")).to_be_visible()
     after = await served.client.schedules.get("declared")
     assert after.field_overrides == {}
@@ -234,7 +234,7 @@ async def test_without_scripts(browser: Browser, served: Served, desk: Desk) -> 
     await page.get_by_label("Name", exact=True).fill("plain")
     await page.get_by_label("Task", exact=True).fill("report")
     await review(page)
-    await page.get_by_role("button", name="Make it").click()
+    await page.get_by_role("button", name="Create").click()
     await expect(page.get_by_text("plain is made.")).to_be_visible()
     assert (await served.client.schedules.get("plain")).state == "active"
     await context.close()
@@ -284,7 +284,7 @@ async def test_a_new_schedule_shows_and_gets_the_settings_of_its_task(desk: Desk
     await expect(told).to_contain_text("Queue reports, Concurrency key k, Timeout 10m.")
     await page.get_by_role("button", name="Review…").click()
     await expect(told).to_contain_text("Queue reports, Concurrency key k, Timeout 10m.")
-    await page.get_by_role("button", name="Make it").click()
+    await page.get_by_role("button", name="Create").click()
     await expect(page.get_by_text("fresh is made.")).to_be_visible()
     definition = (await served.client.schedules.get("fresh")).definition
     assert definition is not None

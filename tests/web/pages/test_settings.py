@@ -22,7 +22,7 @@ async def test_settings_tell_who_one_is_and_what_stands_behind(door: Desk, guard
     await expect(you).to_contain_text("<img src=x")
     for word in ("operator", "default", "lab", "ends", "when it is revoked"):
         await expect(you).to_contain_text(word)
-    behind = page.get_by_role("region", name="Behind these pages")
+    behind = page.get_by_role("region", name="System")
     version = await guarded.store.schema_version()
     for word in (VERSION, {"sqlite": "SQLite", "postgres": "PostgreSQL"}[view.store], f"version {version}"):
         await expect(behind).to_contain_text(word)
@@ -45,13 +45,13 @@ async def test_times_and_colours_are_chosen(desk: Desk, served: Served) -> None:
     await expect(page.get_by_text(served.store.url, exact=True)).to_be_visible()
     await page.get_by_label("my zone", exact=True).check()
     await page.get_by_label("My zone", exact=True).fill("Mars/Base")
-    await page.get_by_role("button", name="Show times so").click()
+    await page.get_by_role("button", name="Save").click()
     await expect(page.get_by_role("alert")).to_contain_text("There is no time zone 'Mars/Base'")
     await expect(page.get_by_label("My zone", exact=True)).to_have_value("Mars/Base")
     await page.get_by_role("button", name="Use Europe/Rome, the browser’s").click()
     await page.get_by_label("my zone", exact=True).check()
-    await page.get_by_role("button", name="Show times so").click()
-    await expect(page.get_by_text("Times are shown so from now on")).to_be_visible()
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_text("The time zone is saved")).to_be_visible()
     await expect(page.locator("fieldset time")).to_contain_text("CE")
     await page.get_by_label("dark", exact=True).check()
     await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
@@ -92,7 +92,7 @@ async def test_help_tells_every_state_and_every_reason(desk: Desk) -> None:
     """None of the domain's is missing; the keys' dialog leads there, and so does its button without scripts."""
     page = await desk.open("/settings")
     await page.get_by_role("button", name="Keys").click()
-    await page.get_by_role("link", name="What marks, states and skips mean").click()
+    await page.get_by_role("link", name="Marks, states and skip reasons").click()
     await expect(page.get_by_role("heading", name="Help")).to_be_visible()
     for word in get_args(SkipReason):
         told = page.locator(f"#skip-{word} + dd")

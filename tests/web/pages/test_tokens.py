@@ -16,7 +16,7 @@ async def test_tokens_are_listed_with_all_that_is_known(desk: Desk, served: Serv
     """Names are texts; ended ones show when asked; without a token needed, it says so and still makes them."""
     page = await desk.open("/settings/tokens")
     await expect(page.get_by_text("No tokens that can be used yet.")).to_be_visible()
-    await expect(page.get_by_text("No token is needed at this machine.")).to_be_visible()
+    await expect(page.get_by_text("This machine needs no token.")).to_be_visible()
     text = await served.token("admin", HOSTILE)
     await served.client.credentials.open_session(text[4:12], user_agent=HOSTILE)
     gone = await served.token("viewer", "gone")
@@ -26,7 +26,7 @@ async def test_tokens_are_listed_with_all_that_is_known(desk: Desk, served: Serv
     await expect(row).to_have_count(1)
     for word in ("<img src=x", "live", "admin", "default", "never", "by ada", text[4:12]):
         await expect(row).to_contain_text(word)
-    await page.get_by_role("link", name="Ended ones too").click()
+    await page.get_by_role("link", name="Show ended too").click()
     await expect(page.locator("tbody tr", has_text="gone")).to_contain_text("revoked")
     await desk.check("tokens")
     await page.get_by_role("link", name=f"1 sessions of {text[4:12]}").click()
@@ -133,7 +133,7 @@ async def test_a_token_is_revoked_with_its_sessions(door: Desk, guarded: Served,
         await two.post("/login", data={"token": theirs})
         page = await door.open(f"/settings/tokens/{theirs[4:12]}/sessions")
         await page.get_by_role("link", name="Close…").first.click()
-        await page.get_by_role("button", name="Close it").click()
+        await page.get_by_role("button", name="Close session").click()
         await expect(page.locator("tbody tr")).to_have_count(1)
         assert sorted([(await each.get("/settings")).status_code for each in (one, two)]) == [200, 303]
         await one.post("/login", data={"token": theirs})
@@ -144,12 +144,12 @@ async def test_a_token_is_revoked_with_its_sessions(door: Desk, guarded: Served,
             page.get_by_text(re.compile(r"2 open sessions end with it|3 open sessions end with it"))
         ).to_be_visible()
         await door.check("token-revoke")
-        await page.get_by_role("button", name="Revoke it").click()
+        await page.get_by_role("button", name="Revoke").click()
         await expect(page.get_by_text("is revoked, which ends")).to_be_visible()
         assert [(await each.get("/settings")).status_code for each in (one, two)] == [303, 303]
     await page.locator(f"#token-{mine[4:12]}").get_by_role("link", name="Revoke…").click()
-    await expect(page.get_by_text("This is your own token:")).to_be_visible()
-    await page.get_by_role("button", name="Revoke it").click()
+    await expect(page.get_by_text("This is your own token.")).to_be_visible()
+    await page.get_by_role("button", name="Revoke").click()
     await expect(page).to_have_title("Log in · Tickbird")
 
 

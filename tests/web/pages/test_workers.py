@@ -19,7 +19,7 @@ def a_worker(name: str = "w1", **options: object) -> Worker:
 async def test_workers_and_what_they_serve(desk: Desk, served: Served) -> None:
     """Who is alive, who holds back, who is asked to drain; and nothing of theirs becomes part of the page."""
     page = await desk.open("/workers")
-    await expect(page.get_by_text("No worker is alive.")).to_be_visible()
+    await expect(page.get_by_text("No live workers.")).to_be_visible()
     await served.store.workers.heartbeat(a_worker(), live_for=600)
     await served.store.workers.heartbeat(
         a_worker("w2", host=HOSTILE, standby_reason="does not plan: the clock of the store has jumped"), live_for=600
@@ -68,11 +68,11 @@ async def test_a_worker_is_drained(desk: Desk, served: Served) -> None:
     await served.store.workers.heartbeat(a_worker(), live_for=600)
     page = await desk.open("/workers")
     await page.get_by_role("link", name="Drain…").click()
-    await page.get_by_label("Why, for the audit").fill("new kernel")
+    await page.get_by_label("Reason, for the audit").fill("new kernel")
     await desk.check("drain")
-    await page.get_by_role("button", name="Drain it").click()
+    await page.get_by_role("button", name="Drain").click()
     await expect(page.get_by_text("Worker w1 is asked to drain.")).to_be_visible()
-    await expect(page.get_by_text("is to drain")).to_be_visible()
+    await expect(page.get_by_text("will drain")).to_be_visible()
     await expect(page.get_by_role("link", name="Drain…")).to_have_count(0)
     page = await desk.open("/audit")
     await page.locator("summary").first.click()

@@ -37,21 +37,23 @@ class Backfill(Action):
             return await self.show()
         if seen != str(self.plan.count):
             raise ConflictError(
-                f"It would be {self.plan.count:,} runs now, not the {seen[:20]} that were shown: look at them again."
+                f"The backfill now has {self.plan.count:,} runs instead of {seen[:20]}. Review them again."
             )
         if self.plan.count > SURE_BELOW and self.typed("confirmed").strip().replace(",", "") != seen:
-            raise InvalidError(f"Type {self.plan.count} to start so many runs.", field="confirmed")
+            raise InvalidError(f"Type {self.plan.count} to confirm.", field="confirmed")
         if not self.plan.count:
-            raise ConflictError("There is nothing to run in this range.")
+            raise ConflictError("There are no ticks to run in this range.")
         made = await self._backfill(dry_run=False)
         if made.backfill_id is None:
-            raise ConflictError("Others have run these ticks meanwhile: there is nothing left to run.")
+            raise ConflictError("Someone else ran these ticks meanwhile. There is nothing left to run.")
         to = self.visit.url(f"/backfills/{made.backfill_id}")
-        return self.visit.done(to, f"Backfill {made.backfill_id} has {made.count:,} runs of {self.schedule.name}.")
+        return self.visit.done(
+            to, f"Backfill {made.backfill_id} of {self.schedule.name} started with {made.count:,} runs."
+        )
 
     async def _backfill(self, *, dry_run: bool) -> BackfillPlan:
         order: Literal["oldest", "newest"] = "newest" if self.typed("order") == "newest" else "oldest"
-        concurrency = self.number("concurrency", "At once", maximum=MAX_CONCURRENCY, empty=1)
+        concurrency = self.number("concurrency", "Concurrent runs", maximum=MAX_CONCURRENCY, empty=1)
         return await self.visit.client.backfills.create(
             self.schedule.name,
             self.picked("first").at,

@@ -149,7 +149,7 @@ class Action:
                 return tomorrow_at(TOMORROW_HOUR, self.visit.clock.now, self.zones[0])
             case "pick":
                 return self.picked(name).at
-        raise InvalidError("Choose one of these.", field=choice)
+        raise InvalidError("Choose one of the options.", field=choice)
 
     def _choice(self, name: str, choice: str) -> str:
         # Without scripts, a field that is filled in does not tick its choice.
@@ -164,7 +164,7 @@ class Action:
         if not text:
             return empty
         if not text.isascii() or not text.isdigit() or not 1 <= int(text[:12]) <= maximum or len(text) > 12:
-            raise InvalidError(f"{words}: write a whole number from 1 to {maximum:,}.", field=name)
+            raise InvalidError(f"{words}: enter a whole number from 1 to {maximum:,}.", field=name)
         return int(text)
 
     def payload(self, name: str = "payload") -> Mapping[str, Any] | None:

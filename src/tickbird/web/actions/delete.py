@@ -22,7 +22,7 @@ class Delete(Action):
         """Delete it."""
         name = self.schedule.name
         if self.typed("typed_name").strip() != name.strip():
-            raise InvalidError("Type the name of the schedule, exactly.", field="typed_name")
+            raise InvalidError("Type the exact name of the schedule.", field="typed_name")
         await self.visit.client.schedules.delete(
             name, actor=self.visit.actor, revision=self.base_revision, cancel_runs=self.is_on("cancel_runs")
         )

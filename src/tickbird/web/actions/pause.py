@@ -23,10 +23,10 @@ class Pause(Action):
     async def do(self) -> Response:
         """Pause it."""
         if not self.note:
-            raise InvalidError("Say why, for whoever wonders at 3 am.", field="note")
+            raise InvalidError("Enter a reason for the people on call.", field="note")
         until = self.instant("until_at", choice="until")
         if until is not None and until <= self.visit.clock.now:
-            raise InvalidError("Choose an instant that is still to come.", field="until_at")
+            raise InvalidError("Choose a future time.", field="until_at")
         await self.visit.client.schedules.pause(
             self.schedule.name,
             actor=self.visit.actor,
@@ -64,7 +64,7 @@ class Resume(Action):
         )
         next_at = after.next_run_at
         coming = f"; next at {self.visit.clock.text(next_at, self.own_zone)}" if next_at else ""
-        return self.visit.done(self.back, f"{name} goes on{coming}.")
+        return self.visit.done(self.back, f"{name} is resumed{coming}.")
 
     def command(self) -> Sequence[str]:
         """The same by `tickbird resume`."""

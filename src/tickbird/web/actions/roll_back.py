@@ -34,8 +34,8 @@ class RollBack(Action):
             if found.revision == self.to:
                 return found
         raise NotFoundError(
-            f"{self.schedule.name} has no revision {self.to}, or it is no longer kept;",
-            hint=f"it is at revision {self.schedule.revision}.",
+            f"{self.schedule.name} has no revision {self.to}, or it was pruned.",
+            hint=f"The current revision is {self.schedule.revision}.",
         )
 
     async def do(self) -> Response:
@@ -46,7 +46,7 @@ class RollBack(Action):
             name, to, actor=self.visit.actor, note=self.note, revision=self.base_revision
         )
         kept = override_notice(after)
-        said = f"{name} is at revision {after.revision}, with the definition of revision {to}."
+        said = f"{name}: revision {to} is restored as revision {after.revision}."
         return self.visit.done(self.back, f"{said} {kept}" if kept else said)
 
     def _check_target_role(self, record: RevisionRecord) -> None:
@@ -58,7 +58,7 @@ class RollBack(Action):
             known, kind = self.schedule.definition, find_kind(target.kind)
             if kind is None or self.visit.may(kind.role) or (known is not None and known.target == target):
                 return
-            raise Problem(403, "forbidden", f"A revision with another {target.kind} needs the role {kind.role}.")
+            raise Problem(403, "forbidden", f"A revision with another {target.kind} requires the role {kind.role}.")
 
     def command(self) -> Sequence[str]:
         """The same by `tickbird roll-back`."""

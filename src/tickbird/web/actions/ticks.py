@@ -33,7 +33,7 @@ class Reschedule(Action):
         """Move it."""
         to = self.instant("to_at", choice="to")
         if to is None:
-            raise InvalidError("Choose when.", field="to")
+            raise InvalidError("Choose a time.", field="to")
         await self.visit.client.schedules.reschedule(
             self.schedule.name, to, actor=self.visit.actor, note=self.note, revision=self.base_revision
         )
@@ -63,18 +63,18 @@ class Skip(Action):
         """Skip them."""
         which, count, until = self.typed("which"), None, None
         if which == "count":
-            count = self.number("count", "How many", maximum=MAX_SKIPPED)
+            count = self.number("count", "Number of ticks", maximum=MAX_SKIPPED)
             if count is None:
-                raise InvalidError("Say how many.", field="count")
+                raise InvalidError("Enter a number.", field="count")
         elif which == "until":
             until = self.picked("until_at").at
         elif which != "next":
-            raise InvalidError("Choose one of these.", field="which")
+            raise InvalidError("Choose one of the options.", field="which")
         after = await self.visit.client.schedules.skip(
             self.schedule.name, count, actor=self.visit.actor, until=until, note=self.note, revision=self.base_revision
         )
         on = next((tick for tick in upcoming_ticks(after, self.visit.clock.now, 1_000) if tick.skipped is None), None)
-        again = "" if on is None else f"; it runs again at {self.visit.clock.text(on.due_at, self.own_zone)}"
+        again = "" if on is None else f"; the next run is at {self.visit.clock.text(on.due_at, self.own_zone)}"
         return self.visit.done(self.back, f"The next ticks of {self.schedule.name} are skipped{again}.")
 
     def command(self) -> Sequence[str]:
@@ -111,7 +111,7 @@ class Override(Action):
         # It stands in the address, and a form that was sent is sent there as well.
         tick = parse_iso(self.visit.query.get("tick", ""), "tick")
         if tick.tzinfo is None:
-            raise InvalidError("The tick has no zone.", field="tick", hint="Open this page from its schedule.")
+            raise InvalidError("The tick has no time zone.", field="tick", hint="Open this page from its schedule.")
         return tick
 
     @property
@@ -131,13 +131,13 @@ class Override(Action):
         when = self.visit.clock.text(tick, self.own_zone)
         if "undo" in self.visit.form:
             await client.overrides.undo(name, tick, actor=self.visit.actor, note=self.note, revision=self.base_revision)
-            return self.visit.done(self.back, f"The tick of {when} is as its schedule has it.")
+            return self.visit.done(self.back, f"The override of the tick of {when} is removed.")
         what = self.typed("what")
         payload = self.payload() if what != "skip" else None
         if what not in ("skip", "move", "payload"):
-            raise InvalidError("Choose what is to become of it.", field="what")
+            raise InvalidError("Choose what to do with the tick.", field="what")
         if what == "payload" and payload is None:
-            raise InvalidError("Write the payload of its run.", field="payload")
+            raise InvalidError("Enter a payload.", field="payload")
         await client.overrides.put(
             name,
             tick,
@@ -148,7 +148,7 @@ class Override(Action):
             note=self.note,
             revision=self.base_revision,
         )
-        done = {"skip": "will be skipped", "move": "is moved", "payload": "has a payload of its own"}[what]
+        done = {"skip": "will be skipped", "move": "is moved", "payload": "has its own payload"}[what]
         return self.visit.done(self.back, f"The tick of {when} {done}.")
 
     def command(self) -> Sequence[str]:

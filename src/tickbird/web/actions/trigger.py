@@ -43,7 +43,7 @@ class Trigger(Action):
             return await self.show()
         sent = await self._sent()
         if sent.wrong:
-            raise InvalidError("There is something wrong with the payload.", field="payload")
+            raise InvalidError("The payload is invalid.", field="payload")
         run = await self.visit.client.schedules.trigger(
             self.schedule.name,
             actor=self.visit.actor,
@@ -52,7 +52,7 @@ class Trigger(Action):
             idempotency_key=self._idempotency_key(sent.payload),
             revision=self.base_revision,
         )
-        return self.visit.done(self.visit.url(f"/runs/{run.id}"), f"Run {run.id} of {self.schedule.name} was made.")
+        return self.visit.done(self.visit.url(f"/runs/{run.id}"), f"Run {run.id} of {self.schedule.name} is created.")
 
     def _idempotency_key(self, payload: Mapping[str, Any]) -> str:
         """The key of one run: of this visitor, this form and this payload. Who changes it and sends it asks anew."""
@@ -117,7 +117,7 @@ class Trigger(Action):
             return self._own
         run = next((each for each in runs if each.id == int(like)), None) or await self.visit.client.runs.get(int(like))
         if run.schedule_id != self.schedule.id:
-            raise NotFoundError(f"run {run.id} is not one of {self.schedule.name}.")
+            raise NotFoundError(f"Run {run.id} does not belong to {self.schedule.name}.")
         return run.payload
 
 

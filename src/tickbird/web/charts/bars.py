@@ -34,7 +34,7 @@ def tick_bars(
     """One column per span of so many seconds; more columns than have room are joined with their neighbours."""
     width = usable_width(width)
     if not bars:
-        sentence = "No ticks in this time. Choose a longer one, or schedules that are active."
+        sentence = "No ticks in this range. Choose a longer range, or active schedules."
         return lesson("bars", title, sentence, _HEADS, width, 120)
     frame = Frame(width, 200, 44, width - 44, 14, 154)
     given = len(bars)

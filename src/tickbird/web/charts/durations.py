@@ -42,7 +42,7 @@ def durations(points: Sequence[DurationPoint], tz: str, *, timeout: float | None
     """Points over time. More than there is room for are binned: the middle one, and a line from shortest to longest."""
     title, width = "Duration", usable_width(width)
     if not points:
-        sentence = "No finished runs yet. Once some have ended, the time that each took stands here."
+        sentence = "No finished runs yet. This chart will show the duration of each run."
         return lesson("durations", title, sentence, _HEADS, width, 120)
     ordered = sorted(points, key=lambda each: epoch(each.at))
     values = [min(max(0.0, each.seconds), 1e9) if each.seconds == each.seconds else 0.0 for each in ordered]

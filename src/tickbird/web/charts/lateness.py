@@ -71,7 +71,7 @@ def lateness(measured: Lateness, *, width: float = 460, href: str | None = None)
     counts = _fitting(measured.counts)
     total = sum(counts)
     if not total:
-        sentence = "No runs yet. Once some have started, their lateness (start minus due) stands here."
+        sentence = "No runs yet. This chart will show their lateness (start minus due)."
         return lesson("lateness", title, sentence, _HEADS, width, 120)
     frame = Frame(width, 196, 36, width - 8, 36, 160)
     steps = integer_steps(max(counts), 3)
@@ -93,7 +93,7 @@ def lateness(measured: Lateness, *, width: float = 460, href: str | None = None)
         f"{count(total, 'run')}: half started within {length(max(0.0, measured.p50))}, "
         f"99 of 100 within {length(max(0.0, measured.p99))}"
     )
-    summary += f"; {count(measured.early, 'was', 'were')} early, by clocks that differ." if measured.early else "."
+    summary += f"; {count(measured.early, 'was', 'were')} early, because clocks differ." if measured.early else "."
     svg = drawing("lateness", (frame.width, frame.height), title, summary, parts, has_marks=True)
     return Chart(svg, table.table(), title, summary)
 

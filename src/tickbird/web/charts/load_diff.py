@@ -32,7 +32,7 @@ def changed_load(bars: Sequence[ChangedBar], tz: str, *, span: float = 60, width
     """One column per span of so many seconds."""
     title, width = "Load before and after", usable_width(width)
     if not bars:
-        return lesson("changed", title, "No ticks in this time.", _HEADS, width, 80)
+        return lesson("changed", title, "No ticks in this range.", _HEADS, width, 80)
     bars = sorted(bars, key=lambda each: epoch(each.at))[:MAX_COUNT]
     frame = Frame(width, 148, 34, width - 40, 10, 100)
     start, end = epoch(bars[0].at), epoch(bars[-1].at) + max(1.0, span)

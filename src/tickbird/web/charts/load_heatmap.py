@@ -55,7 +55,7 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Chart
         if local.date() in days or len(days) < MAX_DAYS:
             days.setdefault(local.date(), {}).setdefault(local.hour, []).append(cell)
     if not days:
-        sentence = "No coming ticks. Once schedules are active, the hours in which they crowd stand out here."
+        sentence = "No future ticks. When schedules are active, this chart shows the busiest hours."
         return lesson("load", title, sentence, _HEADS, width, 120)
     shown = [cell for hours in days.values() for group_ in hours.values() for cell in group_]
     peak = max(shown, key=lambda each: each.ticks)
@@ -79,7 +79,7 @@ def load_map(cells: Sequence[LoadCell], tz: str, *, width: float = 960) -> Chart
         f"Peak {weekday_text(wall(at, tz))} {time_text(at, tz)} {abbreviation(at, tz)}: "
         + count(max(0, peak.ticks), "tick")
         + (f", about {_busy(peak)}" if peak.busy is not None else "")
-        + (f". {count(len(over), 'hour needs', 'hours need')} more slots than there are." if over else ".")
+        + (f". {count(len(over), 'hour needs', 'hours need')} more slots than available." if over else ".")
     )
     if peak.ticks <= 0:
         summary = "No ticks are due in these days."
@@ -129,8 +129,8 @@ def _cell(
     at, is_peak = epoch(cell.at), cell is peak and cell.ticks > 0
     until = min(at + _HOUR, LAST_SECOND)
     hour = f"{weekday_text(wall(at, tz))} {time_text(at, tz)}–{time_text(until, tz)} {abbreviation(at, tz)}"
-    notes = ["peak"] * is_peak + ["more busy than slots"] * _is_over(cell)
-    notes += ["this hour comes twice"] * is_repeated
+    notes = ["peak"] * is_peak + ["too few slots"] * _is_over(cell)
+    notes += ["this hour occurs twice (DST)"] * is_repeated
     table.add(hour, f"{cell.ticks:,}", _busy(cell), ", ".join(notes), href=cell.href)
     parts = [rect(x + 1, y + 1, wide - 2, high - 2, f"pic-heat is-shade-{shade(cell.ticks, peak.ticks)}", 3)]
     if _is_over(cell):
@@ -179,7 +179,7 @@ def _hours(gutter: float, wide: float) -> Svg:
 def _legend(peak: int, left: float, y: float, right: float) -> tuple[Svg, int]:
     """Which numbers have which shade and what the marks mean, and how many lines of 18 that takes."""
     entries = [(f"is-shade-{level}", text) for level, text in _shades(peak)]
-    entries += [("pic-peak", "peak"), ("pic-over", "more busy than slots")]
+    entries += [("pic-peak", "peak"), ("pic-over", "too few slots")]
     parts, x, lines = [], left, 1
     for name, text in entries:
         room = 17 + room_for(text)

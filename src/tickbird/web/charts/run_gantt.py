@@ -37,9 +37,9 @@ class AttemptLine:
 
 def run_line(due_at: datetime, attempts: Sequence[AttemptLine], now: datetime, tz: str, *, width: float = 960) -> Chart:
     """Attempts below each other on one scale of time, with the waits between them."""
-    title, width = "Course of the run", usable_width(width)
+    title, width = "Timeline of the run", usable_width(width)
     if not attempts:
-        sentence = "Not started yet. Once a worker claims this run, each step of it stands here with its time."
+        sentence = "Not started yet. When a worker claims this run, this chart shows each step with its time."
         return lesson("run", title, sentence, _HEADS, width)
     left_out = max(0, len(attempts) - MAX_ATTEMPTS)
     attempts = sorted(attempts, key=lambda each: each.number)[-MAX_ATTEMPTS:]

@@ -1,4 +1,4 @@
-"""How a status looks: a shape, a word and a class for the colour. Nothing is told by colour alone."""
+"""Marks of ticks and runs. Each kind has its own shape and word, because colour must not be the only sign."""
 
 from __future__ import annotations
 

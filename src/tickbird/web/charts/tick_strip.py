@@ -35,7 +35,7 @@ def tick_strip(
     """Those nearest to the present, as many as there is room for; the numbers of others stand at the ends."""
     title, width = "Ticks", usable_width(width)
     if not ticks:
-        sentence = "No ticks yet. Each gets a mark here once it is decided: that it ran, or why it did not."
+        sentence = "No ticks yet. Each decided tick gets a mark here: a run, or a skip with its reason."
         return lesson("strip", title, sentence, _HEADS, width)
     ordered = sorted(ticks, key=lambda each: epoch(each.at))
     past = [each for each in ordered if each.kind not in _UPCOMING]

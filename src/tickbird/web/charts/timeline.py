@@ -58,7 +58,7 @@ def timeline(
     """Rows of marks over [since, until]; `more` counts schedules beyond those given."""
     width = usable_width(width)
     if not rows:
-        sentence = "Nothing ran and nothing comes within this time. Choose a longer one."
+        sentence = "No past runs and no future ticks in this range. Choose a longer range."
         return lesson("timeline", title, sentence, _HEADS, width)
     more += max(0, len(rows) - MAX_ROWS)
     rows = rows[:MAX_ROWS]
@@ -84,7 +84,7 @@ def timeline(
     if more:
         height += 18
         parts.append(label(f"+{count(more, 'more schedule')}", 0, height - 4, "pic-note"))
-    told = listing({LABELS[kind]: tally[kind] for kind in LABELS if kind in tally}) or "nothing in this time"
+    told = listing({LABELS[kind]: tally[kind] for kind in LABELS if kind in tally}) or "nothing in this range"
     summary = f"{count(len(rows), 'schedule')}: {told}" + (f"; +{count(more, 'more schedule')}." if more else ".")
     svg = drawing("timeline", (width, height), title, summary, parts, has_marks=bool(table.rows) or not single)
     return Chart(svg, table.table(), title, summary)

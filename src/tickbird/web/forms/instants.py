@@ -49,21 +49,21 @@ def read_instant(text: str, tz: str, field: str) -> Picked:
             f"{to_datetime(at).astimezone(zone_info(tz)):%H:%M %Z}",
         )
         note = f"{whole:%H:%M} does not exist on {whole:%d %b %Y} in {tz}: clocks go forward {leap}, to {shown}."
-        return Picked(to_datetime(at), f"{note} Read as the end of that leap.")
+        return Picked(to_datetime(at), f"{note} The end of the gap is used.")
     twin = next(
         (span for span in zone(tz).spans(at + 1, at + DAY) if span.start > at and span.offset + span.start <= wall),
         None,
     )
     if twin is not None and twin.start <= wall - twin.offset < twin.end:
         other = to_datetime(wall - twin.offset)
-        note = f"{whole:%H:%M} comes twice on {whole:%d %b %Y} in {tz}, since clocks go back. Read as the first."
+        note = f"{whole:%H:%M} occurs twice on {whole:%d %b %Y} in {tz}, because clocks go back. The first is used."
         return Picked(to_datetime(at), note, other)
     return Picked(to_datetime(at))
 
 
 def _within(second: int, field: str) -> int:
     if not FIRST_SECOND + _REACH <= second <= LAST_SECOND - _REACH:
-        raise InvalidError(f"{field}: lies outside the years 1 to 9999.", field=field)
+        raise InvalidError(f"{field}: is outside the years 1 to 9999.", field=field)
     return second
 
 

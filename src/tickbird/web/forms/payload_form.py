@@ -136,7 +136,7 @@ def read(form: Form, schema: Mapping[str, Any] | None) -> SentPayload:
     if others_text is not None and others_text.strip():
         others, others_wrong = read_object(others_text)
         if twice := sorted(others.keys() & sent.keys()):
-            others_wrong = f"{twice[0][:60]!r} has a field of its own above."
+            others_wrong = f"{twice[0][:60]!r} already has a field above."
         payload = {**others, **payload}
     if not others_wrong:
         # What could not be read at all is told first; of the rest, all that the schema says against it at once.
@@ -208,7 +208,7 @@ def _value(kind: str, text: str, empty: str) -> Any:
             return None
         if kind == "text" or empty == EMPTY_TEXT:
             return ""
-        raise ValueError("Give a value.")
+        raise ValueError("Enter a value.")
     if kind == "text":
         return text
     stripped = text.strip()
@@ -245,9 +245,9 @@ def _time(kind: str, text: str) -> str:
     except ValueError:
         ok = False
     if not ok and kind == "date":
-        raise ValueError(f"{text[:60]!r} is not a date; write it as 2026-03-29.")
+        raise ValueError(f"{text[:60]!r} is not a date. Write, for example, 2026-03-29.")
     if not ok:
-        raise ValueError(f"{text[:60]!r} is not a date and time; write it as 2026-03-29T03:00:00Z.")
+        raise ValueError(f"{text[:60]!r} is not a date and time. Write, for example, 2026-03-29T03:00:00Z.")
     return text
 
 
@@ -302,7 +302,7 @@ def _errors(payload: Mapping[str, Any], schema: Mapping[str, Any] | None) -> dic
     for path, why in payload_errors(payload, schema or {}):
         inner = ".".join(str(part) for part in path[1:])
         name = str(path[0]) if path else missing.get(why, "")
-        wrong.setdefault(name, "Give a value." if why in missing and not path else f"{inner and f'{inner}: '}{why}.")
+        wrong.setdefault(name, "Enter a value." if why in missing and not path else f"{inner and f'{inner}: '}{why}.")
     return wrong
 
 

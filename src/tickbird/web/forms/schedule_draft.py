@@ -104,7 +104,7 @@ async def sent(visit: PageRequest, base: Mapping[str, Any]) -> Draft:
         if read.payload != base.get("payload", {}) or (read.wrong and "payload" not in base):
             draft.touched["payload"] = read.payload
             if read.wrong:
-                draft.wrong["payload"] = "look at its fields"
+                draft.wrong["payload"] = "See the fields below."
     elif isinstance(base.get("payload"), Mapping):
         draft.payload = await payload_form.draw_in_thread(schema, base["payload"])
     return draft
@@ -139,7 +139,7 @@ def _target(visit: PageRequest, draft: Draft, before: Mapping[str, str]) -> None
             return
     if task != before["task"] or "target" not in draft.base:
         if not task:
-            draft.wrong["task"] = "Say which task it runs."
+            draft.wrong["task"] = "Enter a task."
             return
         draft.touched["target"] = Target(task)
 
@@ -152,7 +152,7 @@ def _take(draft: Draft, name: str, make: Any, inputs: Sequence[str] = ()) -> Non
         at = error.field if error.field in ("tz", *inputs) else at
         draft.wrong.setdefault(at, str(error).removeprefix(f"{error.field}: "))
     except (TickbirdError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
-        draft.wrong.setdefault(at, "This is not what a schedule has there.")
+        draft.wrong.setdefault(at, "This value is not valid here.")
 
 
 async def merged(visit: PageRequest, mine: Draft, theirs: Mapping[str, Any]) -> Draft:

@@ -32,7 +32,7 @@ class TargetForm:
     @property
     def refusal(self) -> str:
         """Why the visitor may not define it."""
-        return f"A target of kind {self.kind} is for the role {self.role} to define."
+        return f"Only the role {self.role} may define a target of kind {self.kind}."
 
     def texts_of(self, value: Any) -> dict[str, str]:
         """The values of the inputs for the JSON of a spec; empty if it is None."""

@@ -25,7 +25,7 @@ def read_trigger(text: str, tz: str) -> Trigger:
     """The trigger of what was typed; times without a zone are in `tz`."""
     stripped = text.strip()
     if not stripped:
-        raise TriggerError("Say when: a cron expression such as 0 9 * * 1-5, or every 15m.", field="when")
+        raise TriggerError("Enter a trigger: a cron expression such as 0 9 * * 1-5, or every 15m.", field="when")
     if stripped.startswith(("{", "[")):
         return _from_json(stripped, tz)
     lines = [line.strip() for line in stripped.splitlines() if line.strip()]

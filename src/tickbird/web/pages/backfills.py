@@ -46,7 +46,7 @@ async def backfills(visit: PageRequest) -> Response:
 def state_of(record: BackfillRecord) -> tuple[str, str]:
     """How a backfill stands: the mark, and the words."""
     if record.active:
-        return ("running", "going on") if record.cancelled_at is None else ("cancelled", "ends: the last ones run")
+        return ("running", "running") if record.cancelled_at is None else ("cancelled", "cancelled, ending")
     if record.cancelled_at is not None:
         return "cancelled", "cancelled"
     return ("failed", "done, with failures") if record.count("failed", "cancelled") else ("succeeded", "done")
@@ -105,7 +105,7 @@ async def cancel(visit: PageRequest) -> Response:
         except InvalidError as error:
             wrong = str(error)
         else:
-            said = f"Backfill {record.id} is cancelled{', and what runs is asked to stop' if stop else ''}."
+            said = f"Backfill {record.id} is cancelled{', and running runs are requested to stop' if stop else ''}."
             return visit.done(visit.url(f"/backfills/{record.id}"), said)
     context: dict[str, Any] = {"record": record, "note": note, "stop": stop, "wrong": wrong}
     options = [*(("--note", note) if note else ()), *(("--stop-running",) if stop else ())]
@@ -116,7 +116,7 @@ async def cancel(visit: PageRequest) -> Response:
 def _number(visit: PageRequest) -> int:
     backfill_id = visit.number("id")
     if backfill_id is None:
-        raise NotFoundError(f"there is no backfill {visit.param('id')[:60]!r};", hint="it is named by its number.")
+        raise NotFoundError(f"There is no backfill {visit.param('id')[:60]!r}.", hint="Use the id of a backfill.")
     return backfill_id
 
 

@@ -126,7 +126,7 @@ class BulkRequest:
             raise InvalidError("Choose a date and a time.", field="until")
         at = read_instant(text, self.zones[0], "until").at
         if at <= now:
-            raise InvalidError("Choose an instant that is still to come.", field="until")
+            raise InvalidError("Choose a future time.", field="until")
         return at
 
     @property
@@ -172,9 +172,9 @@ async def _do(asked: BulkRequest, chosen: ScheduleSelection) -> BulkResult:
     expected = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else asked.number
     note = form.text("note")
     if asked.deed == "pause" and not note:
-        raise InvalidError("Say why, for whoever wonders at 3 am.", field="note")
+        raise InvalidError("Enter a reason for the people on call.", field="note")
     if asked.deed == "run" and asked.number > TYPED_ABOVE and form.text("typed").replace(",", "") != str(asked.number):
-        raise InvalidError(f"Type {asked.number} to run so many at once.", field="typed")
+        raise InvalidError(f"Type {asked.number} to confirm.", field="typed")
     end = asked.end if asked.deed == "pause" else None
     extend_timeout(visit.request, _SECONDS)
     if asked.deed == "pause":
@@ -202,12 +202,12 @@ async def export(visit: PageRequest) -> Response:
     extend_timeout(visit.request, _SECONDS)
     chosen, every, names = _selection(visit)
     if every is None and not names:
-        raise InvalidError("Nothing is selected;", hint="tick some schedules, or choose all that match.")
+        raise InvalidError("No schedule is selected.", hint="Select some schedules, or all that match.")
     document = await chosen.document()
     number = len(document.schedules)
     head = [
         f"{number:,} schedule{'' if number == 1 else 's'}, written by the dashboard.",
-        "Bring them back with: tickbird apply -f THIS-FILE",
+        "Apply this file with: tickbird apply -f THIS-FILE",
     ]
     text = write(document, "toml", head=head, remarks=await visit.client.files.operator_notes(document))
     headers = {"Content-Disposition": 'attachment; filename="schedules.toml"'}

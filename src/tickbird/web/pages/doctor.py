@@ -19,7 +19,7 @@ _TIMEOUT: Final = 8.0
 _GROUPS: Final[tuple[tuple[Severity, str, str], ...]] = (
     ("problem", "failed", "Problems"),
     ("warning", "late", "Warnings"),
-    ("unseen", "waiting", "Not looked at"),
+    ("unseen", "waiting", "Not checked"),
     ("ok", "succeeded", "Well"),
 )
 # What can be pasted into a shell or a database; anything else is a sentence.
@@ -43,8 +43,8 @@ async def doctor(visit: PageRequest) -> Response:
         raise Problem(
             403,
             "forbidden",
-            "This looks at the whole store, and your token opens a part of it;",
-            hint="log in with an admin's token that was made for all namespaces.",
+            "The doctor checks the complete store. Your token has access to a part of it.",
+            hint="Log in with an admin token for all namespaces.",
         )
     try:
         async with asyncio.timeout(_TIMEOUT):

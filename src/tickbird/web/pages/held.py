@@ -48,7 +48,7 @@ async def _decide(visit: PageRequest, verb: str) -> Response:
         count = _integer(typed["count"], "count", wrong)
         pace = _integer(typed["per_minute"], "per_minute", wrong) if verb == "release" else None
         if verb == "drop" and typed["sure"] != "yes":
-            wrong["sure"] = "Say that they shall never run."
+            wrong["sure"] = "Confirm that these runs will never execute."
         if not wrong:
             try:
                 done = await _do(visit, verb, name, count, pace, typed["note"])

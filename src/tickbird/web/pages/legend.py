@@ -13,42 +13,42 @@ from tickbird.web.charts.symbols import LABELS, Kind, shape
 from tickbird.web.page_request import PageRequest, PageRoute
 
 STATUSES: Final[dict[Status, str]] = {
-    "waiting": "It waits for its turn: for another run of its schedule, for one that it depends on, or for a person.",
-    "queued": "It is due, and the next worker with a free slot takes it.",
-    "running": "A worker executes it, and says so every few seconds.",
-    "succeeded": "It ended well.",
-    "failed": "It ended badly, after all its attempts.",
-    "cancelled": "It was ended or dropped before it could succeed; the run says by whom and why.",
+    "waiting": "It waits for another run of its schedule, for a dependency, or for your decision.",
+    "queued": "It is due. The next worker with a free slot claims it.",
+    "running": "A worker executes it and renews its lease every few seconds.",
+    "succeeded": "It ended without an error.",
+    "failed": "All its attempts failed.",
+    "cancelled": "It was cancelled before it succeeded. The run shows the actor and the reason.",
 }
 STATES: Final[dict[State, str]] = {
     "active": "Its ticks are planned.",
-    "paused": "Somebody paused it, until they or a set instant resume it; ticks in between are skipped.",
-    "parked": "Its definition cannot be planned; it goes on by itself once that is repaired.",
-    "ended": "It has no further tick.",
-    "deleted": "It is gone; its history stays.",
+    "paused": "Someone paused it, until it is resumed or until a set time. Ticks during the pause are skipped.",
+    "parked": "Its definition has an error. It resumes automatically when the error is fixed.",
+    "ended": "It has no future ticks.",
+    "deleted": "It was deleted. Its history stays.",
 }
 # One sentence each; a reason of the domain that is not here fails the page, and a test before it.
 SKIPS: Final[dict[SkipReason, str]] = {
-    "misfire": "It was too late when a worker could start it, and the schedule does not catch up, or only for so long.",
-    "coalesced": "Several ticks were late, and one run stands for all of them.",
-    "overlap": "The run before had not ended, and the schedule does not run beside itself.",
+    "misfire": "No worker could start it in time, and the schedule does not catch up (or only within start_within).",
+    "coalesced": "Several ticks were late, and one run covers all of them.",
+    "overlap": "The previous run was still active, and the schedule does not allow overlap.",
     "paused": "The schedule was paused when it was due.",
-    "dependency": "A schedule that it depends on had not succeeded in time.",
-    "calendar": "A calendar excludes its day.",
-    "limit": "After a long outage only the newest ticks are caught up, and it was older.",
-    "rescheduled": "Somebody moved the next tick past it.",
-    "operator": "Somebody told the schedule to skip it.",
-    "invalid": "The definition could not be planned when it was due.",
-    "edited": "The definition changed after its time and before it was due.",
-    "deleted": "The schedule was deleted after its time and before it was due.",
-    "zone_data": "By the zone rules before, its time on the wall clock had come already.",
-    "shadow": "The schedule only shadows another system: it is recorded, and nothing runs.",
+    "dependency": "A schedule that it depends on did not succeed in time.",
+    "calendar": "A calendar closes that day.",
+    "limit": "After an outage, only the newest ticks are caught up. This tick was older.",
+    "rescheduled": "Someone moved the next tick past this one.",
+    "operator": "Someone skipped it.",
+    "invalid": "The definition had an error when the tick was due.",
+    "edited": "The definition changed after the tick and before it was due.",
+    "deleted": "The schedule was deleted after the tick and before it was due.",
+    "zone_data": "With the previous tz data, this wall-clock time had already passed.",
+    "shadow": "The schedule is a shadow of another system: ticks are recorded, nothing runs.",
 }
 _SYMBOLS: Final[dict[Kind, str]] = {
-    "coming": "A tick to come.",
-    "will_skip": "A tick to come that will be skipped, by what is known now.",
-    "moved": "A tick that somebody moved to another instant.",
-    "skipped": "A tick that was not run; where one points at it, it says why.",
+    "coming": "A future tick.",
+    "will_skip": "A future tick that will be skipped, as planned now.",
+    "moved": "A tick that someone moved to another time.",
+    "skipped": "A tick that did not run. Point at it to see the reason.",
 }
 
 

@@ -77,7 +77,9 @@ def _hour_index(visit: PageRequest, week: WeekLoad, slots: int) -> int | None:
         for place, each in enumerate(week.hours):
             if each.at <= at and (place + 1 == len(week.hours) or at < week.hours[place + 1].at):
                 return place
-        raise InvalidError("hour: does not lie within the coming week.", field="hour", hint="Choose one of the map.")
+        raise InvalidError(
+            "hour: is not within the next seven days.", field="hour", hint="Choose an hour in the chart."
+        )
     full = [place for place, each in enumerate(week.hours) if each.ticks]
     # Where all have slots enough, it is the one that the map marks as its peak.
     short = [place for place in full if slots and week.hours[place].busy > slots]

@@ -53,10 +53,10 @@ class Login:
                 caller.token_id, user_agent=user_agent
             )
         except Problem:
-            said = "This token opens nothing: it is unknown, expired or revoked."
+            said = "This token is not valid: it is unknown, expired or revoked."
             return self._page(request, to, said, 401)
         except TickbirdError:
-            return self._page(request, to, "The store cannot be asked at the moment. Try again.", 503)
+            return self._page(request, to, "The store is unavailable. Try again.", 503)
         answer = RedirectResponse(_root(request) + to, 303)
         answer.set_cookie(
             SESSION,
@@ -83,7 +83,7 @@ class Login:
         """Ask, then end all sessions of the token that this one was opened with."""
         token_id = visit.caller.token_id
         if visit.tokenless:
-            raise Problem(409, "no-session", "Nobody is logged in here: no token is needed.", hint="Close the window.")
+            raise Problem(409, "no-session", "This server needs no login.", hint="Close the window.")
         if visit.request.method == "POST":
             await visit.client.sessions.close_for_token(token_id, actor=visit.actor)
             self._gate.forget_all(token_id)

@@ -93,7 +93,7 @@ def _draw(visit: PageRequest, board: Board, half: timedelta) -> tuple[Chart, Cha
         board.now,
         visit.clock.zone(),
         more=max(0, len(board.timeline.schedules) - _ROWS),
-        title="What ran, what comes",
+        title="Past runs and future ticks",
     )
     late = measure((each.started_at - each.due_at).total_seconds() for each in board.timings)
     return drawn, lateness(late), length(late.p99) if late.total else ""

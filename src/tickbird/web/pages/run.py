@@ -29,9 +29,9 @@ from tickbird.web.pages.runs import duration, lateness, why_url
 # So many of the runs that repeat others are looked through for those that repeat this one.
 _MAX_RETRIES: Final = 50
 _OUTCOMES: Final[Mapping[str, tuple[Status, str]]] = {
-    "drained": ("cancelled", "put back by a drain"),
+    "drained": ("cancelled", "requeued by a drain"),
     "lost": ("failed", "worker lost"),
-    "retried": ("failed", "failed, tried again"),
+    "retried": ("failed", "failed, retried"),
     "cancelled": ("cancelled", "cancelled"),
 }
 
@@ -124,7 +124,7 @@ def run_number(visit: PageRequest) -> int:
     """The id in the address; what is no number is a run that does not exist."""
     run_id = visit.number("id")
     if run_id is None:
-        raise NotFoundError(f"there is no run {visit.param('id')[:60]!r};", hint="a run is named by its number.")
+        raise NotFoundError(f"There is no run {visit.param('id')[:60]!r}.", hint="Use the id of a run.")
     return run_id
 
 
@@ -186,7 +186,7 @@ async def cancel(visit: PageRequest) -> Response:
             ended = await visit.client.runs.cancel(run_id, actor=visit.actor, reason=reason)
         except InvalidError as error:
             return _cancel_form(visit, found, reason, str(error))
-        what = "is cancelled" if ended.status == "cancelled" else "is asked to stop; this page shows when it has"
+        what = "is cancelled" if ended.status == "cancelled" else "is requested to stop; this page shows when it ends"
         return visit.done(visit.url(f"/runs/{run_id}"), f"Run {run_id} {what}.")
     return _cancel_form(visit, found, visit.form.text("reason"))
 
@@ -223,7 +223,7 @@ async def change(visit: PageRequest) -> Response:
     if not visit.is_sent:
         return _change_form(visit, found, sent.form, schema, sent.payload)
     if sent.wrong:
-        return _change_form(visit, found, sent.form, schema, sent.payload, "Nothing was sent: see below.")
+        return _change_form(visit, found, sent.form, schema, sent.payload, "Nothing was sent. Fix the errors below.")
     try:
         # Who changes it and sends it once more asks for another run.
         key = key_of(visit, json.dumps(dict(sent.payload), sort_keys=True))

@@ -114,10 +114,10 @@ def _filter(visit: PageRequest) -> tuple[RunFilter, dict[str, str]]:
     given = [each for each in asked.get("status", "").split(",") if each]
     statuses = tuple(each for each in STATUSES if each in given)
     if strange := [each for each in given if each not in STATUSES]:
-        wrong["status"] = f"{strange[0][:60]!r} is no status; there are {', '.join(STATUSES)}."
+        wrong["status"] = f"{strange[0][:60]!r} is not a status. Use one of {', '.join(STATUSES)}."
     origin = next((each for each in ORIGINS if each == asked.get("origin")), None)
     if asked.get("origin") and origin is None:
-        wrong["origin"] = f"{asked['origin'][:60]!r} is no origin; there are {', '.join(ORIGINS)}."
+        wrong["origin"] = f"{asked['origin'][:60]!r} is not an origin. Use one of {', '.join(ORIGINS)}."
     times: dict[str, datetime | None] = {}
     for name in ("since", "until"):
         try:
@@ -144,7 +144,7 @@ def row_of(visit: PageRequest, run: RunRecord) -> Row:
     """A run as a list shows it."""
     now, note = visit.clock.now, brief(run.error) or run.reason or ""
     if run.held:
-        note = "held until a person releases or drops it"
+        note = "held until you release or drop it"
     return Row(run, lateness(run, now), duration(run, now), note, why_url(visit, run))
 
 

@@ -184,7 +184,7 @@ async def _posted(sheet: Sheet) -> Response:
         draft.wrong["name" if sheet.schedule is None else ""] = str(error)
         return await _show(sheet, 409, seen)
     if sheet.schedule is not None and not draft.touched and not sheet.unset:
-        draft.wrong[""] = "Nothing is changed yet."
+        draft.wrong[""] = "You have not changed anything yet."
         return await _show(sheet, 422, seen)
     return visit.render(
         "edit_review.html", sheet=sheet, draft=draft, outlook=seen, ticks=_ticks(sheet, seen), echoed=_echo(visit.form)
@@ -219,7 +219,7 @@ async def _save(sheet: Sheet) -> Response:
     visit, draft = sheet.visit, sheet.draft
     where = visit.schedule(sheet.name)
     if sheet.schedule is None:
-        once, said = IdempotentForm(visit, f"create {sheet.name}"), f"{sheet.name} is made."
+        once, said = IdempotentForm(visit, f"create {sheet.name}"), f"{sheet.name} is created."
         before = await once.begin()
         if before is not None and before.status is not None:
             # Sent again: it was made by the first.
@@ -248,7 +248,7 @@ async def _save(sheet: Sheet) -> Response:
     after = await visit.client.schedules.update(
         sheet.schedule.name, actor=visit.actor, revision=sheet.revision, unset=unset, **fields
     )
-    return visit.done(where, f"{sheet.name} is saved, as revision {after.revision}.")
+    return visit.done(where, f"{sheet.name} is saved as revision {after.revision}.")
 
 
 async def _conflict(sheet: Sheet) -> Response:
@@ -264,7 +264,9 @@ async def _conflict(sheet: Sheet) -> Response:
     if meanwhile and not sheet.unset and sheet.draft.encoded == stored:
         # Sent twice, or two people of one mind: it is as it was asked for.
         where = visit.schedule(schedule.name)
-        return visit.done(where, f"{schedule.name} is so already, since revision {meanwhile[-1].revision.revision}.")
+        return visit.done(
+            where, f"{schedule.name} already has these values since revision {meanwhile[-1].revision.revision}."
+        )
     again = replace(sheet, draft=draft, schedule=current, revision=current.revision)
     both = sorted(theirs & sheet.draft.touched.keys())
     return await _show(again, 412, meanwhile=meanwhile, both=both)

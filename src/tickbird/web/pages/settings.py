@@ -53,9 +53,9 @@ async def choose_zone(visit: PageRequest) -> Response:
     """On whose clock times are shown; a zone that there is not is refused, and nothing is kept."""
     choice, mine = visit.form.text("zone"), visit.form.text("mine")
     if mine and find_zone(mine) is None:
-        hint = "write one such as Europe/Rome, or UTC."
-        return await _page(visit, typed=mine[:100], wrong=f"There is no time zone {mine[:60]!r}; {hint}")
-    answer = visit.done(visit.url("/settings"), "Times are shown so from now on, in this browser.")
+        hint = "Write, for example, Europe/Rome or UTC."
+        return await _page(visit, typed=mine[:100], wrong=f"There is no time zone {mine[:60]!r}. {hint}")
+    answer = visit.done(visit.url("/settings"), "The time zone is saved for this browser.")
     if choice in ("schedule", "mine", "utc"):
         keep(visit, answer, CHOICE, choice)
     if mine:

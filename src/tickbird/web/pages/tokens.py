@@ -18,10 +18,10 @@ from tickbird.web.page_request import PageRequest, PageRoute
 _PAGE: Final = 100
 # What each may do, in a line.
 MAY: Final = {
-    "viewer": "look at everything",
-    "operator": "pause, resume, run, skip, backfill, retry and cancel as well",
-    "editor": "create, change and delete schedules as well",
-    "admin": "make and revoke tokens, close sessions and drain workers as well",
+    "viewer": "view everything",
+    "operator": "also pause, resume, run, skip, backfill, retry and cancel",
+    "editor": "also create, change and delete schedules",
+    "admin": "also create and revoke tokens, close sessions and drain workers",
 }
 # What is offered as its end: days from now on, or one of two words.
 ENDS: Final = (("30", "in 30 days"), ("90", "in 90 days"), ("365", "in a year"), ("never", "never"), ("pick", "at…"))
@@ -107,7 +107,7 @@ def _end(visit: PageRequest, typed: dict[str, str]) -> datetime | None:
         return None
     if ends == "pick":
         if not typed["ends_at"]:
-            raise InvalidError("expires_at: is missing; give a date and a time.", field="expires_at")
+            raise InvalidError("expires_at: is missing. Enter a date and a time.", field="expires_at")
         return visit.clock.read(typed["ends_at"], "expires_at")
     if ends not in dict(ENDS):
         raise InvalidError(f"expires_at: {ends[:60]!r} is not offered.", field="expires_at", hint="Choose one.")

@@ -42,7 +42,7 @@ async def drain(visit: PageRequest) -> Response:
     note = visit.form.text("note")
     if visit.is_sent:
         await visit.client.workers.drain(worker_id, actor=visit.actor, note=note)
-        return visit.done(visit.url("/workers"), f"Worker {worker_id} is asked to drain.")
+        return visit.done(visit.url("/workers"), f"Worker {worker_id} will drain.")
     worker = await _find(visit, worker_id)
     told = command(visit, "drain", worker_id, *(("--note", note) if note else ()))
     return visit.render("drain.html", worker=worker, note=note, command=told)

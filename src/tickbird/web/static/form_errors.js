@@ -29,12 +29,12 @@ export function startRefused() {
     if (!form.matches("form")) return;
     const part = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html").querySelector("[data-problem]");
     if (part?.dataset.problem === "foreign-form" && await renew()) {
-      tell(form, "You have logged in anew since this was opened: nothing was done yet. Send it again.", event.detail.xhr);
-    } else tell(form, part?.textContent.trim() || "That did not work, and it is not known whether it was done. Check, then try again.", event.detail.xhr);
+      tell(form, "You have logged in again since you opened this form. Nothing was changed yet. Send it again.", event.detail.xhr);
+    } else tell(form, part?.textContent.trim() || "The request failed, and its result is unknown. Check the result, then try again.", event.detail.xhr);
   });
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
     document.addEventListener(name, (event) => {
-      if (event.detail.elt.matches("form")) tell(event.detail.elt, "The server did not answer. Check whether it was done, then try again. Your input is still here.", event.detail.xhr);
+      if (event.detail.elt.matches("form")) tell(event.detail.elt, "The server did not respond. Check the result, then try again. Your input is still here.", event.detail.xhr);
     });
   }
 }

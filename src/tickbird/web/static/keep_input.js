@@ -86,7 +86,7 @@ function report(xhr, title) {
   const done = xhr.status >= 200 && xhr.status < 300;
   // It asked only for another view of the form.
   if (done && !to && page.querySelector("#form form")) return;
-  const text = done ? "was done after you closed it." : xhr.status >= 400 && xhr.status < 500 ? "was refused after you closed it: nothing was done." : "got no answer after you closed it. Check whether it was done.";
+  const text = done ? "was completed after you closed the form." : xhr.status >= 400 && xhr.status < 500 ? "was refused after you closed the form. Nothing was changed." : "got no response after you closed the form. Check the result.";
   document.getElementById("stale").after(tell(`“${title}” ${text}`, done ? to : null));
 }
 
@@ -134,7 +134,7 @@ function onBeforeSwap(event) {
       event.detail.shouldSwap = false;
       const place = target.querySelector("form") ?? target;
       place.querySelector(":scope > .late-response")?.remove();
-      place.prepend(tell("Nothing was replaced, since you typed on and the response has no place for it. Press the button again."));
+      place.prepend(tell("The page was not updated, because you changed the form meanwhile. Press the button again."));
       return;
     }
   }

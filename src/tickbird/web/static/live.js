@@ -43,7 +43,7 @@ function tell() {
   if (gone) {
     document.body.setAttribute("data-stale", "");
     banner().hidden = false;
-    banner().textContent = `Not live: shown as it was ${words(Date.now() - heard)} ago. The server or its store does not answer; this page comes back by itself.`;
+    banner().textContent = `Not live: this page is ${words(Date.now() - heard)} old. The server or its store does not respond. The page reconnects automatically.`;
   }
 }
 

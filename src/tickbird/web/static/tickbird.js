@@ -61,7 +61,7 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Select it and copy";
+    button.textContent = "Select the text and copy it";
   }
   setTimeout(() => { button.textContent = said; }, 1500);
 });
