@@ -175,8 +175,8 @@ def test_every_value_of_toml_is_found_where_it_stands(tables: dict[str, dict[str
         (b"", "is empty"),
         (b" \n", "is empty"),
         (b'a\n "\xff"', ":2:3: cannot be read"),
-        ("a".encode("utf-16"), "is UTF-16; save it as UTF-8"),
-        (b"\xe9", "save it as UTF-8"),
+        ("a".encode("utf-16"), "is UTF-16. Save it as UTF-8"),
+        (b"\xe9", "Save it as UTF-8"),
         (b" " * (MAX_FILE + 1), "is larger than 64 MiB"),
         (b'{"a": ' + b"[" * 100_000, "is nested more than 64 deep"),
         (b'"a": ' + b'{"a": ' * 100_000, ""),
@@ -207,27 +207,27 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
         ("toml", "a = 1\na = 2", "x.toml:2:6: cannot be read as TOML: cannot overwrite a value"),
         ("toml", "a = ", "x.toml:1:5: cannot be read as TOML: invalid value"),
         ("toml", "[a\n", "x.toml:1:3:"),
-        ("json", '{"a": 1,\n "a": 2}', "x.json:2:2: 'a' stands here twice, first in line 1."),
-        ("json", '{"a": NaN}', "x.json:1:7: NaN is no number that can be stored."),
-        ("json", '{"a": 1e999}', "too large a number"),
+        ("json", '{"a": 1,\n "a": 2}', "x.json:2:2: 'a' is defined twice, first in line 1."),
+        ("json", '{"a": NaN}', "x.json:1:7: NaN is not a storable number."),
+        ("json", '{"a": 1e999}', "is too large"),
         ("json", f'{{"a": {"9" * 5_000}}}', "the number is too long"),
         ("json", '{"a": [1,]}', "x.json:1:10: cannot be read as JSON: a value is missing here"),
         ("json", '{"a": "\n"}', "x.json:1:8: cannot be read as JSON: invalid control character"),
-        ("json", "{} {}", "there is more behind the end"),
+        ("json", "{} {}", "unexpected text after the end"),
         ("json", "{'a': 1}", "a name in double quotes is missing"),
-        ("yaml", "a: 1\na: 2", "x.yaml:2:1: 'a' stands here twice, first in line 1."),
-        ("yaml", "a: * * * * *", "must stand in quotes"),
-        ("yaml", "a: &x 1\nb: *x", "x.yaml:1:4: cannot be read as YAML: anchors are not taken"),
-        ("yaml", "b: *x", "x.yaml:1:4: cannot be read as YAML: aliases are not taken"),
-        ("yaml", "a: !!python/object/apply:os.system [ls]", "tags are not taken"),
-        ("yaml", "a: !x 1", "tags are not taken"),
+        ("yaml", "a: 1\na: 2", "x.yaml:2:1: 'a' is defined twice, first in line 1."),
+        ("yaml", "a: * * * * *", "needs quotes"),
+        ("yaml", "a: &x 1\nb: *x", "x.yaml:1:4: cannot be read as YAML: anchors are not supported"),
+        ("yaml", "b: *x", "x.yaml:1:4: cannot be read as YAML: aliases are not supported"),
+        ("yaml", "a: !!python/object/apply:os.system [ls]", "tags are not supported"),
+        ("yaml", "a: !x 1", "tags are not supported"),
         ("yaml", "a: 1\n---\nb: 2", "x.yaml:2:1: cannot be read as YAML: a second document"),
         ("yaml", "? [a]\n: 1", "a name must be a text"),
         ("yaml", "a: [1", "x.yaml:2:1: cannot be read as YAML"),
-        ("yaml", "a: yes", "x.yaml:1:4: 'yes' is a text to some readers"),
-        ("yaml", "a: 010", "x.yaml:1:4: 010 is another number to some readers"),
-        ("yaml", "a: .nan", "x.yaml:1:4: .nan is no number that can be stored."),
-        ("yaml", "a: 1e999", "too large a number"),
+        ("yaml", "a: yes", "x.yaml:1:4: 'yes' is text in some YAML versions"),
+        ("yaml", "a: 010", "x.yaml:1:4: 010 is a different number in other YAML versions"),
+        ("yaml", "a: .nan", "x.yaml:1:4: .nan is not a storable number."),
+        ("yaml", "a: 1e999", "is too large"),
         ("yaml", 'é: 1\na: "\x07"', "x.yaml:2:5: cannot be read as YAML: holds a character that YAML does not allow"),
         ("yaml", "# nothing", "is empty"),
     ],
@@ -265,13 +265,13 @@ def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     diagnostics: list[Diagnostic] = []
     read_paths([tmp_path / "empty", tmp_path / "gone.toml", tmp_path / "notes.md"], diagnostics)
     said = [str(each) for each in diagnostics]
-    assert "the folder holds no file that ends in *.toml" in said[0]
+    assert "the folder contains no file with extension *.toml" in said[0]
     assert "gone.toml: the file cannot be read (No such file or directory)." in said[1]
-    assert "notes.md: its name ends in none of *.toml" in said[2]
+    assert "notes.md: the format is unknown. Use the extension *.toml" in said[2]
     # Such as a variable that is not set; not this folder.
     diagnostics.clear()
     assert read_paths([""], diagnostics) == []
-    assert [str(each) for each in diagnostics] == ["'': names no file; write . for this folder."]
+    assert [str(each) for each in diagnostics] == ["'': is not a file name. Write . for the current folder."]
 
 
 def test_what_cannot_be_opened_is_told(tmp_path: Path) -> None:
@@ -288,9 +288,7 @@ def test_a_tree_without_end_is_not_walked_to_its_end(tmp_path: Path, monkeypatch
     diagnostics: list[Diagnostic] = []
     assert read_paths([tmp_path], diagnostics) == []
     [said] = map(str, diagnostics)
-    assert said.startswith(
-        f"{tmp_path}: the folder and those in it hold more than 4 files and folders; name the folder"
-    )
+    assert said.startswith(f"{tmp_path}: the folder contains more than 4 files and folders. Name a folder")
     # Files that are named are read, so long as they are not too much together.
     monkeypatch.setattr("tickbird.files.loader.MAX_DOCUMENT", 12)
     diagnostics.clear()
@@ -300,5 +298,5 @@ def test_a_tree_without_end_is_not_walked_to_its_end(tmp_path: Path, monkeypatch
 
 
 def test_a_tab_and_remarks_alone_are_called_so() -> None:
-    assert "2:1: cannot be read as YAML: a tab stands where only spaces may" in read("a:\n\tb: 1", "yaml")[1][0]
-    assert "holds remarks alone" in read("# nothing\n", "toml")[1][0]
+    assert "2:1: cannot be read as YAML: a tab is not allowed for indentation" in read("a:\n\tb: 1", "yaml")[1][0]
+    assert "contains only comments" in read("# nothing\n", "toml")[1][0]

@@ -54,10 +54,10 @@ def test_each_mistake_of_a_command_is_told() -> None:
         "x.json:21:10: schedule a: command: user: 'a b' is not the name of a user",
         "x.json:22:12: schedule a: command: folder 'here' is not a whole path",
         "x.json:23:11: schedule a: command: input: is not text",
-        "x.json:24:2: schedule a: 'fodler' is not a field of a command; did you mean folder?",
-        "x.json:26:12: NaN is no number that can be stored.",
-        "x.json:26:29: -Infinity is no number that can be stored.",
-        "x.json:26:52: 1e999 is too large a number.",
+        "x.json:24:2: schedule a: 'fodler' is not a field of a command. Did you mean folder?",
+        "x.json:26:12: NaN is not a storable number.",
+        "x.json:26:29: -Infinity is not a storable number.",
+        "x.json:26:52: 1e999 is too large.",
         "x.json:27:17: schedule b: any_of: expected a list of 1 to 32 objects",
         "x.json:27:42: schedule b: command: shell: is the line that a shell reads",
     ):
@@ -84,4 +84,4 @@ def test_twenty_mistakes_are_twenty_messages(text: str, spelling: Format, first:
     # Two of each schedule, the second two lines below, where the wrong key stands.
     lines = [line for line, _, _ in found]
     assert lines == [first[0] + 4 * number + below for number in range(10) for below in (0, 2)]
-    assert sum("did you mean retries?" in line for line in told) == 10
+    assert sum("Did you mean retries?" in line for line in told) == 10

@@ -165,7 +165,7 @@ def test_an_edit_by_plain_sql_is_seen() -> None:
 def test_an_unreadable_row_is_written_anew() -> None:
     known = stored("a", daily(), definition=None, state="parked", error="bad cron", definition_json={"v": 1})
     change = only(plan(said(a={"cron": "0 3 * * *"}), known))
-    assert (change.kind, change.notes) == ("change", ("it was parked (bad cron), and goes on",))
+    assert (change.kind, change.notes) == ("change", ("it was parked (bad cron), and resumes",))
 
 
 def test_another_owner_is_a_conflict_that_names_it() -> None:
@@ -173,8 +173,8 @@ def test_another_owner_is_a_conflict_that_names_it() -> None:
     found = plan(document, stored("a", daily(), app="shop"), stored("b", daily(), app=None))
     assert not found.schedules
     first, second = map(str, found.conflicts)
-    assert "schedule a: it was defined by app 'shop', and app 'files' cannot define it too" in first
-    assert "defined by a person" in second
+    assert "schedule a: app 'shop' already defines it, so app 'files' cannot" in first
+    assert "a person already defines it" in second
     assert "--adopt" in second
     assert "or write it in a file with app 'shop' (--adopt takes over only schedules that a person created)" in first
 
@@ -184,7 +184,7 @@ def test_what_a_person_made_can_be_adopted() -> None:
     change = only(found)
     assert isinstance(change.command, SyncFromCode)
     assert (change.command.app, change.fields) == ("files", ())
-    assert change.notes == ("it was made by a person, and belongs to app files from now on",)
+    assert change.notes == ("it was created by a person, and now belongs to app files",)
     assert plan(said(a={"cron": "0 3 * * *"}), stored("a", daily(), app="shop"), adopt=True).conflicts
 
 
@@ -298,7 +298,7 @@ def test_many_ticks_in_one_minute_are_told() -> None:
 
 def test_one_that_is_over_is_told() -> None:
     change = only(plan(said(a={"at": "2026-01-01T00:00:00Z"})))
-    assert change.notes == ("it has no tick to come: it is recorded as missed, and ended",)
+    assert change.notes == ("it has no future tick: its last tick is recorded as missed, and the schedule ends",)
 
 
 @pytest.mark.parametrize(
@@ -322,12 +322,14 @@ def test_values_are_alike_where_every_store_takes_them_for_the_same(one: Any, ot
 def test_a_cut_over_names_the_tick_from_which_on_it_really_runs() -> None:
     shadow = stored("a", daily(shadow=True), cursor=Cursor(planned_until=SECONDS - 86_400, next_run_at=SECONDS - 60))
     change = only(plan(said(a={"cron": "0 3 * * *"}), shadow))
-    assert change.notes == ("cut over: from its tick of 2026-06-01T03:00:00Z on it really runs; no earlier one is run",)
+    assert change.notes == (
+        "switched to real runs: from its tick of 2026-06-01T03:00:00Z on it runs; earlier ticks do not run",
+    )
     # What is due and not planned is no catch-up: it is recorded as a shadow.
     assert (change.late, change.ticks.before, change.ticks.after) == (None, 0, 7)
     back = only(plan(said(a={"cron": "0 3 * * *", "shadow": True}), stored("a", daily())))
     assert back.notes == (
-        "it becomes a shadow: from its tick of 2026-06-01T03:00:00Z on nothing runs; runs that exist go on",
+        "it becomes a shadow: from its tick of 2026-06-01T03:00:00Z on nothing runs; existing runs continue",
     )
     assert (back.ticks.vanish, back.ticks.after) == (7, 0)
 
@@ -336,7 +338,7 @@ def test_who_depends_on_a_shadow_is_told_before_it_is_applied() -> None:
     needs = {"cron": "0 4 * * *", "depends_on": [{"after": "load", "within": "2h"}]}
     found = plan(said(load={"cron": "0 3 * * *", "shadow": True}, report=needs))
     assert [change.notes for change in found.schedules] == [
-        ("a shadow: its ticks are recorded, and nothing runs",),
+        ("a shadow: ticks are recorded, nothing runs",),
         ("it depends on load, which is a shadow and never succeeds",),
     ]
     # A shadow itself waits for nothing.

@@ -68,12 +68,12 @@ def test_forty_lines_move_over() -> None:
     assert len(schedules) == 27
     told = "\n".join(map(str, made.not_imported))
     for words in (
-        "line 5: MAILTO=ops@shop.example: nothing is mailed here",
+        "line 5: MAILTO=ops@shop.example: Tickbird sends no mail",
         "line 18: @reboot /srv/shop/bin/start: it runs when the machine starts",
         "line 31: 0 3 30 2 * /srv/shop/bin/never",
         "line 32: 61 * * * * /srv/shop/bin/wrong",
         "line 33: * * * *: it has too few fields",
-        "line 40: TICKBIRD_URL=nothing: Tickbird sets such variables itself",
+        "line 40: TICKBIRD_URL=nothing: Tickbird sets these variables itself",
     ):
         assert words in told
     assert len(made.not_imported) == 6
@@ -179,19 +179,19 @@ def test_lines_end_and_settings_hold_as_in_cron() -> None:
         "America/New_York",
     ]
     assert [(each.line, each.reason[:23]) for each in made.not_imported] == [
-        (3, "that is not the name of"),
-        (4, "that is not the name of"),
+        (3, "this is not a valid var"),
+        (4, "this is not a valid var"),
     ]
     notes = {each.name: " ".join(each.notes) for each in made.imported.entries}
     assert "a single number" in notes["step"]
-    assert "TZ is for the command alone" in notes["home"]
+    assert "TZ only applies to the command" in notes["home"]
 
 
 def test_a_line_that_is_no_text_is_left_out_alone() -> None:
     text = b"# caf\xe9\nNAME=caf\xe9\n0 1 * * * /bin/caf\xe9\n0 2 * * * /bin/true".decode(errors="surrogateescape")
     made = made_of(read_crontab(text, "crontab"))
     assert list(made.document.schedules) == ["true"]
-    assert [(each.line, each.reason.partition(";")[0]) for each in made.not_imported] == [
+    assert [(each.line, each.reason.partition(".")[0]) for each in made.not_imported] == [
         (2, "it is not UTF-8"),
         (3, "it is not UTF-8"),
     ]

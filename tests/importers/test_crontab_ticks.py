@@ -103,7 +103,7 @@ def test_what_is_left_out_says_why_in_the_file() -> None:
     text = text_of(made_of(read_crontab(MACHINE, "/etc/crontab", tz="Europe/Rome")), "toml")
     head = text.partition("app =")[0]
     for words in (
-        "line 5: MAILTO=root: nothing is mailed here",
+        "line 5: MAILTO=root: Tickbird sends no mail",
         "line 23: @reboot root /srv/shop/bin/start: it runs when the machine starts",
         "line 40: 60 * * * * root /srv/shop/bin/wrong-minute",
         "line 41: 0 0 31 4 * root /srv/shop/bin/no-such-day",

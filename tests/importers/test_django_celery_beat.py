@@ -117,7 +117,7 @@ def test_addresses_are_shown_without_their_secrets() -> None:
         ("sqlite:///a.db", "sqlite:///a.db"),
     ):
         assert shown(url) == words
-    with pytest.raises(InvalidError, match="mysql://…' is not a database"):
+    with pytest.raises(InvalidError, match="mysql://…' is not a supported database"):
         fetch("mysql://root:secret@h/x", "SELECT 1")
 
 
@@ -131,7 +131,7 @@ def test_rows_of_postgresql_are_only_read_too(postgres_url: str) -> None:
 @pytest.mark.parametrize(
     "url, error, words",
     [
-        ("mysql://root@localhost/x", InvalidError, "is not a database that can be read; name it as sqlite:///"),
+        ("mysql://root@localhost/x", InvalidError, "is not a supported database URL. Write sqlite:///"),
         ("sqlite:///nowhere.db", InvalidError, "there is no file 'nowhere.db'"),
         ("sqlite:///{path}", StoreError, "the database could not be read: no such table"),
     ],

@@ -134,7 +134,7 @@ def test_what_is_no_line_is_counted_and_told() -> None:
         "2026-13-10T03:00:01Z h CRON[1]: (root) CMD (x)",
     )
     assert [(bad.place, bad.reason) for bad in heard.bad] == [
-        ("syslog:3", "it does not begin with a time"),
+        ("syslog:3", "it does not start with a time"),
         ("syslog:4", "there is no such time"),
         ("syslog:5", "its command is cut off"),
         ("syslog:6", "it is not a line of journalctl -o json"),
@@ -193,7 +193,10 @@ def test_rows_that_cannot_be_read_are_counted_and_the_others_taken() -> None:
     heard = table('{"name": "digest", "at": 1}\n{"name"\n[]\n{"at": 5, "name": 7}\n')
     assert (heard.count, heard.bad_count) == (1, 3)
     heard = table('[{"name": "digest", "at": 1}, 5, {"name": "digest", ')
-    assert (heard.count, [bad.reason for bad in heard.bad]) == (1, ["it is not an object", "the list breaks off here"])
+    assert (heard.count, [bad.reason for bad in heard.bad]) == (
+        1,
+        ["it is not an object", "the list ends unexpectedly here"],
+    )
     with pytest.raises(InvalidError, match="--name-column"):
         table("a,b\n1,2\n")
     with pytest.raises(InvalidError, match="--time-column"):

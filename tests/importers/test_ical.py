@@ -85,9 +85,9 @@ def test_changed_occurrences_are_carried_over_and_named() -> None:
     assert [note.rpartition(" (")[0] for note in entry.notes] == [
         "The occurrence of 2027-01-05 09:00:00 is moved to 2027-01-05 11:00:00",
         "The occurrence of 2027-01-06 09:00:00 is cancelled",
-        "The occurrence of 2027-01-07 09:00:00 is described otherwise",
+        "The occurrence of 2027-01-07 09:00:00 has another description",
     ]
-    assert [each.reason.partition(";")[0] for each in made.not_imported] == [
+    assert [each.reason.partition(".")[0] for each in made.not_imported] == [
         "it changes all later occurrences",
         "it changes an occurrence of an event that is not in the calendar",
     ]
@@ -109,7 +109,7 @@ def test_the_start_is_an_occurrence_even_if_the_rule_does_not_have_it() -> None:
     made = imported(event(START, "RRULE:FREQ=WEEKLY;BYDAY=MO"))
     assert int(datetime(2027, 1, 1, 8, tzinfo=UTC).timestamp()) in ticks(made, "Digest")
     [entry] = made.imported.entries
-    assert entry.notes == ["Its start is no date of its rule: added as rdate, since calendars show it."]
+    assert entry.notes == ["Its start does not match its rule. It is added as rdate, because calendars show it."]
 
 
 def test_zones_by_other_names() -> None:
@@ -117,7 +117,7 @@ def test_zones_by_other_names() -> None:
     mine = event(windows, "RRULE:FREQ=DAILY")
     made = imported(mine)
     [left] = made.not_imported
-    assert "name one with --zone 'W. Europe Standard Time=Europe/Rome'" in left.reason
+    assert "Map it with --zone 'W. Europe Standard Time=Europe/Rome'" in left.reason
     assert fields(mine, zones=read_zone_names(["W. Europe Standard Time=Europe/Berlin"]))["tz"] == "Europe/Berlin"
     named = "BEGIN:VTIMEZONE\nTZID:W. Europe Standard Time\nX-LIC-LOCATION:Europe/Vienna\nEND:VTIMEZONE"
     assert fields(named, mine)["tz"] == "Europe/Vienna"
@@ -142,7 +142,7 @@ def test_folded_and_escaped_lines() -> None:
     "lines, reason",
     [
         (("RRULE:FREQ=DAILY",), "it has no DTSTART"),
-        (("DTSTART:2027-01-01",), "is no date of iCalendar"),
+        (("DTSTART:2027-01-01",), "is not an iCalendar date"),
         (("DTSTART:20270230T090000Z",), "there is no '20270230T090000Z' in the calendar"),
         ((START, "RRULE:FREQ=DAILY", "RRULE:FREQ=WEEKLY"), "it has several rules"),
         ((START, "RRULE:FREQ=DAILY", "EXRULE:FREQ=WEEKLY"), "it has several rules"),
@@ -169,7 +169,7 @@ def test_cancelled_events_duplicates_and_other_components() -> None:
     )
     assert set(made.document.schedules) == {"Digest", "Digest-2", "Odd"}
     assert [entry.off for entry in made.off] == ["it is cancelled"]
-    assert {each.reason for each in made.not_imported} == {"a VTODO is no event", "this is no line of iCalendar"}
+    assert {each.reason for each in made.not_imported} == {"a VTODO is not an event", "this is not an iCalendar line"}
 
 
 @pytest.mark.parametrize(

@@ -139,11 +139,11 @@ def test_what_does_not_run_there_is_a_remark() -> None:
     made = made_of(read_cronjobs(TEXT, "cronjobs.yaml"))
     assert {each.name: each.off for each in made.off} == {
         "asleep": "it is suspended",
-        "image-only": "only its image says what it starts; name the program",
+        "image-only": "its program is only defined in the image; add the program",
     }
     told = "\n".join(map(str, made.not_imported))
     assert "weekday: '7' is not from 0 to 6" in told
-    assert "Deployment shop: it is no CronJob" in told
+    assert "Deployment shop: it is not a CronJob" in told
 
 
 def test_documents_one_after_the_other_and_json_are_read() -> None:
@@ -216,17 +216,17 @@ def test_zones_variables_and_documents_as_kubernetes_has_them() -> None:
     assert program.argv == ("/bin/echo", "x", "$(KEY)", "$(GONE)", "$(A)")
     assert program.to_json()["env"] == {"A": "x", "B": "xy", "KEY": {"env": "KEY"}, "POD": {"env": "POD"}}
     [notes] = [" ".join(each.notes) for each in made.imported.entries if each.name == "filled"]
-    assert "NOT-HERE is not carried over" in notes
+    assert "NOT-HERE is not imported" in notes
     assert "POD came from fieldRef metadata.name" in notes
-    assert "$(KEY) was filled in by Kubernetes" in notes
+    assert "$(KEY) was set by Kubernetes" in notes
     assert [each.off.partition(",")[0] for each in made.off] == ["it is suspended"]
     told = "\n".join(map(str, made.not_imported))
     for words in (
-        "CronJob both: TZ=Asia/Tokyo 0 4 * * *: it has a zone in its schedule beside timeZone",
+        "CronJob both: TZ=Asia/Tokyo 0 4 * * *: it has a time zone in its schedule and in timeZone",
         "no zone is called 'No/Where'",
         "CronJob empty: it has no schedule",
-        "'just words': it is no CronJob",
+        "'just words': it is not a CronJob",
     ):
         assert words in told
-    with pytest.raises(InvalidError, match="in line 2, column 4: aliases are not taken"):
+    with pytest.raises(InvalidError, match="in line 2, column 4: aliases are not supported"):
         read_cronjobs("a: 1\nb: *c", "broken")

@@ -15,13 +15,13 @@ def change_notes(after: Schedule, before: Schedule | None) -> Iterable[str]:
     if before is None and after.definition is not None and (inherited := _inherited(after.definition)):
         yield f"from its task: {inherited}"
     if before is None and after.state == "ended":
-        yield "it has no tick to come: it is recorded as missed, and ended"
+        yield "it has no future tick: its last tick is recorded as missed, and the schedule ends"
     if before is not None and before.state == "ended" and after.state == "active":
-        yield "it had ended, and goes on"
+        yield "it had ended, and resumes"
     if before is not None and before.state == "parked":
-        yield f"it was parked ({before.error}), and goes on"
+        yield f"it was parked ({before.error}), and resumes"
     if before is not None and before.app is None:
-        yield f"it was made by a person, and belongs to app {after.app} from now on"
+        yield f"it was created by a person, and now belongs to app {after.app}"
 
 
 def _inherited(definition: Definition) -> str:

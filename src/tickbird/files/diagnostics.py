@@ -35,5 +35,5 @@ class OwnedError(ConflictError):
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        more = f" And {len(diagnostics) - 3:,} more like it." if len(diagnostics) > 3 else ""
+        more = f" And {len(diagnostics) - 3:,} more." if len(diagnostics) > 3 else ""
         super().__init__(f"{' '.join(map(str, diagnostics[:3]))}{more}")

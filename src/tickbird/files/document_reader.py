@@ -67,7 +67,7 @@ class DocumentReader(Triggers, Policies):
             elif name in PARTS:
                 self.part(name, node)
             elif name not in IGNORED:
-                self.unknown(name, node, PARTS, "a file of schedules")
+                self.unknown(name, node, PARTS, "a schedule file")
 
     def set_shared(self, name: str, node: Node) -> None:
         """What holds for all files: said once, or the same each time."""
@@ -78,7 +78,7 @@ class DocumentReader(Triggers, Policies):
         if before != said:
             self.wrong(
                 node.at,
-                f"{name}: is {said!r} here and {before!r} at {self.places[(name,)]}; all files of one call share it.",
+                f"{name}: is {said!r} here and {before!r} at {self.places[(name,)]}. All files of one call share it.",
             )
         self.places.setdefault((name,), self.source.location(node.at))
 
@@ -119,7 +119,7 @@ class DocumentReader(Triggers, Policies):
             with suppress(ValueError, RecursionError):
                 found = json.loads(found)
         if not isinstance(found, dict):
-            return self.expected(node, "an object, or a text that holds one as JSON", "overrides")
+            return self.expected(node, "an object, or a string that contains one as JSON", "overrides")
         for each in found:
             if each not in STORED_FIELDS:
                 self.unknown(each, node, STORED_FIELDS, "a definition")
@@ -152,7 +152,7 @@ class DocumentReader(Triggers, Policies):
         for name in self.states:
             if ("schedules", name) not in self.places:
                 place = self.places["state", name]
-                text = f"state {name[:60]}: the document has no schedule of this name."
+                text = f"state {name[:60]}: the document has no schedule with this name."
                 self.diagnostics.append(Diagnostic(place, f"{text} Add the schedule, or remove its state."))
 
     def limit(self, key: str, node: Node) -> None:
@@ -221,7 +221,7 @@ class DocumentReader(Triggers, Policies):
         definition = self.build_definition(read, fields, node)
         if definition is not None and len(self.diagnostics) == before:
             if len(self.schedules) == MAX_SCHEDULES:
-                self.wrong(node.key, f"more than {MAX_SCHEDULES:,} schedules; split them into several apps.")
+                self.wrong(node.key, f"more than {MAX_SCHEDULES:,} schedules. Split them into several apps.")
             self.schedules[name] = definition
 
     def build_definition(self, read: dict[str, Any], fields: Mapping[str, Node], node: Node) -> Definition | None:
@@ -249,7 +249,11 @@ class DocumentReader(Triggers, Policies):
         kinds = target_names()
         given = [name for name in kinds if name in fields]
         if len(given) != 1:
-            fault = f"has {' and '.join(given)}, and needs one" if given else f"is missing; give {' or '.join(kinds)}"
+            fault = (
+                f"has {' and '.join(given)}, but needs exactly one"
+                if given
+                else f"is missing: give {' or '.join(kinds)}"
+            )
             self.wrong(fields[given[1]].key if given else node.key or node.at, f"target: {fault}.")
             return WRONG
         [kind] = given

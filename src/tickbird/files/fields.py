@@ -11,10 +11,10 @@ from tickbird.domain.triggers.trigger import ANY_OF, FORMS
 
 TRIGGERS = {
     **{form.name: form.about for form in FORMS.values()},
-    ANY_OF: "Several triggers, of which any may tick: a list of objects.",
+    ANY_OF: "Several triggers, combined: a list of objects.",
 }
 BESIDE = {
-    "tz": "The zone whose clock the trigger goes by, such as Europe/Rome; else UTC.",
+    "tz": "Time zone of the trigger, such as Europe/Rome (default: UTC).",
     **{option.name: option.about for form in FORMS.values() for option in form.options},
 }
 
@@ -35,12 +35,12 @@ BACKOFF = ("base", "max")
 MEMBER = (*TRIGGERS, *BESIDE)
 # Of the document.
 PARTS: Mapping[str, str] = {
-    "app": "Whose schedules these are; others are never touched. Else files.",
-    "namespace": "The namespace they belong to; else default.",
+    "app": "App that owns these schedules. Schedules of other owners are never changed (default: files).",
+    "namespace": "Namespace of the schedules (default: default).",
     "schedules": "Schedules by name.",
     "calendars": "Calendars of closed days by name.",
-    "limits": "How many runs of a concurrency key may go on at once, by key.",
-    "queues": "At what rate the runs of a queue may begin, such as 100/min, by queue.",
+    "limits": "Maximum number of concurrent runs, by concurrency key.",
+    "queues": "Rate limit, such as 100/min, by queue.",
     "state": "Owning app, pause and overrides of schedules by name, as `tickbird export --all` writes them.",
 }
 # What editors put there for themselves.

@@ -23,7 +23,7 @@ def json_schema() -> Schema:
     """The schema of a document, in the dialect that most editors know."""
     return {
         "$schema": DIALECT,
-        "title": "Schedules of Tickbird",
+        "title": "Tickbird schedules",
         "type": "object",
         "additionalProperties": False,
         "properties": {

@@ -49,8 +49,8 @@ def read_paths(paths: Iterable[str | Path], diagnostics: list[Diagnostic]) -> li
             sources.append(source)
         left -= size
         if left < 0:
-            words = f"all files together are larger than {MAX_DOCUMENT // 2**20} MiB, and this is where that is reached"
-            diagnostics.append(Diagnostic(SourceLocation(str(file)), f"{words}; name fewer of them at a time."))
+            words = f"all files together are larger than {MAX_DOCUMENT // 2**20} MiB"
+            diagnostics.append(Diagnostic(SourceLocation(str(file)), f"{words}. Apply fewer files at a time."))
             break
     return sources
 
@@ -61,11 +61,11 @@ def read_text(data: bytes, file: str, spelling: Format, diagnostics: list[Diagno
     try:
         text = _decoded(data)
         if not text.strip():
-            raise Unreadable("is empty; give it a table of schedules")
+            raise Unreadable("is empty. Add a table of schedules")
         if spelling == "toml":
             root = read_toml(text)
             if not root.value:
-                raise Unreadable("holds remarks alone; give it a table of schedules")
+                raise Unreadable("contains only comments. Add a table of schedules")
         else:
             root, remarks = (read_json if spelling == "json" else read_yaml)(text)
     except Unreadable as error:
@@ -81,21 +81,21 @@ def read_text(data: bytes, file: str, spelling: Format, diagnostics: list[Diagno
 def _decoded(data: bytes) -> str:
     """UTF-8, with or without a byte order mark."""
     if len(data) > MAX_FILE:
-        raise Unreadable(f"is larger than {MAX_FILE // 2**20} MiB; split it into several files of one folder")
+        raise Unreadable(f"is larger than {MAX_FILE // 2**20} MiB. Split it into several files in one folder")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Unreadable("is UTF-16; save it as UTF-8")
+        raise Unreadable("is UTF-16. Save it as UTF-8")
     try:
         return data.removeprefix(b"\xef\xbb\xbf").decode()
     except UnicodeDecodeError as error:
         before = data[: error.start]
         line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
-        raise Unreadable("the text is not UTF-8 from here on; save it as UTF-8", (line, column)) from None
+        raise Unreadable("the text is not UTF-8 here. Save it as UTF-8", (line, column)) from None
 
 
 def _files(named: str | Path, diagnostics: list[Diagnostic]) -> Iterator[Path]:
     if not str(named):
         # A variable that is not set must not mean whatever lies about here.
-        diagnostics.append(Diagnostic(SourceLocation("''"), "names no file; write . for this folder."))
+        diagnostics.append(Diagnostic(SourceLocation("''"), "is not a file name. Write . for the current folder."))
         return
     path = Path(named)
     # Unlike those of Path, these questions have an answer for every name.
@@ -107,14 +107,19 @@ def _files(named: str | Path, diagnostics: list[Diagnostic]) -> Iterator[Path]:
         found = sorted(_within(path, refused))
     except _TooManyError:
         # Of what is amiss in such a tree nothing else is worth telling.
-        words = f"the folder and those in it hold more than {MAX_ENTRIES:,} files and folders"
+        words = f"the folder contains more than {MAX_ENTRIES:,} files and folders"
         diagnostics.append(
-            Diagnostic(SourceLocation(str(path)), f"{words}; name the folder that has the schedules alone, or files.")
+            Diagnostic(
+                SourceLocation(str(path)),
+                f"{words}. Name a folder that contains only schedule files, or name the files.",
+            )
         )
         return
     diagnostics += refused
     if not found:
-        diagnostics.append(Diagnostic(SourceLocation(str(path)), f"the folder holds no file that ends in {_ENDINGS}."))
+        diagnostics.append(
+            Diagnostic(SourceLocation(str(path)), f"the folder contains no file with extension {_ENDINGS}.")
+        )
     yield from found
 
 
@@ -157,7 +162,7 @@ def _read_file(path: Path, seen: set[tuple[int, int]], diagnostics: list[Diagnos
     spelling = ENDINGS.get(path.suffix.lower())
     if spelling is None and os.path.exists(path):  # noqa: PTH110
         diagnostics.append(
-            Diagnostic(SourceLocation(str(path)), f"its name ends in none of {_ENDINGS}, which tell how it is written.")
+            Diagnostic(SourceLocation(str(path)), f"the format is unknown. Use the extension {_ENDINGS}.")
         )
         return None, 0
     try:

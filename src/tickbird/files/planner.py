@@ -167,7 +167,11 @@ class _Planner:
                 fingerprint=mark,
             )
         if lost := next((each.schedule for each in definition.depends_on if each.schedule in gone), None):
-            self.wrong(name, f"depends_on: {lost!r} is in no file and would be deleted.", "depends_on")
+            self.wrong(
+                name,
+                f"depends_on: {lost!r} is in no file and would be deleted. Keep it, or remove the dependency.",
+                "depends_on",
+            )
             return
         change = self._change(name, schedule, command, "change" if schedule else "create", encoded)
         if change is not None:
@@ -182,7 +186,7 @@ class _Planner:
         if schedule.app == app or (self.adopt and schedule.app is None):
             return True
         owner = "a person" if schedule.app is None else f"app {schedule.app!r}"
-        hint = "rename one of them, or delete the stored one, or "
+        hint = "Rename one of them, or delete the stored one, or "
         if schedule.app is None:
             hint += "take it over with --adopt"
         else:
@@ -191,7 +195,7 @@ class _Planner:
         self.conflicts.append(
             Diagnostic(
                 self.document.location("schedules", schedule.name),
-                f"schedule {schedule.name}: it was defined by {owner}, and app {app!r} cannot define it too; {hint}.",
+                f"schedule {schedule.name}: {owner} already defines it, so app {app!r} cannot. {hint}.",
             )
         )
         return False
@@ -265,7 +269,7 @@ class _Planner:
         except (InvalidError, ConflictError, NotFoundError) as error:
             text, at = str(error), getattr(error, "field", "")
             if schedule is not None and at in schedule.field_overrides:
-                text += f" An operator has set it; `tickbird set {name} --unset {at}` takes that back."
+                text += f" An operator has set it. Remove that with `tickbird set {name} --unset {at}`."
             self.wrong(name, text, at)
             return None
         self.after[name] = after

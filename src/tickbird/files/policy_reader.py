@@ -68,7 +68,7 @@ class Policies(Values):
                 return self.expected(Node(found, node.at), "an object", name)
             return WRONG if self.checked(node, lambda: check_payload(found)) is WRONG else found
         if not isinstance(value, dict):
-            return self.expected(node, "an object, or a text that holds one as JSON", name)
+            return self.expected(node, "an object, or a string that contains one as JSON", name)
         before = len(self.diagnostics)
         self.only_json(node)
         if len(self.diagnostics) > before:
@@ -83,9 +83,9 @@ class Policies(Values):
             for each in value.values() if isinstance(value, dict) else value:
                 self.only_json(each)
         elif isinstance(value, float) and not isfinite(value):
-            self.wrong(node.at, f"payload: {value} is no number that can be stored.")
+            self.wrong(node.at, f"payload: {value} is not a storable number.")
         elif not isinstance(value, bool | int | float | str | None):
-            self.wrong(node.at, f"payload: {kind_of(value)} cannot be stored as such; put it in quotes.")
+            self.wrong(node.at, f"payload: {kind_of(value)} cannot be stored. Put it in quotes.")
 
     def backoff(self, node: Node, name: str) -> Any:
         """The first wait, or the first and the longest."""

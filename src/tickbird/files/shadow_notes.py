@@ -16,14 +16,14 @@ def shadow_notes(before: Schedule | None, after: Schedule, now: float) -> Iterat
     if was == is_:
         return
     if before is None:
-        yield "a shadow: its ticks are recorded, and nothing runs"
+        yield "a shadow: ticks are recorded, nothing runs"
         return
     tick = _first(after, now)
-    since = "it has no tick to come" if tick is None else f"from its tick of {iso(tick)} on"
+    since = "it has no future tick" if tick is None else f"from its tick of {iso(tick)} on"
     if is_:
-        yield f"it becomes a shadow: {since}{'' if tick is None else ' nothing runs'}; runs that exist go on"
+        yield f"it becomes a shadow: {since}{'' if tick is None else ' nothing runs'}; existing runs continue"
     else:
-        yield f"cut over: {since}{'' if tick is None else ' it really runs'}; no earlier one is run"
+        yield f"switched to real runs: {since}{'' if tick is None else ' it runs'}; earlier ticks do not run"
 
 
 def _is_shadow(schedule: Schedule | None) -> bool:

@@ -33,7 +33,7 @@ class Triggers(Values):
         if len(given) != 1:
             text = f"has {' and '.join(given)}" if given else "has none"
             at = fields[given[1]].key if given else node.key or node.at
-            self.wrong(at, f"trigger: needs exactly one of {', '.join(TRIGGERS)}; it {text}.")
+            self.wrong(at, f"trigger: needs exactly one of {', '.join(TRIGGERS)}. It {text}.")
             return WRONG
         [kind] = given
         for name, owner in _OWNERS.items():

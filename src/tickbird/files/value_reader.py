@@ -37,8 +37,8 @@ class Values:
     def unknown(self, name: str, node: Node, known: Iterable[str], what: str) -> None:
         """Note a name that nothing has, with the one that it is like."""
         close = get_close_matches(name, list(known), 1)
-        hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(known)}."
-        self.wrong(node.key or node.at, f"{name[:60]!r} is not a field of {what}; {hint}")
+        hint = f"Did you mean {close[0]}?" if close else f"Known fields: {', '.join(known)}."
+        self.wrong(node.key or node.at, f"{name[:60]!r} is not a field of {what}. {hint}")
 
     def checked(self, node: Node, check: Callable[[], Any]) -> Any:
         """What a check gives, or a mistake in its words."""
@@ -85,7 +85,7 @@ class Values:
         """A date with a time, with or without an offset."""
         if isinstance(node.value, datetime):
             if node.value.microsecond:
-                self.wrong(node.at, f"{name}: has parts of a second; ticks are whole seconds.")
+                self.wrong(node.at, f"{name}: has a fraction of a second. Ticks are whole seconds.")
                 return WRONG
             return node.value
         if not isinstance(node.value, str):
@@ -98,24 +98,22 @@ class Values:
         if found is WRONG or found.tzinfo is not None:
             return found
         if tz is None:
-            self.wrong(
-                node.at, f"{name}: {found.isoformat()} has no offset; write {found.isoformat()}Z, or put tz beside it."
-            )
+            self.wrong(node.at, f"{name}: {found.isoformat()} has no offset. Write {found.isoformat()}Z, or add tz.")
             return WRONG
         return to_datetime(zone(tz).to_epoch(wall_seconds(found)))
 
     def length(self, node: Node, name: str) -> Any:
         """A length of time, in seconds or as a text."""
         if isinstance(node.value, bool) or not isinstance(node.value, int | str):
-            return self.expected(node, 'a length of time, such as "10m", or whole seconds', name)
+            return self.expected(node, 'a duration such as "10m", or whole seconds', name)
         return self.checked(node, lambda: seconds(node.value, name))
 
     def expected_choice(self, node: Node, name: str, choices: Sequence[str]) -> Any:
         """Note that a word is none of a few, with the one that it is like."""
         close = get_close_matches(node.value, choices, 1) if isinstance(node.value, str) else []
-        hint = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(choices)}."
+        hint = f"Did you mean {close[0]}?" if close else f"Use one of {', '.join(choices)}."
         shown = repr(node.value)[:60] if isinstance(node.value, str) else kind_of(node.value)
-        self.wrong(node.at, f"{name}: {shown} is no choice; {hint}")
+        self.wrong(node.at, f"{name}: {shown} is not allowed. {hint}")
         return WRONG
 
     def days(self, node: Node, name: str) -> Any:

@@ -25,7 +25,7 @@ _YEAR: Final = 366 * 86_400
 _MAX_STRETCHES: Final = 100
 _ORDINALS: Final = ("1st", "2nd", "3rd", "4th", "5th")
 _NOTES: Final = (
-    "Functions are tasks here: a worker's app must have them under these names. Arguments are the payload, by name.",
+    "A worker's app must register each function as a task with this name. Arguments become the payload, by name.",
 )
 
 
@@ -42,22 +42,22 @@ def read_jobs(url: str, source: str, horizon: Horizon, *, python: str | None = N
             found.leave(origin, str(error))
         except (TypeError, KeyError, AttributeError, AssertionError, OverflowError, RecursionError) as error:
             # Whatever a pickle has made the process say.
-            found.leave(origin, f"what was told of it makes no sense ({type(error).__name__}: {error})")
+            found.leave(origin, f"its data is invalid ({type(error).__name__}: {error})")
     return found
 
 
 def _unpickled(states: Iterable[bytes], horizon: Horizon, python: str | None) -> Sequence[dict[str, Any]]:
     jobs = [base64.b64encode(state).decode() for state in states]
     asked = {"jobs": jobs, "after": horizon.after, "until": horizon.until}
-    answers = run_child("apscheduler_child", python=python, asked=asked, what="opens the pickles")
+    answers = run_child("apscheduler_child", python=python, asked=asked, what="unpickles the jobs")
     if not isinstance(answers, list) or len(answers) != len(jobs):
-        raise InvalidError("the process that opens the pickles gave no answer.")
+        raise InvalidError("the process that unpickles the jobs returned no result.")
     return answers
 
 
 def _entry(name: str, job: Mapping[str, Any], origin: str, horizon: Horizon) -> ImportedSchedule:
     if "error" in job:
-        hint = "; --python names an interpreter that has it" if "ModuleNotFoundError" in job["error"] else ""
+        hint = ". Use --python with an interpreter that has it" if "ModuleNotFoundError" in job["error"] else ""
         raise ValueError(f"it cannot be read ({job['error']}){hint}")
     called = job["name"] if re.fullmatch(r"[0-9a-f]{32}", name) and job["name"] else name
     entry = ImportedSchedule(str(called), {}, origin)
@@ -73,13 +73,13 @@ def _entry(name: str, job: Mapping[str, Any], origin: str, horizon: Horizon) -> 
         entry.fields["start_within"] = max(_GRACE, grace)
         if grace < _GRACE:
             entry.notes.append(
-                f"misfire_grace_time = {grace} is for handing a run over there; here it may take {_GRACE} s to begin."
+                f"misfire_grace_time = {grace} only covers the hand-over there. Here, a run may start {_GRACE} s late."
             )
     entry.fields["catch_up"] = "latest" if job["coalesce"] else "all"
     if (job["max_instances"] or 1) != 1:
         entry.fields["max_concurrent"] = job["max_instances"]
     if job["executor"] not in (None, "default"):
-        entry.notes.append(f"executor {job['executor']!r} is not carried over; a queue may do.")
+        entry.notes.append(f"executor {job['executor']!r} is not imported. Consider a queue.")
     if job["paused"]:
         entry.off = "it is paused"
     return entry
@@ -89,11 +89,11 @@ def _arguments(job: Mapping[str, Any], entry: ImportedSchedule) -> None:
     payload: dict[str, Any] = {}
     for part in ("kwargs", "args"):
         if "shown" in job[part]:
-            entry.notes.append(f"{part} are no JSON, and not carried over: {job[part]['shown']}")
+            entry.notes.append(f"{part} are not JSON and not imported: {job[part]['shown']}")
         elif job[part]["value"]:
             payload |= job[part]["value"] if part == "kwargs" else {"args": job[part]["value"]}
     if "args" in payload:
-        entry.notes.append("args have no names here: give each the name of its parameter.")
+        entry.notes.append("Positional args have no names: use the parameter names in the payload.")
     if payload:
         entry.fields["payload"] = payload
 
@@ -104,16 +104,20 @@ def _trigger(trigger: Mapping[str, Any], entry: ImportedSchedule, horizon: Horiz
         parts = [_trigger(each, entry, horizon) for each in trigger["triggers"]]
         for fields, _ in parts:
             if "every" in fields:
-                raise ValueError("an interval beside other triggers is counted from the last fire of any of them")
+                raise ValueError(
+                    "an interval combined with other triggers is counted from the last firing of any of them"
+                )
             if extra := set(fields) - {"cron", "at", "tz", "any_of"}:
-                raise ValueError(f"one of its triggers has {', '.join(sorted(extra))}, which only a whole schedule has")
+                raise ValueError(
+                    f"one of its triggers has {', '.join(sorted(extra))}, which only a complete schedule can have"
+                )
         any_of = [fields for fields, _ in parts]
         return {"any_of": any_of}, lambda after, until: [at for _, fires in parts for at in fires(after, until)]
     if kind not in ("CronTrigger", "IntervalTrigger", "DateTrigger"):
-        raise ValueError(f"its trigger is of the kind {kind}, which cannot be said here")
+        raise ValueError(f"its trigger is of the kind {kind}, which has no equivalent")
     if trigger["jitter"]:
         entry.fields["spread"] = int(trigger["jitter"])
-        entry.notes.append("jitter: here every run is late by the same part of it, each schedule by its own.")
+        entry.notes.append("jitter: Tickbird delays all runs of a schedule by the same fixed offset.")
     if kind == "DateTrigger":
         at = datetime.fromisoformat(_without_fraction(trigger["at"]))
         return {"at": at.isoformat()}, lambda after, until: [int(at.timestamp())]
@@ -126,7 +130,7 @@ def _trigger(trigger: Mapping[str, Any], entry: ImportedSchedule, horizon: Horiz
         assert start is not None
         step = trigger["seconds"]
         if step < 1 or step != int(step):
-            raise ValueError(f"every {step:g} s: ticks lie on whole seconds, at least one apart")
+            raise ValueError(f"every {step:g} s: ticks are whole seconds, at least one second apart")
         fields = {"every": f"{int(step)}s", "anchor": start.isoformat(), **window}
         return fields, _steps(int(start.timestamp()), int(step))
     return {**_cron(trigger["fields"]), "tz": trigger["tz"] or "UTC", **window}, _next_firings(trigger["stretches"])
@@ -157,9 +161,9 @@ def _cron(fields: Mapping[str, str]) -> dict[str, Any]:
     """The cron of its fields, all of which must match."""
     made: dict[str, Any] = {}
     if fields["year"] != "*":
-        raise ValueError(f"year = {fields['year']} cannot be said in cron; set start_at and end_at")
+        raise ValueError(f"year = {fields['year']} cannot be expressed in cron. Set start_at and end_at")
     if fields["week"] != "*":
-        raise ValueError(f"week = {fields['week']}: weeks of the year cannot be said in cron")
+        raise ValueError(f"week = {fields['week']}: weeks of the year cannot be expressed in cron")
     second, minute, hour = (_clock(fields[name], name) for name in ("second", "minute", "hour"))
     month = spelled(_values(fields["month"], "month"), "month")
     weekdays = _values(fields["day_of_week"], "day_of_week")

@@ -18,13 +18,11 @@ _NAMES: Final = {
     "month": {name: number for number, name in enumerate(MONTHS, 1)},
     "weekday": {name: number for number, name in enumerate(WEEKDAYS)},
 }
-NOWFUN: Final = (
-    "It has a clock of its own there (nowfun); here its times are those of tz: see whether that is the same."
-)
-INTERVAL: Final = "Beat counts an interval from its own last run, and so drifts; here the grid is fixed."
+NOWFUN: Final = "It has its own clock (nowfun) in Celery. Tickbird uses tz: check that it is the same."
+INTERVAL: Final = "Beat counts an interval from its last run, so it drifts. Tickbird has a fixed grid."
 NOTES: Final = (
-    "The tasks must be there under these names: a worker whose app has them. Arguments are the payload, by name.",
-    "Beat sends a task however many of it are running, and makes up for what it missed once: hence overlap = allow.",
+    "A worker's app must register the tasks with these names. Arguments become the payload, by name.",
+    "Beat sends a task even if others are running, and sends a missed one once: therefore overlap = allow.",
 )
 
 
@@ -52,7 +50,7 @@ def _field(value: Any, name: str) -> frozenset[int]:
     everything = all_values(name)
     low, high = min(everything), max(everything)
     if isinstance(value, bool) or value is None:
-        raise ValueError(f"{name}: {value!r} is not what a crontab has there")
+        raise ValueError(f"{name}: {value!r} is not valid in a crontab")
     if isinstance(value, int):
         found = {value}
     elif isinstance(value, str):
@@ -75,7 +73,7 @@ def _part(text: str, name: str, low: int, high: int) -> list[int]:
         first = number_of(begin, _NAMES.get(name, {}))
         last = number_of(end, _NAMES.get(name, {})) if dash else first
         if slash and not dash and begin.isdigit():
-            raise ValueError(f"{name}: {text!r} has a step behind a single number, which Celery refuses")
+            raise ValueError(f"{name}: {text!r} has a step after a single number, which Celery refuses")
         if not low <= min(first, last) <= max(first, last) <= high:
             raise ValueError(f"{name}: {text!r} is not from {low} to {high}")
         # A range may go over the end of the clock.
@@ -87,7 +85,7 @@ def interval(length: timedelta, last: datetime | None, entry: ImportedSchedule) 
     """Elapsed time, counted from the last run where that is known."""
     seconds = length.total_seconds()
     if seconds < 1 or seconds != int(seconds):
-        raise ValueError(f"every {seconds:g} s: ticks lie on whole seconds, at least one apart")
+        raise ValueError(f"every {seconds:g} s: ticks are whole seconds, at least one second apart")
     entry.fields["every"] = f"{int(seconds)}s"
     entry.notes.append(INTERVAL)
     if last is not None:
@@ -100,7 +98,7 @@ def arguments(args: Any, kwargs: Any, entry: ImportedSchedule) -> None:
     payload = dict(kwargs or {})
     if args:
         payload["args"] = list(args)
-        entry.notes.append("args have no names here: give each the name of its parameter.")
+        entry.notes.append("Positional args have no names: use the parameter names in the payload.")
     if payload:
         entry.fields["payload"] = payload
 
@@ -122,8 +120,6 @@ def options(given: Any, entry: ImportedSchedule) -> None:
         elif name in ("expires", "expire_seconds") and (length := _seconds(value)) is not None:
             entry.fields["start_within"] = max(1, ceil(length))
         elif name == "priority":
-            entry.notes.append(
-                f"priority = {value!r} is not carried over: which end comes first depends on the broker."
-            )
+            entry.notes.append(f"priority = {value!r} is not imported: the order of priorities depends on the broker.")
         else:
-            entry.notes.append(f"{name} = {value!r} is not carried over.")
+            entry.notes.append(f"{name} = {value!r} is not imported.")

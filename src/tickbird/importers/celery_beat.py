@@ -15,7 +15,7 @@ from tickbird.importers.sandbox import run_child
 _SCHEDULES: Final = ("beat_schedule", "CELERY_BEAT_SCHEDULE", "CELERYBEAT_SCHEDULE")
 _ZONES: Final = ("timezone", "CELERY_TIMEZONE")
 _UTC: Final = ("enable_utc", "CELERY_ENABLE_UTC")
-_LOCAL: Final = "enable_utc is off and no timezone is set, so that beat goes by the clock of its machine"
+_LOCAL: Final = "enable_utc is off and no timezone is set, so beat uses the time zone of its machine"
 _SUMS: Final = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 _MAX_SIZE: Final = 10**18
 _MAX_RANGE: Final = 1_000
@@ -34,7 +34,7 @@ class _Unknown(Exception):
     """Something that only executing the file would tell."""
 
     def __init__(self, node: ast.AST) -> None:
-        super().__init__(f"`{short(_source(node))}` is not written out, and nothing of the file is executed")
+        super().__init__(f"`{short(_source(node))}` is not a literal, and the file is not executed")
 
 
 def read_settings(text: str, source: str, *, tz: str | None = None) -> Imported:
@@ -43,17 +43,15 @@ def read_settings(text: str, source: str, *, tz: str | None = None) -> Imported:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
         raise InvalidError(
-            f"{source} is not a Python file ({error});", hint="name the file with beat_schedule."
+            f"{source} is not a Python file ({error}).", hint="Name the file with beat_schedule."
         ) from None
     except (RecursionError, MemoryError):
-        raise InvalidError(
-            f"{source} is nested too deeply to be read;", hint="name the file with beat_schedule."
-        ) from None
+        raise InvalidError(f"{source} is nested too deeply.", hint="Name the file with beat_schedule.") from None
     found = Imported("Celery", source, notes=list(celery.NOTES))
     reader = _Reader(found)
     reader.scan(tree)
     zone = reader.named_zone() or tz or "UTC"
-    found.notes.append(f"Times are those of {zone}.")
+    found.notes.append(f"Times are in {zone}.")
     if not reader.entries and not found.not_imported:
         found.leave(source, f"it sets none of {', '.join(_SCHEDULES)}")
     for name, node in reader.entries.items():
@@ -90,7 +88,7 @@ class _Reader:
         """The zone that the file sets; where it only computes one, that is told."""
         if self.zone is None:
             if self.local:
-                self.found.leave("enable_utc", f"{_LOCAL}; name its zone with --tz")
+                self.found.leave("enable_utc", f"{_LOCAL}. Give it with --tz")
             return None
         node = self.zone
         # As ZoneInfo("Europe/Rome") or pytz.timezone("Europe/Rome").
@@ -103,7 +101,7 @@ class _Reader:
         if value is None or (isinstance(value, str) and value):
             return value
         self.found.leave(
-            "timezone", f"`{short(_source(self.zone))}` is not written out; name the zone with --tz", node.lineno
+            "timezone", f"`{short(_source(self.zone))}` is not a literal. Give the time zone with --tz", node.lineno
         )
         return None
 
@@ -136,7 +134,7 @@ class _Reader:
             if isinstance(node.func, ast.Attribute) and _last_name(node.func.value) in _SCHEDULES and node.args:
                 self._set(_SCHEDULES[0], node.args[0])
         elif called == "add_periodic_task":
-            self.found.leave(_source(node), "tasks that code adds are not known before it runs", node.lineno)
+            self.found.leave(_source(node), "tasks that are added by code are only known at run time", node.lineno)
 
     def _set(self, name: str, value: ast.expr) -> None:
         if name in _ZONES:
@@ -155,13 +153,13 @@ class _Reader:
         if (name := _text(key)) is not None:
             # As in Python itself, what comes last under a name is what counts.
             if (before := self.entries.pop(name, None)) is not None and before is not value:
-                self.found.leave(name, f"it stands again in line {value.lineno}, which counts", before.lineno)
+                self.found.leave(name, f"line {value.lineno} defines it again and overrides this", before.lineno)
             self.entries[name] = value
         elif key is None and isinstance(value, ast.Name) and isinstance(named := self.names.get(value.id), ast.Dict):
             # **others
             self._set(_SCHEDULES[0], named)
         else:
-            self.found.leave(_source(value), "its name is not written out", value.lineno)
+            self.found.leave(_source(value), "its name is not a literal", value.lineno)
 
     def value(self, node: ast.expr) -> Any:
         """What an expression stands for; raises _Unknown."""
@@ -220,16 +218,16 @@ def _entry(name: str, node: ast.expr, tz: str, reader: _Reader, found: Imported)
     try:
         written = reader.value(node)
         if not isinstance(written, dict) or not isinstance(written.get("task"), str):
-            raise ValueError("it names no task")
+            raise ValueError("it has no task")
         entry = ImportedSchedule(name, {}, f"{name}: {written['task']}", line)
         _when(written.get("schedule"), tz, entry)
         entry.fields |= {"task": written["task"], "overlap": "allow"}
         celery.arguments(written.get("args"), written.get("kwargs"), entry)
         celery.options(written.get("options"), entry)
         if written.get("relative"):
-            raise ValueError("relative = True rounds its interval to the clock, in its own way")
+            raise ValueError("relative = True rounds the interval in a way that Tickbird cannot reproduce")
     except RecursionError:
-        found.leave(f"{name}: {_source(node)}", "it is nested too deeply, or made of itself", line)
+        found.leave(f"{name}: {_source(node)}", "it is nested too deeply or contains itself", line)
         return
     except (_Unknown, ValueError, TypeError, ZeroDivisionError, OverflowError) as error:
         found.leave(f"{name}: {_source(node)}", str(error), line)
@@ -245,24 +243,24 @@ def _when(when: Any, tz: str, entry: ImportedSchedule) -> None:
     elif isinstance(when, tuple):
         kind, args, kwargs = when
         if kind == "solar":
-            raise ValueError("the sun's times are not a trigger here")
+            raise ValueError("solar schedules are not supported")
         if kwargs.pop("nowfun", False):
             entry.notes.append(celery.NOWFUN)
         if kind not in ("crontab", "schedule"):
-            raise ValueError(f"its schedule is a {kind}, which cannot be said here")
+            raise ValueError(f"its schedule is a {kind}, which has no equivalent")
         if kind == "schedule":
             length = args[0] if args else kwargs.get("run_every")
             if kwargs.get("relative") or len(args) > 1:
-                raise ValueError("relative = True rounds its interval to the clock, in its own way")
+                raise ValueError("relative = True rounds the interval in a way that Tickbird cannot reproduce")
             celery.interval(length if isinstance(length, timedelta) else timedelta(seconds=length), None, entry)
             return
         if unknown := set(kwargs) - set(celery.CRONTAB):
-            raise ValueError(f"{', '.join(sorted(unknown))} of crontab is not known")
+            raise ValueError(f"{', '.join(sorted(unknown))} of crontab is unknown")
         given = {**dict.fromkeys(celery.CRONTAB, "*"), **dict(zip(celery.CRONTAB, args, strict=False)), **kwargs}
         fields, entry.fires = celery.crontab([given[each] for each in celery.CRONTAB], tz)
         entry.fields |= fields
     else:
-        raise ValueError("its schedule is neither a crontab nor a length of time")
+        raise ValueError("its schedule is neither a crontab nor a duration")
 
 
 def execute_settings(file: str, source: str, *, tz: str | None = None, python: str | None = None) -> Imported:
@@ -271,15 +269,15 @@ def execute_settings(file: str, source: str, *, tz: str | None = None, python: s
     found = Imported("Celery", source, notes=list(celery.NOTES))
     zone = answer["zone"] or tz or "UTC"
     if answer["local"] and not answer["zone"] and tz is None:
-        found.leave("enable_utc", f"{_LOCAL}; name its zone with --tz")
-    found.notes.append(f"Times are those of {zone}.")
+        found.leave("enable_utc", f"{_LOCAL}. Give it with --tz")
+    found.notes.append(f"Times are in {zone}.")
     for told in answer["entries"]:
         name, origin = str(told["name"]), f"{told['name']}: {told['task']}"
         try:
             if told["relative"]:
-                raise ValueError("relative = True rounds its interval to the clock, in its own way")
+                raise ValueError("relative = True rounds the interval in a way that Tickbird cannot reproduce")
             if not isinstance(told["task"], str):
-                raise ValueError("it names no task")
+                raise ValueError("it has no task")
             entry = ImportedSchedule(name, {"task": told["task"], "overlap": "allow"}, origin)
             _when(_schedule_of(told), zone, entry)
             if told["nowfun"]:
@@ -303,5 +301,5 @@ def _schedule_of(told: dict[str, Any]) -> Any:
 
 def _carried(part: dict[str, Any], name: str, entry: ImportedSchedule) -> Any:
     if "shown" in part:
-        entry.notes.append(f"{name} are no JSON, and not carried over: {part['shown']}")
+        entry.notes.append(f"{name} are not JSON and not imported: {part['shown']}")
     return part.get("value")

@@ -32,9 +32,9 @@ _WRAPPERS: Final = frozenset(
 _NAMING: Final = 2_000
 _SYSTEM: Final = ("/etc/crontab", "/etc/cron.d/")
 _NOTES: Final = (
-    "Cron starts a command however many of it are running, and forgets what it misses: hence overlap and catch_up.",
-    "A tick that is planned within its grace still runs, so that a worker may be started anew.",
-    "What commands print is in their runs' logs (`tickbird logs`); nothing is mailed.",
+    "Cron starts a command even if it is still running, and ignores missed times: therefore overlap and catch_up.",
+    "A tick that is planned within its grace still runs, so that you can restart a worker.",
+    "The output of commands is in the logs of their runs (`tickbird logs`). Nothing is mailed.",
 )
 
 
@@ -58,20 +58,20 @@ def read_crontab(text: str, source: str, *, system: bool | None = None, tz: str 
     said = [(number, line) for number, line in lines if line and not line.startswith("#")]
     for number, line in said:
         if not _is_text(line):
-            found.leave(line.encode("utf-8", "replace").decode(), "it is not UTF-8; save the file as that", number)
+            found.leave(line.encode("utf-8", "replace").decode(), "it is not UTF-8. Save the file as UTF-8", number)
     said = [(number, line) for number, line in said if _is_text(line)]
     settings = {number: None if line[0] in "*@" else _SETTING.fullmatch(line) for number, line in said}
     if system is None:
         system = source.startswith(_SYSTEM) or _has_users([line for number, line in said if settings[number] is None])
         if system:
-            found.notes.append("The word behind the time is taken for the user; --personal says that it is none.")
+            found.notes.append("The word after the time is read as the user. If it is not, use --personal.")
     state = _State(tz=tz, machine=tz)
     for number, line in said:
         if (setting := settings[number]) is not None:
             _set(state, setting[1] or setting[2] or setting[3], _unquoted(setting[4]), number, found)
         else:
             _entry(state, line, number, system, found)
-    found.notes.append(f"Times are those of {tz} where no CRON_TZ says otherwise; --tz names another zone.")
+    found.notes.append(f"Times are in {tz} unless CRON_TZ is set. Use --tz for another time zone.")
     return found
 
 
@@ -116,11 +116,11 @@ def _set(state: _State, name: str, value: str, line: int, found: Imported) -> No
         state.delay = int(value) * 60 if value.isdigit() else 0
     elif name in ("MAILTO", "MAILFROM"):
         if value:
-            found.leave(f"{name}={value}", "nothing is mailed here; let somebody watch for failed runs", line)
+            found.leave(f"{name}={value}", "Tickbird sends no mail. Monitor failed runs instead", line)
     elif name.startswith("TICKBIRD_"):
-        found.leave(f"{name}={value}", "Tickbird sets such variables itself", line)
+        found.leave(f"{name}={value}", "Tickbird sets these variables itself", line)
     elif not _VARIABLE.fullmatch(name):
-        found.leave(f"{name}={value}", "that is not the name of a variable, and no program could use it", line)
+        found.leave(f"{name}={value}", "this is not a valid variable name", line)
     elif "\0" in value:
         found.leave(f"{name}={value}", "a variable cannot hold a NUL", line)
     else:
@@ -155,14 +155,16 @@ def _entry(state: _State, line: str, number: int, system: bool, found: Imported)
     )
     if state.delay:
         entry.fields["spread"] = state.delay
-        entry.notes.append("RANDOM_DELAY: here every run is late by the same part of it, each schedule by its own.")
+        entry.notes.append("RANDOM_DELAY: Tickbird delays all runs of a schedule by the same fixed offset.")
     if _STEP_OF_ONE.search(when):
         entry.notes.append(
-            "A step behind a single number goes to the end of the field here, as in cronie; Debian's cron"
-            " refuses it, and older ones take the number alone."
+            "A step after a single number extends to the end of the field, as in cronie. Debian's cron"
+            " refuses it, and older versions use only the number."
         )
     if "TZ" in state.env and state.env["TZ"] != state.tz:
-        entry.notes.append("TZ is for the command alone, as in cron; CRON_TZ, or tz here, is the zone of its times.")
+        entry.notes.append(
+            "TZ only applies to the command, as in cron. CRON_TZ, or tz here, is the time zone of its times."
+        )
     if "HOME" in state.env:
         entry.fields[CommandSpec.kind]["folder"] = state.env["HOME"]
     found.add(entry)
@@ -171,11 +173,11 @@ def _entry(state: _State, line: str, number: int, system: bool, found: Imported)
 def _trigger(when: str) -> tuple[dict[str, Any] | None, str]:
     """The trigger, or why there is none."""
     if when.lower() == "@reboot":
-        return None, "it runs when the machine starts, which is no time; let the service manager of the machine do it"
+        return None, "it runs when the machine starts. Use the service manager of the machine instead"
     if when.startswith("@") and when[1:].lower() not in _NICKNAMES:
-        return None, f"{when} is not a time that this cron knows"
+        return None, f"{when} is not a known cron time"
     if "~" in when:
-        return None, "a random time (~) is chosen anew by each cron that reads it; choose one, or set spread"
+        return None, "a random time (~) differs each time cron reads it. Choose a time, or set spread"
     try:
         cron(when)
     except InvalidError as error:

@@ -28,9 +28,9 @@ def stream(url: str, statement: str) -> Iterator[Row]:
     if scheme.partition("+")[0] in ("postgresql", "postgres"):
         return _from_postgres(_without_driver(url), statement)
     raise InvalidError(
-        f"{describe_url(url)!r} is not a database that can be read;",
+        f"{describe_url(url)!r} is not a supported database URL.",
         field="url",
-        hint="name it as sqlite:///path/to/file.db or postgresql://user@host/database.",
+        hint="Write sqlite:///path/to/file.db or postgresql://user@host/database.",
     )
 
 
@@ -54,7 +54,7 @@ def _without_driver(url: str) -> str:
 
 def _from_sqlite(path: str, statement: str) -> Iterator[Row]:
     if not Path(path).is_file():
-        raise InvalidError(f"there is no file {path[:200]!r};", field="url", hint="write sqlite:///path/to/file.db.")
+        raise InvalidError(f"there is no file {path[:200]!r}.", field="url", hint="Write sqlite:///path/to/file.db.")
     try:
         with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=10)) as connection:
             connection.row_factory = sqlite3.Row
@@ -73,7 +73,7 @@ def _from_postgres(url: str, statement: str) -> Iterator[Row]:
         from tickbird.store.shared.postgres_url import PostgresUrl
     except ImportError:
         raise StoreError(
-            "PostgreSQL needs the psycopg driver;", hint="install it with `pip install 'tickbird[postgres]'`."
+            "PostgreSQL needs the psycopg driver.", hint="Install it with `pip install 'tickbird[postgres]'`."
         ) from None
     conninfo = make_conninfo("", **{**PostgresUrl.parse(url).parameters, "connect_timeout": "10"})
     try:

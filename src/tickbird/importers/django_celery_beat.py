@@ -21,7 +21,7 @@ def read_database(url: str, source: str) -> Imported:
     for row in fetch(url, load_statements("tickbird.importers", "django_celery_beat")["periodic_tasks"]):
         origin = f"{row['name']}: {row['task']}"
         if row["task"] == _OWN:
-            found.leave(origin, "it tidies up behind Celery, and has nothing to do here")
+            found.leave(origin, "it cleans up Celery's own tables and is not needed")
             continue
         try:
             found.add(_entry(row, origin))
@@ -46,7 +46,7 @@ def _entry(row: Row, origin: str) -> ImportedSchedule:
     if row["one_off"] and row["clocked_time"] is None:
         entry.fields["max_runs"] = 1
     if not row["enabled"]:
-        entry.off = "it is not enabled"
+        entry.off = "it is disabled"
     return entry
 
 
@@ -57,14 +57,14 @@ def _when(row: Row, entry: ImportedSchedule) -> None:
         entry.fields |= fields
     elif row["every"] is not None:
         if row["period"] == "microseconds":
-            raise ValueError("ticks lie on whole seconds, at least one apart")
+            raise ValueError("ticks are whole seconds, at least one second apart")
         # One that has never run begins when it is told to.
         last = row["last_run_at"] or row["start_time"] or row["date_changed"]
         celery.interval(timedelta(**{row["period"]: row["every"]}), None if last is None else _instant(last), entry)
     elif row["clocked_time"] is not None:
         entry.fields["at"] = _instant(row["clocked_time"]).isoformat()
     elif row["event"] is not None:
-        raise ValueError("the sun's times are not a trigger here")
+        raise ValueError("solar schedules are not supported")
     else:
         raise ValueError("it has no schedule")
 
@@ -74,9 +74,9 @@ def _json(row: Row, name: str, kind: type) -> Any:
     try:
         found = json.loads(row[name] or ("[]" if kind is list else "{}"))
     except ValueError:
-        raise ValueError(f"its {name} are no JSON: {short(str(row[name]))}") from None
+        raise ValueError(f"its {name} are not JSON: {short(str(row[name]))}") from None
     if not isinstance(found, kind):
-        raise ValueError(f"its {name} are no {'list' if kind is list else 'object'} of JSON: {short(str(row[name]))}")
+        raise ValueError(f"its {name} are not a JSON {'list' if kind is list else 'object'}: {short(str(row[name]))}")
     return found
 
 

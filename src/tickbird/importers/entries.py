@@ -70,7 +70,7 @@ class Imported:
         for entry in self.entries:
             entry.fields["shadow"] = True
         self.notes.append(
-            "All are shadows, of which nothing runs; see `tickbird shadow report`. To cut over, take shadow away."
+            "All are shadows: nothing runs. See `tickbird shadow report`. For real runs, remove `shadow`."
         )
 
     def leave(self, origin: str, reason: str, line: int | None = None) -> None:

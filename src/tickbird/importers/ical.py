@@ -25,7 +25,7 @@ _ESCAPE: Final = re.compile(r"\\(.)")
 # A rule with only its start, to which RDATE adds.
 _SINGLE: Final = "FREQ=YEARLY;COUNT=1"
 _NOTES: Final = (
-    "A schedule ticks when its event begins; how long the event takes, who is invited and alarms are not carried over.",
+    "A schedule ticks when its event begins; how long the event takes, who is invited and alarms are not imported.",
 )
 
 
@@ -99,7 +99,9 @@ class _Zones:
                 return zone(name).name
             except TriggerError:
                 continue
-        raise ValueError(f"its zone {tzid[:60]!r} is no IANA zone; name one with --zone '{tzid[:60]}=Europe/Rome'")
+        raise ValueError(
+            f"its zone {tzid[:60]!r} is not an IANA time zone. Map it with --zone '{tzid[:60]}=Europe/Rome'"
+        )
 
 
 def read_calendar(
@@ -113,7 +115,7 @@ def read_calendar(
 ) -> Imported:
     """All events of a calendar; times without a zone are in `tz`, and events without a tick after `after` are over."""
     found = Imported("iCalendar", source, notes=list(_NOTES))
-    found.notes.append(f"Times without a zone are those of {tz}; --tz names another.")
+    found.notes.append(f"Times without a time zone are in {tz}. Use --tz for another time zone.")
     known = _Zones(zones or {}, tz)
     components = list(_components(_unfolded(text), found))
     for component in components:
@@ -124,7 +126,7 @@ def read_calendar(
     for component in components:
         if component.kind != "VEVENT":
             if component.kind not in ("VTIMEZONE", "VCALENDAR"):
-                found.leave(_origin(component), f"a {component.kind} is no event", component.line)
+                found.leave(_origin(component), f"a {component.kind} is not an event", component.line)
         elif "RECURRENCE-ID" in component.properties:
             changed.append(component)
         else:
@@ -171,16 +173,16 @@ def _event(component: _Component, zones: _Zones) -> _Event:
     [dtstart] = component.properties["DTSTART"]
     tz, start, all_day = _moment(dtstart, dtstart.value, zones)
     if all_day:
-        notes.append("It is an event of whole days: it ticks at 00:00.")
+        notes.append("It is an all-day event: it ticks at 00:00.")
     rules = [rule.value for rule in component.properties.get("RRULE", [])]
     if len(rules) > 1 or "EXRULE" in component.properties:
-        raise ValueError("it has several rules, or an EXRULE; make a schedule of each rule")
+        raise ValueError("it has several rules, or an EXRULE. Create a schedule for each rule")
     event = _Event(component, _origin(component), tz, start, all_day, rules[0] if rules else None, set(), set(), notes)
     event.exdate |= set(_dates(component, "EXDATE", event, zones))
     event.rdate |= set(_dates(component, "RDATE", event, zones))
     if event.rule is not None and not _is_in_rule(event):
         event.rdate.add(start)
-        notes.append("Its start is no date of its rule: added as rdate, since calendars show it.")
+        notes.append("Its start does not match its rule. It is added as rdate, because calendars show it.")
     return event
 
 
@@ -211,7 +213,7 @@ def _change_tick(component: _Component, event: _Event | None, zones: _Zones) -> 
     if event is None:
         raise ValueError("it changes an occurrence of an event that is not in the calendar")
     if "RANGE" in stated.params:
-        raise ValueError("it changes all later occurrences; end the rule with UNTIL, and make another schedule")
+        raise ValueError("it changes all later occurrences. End the rule with UNTIL, and create another schedule")
     before = _in_event(stated, stated.value, event, zones)
     if component.text("STATUS").upper() == "CANCELLED":
         event.exdate.add(before)
@@ -226,7 +228,7 @@ def _change_tick(component: _Component, event: _Event | None, zones: _Zones) -> 
         event.rdate.add(after)
         event.notes.append(f"The occurrence of {before} is moved to {after} (line {component.line}).")
     else:
-        text = f"The occurrence of {before} is described otherwise (line {component.line}): not carried over."
+        text = f"The occurrence of {before} has another description (line {component.line}): not imported."
         event.notes.append(text)
 
 
@@ -234,7 +236,7 @@ def _moment(stated: _Property, text: str, zones: _Zones) -> tuple[str, datetime,
     """The zone, the wall-clock time in it, and whether it is a date without a time."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text[:40]!r} is no date of iCalendar, such as 20260131T090000")
+        raise ValueError(f"{text[:40]!r} is not an iCalendar date such as 20260131T090000")
     year, month, day, hour, minute, second, utc = match.groups()
     is_date = hour is None
     try:
@@ -293,7 +295,7 @@ def _components(lines: Iterable[tuple[int, str]], found: Imported) -> Iterator[_
     for number, line in lines:
         match = _LINE.fullmatch(line)
         if match is None:
-            found.leave(short(line), "this is no line of iCalendar", number)
+            found.leave(short(line), "this is not an iCalendar line", number)
             continue
         name, params, value = match[1].upper(), match[2], match[3]
         if name == "BEGIN":
@@ -306,14 +308,14 @@ def _components(lines: Iterable[tuple[int, str]], found: Imported) -> Iterator[_
             if [outer.kind for outer in stack] == ["VCALENDAR"]:
                 number_of_events += 1
                 if number_of_events > MAX_EVENTS:
-                    raise InvalidError(f"there are more than {MAX_EVENTS:,} events;", hint="import them in parts.")
+                    raise InvalidError(f"there are more than {MAX_EVENTS:,} events.", hint="Import them in parts.")
                 yield component
         elif stack:
             pairs = {key.upper(): text.strip('"') for key, text in _PARAM.findall(params)}
             stack[-1].properties.setdefault(name, []).append(_Property(pairs, value))
     if stack or not is_calendar:
         reason = f"{stack[-1].kind} in line {stack[-1].line} has no END" if stack else "there is no BEGIN:VCALENDAR"
-        raise InvalidError(f"this is no whole calendar: {reason}.", hint="Export the calendar again.")
+        raise InvalidError(f"this is not a complete calendar: {reason}.", hint="Export the calendar again.")
 
 
 def read_zone_names(texts: Iterable[str]) -> dict[str, str]:
@@ -323,9 +325,9 @@ def read_zone_names(texts: Iterable[str]) -> dict[str, str]:
         name, equals, iana = text.rpartition("=")
         if not equals or not name:
             raise InvalidError(
-                f"--zone: {text[:60]!r} is not of the form NAME=ZONE;",
+                f"--zone: {text[:60]!r} is not NAME=ZONE.",
                 field="zone",
-                hint="write, for example, 'W. Europe Standard Time=Europe/Berlin'.",
+                hint="Write, for example, 'W. Europe Standard Time=Europe/Berlin'.",
             )
         names[name] = zone(iana).name
     return names

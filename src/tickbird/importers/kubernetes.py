@@ -37,21 +37,21 @@ _REFERENCE: Final = re.compile(r"\$(\$|\(([A-Za-z0-9_.-]+)\))")
 _TRUE: Final = (True, "y", "yes", "on", "true")
 _DURATION: Final = re.compile(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 _NOTES: Final = (
-    "Each CronJob ran in a container; here a worker starts its program, and must have it and what came from secrets.",
-    "Kubernetes makes up for the last tick that it missed: hence catch_up = latest.",
+    "Each CronJob ran in a container. Here a worker starts its program: it needs the program and the secrets.",
+    "Kubernetes runs the last missed tick: therefore catch_up = latest.",
 )
 
 
 def read_cronjobs(text: str, source: str, *, tz: str = "UTC") -> Imported:
     """All CronJobs of a text, YAML or JSON, one or several documents or lists; `tz` is that of the cluster."""
     found = Imported("Kubernetes", source, notes=list(_NOTES))
-    found.notes.append(f"Times are those of {tz} where no timeZone says otherwise; --tz names the zone of the cluster.")
+    found.notes.append(f"Times are in {tz} unless timeZone is set. Use --tz for the time zone of the cluster.")
     for each in objects_of(text):
         if each.get("kind") == "CronJob":
             _cron_job(each, tz, found)
         elif each:
             name = full_name(each) if at_path(each, "metadata", "name") else ""
-            found.leave(f"{each.get('kind', 'an object')} {name}".strip(), "it is no CronJob")
+            found.leave(f"{each.get('kind', 'an object')} {name}".strip(), "it is not a CronJob")
     return found
 
 
@@ -73,8 +73,8 @@ def _documents(text: str) -> Iterator[Any]:
     except Unreadable as error:
         where = "" if error.at is None else f" in line {error.at[0]}, column {error.at[1]}"
         raise InvalidError(
-            f"this cannot be read as YAML{where}: {error.reason};",
-            hint="or import what `kubectl get cronjobs -o json` prints.",
+            f"this is not valid YAML{where}: {error.reason}.",
+            hint="Fix it, or import the output of `kubectl get cronjobs -o json`.",
         ) from None
 
 
@@ -125,7 +125,7 @@ def _cron_job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
     try:
         if prefix is not None:
             if at_path(spec, "timeZone"):
-                raise ValueError("it has a zone in its schedule beside timeZone, and Kubernetes takes one of them only")
+                raise ValueError("it has a time zone in its schedule and in timeZone, but Kubernetes accepts only one")
             zone, when = prefix[1], when[prefix.end() :]
         trigger, clock = _trigger(when, zone)
     except ValueError as error:
@@ -135,14 +135,14 @@ def _cron_job(document: Mapping[str, Any], tz: str, found: Imported) -> None:
         name, {**trigger, "tz": zone}, origin, fires=None if clock is None else clock.fires_by_clock(zone)
     )
     if prefix is not None:
-        entry.notes.append("A zone in the schedule is what older versions of Kubernetes understand.")
+        entry.notes.append("Only older versions of Kubernetes accept a time zone in the schedule.")
     if clock is None:
-        entry.notes.append("Counted from 1970 on, not from when the CronJob was made.")
+        entry.notes.append("Counted from 1970, not from the creation of the CronJob.")
     pod = at_path(spec, "jobTemplate", "spec", "template", "spec")
     entry.fields |= _policies(spec, entry)
     command = _command(pod, entry)
     if command is None:
-        entry.off = "only its image says what it starts; name the program"
+        entry.off = "its program is only defined in the image; add the program"
         entry.fields[CommandSpec.kind] = ["/bin/true"]
     else:
         entry.fields[CommandSpec.kind] = command
@@ -164,10 +164,12 @@ def _policies(spec: Any, entry: ImportedSchedule) -> dict[str, Any]:
     made["retries"] = 6 if limit is None else limit
     if (seconds := at_path(job, "activeDeadlineSeconds")) is not None:
         made["timeout"] = seconds
-        entry.notes.append("activeDeadlineSeconds is for all attempts together there, and for each here.")
+        entry.notes.append(
+            "activeDeadlineSeconds limits all attempts together in Kubernetes. The timeout here limits each attempt."
+        )
     for field in ("parallelism", "completions"):
         if (at_path(job, field) or 1) != 1:
-            entry.notes.append(f"{field}: {at_path(job, field)} is not carried over: one run starts one program.")
+            entry.notes.append(f"{field}: {at_path(job, field)} is not imported: one run starts one program.")
     return made
 
 
@@ -175,7 +177,7 @@ def _command(pod: Any, entry: ImportedSchedule) -> dict[str, Any] | None:
     containers = _listed(pod, "containers")
     container = at_path(containers, 0)
     if len(containers) > 1 or at_path(pod, "initContainers"):
-        entry.notes.append("Other containers of it are not carried over.")
+        entry.notes.append("Its other containers are not imported.")
     image = at_path(container, "image")
     entry.notes.append(f"It ran in {image}.")
     env = _env(container, entry)
@@ -183,7 +185,7 @@ def _command(pod: Any, entry: ImportedSchedule) -> dict[str, Any] | None:
     command, args = ([_filled(str(word), env, entry) for word in part] for part in given)
     if not command:
         if args:
-            entry.notes.append(f"Its image's own program is given: {short(shlex.join(args))}")
+            entry.notes.append(f"Arguments for the program of its image: {short(shlex.join(args))}")
         return None
     words = [*command, *args]
     made: dict[str, Any] = {"program": words[0], "args": words[1:]}
@@ -207,9 +209,7 @@ def _env(container: Any, entry: ImportedSchedule) -> dict[str, Any]:
     for each in _listed(container, "env"):
         name, source = str(at_path(each, "name")), at_path(each, "valueFrom")
         if not _VARIABLE.fullmatch(name) or name.startswith("TICKBIRD_"):
-            entry.notes.append(
-                f"The variable {short(name)} is not carried over: no program here can have it by that name."
-            )
+            entry.notes.append(f"The variable {short(name)} is not imported: the name is not a valid variable name.")
             continue
         if not isinstance(source, Mapping):
             made[name] = _filled(str(at_path(each, "value") or ""), made, entry)
@@ -218,9 +218,9 @@ def _env(container: Any, entry: ImportedSchedule) -> dict[str, Any]:
         kind, *_ = (*source,) or ("",)
         places = (at_path(source, str(kind), place) for place in ("name", "fieldPath", "resource"))
         wanted = next((place for place in places if place), "")
-        entry.notes.append(f"{name} came from {kind} {wanted}: give it to the worker.")
+        entry.notes.append(f"{name} came from {kind} {wanted}: set it for the worker.")
     for each in _listed(container, "envFrom"):
-        entry.notes.append(f"All variables of {short(json.dumps(each))} are not carried over.")
+        entry.notes.append(f"The variables of {short(json.dumps(each))} are not imported.")
     return made
 
 
@@ -232,7 +232,7 @@ def _filled(text: str, env: Mapping[str, Any], entry: ImportedSchedule) -> str:
             return "$"
         value = env.get(found[2])
         if isinstance(value, Mapping):
-            entry.notes.append(f"$({found[2]}) was filled in by Kubernetes, out of a secret or the like: do that here.")
+            entry.notes.append(f"$({found[2]}) was set by Kubernetes, for example from a secret. Set it here.")
         return value if isinstance(value, str) else found[0]
 
     return _REFERENCE.sub(filled, text)
@@ -267,7 +267,7 @@ def _trigger(when: str, tz: str) -> tuple[dict[str, Any], CronSets | None]:
 def _matched(text: str) -> tuple[str, ...]:
     found = _DURATION.fullmatch(text)
     if not found or not text:
-        raise ValueError(f"{text!r} is not a length of time")
+        raise ValueError(f"{text!r} is not a duration")
     return found.groups()
 
 

@@ -57,8 +57,8 @@ def text_of(made: ImportResult, spelling: Format) -> str:
 
 def operator_notes_of(made: ImportResult) -> list[str]:
     """All that a text with remarks has, in lines for where there are none."""
-    lines = [f"left out: {each}" for each in made.not_imported]
-    lines += [f"not written as a schedule, since {each.off}: {each.name}" for each in made.off]
+    lines = [f"not imported: {each}" for each in made.not_imported]
+    lines += [f"not written as a schedule, because {each.off}: {each.name}" for each in made.off]
     off = {each.name for each in made.off}
     for entry in made.imported.entries:
         if entry.name in made.document.schedules and entry.name not in off:
@@ -70,7 +70,7 @@ def _remarks(made: ImportResult, entry: ImportedSchedule) -> list[str]:
     lines = [entry.origin if entry.line is None else f"line {entry.line}: {entry.origin}", *entry.notes]
     if days := made.differences.get(entry.name):
         system = made.imported.system
-        lines.append(f"When clocks change, {system} has another rule. Not the same are:")
+        lines.append(f"{system} handles DST changes differently. Different instants:")
         lines += [f"  {each.description(system)}" for each in days]
     return lines
 
@@ -78,21 +78,21 @@ def _remarks(made: ImportResult, entry: ImportedSchedule) -> list[str]:
 def _head(made: ImportResult) -> list[str]:
     imported = made.imported
     lines = [
-        f"Imported from {imported.source} ({imported.system}). See it with `tickbird diff`, then `tickbird apply`."
+        f"Imported from {imported.source} ({imported.system}). Review it with `tickbird diff`, then `tickbird apply`."
     ]
     lines += imported.notes
     programs = sorted({spec.program for spec in _commands(made)})
     if programs:
         allowed = " ".join(f"--allow-command {each}" for each in programs[:20])
         programs_more = " …" if len(programs) > 20 else ""
-        lines.append(f"Its workers must allow them: tickbird worker {allowed}{programs_more}")
+        lines.append(f"Workers must allow these programs: tickbird worker {allowed}{programs_more}")
         if variables := _variables(made):
             allowed = " ".join(f"--allow-env {each}" for each in variables[:20])
-            lines.append(f"and the variables that they set: {allowed}{' …' if len(variables) > 20 else ''}")
+            lines.append(f"and these variables: {allowed}{' …' if len(variables) > 20 else ''}")
     if made.not_imported:
-        lines += ["", "Left out:", *(f"  {each}" for each in made.not_imported)]
+        lines += ["", "Not imported:", *(f"  {each}" for each in made.not_imported)]
     for entry in made.off:
-        lines += ["", f"Not written as a schedule, since {entry.off}:", *_remarks(made, entry)]
+        lines += ["", f"Not written as a schedule, because {entry.off}:", *_remarks(made, entry)]
         single = read_document({"app": made.document.app, "schedules": {entry.name: entry.fields}})
         lines += write(single, "toml").splitlines()[2:]
     return lines

@@ -35,13 +35,13 @@ def run_child(script: str, *words: str, python: str | None, asked: Any = None, w
         told.seek(0)
         answer = told.read(_MAX_OUTPUT_BYTES + 1)
         if len(answer) > _MAX_OUTPUT_BYTES:
-            raise InvalidError(f"the process that {what} answered more than {_MAX_OUTPUT_BYTES // 2**20} MiB.")
+            raise InvalidError(f"the process that {what} returned more than {_MAX_OUTPUT_BYTES // 2**20} MiB.")
         try:
             return json.loads(answer)
         except (ValueError, RecursionError):
             raise InvalidError(
-                f"the process that {what} ended with {returned}: {_last_line(complained)};",
-                hint="--python names an interpreter that has all that it needs.",
+                f"the process that {what} ended with {returned}: {_last_line(complained)}.",
+                hint="Use --python with an interpreter that has the required packages.",
             ) from None
 
 
@@ -66,4 +66,4 @@ def _last_line(complained: IO[bytes]) -> str:
     size = complained.seek(0, os.SEEK_END)
     complained.seek(max(0, size - _MAX_STDERR))
     lines = complained.read().decode(errors="replace").strip().splitlines()
-    return (lines or ["no word"])[-1][:300]
+    return (lines or ["no output"])[-1][:300]

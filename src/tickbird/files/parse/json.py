@@ -31,7 +31,7 @@ class _Reader:
         node, end = self.value(self.space(0), 0)
         end = self.space(end)
         if end != len(self.text):
-            raise self.wrong("there is more behind the end of the document", end)
+            raise self.wrong("unexpected text after the end of the document", end)
         return node, self.remarks
 
     def space(self, offset: int) -> int:
@@ -56,7 +56,7 @@ class _Reader:
             if self.text.startswith(word, start):
                 return Node(meaning, at), start + len(word)
         if word := next((word for word in _NO_NUMBERS if self.text.startswith(word, start)), ""):
-            self.remarks.append((at, f"{word} is no number that can be stored."))
+            self.remarks.append((at, f"{word} is not a storable number."))
             return Node(0, at), start + len(word)
         if number := _NUMBER.match(self.text, start):
             whole, fraction, exponent = number.groups()
@@ -66,7 +66,7 @@ class _Reader:
                 self.remarks.append((at, "the number is too long."))
                 made = 0
             if made in (float("inf"), float("-inf")):
-                self.remarks.append((at, f"{number[0][:40]} is too large a number."))
+                self.remarks.append((at, f"{number[0][:40]} is too large."))
                 made = 0
             return Node(made, at), number.end()
         raise self.wrong("the text ends too early" if start >= len(self.text) else "a value is missing here", start)
@@ -123,4 +123,4 @@ class _Reader:
 
 def twice(name: str, first: Position | None) -> str:
     """That a name stands twice in one object."""
-    return f"{name[:60]!r} stands here twice" + (f", first in line {first[0]}." if first else ".")
+    return f"{name[:60]!r} is defined twice" + (f", first in line {first[0]}." if first else ".")

@@ -22,7 +22,7 @@ _NO_NUMBERS = frozenset(
 # Text to the one version of YAML, true and false to the other.
 _OLD = frozenset(form for word in ("y", "n", "yes", "no", "on", "off") for form in (word, word.title(), word.upper()))
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_STAR = "a text that begins with *, as cron expressions do, must stand in quotes"
+_STAR = "a text that begins with *, such as a cron expression, needs quotes"
 
 
 def read_yaml(text: str) -> tuple[Node, list[Remark]]:
@@ -58,7 +58,7 @@ def _read(text: str, *, several: bool) -> _Reader:
         words = ", ".join(str(part) for part in (error.problem, error.context) if part)
         words += f"; {_STAR}" if "alias" in words else ""
         if mark is not None and _line(text, mark.line)[mark.column : mark.column + 1] == "\t":
-            words = "a tab stands where only spaces may; indent with those"
+            words = "a tab is not allowed for indentation. Use spaces"
         raise Unreadable(words, None if mark is None else (mark.line + 1, mark.column + 1)) from None
     return reader
 
@@ -88,9 +88,9 @@ class _Reader:
         if isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1 and not self.several:
-                raise Unreadable("a second document begins here; a file has one", at)
+                raise Unreadable("a second document begins here. A file must contain only one", at)
         elif isinstance(event, yaml.AliasEvent):
-            raise Unreadable(f"aliases are not taken (*{event.anchor}): write it out; {_STAR}", at)
+            raise Unreadable(f"aliases are not supported (*{event.anchor}). Write out the value. Also, {_STAR}", at)
         elif isinstance(event, yaml.SequenceEndEvent | yaml.MappingEndEvent):
             self.open.pop()
             self.keys.pop()
@@ -103,9 +103,9 @@ class _Reader:
 
     def _refuse_magic(self, event: Any, at: Position) -> None:
         if event.anchor is not None:
-            raise Unreadable(f"anchors are not taken (&{event.anchor}): write it out where it is needed", at)
+            raise Unreadable(f"anchors are not supported (&{event.anchor}). Write out the value", at)
         if event.tag is not None:
-            raise Unreadable(f"tags are not taken ({event.tag}): write plain values", at)
+            raise Unreadable(f"tags are not supported ({event.tag}). Write plain values", at)
 
     def _container(self, value: Any, at: Position) -> None:
         if self.open and isinstance(self.open[-1].value, dict) and self.keys[-1] is None:
@@ -148,18 +148,18 @@ class _Reader:
             return _LITERALS[text]
         if text in _OLD:
             self.remarks.append(
-                (at, f"{text!r} is a text to some readers, true or false to others: use quotes, or true or false.")
+                (at, f"{text!r} is text in some YAML versions and a boolean in others. Use quotes, or true or false.")
             )
             return text
         if text in _NO_NUMBERS:
-            self.remarks.append((at, f"{text} is no number that can be stored."))
+            self.remarks.append((at, f"{text} is not a storable number."))
             return None
         try:
             if _INT.fullmatch(text):
                 digits = text.lstrip("+-")
                 if len(digits) > 1 and digits.startswith("0"):
                     self.remarks.append(
-                        (at, f"{text} is another number to some readers: use quotes, or leave out the zeros.")
+                        (at, f"{text} is a different number in other YAML versions. Use quotes, or omit the zeros.")
                     )
                 return int(text)
             if _BASED.fullmatch(text):
@@ -167,7 +167,7 @@ class _Reader:
             if _FLOAT.fullmatch(text):
                 number = float(text)
                 if number in (float("inf"), float("-inf")):
-                    self.remarks.append((at, f"{text[:40]} is too large a number."))
+                    self.remarks.append((at, f"{text[:40]} is too large."))
                     return None
                 return number
         except ValueError:

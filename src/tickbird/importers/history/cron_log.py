@@ -74,7 +74,7 @@ class CronLog:
             line = f"{apart['at']} host {apart['program']}: {apart['message']}"
         found = _LINE.match(line) or _STAMP.match(line)
         if found is None:
-            self._heard.wrong(place, "it does not begin with a time", line)
+            self._heard.wrong(place, "it does not start with a time", line)
             return
         at: float | None = None
         if found["month"] is None:

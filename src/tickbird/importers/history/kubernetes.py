@@ -14,11 +14,11 @@ def read_jobs(text: str, source: str, names: Names, heard: ObservedFirings) -> N
     for number, job in enumerate(objects_of(text), 1):
         place = f"{source}: item {number}"
         if job.get("kind", "Job") != "Job" or not isinstance(at_path(job, "metadata"), Mapping):
-            heard.wrong(place, "it is no Job", str(job)[:200])
+            heard.wrong(place, "it is not a Job", str(job)[:200])
             continue
         owner = _owner(job)
         if owner is None:
-            heard.other(f"Job {at_path(job, 'metadata', 'name')}, which no CronJob made")
+            heard.other(f"Job {at_path(job, 'metadata', 'name')}, not created by a CronJob")
             continue
         try:
             started = at_path(job, "status", "startTime") or at_path(job, "metadata", "creationTimestamp")

@@ -60,7 +60,9 @@ class ObservedFirings:
         self.count += 1
         if self.count > MAX_FIRINGS:
             raise InvalidError(
-                f"there are more than {MAX_FIRINGS:,} firings;", field="source", hint="give a shorter part of it."
+                f"there are more than {MAX_FIRINGS:,} firings.",
+                field="source",
+                hint="Use a shorter part of the source.",
             )
         self.firings[group].append(at)
 
@@ -210,5 +212,5 @@ def on_clock(at: datetime, tz: str) -> float:
 
 def _within(seconds: float) -> float:
     if not FIRST_SECOND < seconds < LAST_SECOND:
-        raise ValueError("it lies outside the years 1 to 9999")
+        raise ValueError("it is outside the years 1 to 9999")
     return seconds

@@ -72,9 +72,9 @@ class Table:
         if found is None or (said is not None and said not in row and not isinstance(row, _Json)):
             has = ", ".join(map(str, list(row)[:20]))
             raise InvalidError(
-                f"{what}-column: the table has {has or 'no columns'}, and no {said or what};",
+                f"{what}-column: the table has {has or 'no columns'}, but no {said or what}.",
                 field=f"{what}-column",
-                hint=f"say with --{what}-column which one it is.",
+                hint=f"Name the column with --{what}-column.",
             )
         return found
 
@@ -141,7 +141,7 @@ class Table:
             if done or len(text) > _MAX_VALUE_LENGTH:
                 break
         if not done:
-            self._heard.wrong(place, "the list breaks off here", text[:100])
+            self._heard.wrong(place, "the list ends unexpectedly here", text[:100])
 
 
 class _Json(dict[str, Any]):
@@ -154,6 +154,6 @@ def parse_map(said: Sequence[str]) -> dict[str, str]:
     for each in said:
         old, equals, new = each.rpartition("=")
         if not (old.strip() and equals and new.strip()):
-            raise InvalidError(f"map: {each[:60]!r} is not of the form OLD=NEW.", field="map")
+            raise InvalidError(f"map: {each[:60]!r} is not OLD=NEW.", field="map")
         found[old.strip()] = new.strip()
     return found
