@@ -108,7 +108,7 @@ class Demo:
         self._signalled_at = now
         if self._draining:
             self._display.end()
-            print("Ended at once; what was executing is tried again at the next start.", flush=True)
+            print("Ended at once. Running runs are retried at the next start.", flush=True)
             os._exit(128 + number)
         self._drain()
 
@@ -119,14 +119,12 @@ class Demo:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code: 0 after a drain."""
-    parser = argparse.ArgumentParser(
-        prog="python -m examples.bird_shop", description="An example app and what it does."
-    )
+    parser = argparse.ArgumentParser(prog="python -m examples.bird_shop", description="Run the example app.")
     parser.add_argument("--db", type=Path, default=Path(".tickbird/demo.db"), help="the SQLite file (%(default)s)")
-    parser.add_argument("--seconds", type=float, help="drain and end after so long")
-    parser.add_argument("--no-server", action="store_true", help="serve neither dashboard nor HTTP API")
+    parser.add_argument("--seconds", type=float, help="drain and end after this many seconds")
+    parser.add_argument("--no-server", action="store_true", help="do not serve the dashboard and the HTTP API")
     parser.add_argument("--no-browser", action="store_true", help="do not open the dashboard in a browser")
-    parser.add_argument("--plain", action="store_true", help="lines instead of a screen")
+    parser.add_argument("--plain", action="store_true", help="print lines instead of the live screen")
     options = parser.parse_args(arguments)
     notices = Notices()
     logging.getLogger("tickbird").addHandler(notices)
@@ -141,13 +139,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options.db.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        print(f"demo: cannot make {options.db.parent}: {error.strerror}; choose a file with --db.", file=sys.stderr)
+        print(f"demo: cannot create {options.db.parent}: {error.strerror}. Choose a file with --db.", file=sys.stderr)
         return 1
     bird.url = f"sqlite:///{options.db}"
     beside = None if options.no_server else _serve()
     try:
         if beside is not None:
-            console.print(f"The dashboard is at {beside.address}/ for this machine alone.", soft_wrap=True)
+            console.print(f"The dashboard is at {beside.address}/ (this machine only).", soft_wrap=True)
             console.print(f"The HTTP API is at {beside.address}/api/v1.", soft_wrap=True)
             if on_screen and not options.no_browser:
                 _show(beside.address)
@@ -191,7 +189,9 @@ def say_goodbye(console: Console, last: Snapshot, db: Path) -> None:
     """How it went, and what to try next."""
     console.print()
     console.print(view.summary(last, console.width, plain_shapes=plain_shapes(console)), "")
-    console.print("Drained. What is queued or missed is made good at the next start, as each policy says. Try also:")
+    console.print(
+        "Drained. Queued runs and missed ticks are handled at the next start, according to each policy. Also try:"
+    )
     tickbird = "tickbird" if shutil.which("tickbird") else _seen_from_shell(Path(sys.executable).with_name("tickbird"))
     for command in ("ls", "why sync-orders", "runs --status failed", "show ledger"):
         console.print(f"  {tickbird} --url sqlite:///{_seen_from_shell(db)} {command}", soft_wrap=True)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-Kind = Literal["tick", "manual", "caught up", "start", "ok", "retry", "lost", "put back", "failed", "cancelled", "skip"]
+Kind = Literal["tick", "manual", "caught up", "start", "ok", "retry", "lost", "requeued", "failed", "cancelled", "skip"]
 Result = Literal["ok", "recovered", "failed", "cancelled", "skipped"]
 Activity = Literal["idle", "running", "waiting", "retrying", "stopping", "ended", "paused", "parked"]
 
 # What a person should look at, even when tired.
-NOTABLE: frozenset[Kind] = frozenset(("caught up", "retry", "lost", "put back", "failed", "cancelled", "skip"))
+NOTABLE: frozenset[Kind] = frozenset(("caught up", "retry", "lost", "requeued", "failed", "cancelled", "skip"))
 
 
 @dataclass(frozen=True, slots=True)

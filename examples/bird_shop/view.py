@@ -35,7 +35,7 @@ _KINDS: dict[Kind, tuple[str, str, str]] = {
     "ok": ("●", "o", "green"),
     "retry": ("↻", "r", "yellow"),
     "lost": ("?", "?", "bold yellow"),
-    "put back": ("↩", "p", "yellow"),
+    "requeued": ("↩", "p", "yellow"),
     "failed": ("✗", "x", "bold red"),
     "cancelled": ("■", "c", "magenta"),
     "skip": ("○", "-", "cyan"),
@@ -66,7 +66,7 @@ def render(snapshot: Snapshot, width: int, height: int, *, plain_shapes: bool = 
     rule: list[RenderableType] = [Rule(style="dim")] if tall else []
     parts = [*head, *rule, table(snapshot, rows, width, plain_shapes=plain_shapes)]
     if left_out:
-        parts.append(_line(Text(f"… and {left_out} more: a taller window shows them", style="dim")))
+        parts.append(_line(Text(f"… and {left_out} more: use a taller window", style="dim")))
     parts += [_line(coming(snapshot, width)), *rule, _feeds(snapshot, width, lines, plain_shapes=plain_shapes)]
     if tall:
         parts.append(_line(_foot(snapshot, plain_shapes=plain_shapes)))
@@ -112,10 +112,10 @@ def draining_words(snapshot: Snapshot, width: int | None = None) -> str:
     waits = list(snapshot.draining or ("the last records",))
     for shown in range(len(waits), 0, -1):
         more = f" and {len(waits) - shown} more" if shown < len(waits) else ""
-        text = f"draining: waits for {', '.join(waits[:shown])}{more}; Ctrl-C again ends at once"
+        text = f"draining: waiting for {', '.join(waits[:shown])}{more}; Ctrl-C again ends at once"
         if width is None or len(text) <= width:
             return text
-    return f"draining: waits for {plural(len(waits), 'run')}; Ctrl-C again ends at once"
+    return f"draining: waiting for {plural(len(waits), 'run')}; Ctrl-C again ends at once"
 
 
 def table(snapshot: Snapshot, rows: Iterable[Row], width: int, *, plain_shapes: bool = False) -> Table:
@@ -185,7 +185,7 @@ def _feeds(snapshot: Snapshot, width: int, lines: int, *, plain_shapes: bool) ->
     notable = [event for event in snapshot.events if event.kind in NOTABLE]
     left = feed(newest(snapshot.events, lines - 1), plain_shapes=plain_shapes, lines=lines - 1)
     right = feed(newest(notable, lines - 1), plain_shapes=plain_shapes, lines=lines - 1)
-    both.add_row(Text("all events", style="dim"), Text("worth a look", style="dim"))
+    both.add_row(Text("all events", style="dim"), Text("notable", style="dim"))
     both.add_row(left, right)
     return both
 

@@ -16,16 +16,16 @@ _SOON = 0.5
 _MAX_LENGTH = 160
 
 _REASONS = {
-    "misfire": "too late to be of use",
-    "coalesced": "{run} stands for it",
-    "overlap": "{run} has not ended",
-    "paused": "it was paused",
-    "calendar": "excludes this day",
+    "misfire": "too late",
+    "coalesced": "covered by {run}",
+    "overlap": "{run} is still active",
+    "paused": "the schedule was paused",
+    "calendar": "closed day",
     "limit": "more than catch_up_limit",
-    "rescheduled": "another instant was chosen",
-    "operator": "somebody said so",
+    "rescheduled": "the next tick was moved past it",
+    "operator": "skipped by an operator",
     "invalid": "its definition could not be read",
-    "zone_data": "by the zone rules before, its time had come already",
+    "zone_data": "its time had already passed with the previous tz data",
     "edited": "its schedule changed before it was due",
     "shadow": "a shadow runs nothing",
     "deleted": "its schedule was deleted before it was due",
@@ -38,7 +38,7 @@ _SHORTER: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     (r" past the min$", " past"),
     (r"\(\w+/(?:\w+/)?(\w+)\)", lambda zone: str(zone[1]).replace("_", " ")),
 )
-_ATTEMPTS: dict[str, Kind] = {"lost": "lost", "drained": "put back"}
+_ATTEMPTS: dict[str, Kind] = {"lost": "lost", "drained": "requeued"}
 
 
 def name_of(run: RunRecord) -> str:
@@ -48,7 +48,7 @@ def name_of(run: RunRecord) -> str:
 
 def planned(run: RunRecord) -> tuple[Kind, str]:
     """Why a run came to be."""
-    waits = ", waits for room" if run.status == "waiting" else ""
+    waits = ", waits for a slot" if run.status == "waiting" else ""
     tick = clock(run.scheduled_for) if run.scheduled_for else ""
     if run.origin == "schedule":
         return "tick", f"run {run.id} of {tick}{waits}"
@@ -57,7 +57,7 @@ def planned(run: RunRecord) -> tuple[Kind, str]:
             return "caught up", f"run {run.id} for the missed tick of {tick}{waits}"
         first, last = clock(run.covers.first), clock(run.covers.last)
         return "caught up", f"run {run.id} for {plural(run.covers.count, 'missed tick')}, {first} to {last}{waits}"
-    asked = f", asked for by {run.actor}" if run.actor else ""
+    asked = f", requested by {run.actor}" if run.actor else ""
     return "manual", f"run {run.id}{asked}{waits}"
 
 
@@ -66,7 +66,7 @@ def started(run: RunRecord) -> str:
     words = f"run {run.id}" + (f", attempt {run.attempt}" if run.attempt > 1 else "")
     if run.started_at is not None:
         late = (run.started_at - run.available_at).total_seconds()
-        words += f", had waited {duration_text(late)}" if late > _SOON else ""
+        words += f", waited {duration_text(late)}" if late > _SOON else ""
     return words
 
 
@@ -75,7 +75,7 @@ def ended_attempt(run: RunRecord, attempt: AttemptRecord) -> tuple[Kind, str]:
     words = f"run {run.id}, attempt {attempt.attempt}: {short_error(attempt.error) or attempt.outcome}"
     if run.status == "queued" and run.attempt == attempt.attempt:
         wait = (run.available_at - attempt.ended_at).total_seconds()
-        words += f"; again in {duration_text(wait)}" if wait > 0 else "; again at once"
+        words += f"; retry in {duration_text(wait)}" if wait > 0 else "; retry at once"
     return _ATTEMPTS.get(attempt.outcome, "retry"), words
 
 

@@ -14,12 +14,12 @@ class EchoSpec(TargetSpec):
     """A text that a worker writes to the log of the run."""
 
     kind: ClassVar[str] = "echo"
-    about: ClassVar[str] = "A text that is written to the log of the run."
+    about: ClassVar[str] = "Writes a text to the log of the run."
     executor: ClassVar[str] = "tickbird_echo.executor:executables"
     form_title: ClassVar[str] = "an echo"
     form: ClassVar[tuple[FormField, ...]] = (
-        FormField("text", "Text", "What is written to the log."),
-        FormField("channel", "Channel", "Which of the worker's channels; left empty, main."),
+        FormField("text", "Text", "Text to write to the log."),
+        FormField("channel", "Channel", "Channel of the worker (default: main)."),
     )
     expects: ClassVar[str] = 'an object such as { text = "hello" }'
 
@@ -42,7 +42,7 @@ class EchoSpec(TargetSpec):
         if not isinstance(value, dict) or not value.keys() <= {"text", "channel"}:
             raise DefinitionError("echo: must be an object with text and channel.", field="echo")
         if not all(isinstance(part, str) and part for part in (value.get("text"), value.get("channel", "main"))):
-            raise DefinitionError("echo: text and channel must be texts.", field="echo")
+            raise DefinitionError("echo: text and channel must be strings.", field="echo")
         return cls(**value)
 
     @classmethod

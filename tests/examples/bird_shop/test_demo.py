@@ -83,7 +83,7 @@ def test_prints_what_happens_drains_and_catches_up_at_the_next_start(tmp_path: P
             r"○ skip +sync-orders +.*overlap: run \d+ has not ended$",
         )
         first.process.send_signal(signal.SIGINT)
-        first.until("^draining: waits for .*; Ctrl-C again ends at once$")
+        first.until("^draining: waiting for .*; Ctrl-C again ends at once$")
         rest = first.rest()
         assert first.process.returncode == 0, rest
     assert re.search(r"^sync-orders +every 3 s ", rest, re.MULTILINE)

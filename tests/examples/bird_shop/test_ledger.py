@@ -127,4 +127,4 @@ async def test_a_manual_run_names_who_asked(harness: Harness) -> None:
     await ledger.look()
     told = ledger.take_new()
     assert [event.kind for event in told] == ["manual", "start", "ok"]
-    assert told[0].text.endswith("asked for by ada")
+    assert told[0].text.endswith("requested by ada")

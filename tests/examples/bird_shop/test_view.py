@@ -113,20 +113,20 @@ def test_rows_that_do_not_fit_are_counted() -> None:
     lines = drawn(view.render(crowd, 80, 24), 80)
     assert len(lines) == 24
     shown = sum(line.startswith("schedule-") for line in lines)
-    assert f"… and {40 - shown} more: a taller window shows them" in lines
+    assert f"… and {40 - shown} more: use a taller window" in lines
 
 
 def test_a_drain_says_what_it_waits_for() -> None:
     drain = replace(FULL, draining=("thumbnails run 7 (1.2 s)",))
     lines = drawn(view.render(drain, 80, 24), 80)
-    assert any("draining: waits for thumbnails run 7 (1.2 s); Ctrl-C again ends at once" in line for line in lines)
+    assert any("draining: waiting for thumbnails run 7 (1.2 s); Ctrl-C again ends at once" in line for line in lines)
 
 
 def test_a_drain_that_waits_for_many_says_all_that_matters_in_one_line() -> None:
     drain = replace(FULL, draining=tuple(f"thumbnails run {n} (1.2 s)" for n in range(4)))
     for width, words in ((90, "thumbnails run 0 (1.2 s) and 3 more"), (80, "4 runs")):
         lines = drawn(view.render(drain, width, 30), width)
-        assert f"draining: waits for {words}; Ctrl-C again ends at once" in lines
+        assert f"draining: waiting for {words}; Ctrl-C again ends at once" in lines
 
 
 def test_the_foot_tells_what_ctrl_c_does_now() -> None:

@@ -146,7 +146,7 @@ def define_over_http(machine: Machine) -> None:
             browser.post("/login", data={"token": token, "next": "/schedules/new"}, headers={"Origin": address})
             page = browser.get("/schedules/new").text
             assert 'name="echo.text"' in page
-            assert "What is written to the log." in page
+            assert "Text to write to the log." in page
             assert 'name="command"' not in page, "which only admins define"
             typed = {"name": "from-page", "when": "every 1s", "tz": "UTC", "task": "", "echo.channel": ""}
             sent = {**hidden(page), **typed, "echo.text": WORDS["from-page"], "step": "save"}
