@@ -94,10 +94,10 @@ def test_a_worker_that_does_not_know_a_trigger_leaves_its_schedules_to_others(cl
             until(lambda: runs("rise") >= 3)
         finally:
             log = stopped(moons)
-        assert "left to other workers" not in log
+        assert "is not planned by this worker" not in log
     finally:
         log = stopped(plain)
-    assert log.count(f"schedule rise is left to other workers: {reason}") == 1
+    assert log.count(f"schedule rise is not planned by this worker: {reason}") == 1
     assert "parked" not in log
 
 

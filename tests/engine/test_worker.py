@@ -304,7 +304,7 @@ async def test_a_worker_that_somebody_drains_finishes_and_ends_by_itself(
     assert (await client.runs.get(first)).status == "succeeded"
     assert (await client.runs.get(second)).status == "queued"
     assert not await client.workers.list(), "it signed off"
-    assert "this worker drains: requested by ana" in caplog.text
+    assert "draining: requested by ana" in caplog.text
     await bird.aclose()
 
 

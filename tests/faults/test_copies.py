@@ -93,7 +93,7 @@ async def test_a_copy_waits_for_a_person(copy: str, copied: Store, tmp_path: Pat
         assert next_run_at is not None
         explained = await client.ticks.why("clock", next_run_at)
         assert "this store is a copy" in explained.sentence
-        assert "plans and executes nothing: this store is a copy" in fleet.logs()
+        assert "this worker is on standby: this store is a copy" in fleet.logs()
 
         await client.system.accept_copy(actor="ada")
 

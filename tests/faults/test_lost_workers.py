@@ -62,7 +62,7 @@ async def test_a_frozen_worker_that_wakes_changes_nothing(client: Client, store:
     fleet.create_file(f"gate-{began.pid}")
     fleet.member(began.pid).thaw()
     log = fleet.folder / f"{began.pid}.log"
-    await until(lambda: re.search("lost its lease|could not be kept|came too late", log.read_text()))
+    await until(lambda: re.search("lost its lease|could not be renewed|finished too late", log.read_text()))
     under_way = await client.runs.get(run_id)
     assert (under_way.status, under_way.attempt) == ("running", 2)
     fleet.create_file(f"gate-{again.pid}")

@@ -84,7 +84,7 @@ async def test_a_jump_and_back(
         return len(workers) == 2 and all("the store's clock has jumped" in worker.standby_reason for worker in workers)
 
     await until(held)
-    assert fleet.logs().count("nothing is planned or rescued until it is set right") == 2
+    assert fleet.logs().count("planning and rescue are stopped until it is corrected") == 2
     planned = len(await all_runs(store, "clock"))
     # What a person asks for is done, and what is under way is neither rescued nor lost.
     assert (await final(client, await client.runs.enqueue("succeed", actor="ada"))).status == "succeeded"
@@ -92,7 +92,7 @@ async def test_a_jump_and_back(
     # One that begins now cannot know by itself what has happened.
     late = fleet.start(lease=6.0, heartbeat=2.0)
     await fleet.wait_for_workers(3)
-    await until(lambda: "has seen the store's clock jump" in (fleet.folder / f"{late.pid}.log").read_text())
+    await until(lambda: "detected a jump of the store's clock" in (fleet.folder / f"{late.pid}.log").read_text())
     # An edit first decides what is due, and that could not be taken back.
     with pytest.raises(ConflictError, match="Correct that clock, or wait five minutes"):
         await client.schedules.pause("clock", actor="ada")
@@ -104,8 +104,8 @@ async def test_a_jump_and_back(
         return len(workers) == 3 and not any(worker.standby_reason for worker in workers)
 
     await until(trusted)
-    await until(lambda: "has been set right" in fleet.logs())
-    await until(lambda: "the store's clock is believed again: this worker goes on" in fleet.logs())
+    await until(lambda: "the store's clock was corrected" in fleet.logs())
+    await until(lambda: "the store's clock is trusted again: this worker continues" in fleet.logs())
     assert len(await all_runs(store, "clock")) < planned + 100
     fleet.create_file("gate")
     run = await final(client, under_way)
@@ -178,7 +178,7 @@ async def test_a_jump_between_the_look_and_the_lock(
         await until(lambda: wire.held)
         clock.set(DAY)
         wire.heal()
-        await until(lambda: "nothing is planned or rescued" in fleet.logs())
+        await until(lambda: "planning and rescue are stopped" in fleet.logs())
         clock.set(0)
         await fleet.wait_for_runs(2)
         await settled(client, store, fleet, {"clock": since})

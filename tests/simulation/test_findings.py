@@ -226,7 +226,7 @@ async def test_an_override_that_no_longer_fits_stops_no_deploy(caplog: pytest.Lo
     client = old.client_on(store)
     await client.schedules.update("a", actor="ana", hold_above=5)
     assert await sync(store, new.declarations, now=START) == ["b: changed"]
-    assert "schedule a stays as it is" in caplog.text
+    assert "schedule a keeps its stored definition" in caplog.text
     stays = (await client.schedules.get("a")).definition
     assert stays is not None
     assert (stays.catch_up, stays.hold_above) == ("all", 5)

@@ -1,1 +1,1 @@
-"""Plans, claims, executes and rescues: steps that say when they want to be called again, and one loop."""
+"""The engine plans, claims, executes and rescues. Its steps return when to call them again; one loop calls them."""

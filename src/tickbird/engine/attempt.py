@@ -1,4 +1,4 @@
-"""One attempt of one run: prepare, call, and turn what happened into an outcome."""
+"""One attempt of one run: prepare the arguments, call the function, and derive the outcome."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from tickbird.targets.protocol import CURRENT, EncodedResult, Executable, Run, R
 log = logging.getLogger("tickbird.engine")
 
 StopReason = Literal["cancel", "drain", "lease"]
-# Seconds that a coroutine past its time-out has to clean up before the time-out is recorded.
-_UNWINDING = 1.0
+# Seconds that a coroutine past its timeout has to clean up before the timeout is recorded.
+_CLEANUP_SECONDS = 1.0
 
 
 class AttemptListener(Protocol):
-    """Called in the loop that executes when an attempt returns or has an outcome."""
+    """Called in the executing loop when an attempt returns or has an outcome."""
 
     def returned(self) -> None:
-        """A function has returned, so its slot is free."""
+        """Release the slot of a function that has returned."""
         ...
 
     def ended(self, attempt: Attempt, outcome: Outcome | None) -> None:
-        """The outcome to record; None if the lease was lost."""
+        """Record an outcome; None if the lease was lost."""
         ...
 
 
 class Attempt:
-    """A run on this worker, from claim to finish. Its methods are called in the loop that executes."""
+    """A run on this worker, from claim to finish. Call its methods in the executing loop."""
 
     __slots__ = (
         "_call",
@@ -50,7 +50,7 @@ class Attempt:
         "_listener",
         "_loop",
         "_margin",
-        "_may_start_again",
+        "_may_restart",
         "_monotonic",
         "_policy",
         "_timed_out",
@@ -79,16 +79,16 @@ class Attempt:
         self.key = claimed.id, claimed.attempt
         self.run = Run(claimed, sink)
         self.executable = executable
-        # The policies that the run was planned with; without a schedule, those of its task.
+        # The policies that the run was planned with; a run without a schedule has its task's policies.
         definition = claimed.definition
         self._policy: Definition | Executable = definition or executable
-        self._may_start_again = self._policy.on_crash == "retry"
-        # On the worker's monotonic clock; after it another worker may have the run.
+        self._may_restart = self._policy.on_crash == "retry"
+        # On the worker's monotonic clock. Afterwards another worker may have the run.
         self.lease_ends = lease_ends
         self._margin, self._monotonic = margin, monotonic
         self.stop_reason: StopReason | None = None
         self._call: asyncio.Future[EncodedResult] | None = None
-        # Set if it is executed in a child process.
+        # Set if a child process executes the run.
         self._child_run: ChildRun | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timed_out = False
@@ -96,7 +96,7 @@ class Attempt:
 
     @property
     def is_expiring(self) -> bool:
-        """Is it time to stop, or too late to start? Less than the margin of the lease is left."""
+        """True if less than the margin of the lease is left: too late to start, time to stop."""
         return self._monotonic() > self.begin_by()
 
     def begin_by(self) -> float:
@@ -104,7 +104,7 @@ class Attempt:
         return self.lease_ends - self._margin
 
     def request_stop(self, reason: StopReason) -> None:
-        """Cancel a coroutine, end a child process, or ask a thread to stop."""
+        """Cancel a coroutine, end a child process, or set the stop flag of a thread."""
         # A lost lease outweighs everything: its outcome must not be sent.
         if self.stop_reason is None or reason == "lease":
             self.stop_reason = reason
@@ -142,7 +142,7 @@ class Attempt:
         except BaseException as error:  # noqa: BLE001 - a payload or signature that is wrong stays wrong
             listener.returned()
             text = clean_text(str(error)) if isinstance(error, PayloadError) else encode_error(error).text
-            self._report(self._failed("raised", text, again=False))
+            self._report(self._failed("raised", text, may_retry=False))
             return
         self._call = self._start(arguments, threads, context)
         self._set_timer()
@@ -210,12 +210,12 @@ class Attempt:
         self._timed_out = True
         self._cancel("timeout")
         if self._child_run is not None:
-            # It is reported when the child has ended.
+            # The timeout is reported when the child has ended.
             return
         if self.executable.blocking:
             self._report_time_out()
         else:
-            self._timer = self._loop.call_later(_UNWINDING, self._report_time_out)
+            self._timer = self._loop.call_later(_CLEANUP_SECONDS, self._report_time_out)
 
     def _report_time_out(self) -> None:
         if not self.has_outcome:
@@ -234,8 +234,8 @@ class Attempt:
         self._report(self._outcome(call))
 
     def fail(self, error: BaseException) -> Outcome | None:
-        """The outcome after an internal error; it counts as an error of the task."""
-        log.error("run %d: internal error in its attempt", self.claimed.id, exc_info=error)
+        """Return the outcome after an internal error; it counts as an error of the task."""
+        log.error("run %d: internal error in attempt", self.claimed.id, exc_info=error)
         return self._failed("raised", encode_error(error).text)
 
     def _report(self, outcome: Outcome | None) -> None:
@@ -247,17 +247,17 @@ class Attempt:
         if self.stop_reason == "lease":
             return None
         if self.stop_reason == "cancel":
-            # The store has the actor and the reason.
+            # The store records the actor and the reason.
             return self._make_outcome("cancelled")
         if self.stop_reason == "drain" and (call.cancelled() or error is not None):
             return self.requeue()
         if call.cancelled():
             return self._failed("raised", "the coroutine was cancelled from inside")
         if isinstance(error, LateStart):
-            log.error("run %d not started: its lease is about to expire; it is put back", self.claimed.id)
+            log.error("run %d not started: its lease is about to expire. It is requeued", self.claimed.id)
             return self.outcome_if_unstarted("drain")
         if isinstance(error, TaskFailure):
-            return self._failed("raised", error.text, again=error.again)
+            return self._failed("raised", error.text, may_retry=error.may_retry)
         if error is not None:
             return self.fail(error)
         return self._make_outcome("succeeded", result=call.result().value)
@@ -270,25 +270,25 @@ class Attempt:
         )
 
     def outcome_if_unstarted(self, reason: StopReason) -> Outcome | None:
-        """The outcome of a run that has not started; None if its lease was lost."""
+        """Return the outcome of a run that has not started; None if its lease was lost."""
         if reason == "lease":
             return None
         if reason == "cancel":
             return self._make_outcome("cancelled")
-        return self._make_outcome("queued", reason="put back before it started", started=False)
+        return self._make_outcome("queued", reason="requeued before it started", started=False)
 
     def requeue(self, delay: float = 0.0) -> Outcome:
         """Requeue the run because its worker stops, or fail it if it must not start twice."""
-        if self._may_start_again:
-            return self._make_outcome("queued", reason="put back: its worker was stopping", delay=delay)
+        if self._may_restart:
+            return self._make_outcome("queued", reason="requeued: its worker was stopping", delay=delay)
         reason = "its worker was stopping, and on_crash is 'fail'"
         return self._make_outcome("failed", error=reason, failure_kind="lost")
 
-    def _failed(self, kind: FailureKind, error: str, *, again: bool = True) -> Outcome | None:
+    def _failed(self, kind: FailureKind, error: str, *, may_retry: bool = True) -> Outcome | None:
         if self.stop_reason == "lease":
             return None
         failures = self.claimed.failures + 1
-        if again and failures <= self._policy.retries:
+        if may_retry and failures <= self._policy.retries:
             delay = self._policy.backoff.delay(failures, random.random())  # noqa: S311
             return self._make_outcome("queued", error=error, failure_kind=kind, delay=delay, failures=1)
         return self._make_outcome("failed", error=error, failure_kind=kind, failures=1)

@@ -14,8 +14,8 @@ from tickbird.engine.monotonic import steady
 
 log = logging.getLogger("tickbird.engine")
 
-# Seconds: by how much the store's clock and ours may differ, how long a guard then waits for them to agree, and how
-# fast a response must be to prove that they do.
+# Seconds: the maximum difference between the store's clock and ours, the time that a guard then waits for them to
+# agree, and the maximum latency of a response that proves agreement.
 TOLERANCE: Final = 30.0
 ACCEPT_AFTER: Final = 300.0
 QUICK: Final = 10.0
@@ -60,12 +60,12 @@ class ClockGuard:
 
     @property
     def alarmed(self) -> bool:
-        """Has the store's clock jumped, and is not trusted yet?"""
+        """True after a jump of the store's clock, until the clock is trusted again."""
         return self._jumped is not None
 
     @property
     def standby_reason(self) -> str:
-        """Why this worker is on standby, for people; empty without an alarm."""
+        """The reason for standby, as text; empty without an alarm."""
         if self._jumped is None or self._offset is None:
             return ""
         return f"plans and rescues nothing: {CLOCK_JUMPED} {_describe(self._jumped[0] - self._offset)}"
@@ -77,7 +77,7 @@ class ClockGuard:
 
     @property
     def recheck_after(self) -> float:
-        """Seconds until the clock should be compared again; it may be set right at any time."""
+        """Seconds until the next comparison; the clock may be corrected at any time."""
         if self._jumped is None:
             return 0.0
         return min(TOLERANCE, max(0.0, self._jumped[1] + ACCEPT_AFTER - self._clock.monotonic()))
@@ -97,7 +97,7 @@ class ClockGuard:
         return _instant(self._clock.monotonic() + self._offset)
 
     def trusts(self, now: datetime, requested_at: float, expected: ClockBounds | None) -> bool:
-        """Observe a response; False if the clock was outside the bounds of the request, so the store did nothing."""
+        """Observe a response; False if the clock was outside the bounds of the request. Then the store did nothing."""
         self.observe(now, requested_at)
         return expected is None or expected[0] <= now <= expected[1]
 
@@ -107,7 +107,7 @@ class ClockGuard:
             return
         responded_at = self._clock.monotonic()
         minimum, maximum = now.timestamp() - responded_at, now.timestamp() - requested_at
-        # A slow response fits many clocks; but one that does not fit is a jump, however slow it is.
+        # A slow response is consistent with many clocks. A response outside the bounds is a jump, even if it was slow.
         quick = responded_at - requested_at < QUICK
         if self._offset is None:
             self._offset = minimum if quick else None
@@ -128,14 +128,14 @@ class ClockGuard:
     def _agree(self, offset: float) -> None:
         self._offset = offset
         if self._jumped is not None:
-            log.warning("the store's clock has been set right; planning goes on")
+            log.warning("the store's clock was corrected: planning continues")
             self._jumped, self._decided_at = None, self._clock.monotonic()
             self.on_alarm()
 
     def _alarm(self, offset: float, at: float) -> None:
         log.error(
-            "%s %s: nothing is planned or rescued until it is set right; "
-            "if it is right now, it is believed in %.0f minutes",
+            "%s %s: planning and rescue are stopped until it is corrected; "
+            "if the new time is right, it is accepted in %.0f minutes",
             CLOCK_JUMPED,
             _describe(offset - (self._offset or 0.0)),
             ACCEPT_AFTER / 60,
@@ -144,7 +144,7 @@ class ClockGuard:
         self.on_alarm()
 
     def _accept(self, offset: float) -> None:
-        log.warning("the store's clock is believed as it is since its jump; planning goes on")
+        log.warning("the store's clock is accepted after its jump: planning continues")
         self._offset, self._jumped, self._decided_at = offset, None, self._clock.monotonic()
         self.on_alarm()
 
@@ -154,7 +154,7 @@ def _describe(jump: float) -> str:
 
 
 def _distance(offset: float, minimum: float, maximum: float) -> float:
-    """How far an offset is from a range, 0 within it."""
+    """The distance of an offset from a range; 0 inside it."""
     return max(minimum - offset, offset - maximum, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""Code-defined schedules: bring the store to what this process declares, beside other live workers."""
+"""Code-defined schedules: write the definitions that this process declares, in agreement with other live workers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DESCRIPTIONS: Mapping[type[Command], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Declarations:
-    """What an app's code declares: schedules by name."""
+    """The schedules that an app's code declares, by name."""
 
     namespace: str
     app: str
@@ -43,7 +43,7 @@ async def sync(
     adopt: bool = False,
     now: datetime | None = None,
 ) -> list[str]:
-    """Write what must change, and tell what was done: a line for each change; `adopt` as in reconcile."""
+    """Write the changed definitions; returns one line per change. `adopt` as in reconcile."""
     done: list[str] = []
     for tries in range(_TRIES):
         stored = await store.schedules.list_of_app(
@@ -52,8 +52,8 @@ async def sync(
         live: dict[str, set[str]] = {}
         for other in await store.workers.list(declarations.namespace, now=now):
             if other.app == declarations.app and (worker is None or other.id != worker.id):
-                for name, mark in other.declared.items():
-                    live.setdefault(name, set()).add(mark)
+                for name, declared_fingerprint in other.declared.items():
+                    live.setdefault(name, set()).add(declared_fingerprint)
         commands = reconcile(
             declarations.namespace, declarations.app, declarations.schedules, stored, live, adopt=adopt
         )
@@ -64,20 +64,20 @@ async def sync(
             try:
                 await store.schedules.change(declarations.namespace, name, command, now=now)
             except (ConflictError, NotFoundError) as error:
-                # Another worker of this deploy or a person was quicker. The others first, since that worker is at them
-                # too; then what is left is decided anew.
+                # Another worker of this deploy, or a person, was faster. Continue with the other schedules, because
+                # that worker writes them too; then decide the rest again.
                 conflicts[name] = error
-                # Removed from code, and over with the ticks that are due by now: planning them ends it.
+                # The schedule was removed from code and ends with the ticks that are due now. Planning them ends it.
                 if tries == _TRIES - 1 and isinstance(command, Pause) and isinstance(error, ConflictError):
                     del conflicts[name]
                 continue
             except DefinitionError as error:
-                # One override that does not fit must not keep a whole deploy from starting.
+                # One override that does not fit must not stop a whole deploy.
                 if not (isinstance(command, SyncFromCode) and stored[name].schedule.field_overrides):
                     raise
                 log.error(
-                    "schedule %s stays as it is, since what an operator has set does not fit its new code: %s"
-                    " `tickbird set %s --unset FIELD` takes it back.",
+                    "schedule %s keeps its stored definition: an operator's override does not fit its new code: %s"
+                    " `tickbird set %s --unset FIELD` removes the override.",
                     name,
                     error,
                     name,

@@ -1,4 +1,4 @@
-"""The execution steps: claim runs for the free slots, and record how they end."""
+"""The execution steps: claim runs for the free slots, and record their outcomes."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tickbird.store.protocol.store import Store
 from tickbird.targets.protocol import Executable, RunSink
 
 log = logging.getLogger("tickbird.engine")
-# Prefetch at most the runs that start within _SOON seconds at the present rate, _PREFETCH_FACTOR times the slots, and
+# Prefetch at most the runs that start within _SOON seconds at the current rate, _PREFETCH_FACTOR times the slots, and
 # _MAX_PREFETCH.
 _SOON = 0.05
 _PREFETCH_FACTOR = 4
 _MAX_PREFETCH = 500
-# Seconds that a draining worker gives to runs that it has asked to stop, and to its own end.
+# Seconds that a draining worker gives to stopped runs to clean up, and to its own end.
 _UNWINDING = 2.0
 _UNTIL_GONE = 2.0
 
@@ -64,16 +64,16 @@ class Dispatcher:
         self.worker = worker
         self._executables = executables
         self._lease = lease
-        # Work is asked to stop this long before its lease can have expired.
+        # Work is stopped this long before its lease can have expired.
         self._margin = lease / 5
         self._work_loop = work_loop
         self._sink = sink
         self._loop = asyncio.get_running_loop()
         self._claiming = True
         self.slots = worker.slots
-        # Attempts whose outcome is not recorded yet: their leases are kept.
+        # Attempts whose outcome is not recorded yet. Their leases are renewed.
         self.held: dict[tuple[int, int], Attempt] = {}
-        # Functions that have not returned; each occupies a slot, also one past its time-out. Prefetched runs count too.
+        # Functions that have not returned. Each occupies a slot, also after its timeout. Prefetched runs count too.
         self.running = 0
         self._reserved = 0
         self._claim_has_priority = False
@@ -87,22 +87,21 @@ class Dispatcher:
         self.leases = LeaseRenewer(self, store, clock, lease=lease, margin=self._margin)
         self.on_free_slots: Callable[[], None] = lambda: None
         self.on_outcome: Callable[[], None] = lambda: None
-        # The log of an attempt is written before its outcome; then it may be dropped.
+        # The log of an attempt is written before its outcome, because afterwards it may be dropped.
         self.before_finish: Callable[[], Awaitable[None]] | None = None
         self.on_over: Callable[[int, int], None] = lambda _run, _attempt: None
-        # Queued runs that this worker cannot read and leaves to others.
+        # Queued runs that this worker cannot read and leaves to other workers.
         self.unreadable: tuple[Unreadable, ...] = ()
         self._idle = asyncio.Event()
         self._idle.set()
 
     @property
     def free_slots(self) -> int:
-        """How many more runs could start now."""
         return self._free()
 
     @property
     def stuck(self) -> int:
-        """How many slots are occupied by functions that did not stop when asked, whose attempts are over."""
+        """The number of slots occupied by functions that ignored a stop request and whose attempts are over."""
         return max(0, self.running - len(self.held))
 
     def _free(self, prefetch: int = 0) -> int:
@@ -111,7 +110,7 @@ class Dispatcher:
         )
 
     def reserve(self, maximum: int, prefetch: int = 0) -> int:
-        """Reserve free slots, and up to `prefetch` more, for runs about to be leased; `start_leased` ends it."""
+        """Reserve free slots, and up to `prefetch` more, for runs about to be leased. `start_leased` ends it."""
         reserved = min(maximum, self._free(prefetch))
         self._reserved += reserved
         if reserved:
@@ -120,7 +119,7 @@ class Dispatcher:
         return reserved
 
     def _prefetch(self) -> int:
-        """How many runs to claim that start only after others have ended, so that free slots do not wait for the store.
+        """The number of runs to claim ahead, so that free slots do not wait for the store.
 
         Only while the store has more runs than free slots, and slots become free so fast that a prefetched run would
         not start sooner on another worker.
@@ -131,11 +130,13 @@ class Dispatcher:
         return int(min(self.slots * min(_PREFETCH_FACTOR, _SOON / turnover), _MAX_PREFETCH))
 
     def start_leased(self, runs: Sequence[ClaimedRun], reserved: int, began: float) -> bool:
-        """Start runs that were leased after `began`, and end their reservation; False if their leases are too old."""
+        """Start runs that were leased after `began`, and end their reservation. False if their leases are too old."""
         self._reserved -= reserved
         if runs and self._clock.monotonic() > began + self._lease - self._margin:
-            # The process or its network was frozen: by now they may have started elsewhere.
-            log.error("%d runs are left to others: the answer to their claim came too late", len(runs))
+            # The process or its network was frozen. By now the runs may have started elsewhere.
+            log.error(
+                "%d runs not started: the response to their claim came too late; other workers rescue them", len(runs)
+            )
             self._signal_if_idle()
             return False
         attempts = [
@@ -158,7 +159,7 @@ class Dispatcher:
         return True
 
     def offer(self, sharers: int = 1) -> Offer:
-        """Offer a planner a share of the free slots, for runs that it hands off to this worker; `accept` ends it."""
+        """Offer a planner a share of the free slots, for runs that it hands off to this worker. `accept` ends it."""
         # Otherwise a planner that always has due schedules would starve the queued runs.
         reserved = 0 if self._claim_has_priority else self.reserve(ceil(self.free_slots / sharers))
         hand_off = HandOff(self.worker, reserved, self._lease, self.worker.queues, self._executables)
@@ -171,14 +172,13 @@ class Dispatcher:
             self.on_free_slots()
 
     async def claim(self) -> float | None:
-        """Claim runs for the free slots, and start them."""
         at_once, prefetch = self.free_slots, self._prefetch()
         count = self._free(prefetch)
         if not at_once and count < self.slots:
-            # All slots are occupied, and one larger claim later costs less.
+            # All slots are occupied, and one larger claim later is cheaper.
             count = 0
         reserved = self.reserve(count, prefetch)
-        # A planner has reserved all slots. The slots that it does not use go to the next claim.
+        # A planner has reserved all slots. The next claim gets the slots that it does not use.
         self._claim_has_priority = not reserved and self._reserved > 0
         if not reserved:
             return None
@@ -205,7 +205,7 @@ class Dispatcher:
         if self._more:
             return None
         if not is_trusted:
-            # By this clock, the store has not claimed runs that wait for an instant.
+            # By this clock, the store has not claimed runs with a later start time.
             return self._clock_guard.recheck_after
         if claimed.next_at is None:
             return None
@@ -214,7 +214,7 @@ class Dispatcher:
     def _note_unreadable(self, unreadable: tuple[Unreadable, ...]) -> None:
         for runs in unreadable if unreadable != self.unreadable else ():
             if runs not in self.unreadable:
-                log.warning("%s cannot be read here and is left to other workers; upgrade tickbird and tzdata", runs)
+                log.warning("%s cannot be read here: left to other workers. Upgrade tickbird and tzdata", runs)
         self.unreadable = unreadable
 
     def _collect(self, returned: int, endings: Sequence[Ending]) -> None:
@@ -226,7 +226,7 @@ class Dispatcher:
             self._turnover_seconds, self._turnover_at, self._returned = now - self._turnover_at, now, 0
         for attempt, outcome in endings:
             if outcome is None:
-                # The lease is lost or about to be; another worker rescues the run.
+                # The lease is lost or about to expire; another worker rescues the run.
                 self._release(attempt.key)
             else:
                 if outcome.error is not None:
@@ -238,7 +238,7 @@ class Dispatcher:
             self.on_free_slots()
 
     async def finish(self) -> float | None:
-        """Record all outcomes so far; leases are renewed until that has succeeded."""
+        """Record all outcomes. Leases are renewed until that has succeeded."""
         # Later outcomes wait for the next step, because their logs may not be written yet.
         outcomes, self._outcomes = self._outcomes, []
         self._outbox.add(outcomes)
@@ -254,7 +254,9 @@ class Dispatcher:
         finished = await self._store.leases.finish(batch, worker=self.worker, now=self._clock_guard.date())
         for outcome in batch:
             if outcome.run_id not in finished.accepted:
-                log.warning("run %d: the finish of attempt %d came too late", outcome.run_id, outcome.attempt)
+                log.warning(
+                    "run %d: attempt %d finished too late, its outcome is discarded", outcome.run_id, outcome.attempt
+                )
             self._release((outcome.run_id, outcome.attempt))
         if finished.released or any(outcome.status == "queued" for outcome in batch):
             self.on_free_slots()
@@ -269,13 +271,12 @@ class Dispatcher:
             self._idle.set()
 
     def is_finishing(self, key: tuple[int, int]) -> bool:
-        """Whether the end of this attempt is being recorded."""
+        """True while the outcome of this attempt is being recorded."""
         return key in self._finishing
 
     def stop(self, attempt: Attempt, reason: StopReason) -> None:
-        """Ask an attempt to stop."""
         self._work_loop.call_soon_threadsafe(self._executor.stop, attempt, reason)
-        # User code may block that loop, but the lease expires.
+        # User code may block that loop, but the lease still expires.
         attempt.end_child(reason)
 
     def stop_claiming(self) -> None:
@@ -284,13 +285,13 @@ class Dispatcher:
         self._work_loop.call_soon_threadsafe(self._executor.requeue_unstarted)
 
     async def drain(self, seconds: float) -> None:
-        """Wait for the running attempts; then ask them to stop, and requeue their runs."""
+        """Wait for the running attempts; then stop them and requeue their runs."""
         if not await self._wait_idle(seconds):
             for attempt in list(self.held.values()):
                 self.stop(attempt, "drain")
             if not await self._wait_idle(_UNWINDING):
-                # Threads that do not stop end with the process; a moment later their runs may start elsewhere.
-                # An attempt that has ended keeps its outcome, even if the store has refused it so far.
+                # Threads that do not stop end with the process. Their runs may start elsewhere after a delay.
+                # An attempt that has ended keeps its outcome, even if the store refused to record it.
                 unfinished = [attempt for attempt in self.held.values() if not attempt.has_outcome]
                 self._outcomes += [attempt.requeue(_UNTIL_GONE) for attempt in unfinished]
                 self.on_outcome()
@@ -306,17 +307,17 @@ class Dispatcher:
 
 
 def _without_content(outcome: Outcome, note: str) -> Outcome:
-    """An outcome without the result and error, which the store cannot store."""
+    """Return the outcome without the result and error, which the store cannot store."""
     result = None if outcome.result is None else {"unreadable": note}
     return replace(outcome, result=result, error=None if outcome.error is None else note, reason=None)
 
 
 def _log_failure(attempt: Attempt, error: str, outcome: Outcome) -> None:
-    """Log the last line of the error; the whole traceback is stored with the run."""
+    """Log the last line of the error; the full traceback is stored with the run."""
     run, error = attempt.claimed, error.strip().rpartition("\n")[2][:500]
     name = run.schedule or run.target
     if outcome.status == "queued":
-        text = "run %d of %s: attempt %d failed and is tried again in %.1f s: %s"
+        text = "run %d of %s: attempt %d failed, retrying in %.1f s: %s"
         log.warning(text, run.id, name, run.attempt, outcome.delay, error)
     else:
         log.error("run %d of %s: attempt %d failed: %s", run.id, name, run.attempt, error)

@@ -30,7 +30,7 @@ _PLAN_AFTER = 0.005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """How a worker works; times in seconds. An idle one sends two heartbeats and three other requests a minute."""
+    """Settings of a worker; times in seconds. An idle worker sends two heartbeats and three other requests a minute."""
 
     plan: bool = True
     execute: bool = True
@@ -127,7 +127,7 @@ class Engine:
             repeat.wake()
 
     def _wake_alarmed(self) -> None:
-        """Report the alarm to other workers, which must not trust the clock either; claim runs that waited for it."""
+        """Report the alarm to other workers, which must not trust the clock either; claim the runs that wait for it."""
         self._heartbeat.wake()
         self._claim.wake()
 
@@ -136,7 +136,7 @@ class Engine:
         return self.readiness.may_work
 
     def drain(self) -> None:
-        """Take nothing new, finish what is executing, then end."""
+        """Claim nothing more, finish the running attempts, then end."""
         self._ending.set()
 
     async def run(self, on_begun: Callable[[], None] = lambda: None) -> None:
@@ -146,7 +146,7 @@ class Engine:
         except StoreError:
             raise
         except BaseException:
-            # It was published before its schedules were refused, and must not count as live.
+            # The worker was published before its schedules were refused, and must not count as live.
             await self._retire()
             raise
         on_begun()
@@ -178,25 +178,25 @@ class Engine:
         try:
             await self.maintenance.drain()
         except StoreError as error:
-            log.warning("could not tell that this worker drains: %s", error)
+            log.warning("could not report that this worker is draining: %s", error)
 
     async def _retire(self) -> None:
         try:
             await self.maintenance.end()
         except StoreError as error:
-            log.warning("this worker could not sign off: %s", error)
+            log.warning("could not remove this worker from the store: %s", error)
 
     async def _listen(self) -> None:
-        """Wake the steps when another process has made work; the safety poll covers lost wake-ups."""
+        """Wake the steps when another process has created work; the safety poll covers lost wake-ups."""
         listen = StepLoop("wake-ups", self._listen_until_error, self._options.safety_poll)
         await listen.run()
 
     async def _listen_until_error(self) -> float | None:
         async with self._store.wakeups() as wakeups:
-            # Wake-ups from before are lost, so wake all steps now.
+            # Earlier wake-ups are lost, so wake all steps now.
             self._wake_all()
-            async for heartbeat_wanted in wakeups:
-                if heartbeat_wanted:
+            async for heartbeat_requested in wakeups:
+                if heartbeat_requested:
                     self._heartbeat.wake()
                 self._wake_all()
         return 0.0

@@ -40,7 +40,7 @@ class RunExecutor:
         self._collect = collect
         self._children = children
         self._executing = 0
-        # Prefetched runs, and since when they wait.
+        # Prefetched runs, each with the start of its wait.
         self._waiting: deque[tuple[float, Attempt]] = deque()
         self._returned = 0
         self._endings: list[Ending] = []
@@ -48,7 +48,7 @@ class RunExecutor:
         self._timer_is_set = False
 
     def start(self, attempts: Sequence[Attempt]) -> None:
-        """Start as many as there are free slots; the others start as slots become free."""
+        """Start as many attempts as there are free slots; the others start when slots become free."""
         now = self._loop.time()
         self._waiting.extend((now, attempt) for attempt in attempts)
         self._fill()
@@ -57,8 +57,10 @@ class RunExecutor:
         while self._waiting and self._executing < self._slots:
             _, attempt = self._waiting.popleft()
             if attempt.is_expiring:
-                # The process was frozen since it was leased: by now it may have started elsewhere.
-                log.error("run %d is left to others: its lease ends before it could begin", attempt.claimed.id)
+                # The process was frozen after the claim. By now the run may have started elsewhere.
+                log.error(
+                    "run %d not started: its lease is about to expire; another worker rescues it", attempt.claimed.id
+                )
                 self._abandon(attempt, "lease")
                 continue
             self._executing += 1
@@ -80,7 +82,7 @@ class RunExecutor:
         self._fill()
 
     def stop(self, attempt: Attempt, reason: StopReason) -> None:
-        """Ask an attempt to stop; one that has not started just ends."""
+        """Stop an attempt; an attempt that has not started just ends."""
         waiting = next((item for item in self._waiting if item[1] is attempt), None)
         if waiting is None:
             attempt.request_stop(reason)
@@ -89,7 +91,6 @@ class RunExecutor:
             self._abandon(attempt, reason)
 
     def requeue_unstarted(self) -> None:
-        """Requeue all runs that have not started."""
         while self._waiting:
             self._abandon(self._waiting.popleft()[1], "drain")
 
@@ -98,13 +99,11 @@ class RunExecutor:
         self.ended(attempt, attempt.outcome_if_unstarted(reason))
 
     def returned(self) -> None:
-        """A function has returned, so its slot is free."""
         self._executing -= 1
         self._returned += 1
         self._flush_soon()
 
     def ended(self, attempt: Attempt, outcome: Outcome | None) -> None:
-        """Report the outcome to record; None if the lease was lost."""
         self._endings.append((attempt, outcome))
         self._flush_soon()
 

@@ -1,4 +1,4 @@
-"""Leases: renewed well before they end, and work is stopped whose lease cannot be kept."""
+"""Leases: renew them well before they expire, and stop work whose lease cannot be renewed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MIN_RENEWAL_INTERVAL = 0.25
 
 
 class LeaseHolder(Protocol):
-    """Who executes the attempts: the dispatcher."""
+    """The owner of the attempts: the dispatcher."""
 
     worker: Worker
 
@@ -29,16 +29,14 @@ class LeaseHolder(Protocol):
         ...
 
     def is_finishing(self, key: tuple[int, int]) -> bool:
-        """Whether the end of this attempt is being recorded."""
+        """True while the outcome of this attempt is being recorded."""
         ...
 
-    def stop(self, attempt: Attempt, reason: StopReason) -> None:
-        """Ask an attempt to stop."""
-        ...
+    def stop(self, attempt: Attempt, reason: StopReason) -> None: ...
 
 
 class LeaseRenewer:
-    """Keeps the leases of all attempts that a worker holds. `margin`: work is stopped so long before its lease ends."""
+    """Renews the leases of all attempts of a worker. Stops work `margin` seconds before its lease ends."""
 
     def __init__(self, holder: LeaseHolder, store: Store, clock: Clock, *, lease: float, margin: float) -> None:
         self._holder = holder
@@ -49,30 +47,30 @@ class LeaseRenewer:
         self._renewed_at = 0.0
 
     async def renew(self) -> float | None:
-        """Renew every lease well before it ends; stop work whose lease cannot be kept."""
+        """Renew every lease well before it ends; stop work whose lease cannot be renewed."""
         self._stop_expiring()
         if not self._holder.held:
             return self._lease / 3
         began = self._clock.monotonic()
         if began - self._renewed_at < _MIN_RENEWAL_INTERVAL:
-            # Woken for a cancellation, perhaps of many: one look serves them all.
+            # A wake-up for a cancellation, perhaps for many: one renewal serves them all.
             return _MIN_RENEWAL_INTERVAL - (began - self._renewed_at)
         self._renewed_at = began
         held = [LeaseRef(*key, attempt.claimed.incarnation) for key, attempt in self._holder.held.items()]
-        asking = asyncio.ensure_future(
+        request = asyncio.ensure_future(
             self._store.leases.renew(self._holder.worker, held, self._lease, now=self._clock.now())
         )
         try:
-            renewed = await self._await_renewal(asking)
+            renewed = await self._await_renewal(request)
         except (StoreError, TimeoutError) as error:
-            log.warning("leases of %d runs could not be renewed: %s", len(held), str(error) or "no answer in time")
+            log.warning("leases of %d runs could not be renewed: %s", len(held), str(error) or "no response in time")
             return min(1.0, self._lease / 10)
         for item in held:
             attempt = self._holder.held.get((item.run_id, item.attempt))
             if attempt is None:
                 continue
             if item.run_id not in renewed.held:
-                # One whose end is being recorded may just have lost it for that.
+                # The attempt may have lost its lease because its outcome is just being recorded.
                 if not self._holder.is_finishing((item.run_id, item.attempt)):
                     log.warning("run %d: attempt %d lost its lease", item.run_id, item.attempt)
                     self._holder.stop(attempt, "lease")
@@ -80,32 +78,32 @@ class LeaseRenewer:
                 attempt.lease_ends = began + self._lease
                 if item.run_id in renewed.cancelled:
                     self._holder.stop(attempt, "cancel")
-        # Leases count from the question: after an answer that took long, the next look is near.
+        # A lease starts with the request: after a slow response, the next renewal is due soon.
         return self._lease / 3 - (self._clock.monotonic() - began)
 
-    async def _await_renewal(self, asking: asyncio.Future[RenewResult]) -> RenewResult:
-        """The answer to a renewal, unless it takes too long; what is given up then may take long to unwind."""
+    async def _await_renewal(self, request: asyncio.Future[RenewResult]) -> RenewResult:
+        """Wait for the response to a renewal, with a timeout; a cancelled request may take long to unwind."""
         try:
-            done, _ = await asyncio.wait([asking], timeout=self._renewal_timeout())
+            done, _ = await asyncio.wait([request], timeout=self._renewal_timeout())
         except asyncio.CancelledError:
-            asking.cancel()
+            request.cancel()
             raise
         if not done:
-            asking.cancel()
-            # Nobody else looks at how it ends.
-            asking.add_done_callback(lambda call: call.cancelled() or call.exception())
+            request.cancel()
+            # Retrieve the exception, so that asyncio does not log it.
+            request.add_done_callback(lambda call: call.cancelled() or call.exception())
             raise TimeoutError
-        return asking.result()
+        return request.result()
 
     def _renewal_timeout(self) -> float:
-        """How long to wait for a renewal: not until work must stop for want of it."""
+        """Seconds to wait for a renewal; it ends before work must stop because of a missing renewal."""
         ends = [attempt.lease_ends for attempt in self._holder.held.values() if attempt.stop_reason != "lease"]
-        left = min(ends, default=self._clock.monotonic() + self._lease) - self._margin - self._clock.monotonic()
-        return min(self._lease / 3, max(self._lease / 20, left))
+        remaining = min(ends, default=self._clock.monotonic() + self._lease) - self._margin - self._clock.monotonic()
+        return min(self._lease / 3, max(self._lease / 20, remaining))
 
     def _stop_expiring(self) -> None:
-        """Stop work before its lease can have expired: by then it may have begun elsewhere."""
+        """Stop work before its lease can have expired, because it may then start elsewhere."""
         for attempt in self._holder.held.values():
             if attempt.stop_reason != "lease" and attempt.is_expiring:
-                log.error("run %d: its lease could not be kept, so it is asked to stop", attempt.claimed.id)
+                log.error("run %d: its lease could not be renewed, stopping it", attempt.claimed.id)
                 self._holder.stop(attempt, "lease")

@@ -1,4 +1,4 @@
-"""The only loop: call a step, sleep until it wants to be called again or it is woken."""
+"""The only loop: call a step, then sleep until its next call is due or a wake-up arrives."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAX_BACKOFF = 10.0
 
 
 class StepLoop:
-    """Keeps calling one step; a step returns the seconds it wants to sleep, or None for as long as allowed."""
+    """Calls one step repeatedly. A step returns the seconds to sleep; None means the maximum."""
 
     def __init__(self, name: str, step: Step, safety_poll: float, may_step: Callable[[], bool] = _always) -> None:
         self.name = name
@@ -34,18 +34,18 @@ class StepLoop:
         self.failures = 0
 
     def wake(self) -> None:
-        """Call the step again soon; many calls are one."""
+        """Call the step again soon; several calls before that count as one."""
         self._wake.set()
 
     def stop(self) -> None:
-        """End after the step that is under way."""
+        """End after the current step."""
         self._stopping = True
         self._wake.set()
 
     async def run(self) -> None:
-        """Until stopped. A failing step is logged and tried again, later each time."""
+        """Run until stopped. A failing step is logged and retried, with growing delays."""
         while not self._stopping:
-            # Cleared before the step looks, so that what arrives meanwhile wakes it once more.
+            # Cleared before the step reads the store, so that later work wakes it again.
             self._wake.clear()
             delay = await self._try()
             if delay > 0 and not self._stopping:
@@ -57,16 +57,16 @@ class StepLoop:
 
     async def _try(self) -> float:
         try:
-            wanted = await self._step() if self._may_step() else None
+            delay = await self._step() if self._may_step() else None
         except StoreError as error:
             self.failures += 1
-            log.warning("%s: %s; trying again", self.name, error)
+            log.warning("%s failed, retrying: %s", self.name, error)
         except Exception:
             self.failures += 1
-            log.exception("%s failed; trying again", self.name)
+            log.exception("%s failed, retrying", self.name)
         else:
             if self.failures:
                 log.info("%s works again after %d failures", self.name, self.failures)
             self.failures = 0
-            return self._safety_poll if wanted is None else min(max(wanted, 0.0), self._safety_poll)
+            return self._safety_poll if delay is None else min(max(delay, 0.0), self._safety_poll)
         return random.uniform(0.5, 1.0) * min(_MAX_BACKOFF, 0.1 * float(2 ** min(self.failures, 10)))  # noqa: S311

@@ -26,14 +26,14 @@ PRUNE_PAUSE = 3_600.0
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """Final runs live this many seconds, and the newest `keep` of each schedule longer."""
+    """Final runs are retained for this many seconds; the newest `keep` of each schedule longer."""
 
     seconds: float = 30 * 86_400.0
     keep: int = 100
 
 
 class Maintenance:
-    """Steps that no single run depends on."""
+    """Steps that serve the whole store, not a single run."""
 
     def __init__(
         self,
@@ -65,10 +65,10 @@ class Maintenance:
         self._readiness = readiness or WorkerReadiness(store, clock, plans=True)
         self._health = health or WorkerHealth()
         self._reported: HeartbeatResult | None = None
-        # When definitions were last synced; None: they must be.
+        # The instant of the last sync of definitions; None: a sync is due.
         self._synced_at: datetime | None = None
-        # Schedules that it leaves to other workers, once logged.
-        self._left_alone: set[UnknownSchedule] = set()
+        # Schedules that this worker does not plan and has logged.
+        self._unplanned: set[UnknownSchedule] = set()
 
     async def begin(self) -> None:
         """Publish this worker, then sync its code-defined schedules, unless the store is a copy."""
@@ -79,16 +79,16 @@ class Maintenance:
             await self._sync(reported)
 
     async def heartbeat(self) -> float | None:
-        """Stay live; sync definitions again if a worker of this app was lost."""
+        """Send a heartbeat; sync definitions again if a worker of this app was lost."""
         before, reported = self._reported, await self._report()
         if self._readiness.clock_alarm_by:
             await self._check_clock(reported)
         if before is None or self._has_lost(before, reported):
             self._synced_at = None
         since = None if self._synced_at is None else (reported.now - self._synced_at).total_seconds()
-        # By a clock that has jumped, live workers may seem lost.
+        # According to a clock that has jumped, live workers may look lost.
         may_sync = self._readiness.may_work and not self._clock_guard.alarmed
-        # A clock that was set back must not delay it.
+        # A clock that was set back must not delay the sync.
         if may_sync and (since is None or abs(since) >= _SYNC_HEARTBEATS * self._heartbeat):
             await self._sync(reported)
         return self._heartbeat
@@ -97,7 +97,7 @@ class Maintenance:
         before = self._readiness.clock_alarm_by
         await self._readiness.check_clock(self.worker.namespace, reported.now)
         if bool(before) != bool(self._readiness.clock_alarm_by):
-            # The clock that this worker has observed so far is not the right one.
+            # The clock that this worker has observed until now is wrong.
             self._clock_guard.forget()
 
     async def _report(self) -> HeartbeatResult:
@@ -113,7 +113,7 @@ class Maintenance:
         return reported
 
     def _has_lost(self, before: HeartbeatResult, reported: HeartbeatResult) -> bool:
-        """Was a worker of this app lost, or did this one count as lost? A new worker syncs by itself."""
+        """True if a worker of this app was lost, or this worker counted as lost. A new worker syncs itself."""
         silent = (reported.now - before.now).total_seconds()
         return silent >= self._live_for or not before.peers <= reported.peers
 
@@ -122,31 +122,31 @@ class Maintenance:
             # A schedule may now be due before the planner's next wake-up.
             self._on_schedules()
         self._synced_at = reported.now
-        await self._log_left_alone()
+        await self._log_unplanned()
 
-    async def _log_left_alone(self) -> None:
-        """Log schedules that this worker does not plan, each once."""
+    async def _log_unplanned(self) -> None:
+        """Log each schedule that this worker does not plan, once."""
         for schedule in await self._store.planning.left_alone():
-            if schedule not in self._left_alone:
-                log.warning("schedule %s is left to other workers: %s", schedule.name, schedule.reason)
-                self._left_alone.add(schedule)
+            if schedule not in self._unplanned:
+                log.warning("schedule %s is not planned by this worker: %s", schedule.name, schedule.reason)
+                self._unplanned.add(schedule)
 
     async def rescue(self) -> float | None:
-        """Rescue the runs of lost workers; called again when the next lease ends, at the latest after two leases.
+        """Rescue the runs of lost workers. Called again when the next lease ends, at the latest after two leases.
 
-        A lease that starts after this step ends one lease later, so it is found at most one lease too late.
+        A lease that starts after this step ends one lease later, so its rescue is at most one lease late.
         """
         if not self._clock_guard.alarmed and self._clock_guard.trusted_for < self._lease:
-            # Leases that were renewed by the other clock seem to have expired; live workers renew them first.
+            # Leases that were renewed by the other clock look expired. Live workers renew them first.
             return self._lease - self._clock_guard.trusted_for
         began, expected = self._clock.monotonic(), self._clock_guard.expected()
         rescued = await self._store.leases.rescue(expected=expected, now=self._clock.now())
         if not self._clock_guard.trusts(rescued.now, began, expected):
             return self._clock_guard.recheck_after
         for run in rescued.requeued:
-            log.warning("run %d: its worker was lost, so it is tried again", run)
+            log.warning("run %d lost its worker: requeued", run)
         for run in rescued.failed:
-            log.error("run %d: its worker was lost, and it is not tried again", run)
+            log.error("run %d lost its worker: failed, no retry", run)
         if rescued.requeued or rescued.released:
             self._on_runs()
         if rescued.next_at is None:
@@ -164,10 +164,8 @@ class Maintenance:
         return 0.1 if deleted >= batch else PRUNE_PAUSE
 
     async def drain(self) -> None:
-        """Report that this worker drains."""
         self.worker = replace(self.worker, draining=True)
         await self._report()
 
     async def end(self) -> None:
-        """Remove this worker from the store."""
         await self._store.workers.remove(self.worker.id)

@@ -1,4 +1,4 @@
-"""Records on their way to the store: one that it refuses keeps no other one waiting, and is tried again later."""
+"""The outbox: records to write to the store. A refused record delays no other record, and is retried later."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from tickbird.domain.errors import InvalidError, SchemaError, StoreUnavailableEr
 log = logging.getLogger("tickbird.engine")
 
 T = TypeVar("T")
-# A batch is no longer halved once this many records were refused: then the cause is hardly in the records.
+# A batch is no longer halved after this many refused records: the cause is then hardly in the records.
 MAX_REFUSED: Final = 20
-# Seconds before refused records are tried again, doubled each time up to the second figure.
+# Seconds before a retry of refused records; doubled each time, up to the second value.
 _FIRST_PAUSE: Final = 0.5
 _MAX_PAUSE: Final = 30.0
 
 
 class Outbox(Generic[T]):
-    """For one event loop. Records are written in order, in batches of `size`; refused ones are written later.
+    """For one event loop. Writes records in order, in batches of `size`; retries refused records later.
 
-    `write` writes a batch or nothing. `strip` gives a record without the content that the store cannot take.
+    `write` writes a batch or nothing. `strip` returns a record without the content that the store cannot store.
     """
 
     def __init__(
@@ -47,25 +47,24 @@ class Outbox(Generic[T]):
         return len(self._waiting) + len(self._refused)
 
     def add(self, records: Sequence[T]) -> None:
-        """Keep records until they are written."""
         self._waiting += records
 
     @property
     def wait(self) -> float | None:
-        """Seconds until there is something to write; None: nothing is left."""
+        """Seconds until a record is due to be written; None if there is none."""
         if self._waiting:
             return 0.0
         return max(0.0, self._retry_at - self._monotonic()) if self._refused else None
 
     async def write(self) -> None:
-        """Write all that waits, and refused records whose time has come; raises if the store cannot be reached."""
+        """Write all pending records, and refused records whose retry is due. Raises if the store cannot be reached."""
         refused: list[T] = []
-        again: list[T] = []
+        retried: list[T] = []
         if self._refused and self._monotonic() >= self._retry_at:
-            again, self._refused = self._refused, []
+            retried, self._refused = self._refused, []
         waiting, self._waiting = self._waiting, []
-        # The last one comes first.
-        parts = [again] if again else []
+        # A stack: the last part is written first.
+        parts = [retried] if retried else []
         parts += [waiting[start : start + self._size] for start in range(0, len(waiting), self._size)][::-1]
         cause: Exception | None = None
         try:
@@ -86,21 +85,21 @@ class Outbox(Generic[T]):
                         refused += part
         finally:
             self._waiting = [record for part in reversed(parts) for record in part] + self._waiting
-            self._keep(refused, again, cause)
+            self._keep(refused, retried, cause)
 
     async def _write_stripped(self, record: T, error: Exception) -> list[T]:
-        """Write a record whose content cannot be stored without it; the record if that is refused too."""
-        log.error("%s: content cannot be stored and is left out: %s", self._name, error)
+        """Write a record without its content, which cannot be stored; returns the record if that is refused too."""
+        log.error("%s: content cannot be stored, it is dropped: %s", self._name, error)
         try:
             await self._write([self._strip(record, f"could not be stored: {error}")])
-        except Exception:  # noqa: BLE001 - tried again later, with the others
+        except Exception:  # noqa: BLE001 - retried later, with the others
             return [record]
         return []
 
-    def _keep(self, refused: list[T], again: list[T], cause: Exception | None) -> None:
+    def _keep(self, refused: list[T], retried: list[T], cause: Exception | None) -> None:
         if refused:
-            self._pause = min(_MAX_PAUSE, 2 * self._pause) if again else _FIRST_PAUSE
+            self._pause = min(_MAX_PAUSE, 2 * self._pause) if retried else _FIRST_PAUSE
             self._retry_at = self._monotonic() + self._pause
-            text = "%s: the store refused %d records; trying again in %.1f s: %s"
+            text = "%s: the store refused %d records, retrying in %.1f s: %s"
             log.error(text, self._name, len(refused), self._pause, cause)
         self._refused += refused

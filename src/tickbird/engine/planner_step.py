@@ -18,8 +18,8 @@ log = logging.getLogger("tickbird.engine")
 _MAX_LOGGED = 20
 
 
-# Seconds that a batch takes. Above the first, the next batch is half as large, so that new ticks and other planners do
-# not wait long. Below the second, batches are planned in parallel; below the third, the next one is twice as large.
+# Seconds that a batch takes. Above the first value, the next batch is half as large, so that new ticks and other
+# planners do not wait long. Below the second, batches are planned in parallel. Below the third, the next is doubled.
 _SHRINK_ABOVE: Final = 0.1
 _PARALLEL_BELOW: Final = 0.05
 _GROW_BELOW: Final = 0.025
@@ -43,13 +43,13 @@ class PlannerStep:
         self._clock = clock
         self._on_runs = on_runs
         self._batch = batch
-        # How many batches are planned in parallel: one is decided here while the database writes the other. And how
-        # many after an idle time: many ticks that are due together now will probably be so again.
+        # The number of batches planned in parallel: this process decides one while the database writes another. And the
+        # number after an idle time: many ticks that are due together now are probably due together again.
         self._parallel_batches = 1
         self._parallel_after_idle = 1
         self._was_idle = True
         self._clock_guard = clock_guard or ClockGuard(clock)
-        # It starts the runs that are handed off to this worker.
+        # Starts the runs that are handed off to this worker.
         self._dispatcher = dispatcher
 
     async def step(self) -> float | None:
@@ -63,23 +63,23 @@ class PlannerStep:
             # Each batch is offered an equal share of the free slots.
             shares = range(parallel_batches, 0, -1)
             plans = await asyncio.gather(*(self._plan(expected, sharers) for sharers in shares))
-        # The batch that was planned last knows what the others have left.
+        # The batch that was planned last has read what the others left over.
         last = max(plans, key=lambda result: result.now)
         if not self._clock_guard.trusts(last.now, began, expected):
             return self._clock_guard.recheck_after
-        took = self._clock.monotonic() - began
+        seconds = self._clock.monotonic() - began
         more = any(result.more for result in plans)
         if was_idle:
-            self._parallel_after_idle = self._store.planners if more and took < _SHRINK_ABOVE else 1
+            self._parallel_after_idle = self._store.planners if more and seconds < _SHRINK_ABOVE else 1
         self._was_idle = not more
         if more:
-            self._parallel_batches = self._adapt(took)
+            self._parallel_batches = self._adapt(seconds)
             return 0.0
         self._parallel_batches = self._parallel_after_idle
         if last.next_at is None:
             return None
         # The store read its clock at the start of the step, so the step's duration is part of the wait.
-        return (last.next_at - last.now).total_seconds() - took
+        return (last.next_at - last.now).total_seconds() - seconds
 
     async def _plan(self, expected: ClockBounds | None, sharers: int) -> PlanResult:
         offer = None if self._dispatcher is None else self._dispatcher.offer(sharers)
@@ -98,23 +98,23 @@ class PlannerStep:
         _log_result(result)
         return result
 
-    def _adapt(self, took: float) -> int:
-        """Adapt the size of the next batch to the time that this one took; returns how many to plan in parallel."""
-        if took > _SHRINK_ABOVE:
+    def _adapt(self, seconds: float) -> int:
+        """Adapt the size of the next batch to the duration of this one; returns how many to plan in parallel."""
+        if seconds > _SHRINK_ABOVE:
             self._batch = max(_MIN_COUNT, self._batch // 2)
-        if took < _GROW_BELOW:
+        if seconds < _GROW_BELOW:
             self._batch = min(_MAX_COUNT, self._batch * 2)
-        return self._store.planners if took < _PARALLEL_BELOW else 1
+        return self._store.planners if seconds < _PARALLEL_BELOW else 1
 
 
 def _log_result(planned: PlanResult) -> None:
     for name in planned.parked:
-        log.error("schedule %s is parked: `tickbird show %s` tells why", name, name)
+        log.error("schedule %s is parked: `tickbird show %s` shows the error", name, name)
     for refused in planned.refused[:_MAX_LOGGED]:
         log.error(
-            "schedule %s cannot be planned: %s; trying again at %s", refused.schedule, refused.error, refused.retry_at
+            "schedule %s cannot be planned: %s; retrying at %s", refused.schedule, refused.error, refused.retry_at
         )
     if len(planned.refused) > _MAX_LOGGED:
-        log.error("%d other schedules cannot be planned either", len(planned.refused) - _MAX_LOGGED)
+        log.error("%d more schedules cannot be planned", len(planned.refused) - _MAX_LOGGED)
     if planned.schedules:
         log.debug("planned %d schedules: %d runs, %d skips", planned.schedules, planned.runs, planned.skips)

@@ -1,4 +1,4 @@
-"""Readiness: whether this worker may plan and execute, and the reason if not."""
+"""Readiness: may this worker plan and execute, and if not, why?"""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tickbird.store.protocol.store import Store
 
 log = logging.getLogger("tickbird.engine")
 
-# At most this many moves are logged; `tickbird zones` and the audit log have all.
+# At most this many moved ticks are logged; `tickbird zones` and the audit log have all.
 _MAX_LOGGED: Final = 50
 
 
 class WorkerReadiness:
-    """Checks whether the store is a copy, its zone rules, and whether the schema is too new for this code.
+    """Checks for a copied store, different zone rules, and a schema that is too new for this code.
 
     Checked when the worker starts, and again when a heartbeat reports a change.
     """
@@ -34,28 +34,28 @@ class WorkerReadiness:
         self._copied = ""
         # The id of a worker that reports a jump of the store's clock from before this worker started.
         self.clock_alarm_by = ""
-        # Per such worker: its last heartbeat by the store's clock, and when this worker first read that, monotonic.
+        # Per such worker: its last heartbeat by the store's clock, and the monotonic instant at which we first read it.
         self._alarms: dict[str, tuple[datetime | None, float]] = {}
-        # Why this code may no longer use the store.
+        # The reason why this code may no longer use the store.
         self.outdated_reason = ""
-        # Up to which schedule id cursors are recomputed; None: there is nothing to recompute.
+        # The last schedule id whose cursor is recomputed; None: there is nothing to recompute.
         self._reached: int | None = None
         self._moved = 0
         self.on_change: Callable[[], None] = lambda: None
         self.on_outdated: Callable[[], None] = lambda: None
-        # A person has asked this worker to drain.
+        # Called when a person has requested a drain.
         self.on_drained: Callable[[], None] = lambda: None
         self._drained = False
 
     @property
     def may_work(self) -> bool:
-        """May it plan and execute? Not in a copy that no person has accepted, with old code, or by a wrong clock."""
+        """May it plan and execute? Not in a copy that is not accepted, with old code, or with a wrong clock."""
         return not self._copied and not self.outdated_reason and not self.clock_alarm_by
 
     @property
     def standby_reason(self) -> str:
-        """Why this worker is on standby, for people; empty if it is not."""
-        alarm = self.clock_alarm_by and f"waits: worker {self.clock_alarm_by} has seen the store's clock jump"
+        """The reason for standby, as text; empty if the worker is ready."""
+        alarm = self.clock_alarm_by and f"waits: worker {self.clock_alarm_by} detected a jump of the store's clock"
         reasons = [self._copied and f"does nothing: {self._copied}", alarm, self._off, self._other_zones()]
         return "; ".join(filter(None, reasons))
 
@@ -67,21 +67,21 @@ class WorkerReadiness:
         await self._compare()
 
     async def check_clock(self, namespace: str, now: datetime) -> None:
-        """Read whether other workers report a jump of the clock: a new worker cannot detect it."""
+        """Read alarms of other workers: a new worker cannot detect an earlier jump."""
         workers = await self._store.workers.list(namespace, now=self._clock.now())
         alarmed = find_clock_alarm([worker for worker in workers if not self._is_silent(worker)], now)
         before, self.clock_alarm_by = self.clock_alarm_by, "" if alarmed is None else alarmed.id
         if self.clock_alarm_by and not before:
             log.error(
-                "this worker plans and executes nothing yet: worker %s has seen the store's clock jump",
+                "this worker is on standby: worker %s detected a jump of the store's clock",
                 self.clock_alarm_by,
             )
         elif before and not self.clock_alarm_by:
-            log.warning("the store's clock is believed again: this worker goes on")
+            log.warning("the store's clock is trusted again: this worker continues")
             self.on_change()
 
     def _is_silent(self, worker: Worker) -> bool:
-        """Has it sent no heartbeat for as long as an alarm lasts? Then it was lost during the alarm."""
+        """True if it sent no heartbeat for as long as an alarm lasts: it was lost during the alarm."""
         if CLOCK_JUMPED not in worker.standby_reason:
             return False
         last_heartbeat_at, since = self._alarms.get(worker.id, (None, 0.0))
@@ -93,11 +93,11 @@ class WorkerReadiness:
     def on_heartbeat(self, result: HeartbeatResult) -> None:
         """Handle the result of a heartbeat: a drain, an accepted copy, adopted zone rules, or a migrated store."""
         if result.drain_requested_by and not self._drained:
-            log.warning("this worker drains: requested by %s", result.drain_requested_by)
+            log.warning("draining: requested by %s", result.drain_requested_by)
             self._drained = True
             self.on_drained()
         if result.outdated_reason and not self.outdated_reason:
-            log.error("this worker drains: %s", result.outdated_reason)
+            log.error("draining: %s", result.outdated_reason)
             self.outdated_reason = result.outdated_reason
             self.on_outdated()
         self._update_copy(result.copy_reason)
@@ -119,7 +119,7 @@ class WorkerReadiness:
         if self._reached is not None:
             return 0.0
         if self._moved:
-            log.warning("zone data: the next ticks of %d schedules moved; `tickbird zones` tells more", self._moved)
+            log.warning("zone data: the next ticks of %d schedules moved; `tickbird zones` shows details", self._moved)
         return None
 
     async def _compare(self) -> None:
@@ -127,13 +127,13 @@ class WorkerReadiness:
             return
         zones = self._zones = await self._store.zone_data.check(adopt=True, now=self._clock.now())
         if zones.adopted:
-            # In a new store it is no warning.
+            # A new store does not deserve a warning.
             level = logging.INFO if zones.generation == 1 else logging.WARNING
-            log.log(level, "zone data: the store now goes by %s", zones.here)
+            log.log(level, "zone data: the store now uses %s", zones.here)
         if reason := self._other_zones():
             log.error("this worker %s", reason)
         elif zones.stored is not None and zones.stored.recomputed_at is None:
-            # Also if another worker started to recompute and did not finish.
+            # Necessary also if another worker started to recompute and did not finish.
             self._reached, self._moved = 0, 0
 
     def _other_zones(self) -> str:
@@ -144,15 +144,15 @@ class WorkerReadiness:
         older = here.version < stored.version
         return (
             f"plans only schedules in UTC: its zone data {here} is {'older than' if older else 'not'} the store's "
-            f"{stored.version} ({stored.digest[:8]}); install that tzdata here, or let the store go by this one with "
+            f"{stored.version} ({stored.digest[:8]}); install that tzdata here, or switch the store to this one with "
             "`tickbird zones --adopt`"
         )
 
     def _update_copy(self, copied: str) -> None:
         if copied and copied != self._copied:
-            log.error("this worker plans and executes nothing: %s", copied)
+            log.error("this worker is on standby: %s", copied)
         elif self._copied and not copied:
-            log.warning("the copy was accepted: this worker goes on")
+            log.warning("the copy was accepted: this worker continues")
         changed, self._copied = bool(self._copied) != bool(copied), copied
         if changed:
             self.on_change()

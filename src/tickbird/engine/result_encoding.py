@@ -1,4 +1,4 @@
-"""Encodes what user code returns and reports: once, inside its attempt, as every store can keep it."""
+"""Encode return values and reports of user code: once, inside the attempt, in a form that every store accepts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tickbird.domain.text import clean_text, describe, type_name
 from tickbird.targets.protocol import EncodedResult
 
 MAX_RESULT: Final = 100_000
-# Of one value: a few shared lists can stand for more values than memory holds, and an iterator may never end.
+# Limits of one value: a few shared lists can expand to more values than memory holds, and an iterator may never end.
 MAX_VALUES: Final = 250_000
 MAX_CHARACTERS: Final = 10_000_000
 MAX_DEPTH: Final = 200
@@ -28,7 +28,7 @@ def encode_value(value: Any) -> Any:
     encoder = _Encoder()
     try:
         if type(value) is EncodedResult:
-            # Cut already, by the child process that it comes from.
+            # The child process that sent it has truncated it already.
             return encoder.encode_or_cut(value.value, 3 * MAX_RESULT)
         return encoder.encode_or_cut(value, MAX_RESULT)
     except BaseException as error:  # noqa: BLE001 - the work is done; only its result cannot be shown
@@ -36,16 +36,16 @@ def encode_value(value: Any) -> Any:
 
 
 class _Encoder:
-    """Encodes one value; past its limits it leaves out the rest."""
+    """Encodes one value; drops the rest past its limits."""
 
     def __init__(self) -> None:
         self._values = 0
         self._characters = 0
 
     def encode_or_cut(self, value: Any, limit: int) -> Any:
-        """The value, or the first part of its text if that is longer than `limit`."""
+        """Return the value, or the first part of its text if that is longer than `limit`."""
         encoded = self._encode(value, 0)
-        # No value but a text takes more than 30 characters, and no character of a text more than 6.
+        # A value other than a text takes at most 30 characters, and a character of a text at most 6.
         if 6 * self._characters + 30 * self._values <= limit:
             return encoded
         text = json.dumps(encoded, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -59,8 +59,8 @@ class _Encoder:
         return self._values > MAX_VALUES or self._characters > MAX_CHARACTERS
 
     def _encode(self, value: Any, depth: int) -> Any:
-        """None, bool, int, finite float, str, list, or dict of these with str keys."""
-        # Methods of the built-in classes are called as such: subclasses may override them.
+        """Return None, bool, int, finite float, str, list, or a dict of these with str keys."""
+        # Call the methods of the built-in classes directly, because subclasses may override them.
         self._values += 1
         kind = type(value)
         if value is None or kind is bool:
@@ -83,9 +83,9 @@ class _Encoder:
         else:
             array = next((array for array in _ARRAYS if issubclass(kind, array)), None)
             if array is None and not hasattr(kind, "__next__"):
-                return self._other(value, kind, depth)
+                return self._encode_other(value, kind, depth)
             elements = []
-            # Another loop than a comprehension, which would take one more frame per level.
+            # Not a comprehension, which would take one more frame per level.
             for element in iter(value) if array is None else array.__iter__(value):
                 if self._is_full:
                     break
@@ -116,12 +116,12 @@ class _Encoder:
             return self._text(key)
         return self._text(next(iter(_by_pydantic({key: None}))))
 
-    def _other(self, value: Any, kind: type, depth: int) -> Any:
+    def _encode_other(self, value: Any, kind: type, depth: int) -> Any:
         if issubclass(kind, bytes | bytearray):
             self._characters += len(value)
             return self._text(bytes(value[:MAX_CHARACTERS]).decode(errors="backslashreplace"))
         if hasattr(kind, "__pydantic_serializer__"):
-            # pydantic has no limits of its own, so its input must be seen to end.
+            # pydantic has no limits, so check first that its input ends.
             self._encode(vars(value), depth + 1)
             if self._is_full:
                 raise ValueError(f"it has more than {MAX_VALUES:,} values or {MAX_CHARACTERS:,} characters")

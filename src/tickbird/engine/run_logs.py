@@ -1,4 +1,4 @@
-"""Keeps what runs say: gathered from any thread, written in batches, before their ends are recorded."""
+"""Stores the logs of runs: collected from any thread, written in batches, before the outcomes are recorded."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tickbird.targets.protocol import CURRENT, Run
 
 log = logging.getLogger("tickbird.engine")
 
-# How long lines are gathered, how many are written at a time, and how many wait while the store cannot be reached.
-_GATHER: Final = 0.2
+# Seconds that lines are collected, lines per write, and lines that wait while the store cannot be reached.
+_COLLECT_SECONDS: Final = 0.2
 _BATCH: Final = 1_000
 _MAX_WAITING: Final = 50_000
 
@@ -36,8 +36,8 @@ class RunLogBuffer:
         self._lock = threading.Lock()
         self._lines: list[LogLine] = []
         self._progress: dict[int, Progress] = {}
-        self._outbox = Outbox("log", self._put, _without_content, time.monotonic, _BATCH)
-        # Run → the last progress that went to the outbox: an older one that the store has refused is not tried again.
+        self._outbox = Outbox("log", self._write_records, _without_content, time.monotonic, _BATCH)
+        # Run → the last progress in the outbox. An older one that the store has refused is not retried.
         self._newest: dict[int, Progress] = {}
         self._meters: dict[tuple[int, int], Meter] = {}
         self._writing = asyncio.Lock()
@@ -45,18 +45,18 @@ class RunLogBuffer:
         self.on_lines: Callable[[], None] = lambda: None
 
     def line(self, run: Run, level: int, text: str, at: datetime) -> None:
-        """Keep a line, as far as its attempt has not said too much already."""
+        """Store a line, unless its attempt has exceeded its limits."""
         with self._lock:
-            kept = self._meters.setdefault((run.id, run.attempt), Meter()).take(text)
-            if kept is None or len(self._lines) + len(self._outbox) >= _MAX_WAITING:
+            accepted = self._meters.setdefault((run.id, run.attempt), Meter()).take(text)
+            if accepted is None or len(self._lines) + len(self._outbox) >= _MAX_WAITING:
                 return
-            number, text = kept
+            number, text = accepted
             self._lines.append(LogLine(run.id, run.attempt, number, at, fit_level(level), text))
         self._wake()
 
     def progress(self, run: Run, value: Any) -> None:
-        """Keep the newest progress of a run."""
-        # Before the lock is taken: this calls user code, which may log.
+        """Store the latest progress of a run."""
+        # Encode before taking the lock: this calls user code, which may log.
         record = Progress(run.id, run.attempt, datetime.now(UTC), encode_value(value))
         with self._lock:
             self._progress[run.id] = record
@@ -65,19 +65,19 @@ class RunLogBuffer:
     def _wake(self) -> None:
         if not self._woken:
             self._woken = True
-            # A loop that has ended writes nothing any more.
+            # A loop that has ended writes nothing.
             with suppress(RuntimeError):
                 self._loop.call_soon_threadsafe(self.on_lines)
 
     async def step(self) -> float | None:
-        """Let lines gather for a moment, then write them."""
+        """Collect lines for a moment, then write them."""
         if self._lines or self._progress:
-            await asyncio.sleep(_GATHER)
+            await asyncio.sleep(_COLLECT_SECONDS)
         await self.write()
         return 0.0 if self._lines or self._progress else self._outbox.wait
 
     async def write(self) -> None:
-        """Write all that has been said so far; what cannot be written is tried again."""
+        """Write all collected lines; lines that cannot be written are retried."""
         async with self._writing:
             self._woken = False
             with self._lock:
@@ -87,38 +87,38 @@ class RunLogBuffer:
             self._outbox.add([*lines, *progress.values()])
             await self._outbox.write()
 
-    async def _put(self, records: Sequence[LogLine | Progress]) -> None:
+    async def _write_records(self, records: Sequence[LogLine | Progress]) -> None:
         lines = [record for record in records if isinstance(record, LogLine)]
         progress = [record for record in records if isinstance(record, Progress)]
         newest = [record for record in progress if self._newest.get(record.run_id, record) is record]
         await self._store.logs.write(lines, newest)
 
     async def flush(self) -> None:
-        """Write what ends are about to follow; they do not wait for a log that cannot be written."""
-        # A batch that is being written at this moment is waited for as well.
+        """Write the lines of attempts whose outcomes follow. Outcomes do not wait for a log that cannot be written."""
+        # Wait for a batch that is being written, too.
         if not self._lines and not self._progress and not self._writing.locked():
             return
         try:
             await self.write()
         except Exception as error:  # noqa: BLE001 - whatever the reason is, ends are recorded
-            log.warning("log lines of runs could not be written, trying again: %s", describe(error))
+            log.warning("log lines of runs could not be written, retrying: %s", describe(error))
 
     def forget(self, run_id: int, attempt: int) -> None:
-        """An attempt is over."""
+        """Drop the limits of an attempt that is over."""
         with self._lock:
             self._meters.pop((run_id, attempt), None)
         self._newest.pop(run_id, None)
 
 
 class RunHandler(logging.Handler):
-    """Gives to a run's log what anybody logs in its context with the standard library."""
+    """Adds records of other loggers to the log of the run in whose context they were logged."""
 
     def __init__(self, logs: RunLogBuffer) -> None:
         super().__init__(logging.INFO)
         self._logs = logs
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the record if a run is behind it; lines of `run.log` are kept already."""
+        """Store the record if it belongs to a run; lines of `run.log` are stored already."""
         run = CURRENT.get()
         if run is None or record.name.startswith("tickbird.run."):
             return
@@ -129,13 +129,13 @@ class RunHandler(logging.Handler):
         try:
             at = datetime.fromtimestamp(record.created, UTC)
         except (ValueError, TypeError, OverflowError, OSError):
-            # A record may have been made by hand.
+            # A record may have been created by hand.
             at = datetime.now(UTC)
         self._logs.line(run, record.levelno, text, at)
 
 
 def _without_content(record: LogLine | Progress, note: str) -> LogLine | Progress:
-    """A line or progress whose content the store cannot keep."""
+    """Return a line or progress without the content that the store cannot store."""
     if isinstance(record, LogLine):
         return replace(record, level=fit_level(record.level), text=note)
     return replace(record, value={"unreadable": note})

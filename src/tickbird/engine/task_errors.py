@@ -1,4 +1,4 @@
-"""What a task raised, as it can be stored and shown."""
+"""Errors of tasks, in the form that is stored and shown."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class TaskExited(RuntimeError):
 
 
 class TaskFailure(Exception):
-    """A failure whose text is ready to be stored; if `again` is False, another attempt cannot succeed either."""
+    """A failure whose text is ready to be stored. If `may_retry` is False, another attempt cannot succeed."""
 
-    def __init__(self, text: str, *, again: bool = True) -> None:
+    def __init__(self, text: str, *, may_retry: bool = True) -> None:
         super().__init__(text)
-        self.text, self.again = text, again
+        self.text, self.may_retry = text, may_retry
 
 
 class LateStart(Exception):
-    """The lease of a run ended, or nearly, before its function could begin; so another worker may have begun it."""
+    """The lease of a run ended, or nearly, before its function could start. Another worker may have started it."""
 
 
 def encode_error(error: BaseException) -> TaskFailure:
-    """What a task raised, as a future can carry it and a store can keep it."""
+    """Convert an exception of a task so that a future can carry it and a store can store it."""
     if isinstance(error, StopIteration) or not isinstance(error, Exception):
         exited = TaskExited(error)
         exited.__cause__ = error
@@ -40,7 +40,7 @@ def encode_error(error: BaseException) -> TaskFailure:
 
 
 def format_error(error: BaseException) -> str:
-    """The traceback of the task's own frames; of a long one, the end."""
+    """The traceback of the task's own frames; only the end of a long one."""
     try:
         ours = ("tickbird.engine.", "tickbird.targets.")
         frames = error.__traceback__
@@ -49,8 +49,8 @@ def format_error(error: BaseException) -> str:
         text = "".join(traceback.TracebackException(type(error), error, frames, compact=True).format())
     except BaseException as broken:  # noqa: BLE001 - an exception may override anything that a traceback reads
         text = f"{type_name(error)}: its traceback cannot be shown, because that raised {type_name(broken)}"
-    mark = "" if len(text) <= MAX_ERROR else "[…]\n"
-    return mark + clean_text(text[-MAX_ERROR:], nul="\\0")
+    prefix = "" if len(text) <= MAX_ERROR else "[…]\n"
+    return prefix + clean_text(text[-MAX_ERROR:], nul="\\0")
 
 
 def refuse_awaitable(result: Any) -> None:

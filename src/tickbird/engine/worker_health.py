@@ -21,7 +21,7 @@ class WorkerHealth:
     ) -> None:
         self._stuck = stuck
         self._unreadable = unreadable
-        # The machine's clock, which decides nothing; None: it is not compared.
+        # The machine's clock, which decides nothing; None disables the comparison.
         self._wall = wall
         self._clock_difference: float | None = None
 
@@ -33,11 +33,11 @@ class WorkerHealth:
         """Compare the store's clock, which was read at some moment between the request and now."""
         if self._wall is not None:
             shown, responded_at = now.timestamp(), self._wall()
-            # An instant between request and response is no difference.
+            # An instant between request and response counts as no difference.
             self._clock_difference = round(max(requested_at - shown, 0.0) - max(shown - responded_at, 0.0), 3)
 
     def snapshot(self) -> dict[str, Any]:
-        """The published form; `clock` is in it once the clock was compared."""
+        """The published form; `clock` is missing until the clock was compared."""
         health: dict[str, Any] = {
             "zones": str(zone_source().data),
             "stuck": self._stuck(),

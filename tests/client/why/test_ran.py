@@ -134,7 +134,7 @@ class TestARun:
         await create(store)
         await plan(store, 60)
         run = await start(store, 60)
-        await finish(store, run, 62, "queued", reason="put back: its worker was stopping")
+        await finish(store, run, 62, "queued", reason="requeued: its worker was stopping")
         await work_off(store, 63)
         answer = await ask(store, 60, now=100)
         assert answer.verdict == "ran"

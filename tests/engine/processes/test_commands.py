@@ -207,7 +207,7 @@ async def test_what_cannot_be_started_says_why(commands: Commands, tmp_path: Pat
     text.write_text("no program\n")
     assert f"{text} may not be executed: `chmod +x` it" in str((await commands.run(command([str(text)]))).error)
     text.chmod(0o755)
-    assert "is no program of this machine" in str((await commands.run(command([str(text)]))).error)
+    assert "is not an executable of this machine" in str((await commands.run(command([str(text)]))).error)
     text.write_text("#!/no/such/interpreter\n")
     assert "the interpreter that the first line of" in str((await commands.run(command([str(text)]))).error)
     cases = [
@@ -312,7 +312,7 @@ async def test_a_drain_puts_it_back(tmp_path: Path) -> None:
     assert not leftovers()
     run = await (await bird.client()).runs.get(run_id)
     await bird.aclose()
-    assert (run.status, run.reason, run.failures, run.crashes) == ("queued", "put back: its worker was stopping", 0, 0)
+    assert (run.status, run.reason, run.failures, run.crashes) == ("queued", "requeued: its worker was stopping", 0, 0)
 
 
 async def test_a_killed_keeper_is_a_failed_run_and_nothing_is_left(commands: Commands, tmp_path: Path) -> None:
@@ -321,7 +321,7 @@ async def test_a_killed_keeper_is_a_failed_run_and_nothing_is_left(commands: Com
     await until(lambda: note.exists() and note.read_text().strip())
     os.kill(int(note.read_text()), signal.SIGKILL)
     run = await commands.place.final(run_id)
-    assert "was killed from outside, and its supervisor with it" in str(run.error)
+    assert "was killed from outside, together with its supervisor" in str(run.error)
     assert not leftovers()
 
 

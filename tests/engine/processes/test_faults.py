@@ -95,7 +95,7 @@ async def test_a_killed_keeper_is_a_failed_run_and_nothing_is_left(place: Place,
     os.kill(int(note.read_text()), signal.SIGKILL)
     run = await place.final(run_id)
     assert (run.status, run.failure_kind) == ("failed", "raised")
-    assert "was killed from outside, and its supervisor with it" in (run.error or "")
+    assert "was killed from outside, together with its supervisor" in (run.error or "")
     assert not leftovers()
 
 

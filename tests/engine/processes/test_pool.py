@@ -45,7 +45,7 @@ async def test_coroutines_run_in_a_child_with_one_loop_and_contexts_of_their_own
         ("daemonizes_and_dies", "was killed by SIGKILL"),
         ("eats_memory", "more than its limit of 150 MB"),
         ("eats_elsewhere", "more than its limit of 150 MB"),
-        ("closes_everything", "closed the line to the worker"),
+        ("closes_everything", "closed the channel to the worker"),
     ],
 )
 async def test_a_bad_end_is_a_failed_attempt(place: Place, task: str, words: str) -> None:
@@ -143,7 +143,7 @@ async def test_a_drain_kills_what_does_not_end_and_puts_it_back(tmp_path: Path) 
     assert not leftovers()
     run = await (await bird.client()).runs.get(run_id)
     await bird.aclose()
-    assert (run.status, run.reason, run.failures, run.crashes) == ("queued", "put back: its worker was stopping", 0, 0)
+    assert (run.status, run.reason, run.failures, run.crashes) == ("queued", "requeued: its worker was stopping", 0, 0)
 
 
 def test_an_app_that_cannot_be_imported_is_refused() -> None:

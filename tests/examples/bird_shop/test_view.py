@@ -53,7 +53,7 @@ FULL = Snapshot(
         event(4, "skip", "fresh", "12:00:04 overlap: run 1 has not ended"),
         event(5, "caught up", "ledger", "run 2 for 3 missed ticks", 2),
     ),
-    notice="plan: the database is locked; trying again",
+    notice="plan failed, retrying: the database is locked",
 )
 
 

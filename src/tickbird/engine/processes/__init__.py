@@ -1,1 +1,1 @@
-"""Runs in processes of their own: a worker, a supervisor per child, and the child that executes."""
+"""Runs in separate processes: a worker, one supervisor per child, and the child that executes."""

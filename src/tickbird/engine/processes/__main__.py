@@ -1,6 +1,6 @@
 """`python -m tickbird.engine.processes KIND APP WORKER CHANNEL`: started by workers, not by people.
 
-The kind is `app`, for a child that imports one and executes its runs, or `program`, for a command.
+KIND is `app` for a child that imports an app and executes its runs, or `program` for a command.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a child finds the app: MODULE:ATTRIBUTE."""
+"""The reference by which a child imports the app: MODULE:ATTRIBUTE."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 
 def find_reference(app: Any, modules: Iterable[str]) -> str | None:
-    """The module and the name under which an app can be imported again; None when there is no such place.
+    """Find the module and attribute of an app, so that a child can import it; None if there is none.
 
-    Those modules that define the tasks come first: others may have imported the app from there.
+    The modules that define the tasks come first, because other modules may have imported the app from them.
     """
     for name in (*modules, *list(sys.modules)):
         module = sys.modules.get(name)

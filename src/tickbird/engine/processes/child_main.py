@@ -38,7 +38,7 @@ from tickbird.targets.protocol import Executable, Run
 
 
 class StopSignal(BaseException):
-    """Raised in the main thread by SIGTERM, once the worker has asked the run to stop."""
+    """Raised in the main thread by SIGTERM, after the worker has requested a stop of the run."""
 
 
 class Channel:
@@ -52,11 +52,11 @@ class Channel:
         self._inode = os.fstat(descriptor).st_ino
 
     def send(self, message: Message) -> None:
-        """Send a message; OSError if user code has closed the socket, whose descriptor may be another file by now."""
+        """Send a message. OSError if user code closed the socket; its descriptor may be another file by now."""
         data = pack(message)
         with self._lock:
             if os.fstat(self._socket.fileno()).st_ino != self._inode:
-                raise OSError("the line to the worker was closed")
+                raise OSError("the channel to the worker was closed")
             self._socket.sendall(data)
 
     def receive(self) -> list[Message]:
@@ -75,7 +75,7 @@ class ChannelSink:
         self.sent = 0
 
     def line(self, run: Run | None, level: int, text: str, at: datetime) -> None:
-        """Send a line, unless the run has sent too many."""
+        """Send a line, unless the run has exceeded its limit."""
         self.sent += 1
         if self.sent <= MAX_LINES:
             # If user code closed the socket, the run fails at its end.
@@ -84,13 +84,13 @@ class ChannelSink:
                 self._channel.send({"line": line, "level": fit_level(level), "at": at.isoformat()})
 
     def progress(self, run: Run, value: Any) -> None:
-        """Send how far the run is."""
+        """Send the progress of the run."""
         with suppress(OSError):
             self._channel.send({"progress": encode_value(value)})
 
 
 class LogForwarder(logging.Handler):
-    """Forwards log records of other loggers than `run.log`."""
+    """Forwards records of all loggers except `run.log`."""
 
     def __init__(self, sink: ChannelSink) -> None:
         super().__init__()
@@ -122,17 +122,17 @@ class Child:
         self._responding = False
 
     def load(self, hello: Message) -> None:
-        """Import the app, and give it the url and namespace of the worker."""
+        """Import the app, and set the url and namespace of the worker on it."""
         module, _, attribute = hello["app"].partition(":")
-        found: Any = importlib.import_module(module)
+        app_object: Any = importlib.import_module(module)
         for part in attribute.split("."):
-            found = getattr(found, part)
-        # The command line of the worker may have set them.
-        found.url, found.namespace = hello["url"], hello["namespace"]
-        self._tasks = found.tasks
+            app_object = getattr(app_object, part)
+        # The worker's command line may have set them.
+        app_object.url, app_object.namespace = hello["url"], hello["namespace"]
+        self._tasks = app_object.tasks
 
     def serve(self) -> None:
-        """Execute the runs that the worker sends, until it says to leave."""
+        """Execute the runs that the worker sends, until it sends an order to end."""
         signal.signal(signal.SIGTERM, self._on_term)
         threading.Thread(target=self._listen, name="tickbird orders", daemon=True).start()
         while (order := self._orders.get()) is not None:
@@ -151,7 +151,7 @@ class Child:
             self._runner.close()
 
     def _listen(self) -> None:
-        """Read orders, in a separate thread, because they also come during a run."""
+        """Read orders in a separate thread, because they also arrive during a run."""
         with suppress(OSError):
             while orders := self._channel.receive():
                 for order in orders:
@@ -198,7 +198,7 @@ class Child:
         except BaseException as error:  # noqa: BLE001 - a signature that is wrong stays wrong
             return {"refused": encode_error(error).text}
         self._channel.send({"started": True})
-        # No run sees the variables of another.
+        # A run must not see the variables of another run.
         context = contextvars.copy_context()
         try:
             result = self._call(task, arguments, context, order["begin_by"])
@@ -249,10 +249,10 @@ def serve(app: str, descriptor: int) -> None:
     if not greeting:
         return
     hello = greeting[0]
-    # The app may need the whole environment of its worker. The mark finds the processes that it starts.
-    mark = os.environ[CHILD_VARIABLE]
+    # The app may need the whole environment of its worker. The marker identifies the processes that it starts.
+    marker = os.environ[CHILD_VARIABLE]
     os.environ.clear()
-    os.environ.update({**hello["env"], CHILD_VARIABLE: mark})
+    os.environ.update({**hello["env"], CHILD_VARIABLE: marker})
     sys.path[:] = hello["path"]
     faulthandler.enable()
     for stream in (sys.stdout, sys.stderr):
@@ -268,9 +268,9 @@ def serve(app: str, descriptor: int) -> None:
         text = str(error) if isinstance(error, TickbirdError) else encode_error(error).text
         channel.send({"failed": f"the child process could not import {app}: {text}"})
         return
-    # The sink sends the lines of `run.log`; they must not go to the handlers of the root logger too.
-    of_runs = logging.getLogger("tickbird.run")
-    of_runs.propagate = False
-    of_runs.addHandler(logging.NullHandler())
+    # The sink sends the lines of `run.log`. They must not go to the handlers of the root logger too.
+    run_logger = logging.getLogger("tickbird.run")
+    run_logger.propagate = False
+    run_logger.addHandler(logging.NullHandler())
     channel.send({"ready": os.getpid()})
     child.serve()

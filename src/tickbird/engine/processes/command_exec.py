@@ -13,47 +13,47 @@ from tickbird.engine.monotonic import steady
 from tickbird.engine.processes import process_tree
 from tickbird.engine.processes.framing import Message, Unpacker, pack
 
-# As of a shell that cannot start a program.
+# The exit code of a shell that cannot start a program.
 _UNSTARTED = 127
 
 
 class _Refused(Exception):
-    """Why a program cannot be started, for a person."""
+    """The reason why a program cannot be started."""
 
 
 class _Late(Exception):
-    """This process or its worker was frozen until the lease had nearly ended."""
+    """This process or its worker was frozen until the lease had nearly expired."""
 
 
 def launch(channel: int) -> NoReturn:
     """Read a launch spec from the worker, and exec its program; that closes the channel."""
     os.set_inheritable(channel, False)
-    line = socket.socket(fileno=channel)
-    spec = _read(line)
+    connection = socket.socket(fileno=channel)
+    spec = _read(connection)
     if spec is not None:
         try:
             _exec(spec)
         except _Late:
-            line.sendall(pack({"late": True}))
+            connection.sendall(pack({"late": True}))
         except _Refused as error:
-            line.sendall(pack({"failed": str(error)}))
+            connection.sendall(pack({"failed": str(error)}))
     os._exit(_UNSTARTED)
 
 
-def _read(line: socket.socket) -> Message | None:
+def _read(connection: socket.socket) -> Message | None:
     unpacker = Unpacker()
-    while data := line.recv(65_536):
+    while data := connection.recv(65_536):
         for message in unpacker.feed(data):
             return message
     return None
 
 
 def _exec(spec: Message) -> None:
-    """`spec` is a LaunchSpec as JSON: importing its module would take longer than most programs."""
+    """`spec` is a LaunchSpec as JSON: importing its module would take longer than most programs run."""
     argv, folder, user = spec["argv"], spec["folder"], spec["user"]
     as_user = "" if user is None else f" (as user {user[0]})"
     if spec["input"] is not None:
-        _give_input(spec["input"])
+        _set_input(spec["input"])
     if user is not None:
         _switch_user(*user)
     try:
@@ -71,7 +71,7 @@ def _exec(spec: Message) -> None:
         raise _Refused(_why(argv[0], as_user, error)) from None
 
 
-def _give_input(text: str) -> None:
+def _set_input(text: str) -> None:
     import tempfile
 
     try:
@@ -101,9 +101,9 @@ def _why(program: str, as_user: str, error: OSError) -> str:
     if error.errno == errno.ENOENT:
         return f"the interpreter that the first line of {program} names is not on this machine"
     if error.errno == errno.EACCES:
-        return f"{program} may not be executed{as_user}: `chmod +x` it, or look at who may read its folders"
+        return f"{program} may not be executed{as_user}: run `chmod +x`, or check the permissions of its folders"
     if error.errno == errno.ENOEXEC:
-        return f"{program} is no program of this machine, nor does it begin with #! and an interpreter"
+        return f"{program} is not an executable of this machine, and it does not start with #! and an interpreter"
     if error.errno == errno.E2BIG:
-        return "its arguments and its environment together are longer than this system takes"
+        return "its arguments and environment together are longer than this system allows"
     return f"{program} cannot be started: {error.strerror}"

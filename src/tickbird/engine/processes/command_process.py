@@ -1,4 +1,4 @@
-"""A command below a supervisor, from its start to the end of all processes that it started."""
+"""A command below a supervisor, from its start until all its processes have ended."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tickbird.targets.protocol import EncodedResult, LaunchSpec
 
 
 class CommandProcess(SupervisedProcess):
-    """Lives in the children's loop, and executes one run."""
+    """Used in the children's loop; executes one run."""
 
     def __init__(self) -> None:
         super().__init__("program", "-")
 
     async def execute(self, request: RunRequest, spec: LaunchSpec) -> EncodedResult:
-        """Start it and wait for its end; raises TaskFailure, LateStart or RunStopped."""
+        """Start the program and wait for its end; raises TaskFailure, LateStart or RunStopped."""
         request.on_stop = self._news.set
         for output in self._outputs:
             output.begin(request.run)
-        # The mark finds the processes that it starts if its supervisor is killed.
+        # The marker identifies the processes that it starts, if its supervisor is killed.
         marked = {**spec.env, CHILD_VARIABLE: self._token}
         await self._send({**asdict(spec), "env": marked, "begin_by": request.begin_by()})
         await self._wait_for_start(request)
@@ -46,17 +46,17 @@ class CommandProcess(SupervisedProcess):
         request.started()
 
     async def _wait_for_end(self, request: RunRequest) -> None:
-        """Wait until all its processes have ended, by themselves or because it was stopped."""
-        asked = False
-        ends: float | None = None
+        """Wait until all its processes have ended, with or without a stop."""
+        is_stopping = False
+        deadline: float | None = None
         while not self.gone:
             if request.grace is not None:
-                if not asked:
-                    asked = True
+                if not is_stopping:
+                    is_stopping = True
                     self._order(b"ask\n")
                 now = self._loop.time()
-                ends = now + request.grace if ends is None else min(ends, now + request.grace)
-                if now >= ends:
+                deadline = now + request.grace if deadline is None else min(deadline, now + request.grace)
+                if now >= deadline:
                     break
-            await self._until_news(ends)
+            await self._until_news(deadline)
         await self.kill(0)

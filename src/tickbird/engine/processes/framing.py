@@ -1,4 +1,4 @@
-"""Messages between a worker and its children: JSON, each with its length before it."""
+"""Messages between a worker and its children: JSON with a length prefix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _LENGTH = struct.Struct("!I")
-# A payload of the largest size, each character escaped, and room for the rest.
+# The largest payload with every character escaped, and some space for the rest.
 MAX_FRAME_BYTES = 16_000_000
 # Lines of a run beyond these limits are dropped, to protect the worker.
 MAX_LINES = 10_000
@@ -22,17 +22,16 @@ Message = dict[str, Any]
 
 
 class ProtocolError(ValueError):
-    """The bytes are no valid message."""
+    """The bytes are not a valid message."""
 
 
 def pack(message: Message) -> bytes:
-    """A message as it is sent."""
     text = json.dumps(message, separators=(",", ":")).encode()
     return _LENGTH.pack(len(text)) + text
 
 
 class Unpacker:
-    """Bytes in, as they come; whole messages out."""
+    """Splits a stream of bytes into messages."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -43,7 +42,7 @@ class Unpacker:
         while len(self._bytes) >= _LENGTH.size:
             [length] = _LENGTH.unpack_from(self._bytes)
             if length > MAX_FRAME_BYTES:
-                raise ProtocolError(f"a message of {length:,} bytes")
+                raise ProtocolError(f"a message of {length:,} bytes is too long")
             end = _LENGTH.size + length
             if len(self._bytes) < end:
                 return
@@ -58,5 +57,5 @@ def _parsed(text: bytes) -> Message:
     except (ValueError, RecursionError) as error:
         raise ProtocolError(str(error)) from None
     if not isinstance(message, dict):
-        raise ProtocolError("no object")
+        raise ProtocolError("the message is not a JSON object")
     return message

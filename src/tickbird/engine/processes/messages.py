@@ -1,4 +1,4 @@
-"""A run as it travels to a child."""
+"""The message that starts a run in a child."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tickbird.engine.processes.framing import Message
 
 
 def to_message(run: ClaimedRun, module: str, begin_by: float) -> Message:
-    """The message to start a run in a child. `module` defines its function, which may not begin after `begin_by`."""
+    """Encode a run. `module` defines its function, which must not start after `begin_by`."""
     covers = run.covers
     return {
         "do": "run",
@@ -29,7 +29,6 @@ def to_message(run: ClaimedRun, module: str, begin_by: float) -> Message:
 
 
 def from_message(message: Message) -> ClaimedRun:
-    """The run of such a message."""
     tick, covers = message["scheduled_for"], message["covers"]
     return ClaimedRun(
         message["id"],

@@ -1,4 +1,4 @@
-"""What a child prints: always read, so that it never blocks, and kept only as far as a person would read it."""
+"""The output of a child: always read, so that the child never blocks, and stored up to a limit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tickbird.engine.processes.framing import MAX_LINE_LENGTH, MAX_LINES
 from tickbird.targets.protocol import Run
 
 _CHUNK = 65_536
-# What is read at a time, so that one that prints a lot leaves time for others.
+# Chunks per read, so that a child that prints a lot does not delay others.
 _CHUNKS = 4
-# As much as a pipe can hold, at the most.
+# Chunks that a full pipe can hold.
 _PIPE = 16
 _TAIL = 4_000
 
@@ -30,11 +30,11 @@ class Output:
         self.run: Run | None = None
 
     def begin(self, run: Run) -> None:
-        """What comes from now on is this run's."""
+        """Assign all further output to this run."""
         self.run, self.tail, self._rest, self._lines = run, b"", b"", 0
 
     def read(self) -> bool:
-        """Read what there is, up to a limit; False at the end."""
+        """Read the available output, up to a limit; False at the end of the stream."""
         for _ in range(_CHUNKS):
             try:
                 data = os.read(self.descriptor, _CHUNK)
@@ -48,20 +48,19 @@ class Output:
         return True
 
     def end(self) -> None:
-        """The run is over: what it printed is all here, or in the pipe."""
+        """Read the rest of the run's output from the pipe."""
         with suppress(OSError):
-            # A process that it left behind may go on printing.
+            # A process that the run left behind may continue to print.
             for _ in range(_PIPE):
                 self._take(os.read(self.descriptor, _CHUNK))
         if self._rest:
             self._log_line(self._rest)
         if self._lines > MAX_LINES and self.run is not None:
-            dropped = f"{self._lines - MAX_LINES:,} more lines were printed, and dropped"
+            dropped = f"{self._lines - MAX_LINES:,} more lines were dropped"
             self.run.log.relay(logging.WARNING, dropped, datetime.now(UTC))
         self.run, self._rest = None, b""
 
     def close(self) -> None:
-        """Nothing more comes."""
         self.end()
         if self.descriptor >= 0:
             os.close(self.descriptor)
@@ -75,7 +74,7 @@ class Output:
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._log_line(line)
-        # A line without end is cut where it gets too long; the rest of it is only seen in the tail.
+        # A line that gets too long is cut; the rest of it appears only in the tail.
         self._rest = self._rest[:MAX_LINE_LENGTH]
 
     def _log_line(self, line: bytes) -> None:
@@ -86,6 +85,6 @@ class Output:
 
 
 def tail(outputs: list[Output], maximum: int = 20) -> str:
-    """The last lines, as they help to understand an end without a word."""
+    """The last lines, as a hint if the child ended without an error message."""
     text = b"".join(output.tail for output in outputs).decode(errors="backslashreplace").replace("\0", "\\0")
     return "\n".join(text.rstrip().splitlines()[-maximum:])

@@ -1,4 +1,4 @@
-"""The child processes of a worker: started for a run, kept for further runs, and ended with the worker.
+"""The child processes of a worker: started for a run, reused for further runs, and ended with the worker.
 
 They have their own thread and loop, so that neither the engine nor user code in the worker delays them.
 """
@@ -28,12 +28,12 @@ P = TypeVar("P", bound=SupervisedProcess)
 Reason = Literal["cancel", "drain", "lease", "timeout"]
 # Seconds from the request to stop a task to SIGTERM.
 _TASK_GRACE: Mapping[Reason, float] = {"cancel": 5.0, "drain": 1.0, "timeout": 1.0, "lease": 1.0}
-# Seconds from SIGTERM to SIGKILL of a command, which cannot be asked in another way.
+# Seconds from SIGTERM to SIGKILL of a command; a command has no other way to be stopped.
 _COMMAND_GRACE: Mapping[Reason, float] = {"cancel": 10.0, "drain": 1.5, "timeout": 10.0, "lease": 1.5}
 _UNWINDING = 0.5
 MAX_RUNS = 1_000
 IDLE = 60.0
-# Seconds that a child has to import the app.
+# Seconds that a child may take to import the app.
 _STARTING = 60.0
 
 
@@ -45,12 +45,12 @@ class ChildRun:
         self.future = future
 
     def stop(self, reason: Reason) -> None:
-        """Ask it to stop, then end it; callable from any thread, and again for a more urgent reason."""
+        """Request a stop, then kill it; callable from any thread, and again for a more urgent reason."""
         self._children.stop(self._request, reason)
 
 
 class ProcessPool:
-    """The pool of children; its methods may be called from any thread."""
+    """The pool of children. Call its methods from any thread."""
 
     def __init__(
         self,
@@ -65,8 +65,8 @@ class ProcessPool:
         self._config = config
         # Task → the module that defines its function.
         self._modules = modules
-        # A run is asked to stop when a fifth of its lease is left, and must end well within that.
-        self._shorter = min(1.0, lease / 30)
+        # A run is stopped when a fifth of its lease is left, and must end well within that time.
+        self._grace_factor = min(1.0, lease / 30)
         self._idle_seconds = idle
         self._max_runs = max_runs
         self._lock = threading.Lock()
@@ -86,9 +86,9 @@ class ProcessPool:
         started: Callable[[], None],
         begin_by: Callable[[], float] = lambda: inf,
     ) -> ChildRun:
-        """Begin a run; `started` is called in the children's thread when its function is.
+        """Start a run; `started` is called in the children's thread when its function starts.
 
-        It must not begin after `begin_by`, which moves as its lease is renewed.
+        The function must not start after `begin_by`, which moves when the lease is renewed.
         """
         request = RunRequest(claimed, run, self._modules.get(claimed.target, ""), executable.memory, started, begin_by)
         if isinstance(executable, CommandTarget):
@@ -97,20 +97,20 @@ class ProcessPool:
         return ChildRun(self, request, self._submit(self._execute(request)))
 
     def stop(self, request: RunRequest, reason: Reason) -> None:
-        """Ask a run to stop, then end it."""
+        """Request a stop, then kill the run."""
         with suppress(RuntimeError):
             grace = (_COMMAND_GRACE if request.program else _TASK_GRACE)[reason]
-            self._ensure_loop().call_soon_threadsafe(request.stop, grace * self._shorter)
+            self._ensure_loop().call_soon_threadsafe(request.stop, grace * self._grace_factor)
 
     def _submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         return asyncio.run_coroutine_threadsafe(work, self._ensure_loop())
 
     def _ensure_loop(self) -> asyncio.AbstractEventLoop:
-        """Start the loop and its thread at the first run."""
+        """Start the loop and its thread with the first run."""
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                # The kernel ends the children together with the thread that started them, so it must outlive them.
+                # The kernel ends the children together with the thread that started them: the thread must outlive them.
                 self._thread = threading.Thread(target=self._loop.run_forever, name="tickbird children", daemon=True)
                 self._thread.start()
             return self._loop
@@ -122,7 +122,7 @@ class ProcessPool:
             try:
                 return await child.execute(request)
             finally:
-                await self._keep_or_end(child, request)
+                await self._reuse_or_end(child, request)
         finally:
             self._requests.discard(request)
 
@@ -130,12 +130,12 @@ class ProcessPool:
         self._requests.add(request)
         try:
             try:
-                # Users may have to be read from a directory service.
+                # Looking up users may query a directory service.
                 spec = await asyncio.to_thread(executable.launch, request.run)
             except LaunchError as error:
                 raise TaskFailure(str(error)) from None
             except InvalidError as error:
-                raise TaskFailure(str(error), again=False) from None
+                raise TaskFailure(str(error), may_retry=False) from None
             if self._closed or request.grace is not None:
                 raise RunStopped
             process = self._spawn(CommandProcess)
@@ -156,7 +156,7 @@ class ProcessPool:
         return process
 
     def _warm(self, limit: int | None) -> TaskProcess | None:
-        """The idle child that was used last; children that do not fit are ended."""
+        """Return the idle child that was used last; end children that do not fit."""
         while self._idle:
             child = self._idle.pop()
             if child.fits(limit):
@@ -169,7 +169,7 @@ class ProcessPool:
             raise RunStopped
         config = self._config
         assert config is not None
-        child = self._spawn(lambda: TaskProcess(config, _UNWINDING * self._shorter))
+        child = self._spawn(lambda: TaskProcess(config, _UNWINDING * self._grace_factor))
         try:
             await child.start(config, request, _STARTING)
         except BaseException:
@@ -178,12 +178,12 @@ class ProcessPool:
             raise
         return child
 
-    async def _keep_or_end(self, child: TaskProcess, request: RunRequest) -> None:
-        """Keep a child for the next run, unless it was stopped or has left processes behind."""
-        left = () if child.gone else child.orphans()
-        if left:
-            request.run.log.debug("processes that it left behind are killed: %s", sorted(left))
-        if left or child.gone or self._closed or request.grace is not None:
+    async def _reuse_or_end(self, child: TaskProcess, request: RunRequest) -> None:
+        """Reuse a child for the next run, unless it was stopped or has left processes behind."""
+        orphans = () if child.gone else child.orphans()
+        if orphans:
+            request.run.log.debug("killing processes that the run left behind: %s", sorted(orphans))
+        if orphans or child.gone or self._closed or request.grace is not None:
             await child.kill(0)
             self._all.discard(child)
         elif child.runs >= self._max_runs or not child.fits(request.memory):
@@ -207,7 +207,7 @@ class ProcessPool:
         self._all.discard(child)
 
     def close(self) -> None:
-        """End all children and the thread; it blocks, so do not call it from an event loop."""
+        """End all children and the thread. It blocks, so do not call it from an event loop."""
         if self._loop is None or self._thread is None:
             return
         self._submit(self._close()).result()

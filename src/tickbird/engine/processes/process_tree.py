@@ -1,4 +1,4 @@
-"""Trees of processes, seen from outside: who is in one, how much memory it takes, and how to end all of it."""
+"""Process trees: list their members, measure their memory, and kill them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pathlib import Path
 LINUX = sys.platform == "linux"
 _PROC = Path("/proc")
 _SET_PDEATHSIG, _SET_CHILD_SUBREAPER = 1, 36
-# Between two looks at processes that were killed and are not gone yet.
-_AGAIN = 0.005
+# Seconds between two checks for killed processes that still exist.
+_KILL_INTERVAL = 0.005
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every descendant that loses its own, so that none escapes by forking twice."""
+    """Become the parent of every orphaned descendant, so that none escapes by forking twice."""
     if LINUX:
         _prctl(_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent(parent: int, number: int) -> None:
-    """Be sent a signal when the thread that made this process ends; end now if it is gone already."""
+    """Receive a signal when the thread that created this process ends; end now if it has ended."""
     if LINUX:
         _prctl(_SET_PDEATHSIG, number)
     if os.getppid() != parent:
@@ -38,7 +38,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def be_killed_first() -> None:
-    """When memory runs out, let the system choose this process and not the worker."""
+    """Let the kernel choose this process, not the worker, when memory runs out."""
     if LINUX:
         with suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text("500")
@@ -48,54 +48,54 @@ def descendants(root: int) -> set[int]:
     """All processes below this one, zombies included."""
     if _LISTS_CHILDREN:
         return _walk(root)
-    return _below(root, _scanned() if LINUX else _listed())
+    return _below(root, _parents_from_proc() if LINUX else _parents_from_ps())
 
 
-# Not every kernel is built with these files.
+# Some kernels are built without these files.
 _LISTS_CHILDREN = Path("/proc/thread-self/children").exists()
 
 
 def _walk(root: int) -> set[int]:
-    found: set[int] = set()
+    pids: set[int] = set()
     ahead = [root]
     while ahead:
         children = _children(ahead.pop())
-        ahead += children - found
-        found |= children
-    return found
+        ahead += children - pids
+        pids |= children
+    return pids
 
 
 def _children(pid: int) -> set[int]:
-    """The children of a process, which the system lists by the thread that made them."""
-    found: set[int] = set()
-    # It may end, or a thread of it, while it is being looked at.
+    """The children of a process; the kernel lists them per thread."""
+    pids: set[int] = set()
+    # The process, or a thread of it, may end while it is read.
     with suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208 - after each run
             with suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as listed:  # noqa: PTH123
-                found.update(map(int, listed.read().split()))
-    return found
+                pids.update(map(int, listed.read().split()))
+    return pids
 
 
 def _below(root: int, parents: dict[int, int]) -> set[int]:
-    found: set[int] = set()
+    pids: set[int] = set()
     grown = {root}
     while grown:
-        grown = {pid for pid, parent in parents.items() if parent in grown} - found
-        found |= grown
-    return found
+        grown = {pid for pid, parent in parents.items() if parent in grown} - pids
+        pids |= grown
+    return pids
 
 
-def _scanned() -> dict[int, int]:
+def _parents_from_proc() -> dict[int, int]:
     """Every process and its parent, from /proc."""
-    found = {}
+    parents = {}
     for pid in _pids():
         with suppress(OSError, ValueError, IndexError):
-            found[pid] = int(_status(pid)[1])
-    return found
+            parents[pid] = int(_status(pid)[1])
+    return parents
 
 
-def _listed() -> dict[int, int]:
-    """Every process and its parent where there is no /proc."""
+def _parents_from_ps() -> dict[int, int]:
+    """Every process and its parent, on systems without /proc."""
     listed = subprocess.run(["/bin/ps", "-axo", "pid=,ppid="], capture_output=True, check=False).stdout
     rows = (line.split() for line in listed.splitlines())
     return {int(row[0]): int(row[1]) for row in rows if len(row) == 2}
@@ -106,18 +106,18 @@ def _pids() -> Iterable[int]:
 
 
 def _status(pid: int) -> list[bytes]:
-    """State, parent and so on: what follows the program's name, which may have blanks and brackets in it."""
+    """State, parent and so on: the fields after the program's name, which may contain spaces and brackets."""
     return (_PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
 
 
 def alive(pids: Iterable[int]) -> set[int]:
-    """Those that are not zombies."""
-    found = set()
+    """The pids that are not zombies."""
+    living = set()
     for pid in pids:
         with suppress(OSError):
             if not LINUX or _status(pid)[0] not in (b"Z", b"X"):
-                found.add(pid)
-    return found
+                living.add(pid)
+    return living
 
 
 def memory(pids: Iterable[int]) -> int:
@@ -137,13 +137,13 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def _resident_listed(pids: Iterable[int]) -> int:
-    wanted = ",".join(map(str, pids))
-    listed = subprocess.run(["/bin/ps", "-o", "rss=", "-p", wanted], capture_output=True, check=False).stdout
+    joined = ",".join(map(str, pids))
+    listed = subprocess.run(["/bin/ps", "-o", "rss=", "-p", joined], capture_output=True, check=False).stdout
     return sum(int(line) * 1024 for line in listed.split())
 
 
 def kill_all(find: Callable[[], set[int]], gone: Callable[[set[int]], bool]) -> None:
-    """Stop, so that nothing forks on, and kill what `find` finds, until `gone` says that nothing is left."""
+    """Stop all processes that `find` returns, so that none can fork, and kill them, until `gone` returns True."""
     spared: set[int] = set()
     while True:
         stopped: set[int] = set()
@@ -155,11 +155,11 @@ def kill_all(find: Callable[[], set[int]], gone: Callable[[set[int]], bool]) -> 
             send(pid, signal.SIGKILL, spared)
         if gone(spared):
             return
-        time.sleep(_AGAIN)
+        time.sleep(_KILL_INTERVAL)
 
 
 def send(pid: int, number: int, spared: set[int] | None = None) -> None:
-    """Signal a process that may be gone by now; one of another user is noted in `spared`."""
+    """Signal a process that may have ended; adds a process of another user to `spared`."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:
@@ -170,19 +170,19 @@ def send(pid: int, number: int, spared: set[int] | None = None) -> None:
 
 
 def kill_marked(variable: str, value: str) -> None:
-    """Kill what has this in its environment: the last resort, when the parent of a tree is gone."""
+    """Kill all processes with this variable: the last resort, if the parent of a tree has ended."""
     if not LINUX:
         return
-    mark = f"{variable}={value}".encode()
+    entry = f"{variable}={value}".encode()
 
     def marked() -> set[int]:
-        return {pid for pid in _pids() if pid != os.getpid() and _has(pid, mark)}
+        return {pid for pid in _pids() if pid != os.getpid() and _has(pid, entry)}
 
     kill_all(marked, lambda spared: not alive(marked() - spared))
 
 
-def _has(pid: int, mark: bytes) -> bool:
+def _has(pid: int, entry: bytes) -> bool:
     try:
-        return mark in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        return entry in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
         return False

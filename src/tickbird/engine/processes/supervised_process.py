@@ -1,4 +1,4 @@
-"""A process below a supervisor, on the side of the worker: start it, read it, stop it, kill it with its children."""
+"""The worker's side of a supervised process: start it, read it, stop it, and kill it with its children."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RunStopped(Exception):
 
 
 class SupervisedProcess:
-    """Lives in the children's loop; `kind` says what the supervisor starts."""
+    """Used in the children's loop; `kind` selects the program that the supervisor starts."""
 
     def __init__(self, kind: str, app: str) -> None:
         self._loop = asyncio.get_running_loop()
@@ -35,7 +35,7 @@ class SupervisedProcess:
         self._unpacker = Unpacker()
         self._control_data = b""
         self.pid = 0
-        # Set by a message, by the end of the process, and by a request to stop it.
+        # Set by a message, by the end of the process, and by a stop request.
         self._news = asyncio.Event()
         self._messages: list[Message] = []
         self._hung_up = False
@@ -49,7 +49,7 @@ class SupervisedProcess:
         err, err_end = os.pipe()
         supervisor = [sys.executable, "-P", "-m", "tickbird.engine.processes"]
         try:
-            # A thread that lives as long as the worker must do this: the system ends the supervisor when it ends.
+            # A thread that lives as long as the worker must do this: the kernel ends the supervisor with its thread.
             self._process = subprocess.Popen(
                 [*supervisor, kind, app, str(os.getpid()), str(channel.fileno())],
                 stdin=control.fileno(),
@@ -79,15 +79,15 @@ class SupervisedProcess:
         self._loop.add_reader(self._channel, self._on_channel)
         self._loop.add_reader(self._control, self._on_control)
 
-    async def _wait(self, ends: float | None) -> None:
+    async def _wait(self, deadline: float | None) -> None:
         if self._messages or self.gone or self._hung_up:
             return
-        await self._until_news(ends)
+        await self._until_news(deadline)
 
-    async def _until_news(self, ends: float | None) -> None:
+    async def _until_news(self, deadline: float | None) -> None:
         self._news.clear()
         with suppress(TimeoutError):
-            async with asyncio.timeout_at(ends):
+            async with asyncio.timeout_at(deadline):
                 await self._news.wait()
 
     def _drain_messages(self) -> list[Message]:
@@ -95,29 +95,29 @@ class SupervisedProcess:
         return messages
 
     async def _send(self, message: Message) -> None:
-        # The process may have ended; its supervisor reports how.
+        # The process may have ended; its supervisor reports how it ended.
         with suppress(OSError):
             await self._loop.sock_sendall(self._channel, pack(message))
 
-    def _order(self, words: bytes) -> None:
+    def _order(self, order: bytes) -> None:
         with suppress(OSError):
-            self._control.send(words)
+            self._control.send(order)
 
     async def kill(self, unwinding: float) -> None:
-        """Send SIGTERM, wait, then SIGKILL it and all its descendants; returns when all have ended."""
+        """Send SIGTERM, wait, then SIGKILL it and all its descendants. Returns when all have ended."""
         if unwinding and not self.gone:
             self._order(b"ask\n")
             await self._until_gone(unwinding)
         self._order(b"end\n")
         while not self.gone:
             if not await self._until_gone(10.0):
-                log.error("the process %d cannot be killed: it or what it started is still there", self.pid)
+                log.error("process %d cannot be killed: it or one of its descendants still exists", self.pid)
         await self._reap_supervisor()
 
     async def _until_gone(self, seconds: float) -> bool:
-        ends = self._loop.time() + seconds
-        while not self.gone and self._loop.time() < ends:
-            await self._until_news(ends)
+        deadline = self._loop.time() + seconds
+        while not self.gone and self._loop.time() < deadline:
+            await self._until_news(deadline)
         return self.gone
 
     async def _reap_supervisor(self) -> None:
@@ -139,7 +139,7 @@ class SupervisedProcess:
             output.close()
 
     def _on_channel(self) -> bool:
-        """Read what is available; False if nothing was."""
+        """Read the available data; False if there was none."""
         try:
             data = self._channel.recv(65_536)
             for message in self._unpacker.feed(data):
@@ -184,10 +184,10 @@ class SupervisedProcess:
             self._loop.remove_reader(output.descriptor)
 
     def _end(self) -> str:
-        """How it ended, for people."""
+        """A text that says how it ended."""
         status = self._ending.get("status")
         if status is None:
-            return "was killed from outside, and its supervisor with it"
+            return "was killed from outside, together with its supervisor"
         if status >= 0:
             return f"ended with exit code {status}"
         number = -status
@@ -198,19 +198,18 @@ class SupervisedProcess:
         return f"was killed by {name}"
 
     def _last_lines(self) -> str:
-        """The last lines that it printed; may be empty."""
+        """The last lines of its output; may be empty."""
         return tail(self._outputs)
 
 
 def size(count: int) -> str:
-    """Bytes as text."""
     return f"{count / 1e6:,.0f} MB"
 
 
-# Variables that an interpreter, the loader of its libraries and its memory allocator need when it starts.
+# Variables that an interpreter, its dynamic loader and its memory allocator need to start.
 _NEEDED = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "GLIBC_TUNABLES")
 _NEEDED_PREFIXES = ("PYTHON", "LD_", "DYLD_", "LC_", "MALLOC_", "TICKBIRD_")
-# In names of Tickbird's own variables whose values may be secrets.
+# Parts of names of Tickbird's own variables whose values may be secrets.
 _SECRET_PARTS = ("URL", "SERVER", "TOKEN", "PASSWORD", "SECRET", "KEY")
 
 
@@ -221,9 +220,9 @@ def _is_needed(name: str) -> bool:
 
 
 def _environment(token: str) -> dict[str, str]:
-    """The environment of a supervisor: the variables of its worker that it needs to start, and no secrets.
+    """The environment of a supervisor: the variables that it needs to start, and no secrets.
 
-    With a mark that finds its descendants, and a path to this package if it is not installed.
+    It also has the marker that identifies its descendants, and a path to this package if it is not installed.
     """
     needed = {name: value for name, value in os.environ.items() if _is_needed(name)}
     environment = {**needed, CHILD_VARIABLE: token}

@@ -1,7 +1,8 @@
-"""The supervisor: the parent of one child. It runs no user code, so it always answers, and lets nothing outlive it.
+"""The supervisor: the parent of one child. It runs no user code, so it always responds, and no descendant outlives it.
 
-Everything that a run starts ends up below it, also what forks twice or begins a session of its own. When the worker
-asks for it, is gone, or the child takes too much memory or ends, it kills all of that, and tells how the child ended.
+All processes that a run starts stay below it, even if they fork twice or start a new session. It kills all of them if
+the worker requests it or has ended, if the child takes too much memory, or if the child ends. It then reports how the
+child ended.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from typing import Any, NoReturn
 
 from tickbird.engine.processes import process_tree
 
-# How often memory is looked at while a run has a limit.
+# Seconds between two checks of the memory of a run with a limit.
 _MEMORY_INTERVAL = 0.05
 _ORPHANED = signal.SIGUSR1
 
 
 def main(be: Callable[[int], NoReturn], worker: int, channel: int) -> NoReturn:
-    """Be a supervisor: standard input is the line to the worker, `channel` the child's; `be` is what the child does."""
+    """Run as supervisor. Standard input is connected to the worker, `channel` to the child, which runs `be`."""
     process_tree.die_with_parent(worker, _ORPHANED)
     control = socket.socket(fileno=os.dup(0))
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -33,7 +34,7 @@ def main(be: Callable[[int], NoReturn], worker: int, channel: int) -> NoReturn:
     woken, wake = os.pipe()
     for end in (woken, wake):
         os.set_blocking(end, False)
-    # Signals to the whole group, or to all of a service, are for the worker, which then says what is to be done.
+    # Signals to the process group or to all processes of a service are for the worker, which then decides.
     caught = (signal.SIGCHLD, _ORPHANED, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     for number in caught:
         signal.signal(number, _notice)
@@ -49,17 +50,17 @@ def main(be: Callable[[int], NoReturn], worker: int, channel: int) -> NoReturn:
             os.close(end)
         _be_child(be, supervisor, channel)
     os.close(channel)
-    # The child's output ends when the child and all below it are gone, not the supervisor.
-    _let_go_of_output()
+    # The output must end when the child and its descendants have ended, not when the supervisor has.
+    _close_output()
     Supervisor(control, child, woken, worker).run()
     os._exit(0)
 
 
 def _notice(number: int, frame: Any) -> None:
-    """The wake-up file descriptor has it."""
+    """Do nothing: the wake-up file descriptor delivers the signal."""
 
 
-def _let_go_of_output() -> None:
+def _close_output() -> None:
     nothing = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
         os.dup2(nothing, stream)
@@ -67,7 +68,7 @@ def _let_go_of_output() -> None:
 
 
 def _be_child(be: Callable[[int], NoReturn], supervisor: int, channel: int) -> NoReturn:
-    """In the child, before anything of the user's is loaded; it ends as any program does."""
+    """Run in the child, before any user code is loaded; it ends like any program."""
     os.setsid()
     process_tree.die_with_parent(supervisor, signal.SIGKILL)
     process_tree.be_killed_first()
@@ -76,7 +77,7 @@ def _be_child(be: Callable[[int], NoReturn], supervisor: int, channel: int) -> N
 
 
 class Supervisor:
-    """Waits for the worker, for the child and for memory to run over."""
+    """Waits for the worker, the child and the memory limit."""
 
     def __init__(self, control: socket.socket, child: int, woken: int, worker: int) -> None:
         self._control = control
@@ -90,16 +91,16 @@ class Supervisor:
         self._partial_order = b""
 
     def run(self) -> None:
-        """Until the child has ended or must; then leave nothing behind, and tell."""
+        """Wait until the child has ended or must end; then kill all descendants, and report."""
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         poll.register(self._woken, select.POLLIN)
         while self._continues():
             poll.poll(_MEMORY_INTERVAL * 1000 if self._limit else None)
         self._kill_all()
-        told = {"status": self._status, "peak_memory": self._peak_memory, "over": self._over}
+        report = {"status": self._status, "peak_memory": self._peak_memory, "over": self._over}
         with suppress(OSError):
-            self._control.sendall(json.dumps(told).encode())
+            self._control.sendall(json.dumps(report).encode())
 
     def _continues(self) -> bool:
         with suppress(BlockingIOError):
@@ -108,14 +109,14 @@ class Supervisor:
         if self._status is not None or os.getppid() != self._worker or not self._handle_order():
             return False
         if self._limit:
-            taken = process_tree.memory(process_tree.descendants(os.getpid()))
-            if taken > self._limit:
-                self._over = taken
+            used = process_tree.memory(process_tree.descendants(os.getpid()))
+            if used > self._limit:
+                self._over = used
                 return False
         return True
 
     def _handle_order(self) -> bool:
-        """Handle the orders of the worker; False if it says to end, or if it is gone."""
+        """Handle the orders of the worker; False if it orders the end, or has ended."""
         try:
             data = self._control.recv(1000, socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -124,22 +125,22 @@ class Supervisor:
             return False
         *orders, self._partial_order = (self._partial_order + data).split(b"\n")
         for order in orders:
-            word, _, value = order.partition(b" ")
-            if word == b"limit":
+            verb, _, value = order.partition(b" ")
+            if verb == b"limit":
                 self._limit = int(value)
-            elif word == b"ask":
+            elif verb == b"ask":
                 self._terminate()
             else:
                 return False
         return bool(data)
 
     def _terminate(self) -> None:
-        """Ask the child and what it started to end."""
+        """Send SIGTERM to the child and its descendants."""
         with suppress(OSError):
             os.killpg(self._child, signal.SIGTERM)
 
     def _reap(self) -> bool:
-        """Bury the dead, adopted ones too; True when there is nobody left at all."""
+        """Reap ended processes, adopted ones too; True if no child is left."""
         while True:
             try:
                 pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -152,12 +153,12 @@ class Supervisor:
                 self._peak_memory = usage.ru_maxrss * (1024 if process_tree.LINUX else 1)
 
     def _kill_all(self) -> None:
-        """Whoever is below this process; without orphans to adopt, whoever is in the child's group at least."""
+        """Kill all descendants; on systems without orphan adoption, at least the child's process group."""
         process_tree.kill_all(lambda: process_tree.descendants(os.getpid()), self._all_gone)
         if not process_tree.LINUX:
             with suppress(OSError):
                 os.killpg(self._child, signal.SIGKILL)
 
     def _all_gone(self, spared: set[int]) -> bool:
-        # Where all orphans come here, having no child means that there is no descendant.
+        # If all orphans are adopted here, having no child means having no descendant.
         return self._reap() or bool(spared and not process_tree.alive(process_tree.descendants(os.getpid()) - spared))

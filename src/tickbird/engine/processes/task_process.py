@@ -1,4 +1,4 @@
-"""A child that executes runs, on the side of the worker; it is kept for further runs."""
+"""The worker's side of a child that executes runs; the child is reused for further runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tickbird.engine.result_encoding import encode_value
 from tickbird.engine.task_errors import LateStart, TaskFailure
 from tickbird.targets.protocol import EncodedResult, Run
 
-# Seconds that a child has to leave.
+# Seconds that a child has to exit.
 _LEAVING = 3.0
 # Seconds to wait for the last messages of a child that ends.
 _DRAIN_SECONDS = 0.5
@@ -58,9 +58,9 @@ class RunRequest:
     started: Callable[[], None]
     # The latest instant at which it may start, on the monotonic clock.
     begin_by: Callable[[], float]
-    # Seconds from the request to stop to SIGTERM; None: it was not asked to stop.
+    # Seconds from the stop request to SIGTERM; None: no stop was requested.
     grace: float | None = None
-    # It executes a command.
+    # True if it executes a command.
     program: bool = False
     on_stop: Callable[[], None] = field(default=lambda: None)
 
@@ -72,7 +72,7 @@ class RunRequest:
 
 
 class TaskProcess(SupervisedProcess):
-    """Lives in the children's loop."""
+    """Used in the children's loop."""
 
     def __init__(self, config: ChildConfig, unwinding: float) -> None:
         super().__init__("app", config.reference)
@@ -81,16 +81,16 @@ class TaskProcess(SupervisedProcess):
         self.runs = 0
         self._request: RunRequest | None = None
         self._limit = 0
-        # It closed its channel and did not end.
+        # True if it closed its channel and did not end.
         self._closed = False
 
     async def start(self, config: ChildConfig, request: RunRequest, within: float) -> None:
         """Wait until it has imported the app, at most `within` seconds; raises TaskFailure or RunStopped."""
         request.on_stop = self._news.set
-        ends = self._loop.time() + within
+        deadline = self._loop.time() + within
         await self._send(config.hello())
         while True:
-            await self._wait(ends)
+            await self._wait(deadline)
             for message in self._drain_messages():
                 if "ready" in message:
                     self.pid = message["ready"]
@@ -106,7 +106,7 @@ class TaskProcess(SupervisedProcess):
                 raise TaskFailure(
                     f"the child process {self._end()} while it imported {config.reference}{self._last_lines_text()}"
                 )
-            if self._loop.time() >= ends:
+            if self._loop.time() >= deadline:
                 raise TaskFailure(f"the child process could not import {config.reference} within {within:.0f} s")
 
     async def execute(self, request: RunRequest) -> EncodedResult:
@@ -127,10 +127,10 @@ class TaskProcess(SupervisedProcess):
             self._request = None
 
     async def _receive(self, request: RunRequest) -> EncodedResult:
-        ends: float | None = None
-        asked = False
+        deadline: float | None = None
+        is_stopping = False
         while True:
-            await self._wait(ends)
+            await self._wait(deadline)
             for message in self._drain_messages():
                 if "result" in message:
                     return EncodedResult(encode_value(EncodedResult(message["result"])))
@@ -140,10 +140,10 @@ class TaskProcess(SupervisedProcess):
                     raise RunStopped
                 if "error" in message or "refused" in message:
                     if request.grace is not None:
-                        # The error is probably a result of the stop.
+                        # The error is probably a consequence of the stop.
                         raise RunStopped
                     raise TaskFailure(
-                        clean_text(str(message.get("error") or message["refused"])), again="error" in message
+                        clean_text(str(message.get("error") or message["refused"])), may_retry="error" in message
                     )
             if self.gone or self._hung_up:
                 await self._wait_until_drained()
@@ -155,16 +155,16 @@ class TaskProcess(SupervisedProcess):
             if request.grace is None:
                 continue
             now = self._loop.time()
-            if not asked:
-                asked = True
+            if not is_stopping:
+                is_stopping = True
                 await self._send({"do": "stop"})
             limit = now + request.grace
-            ends = limit if ends is None else min(ends, limit)
-            if now >= ends:
+            deadline = limit if deadline is None else min(deadline, limit)
+            if now >= deadline:
                 await self.kill(self._unwinding)
 
     def fits(self, limit: int | None) -> bool:
-        """May it execute another run? Not if earlier runs have left it with half of the memory limit in use."""
+        """True if it may execute another run. False if earlier runs left it with half of the memory limit in use."""
         if self.gone or self._hung_up or self._messages:
             return False
         return limit is None or process_tree.memory([self.pid]) < limit / 2
@@ -174,7 +174,7 @@ class TaskProcess(SupervisedProcess):
         return process_tree.alive(process_tree.descendants(self._process.pid) - {self.pid})
 
     async def leave(self) -> None:
-        """Let an idle child end by itself; kill it if it does not."""
+        """Let an idle child exit; kill it if it does not."""
         if not self.gone:
             await self._send({"do": "leave"})
             await self._until_gone(_LEAVING)
@@ -201,7 +201,7 @@ class TaskProcess(SupervisedProcess):
         await self.kill(0)
 
     def _why(self) -> str:
-        """Why there is no result, for the run's error."""
+        """The reason for the missing result, for the run's error."""
         over = self._ending.get("over")
         if over:
             return f"used {size(over)} of memory, more than its limit of {size(self._limit)}, and was killed"
@@ -209,7 +209,7 @@ class TaskProcess(SupervisedProcess):
 
     def _end(self) -> str:
         if self._ending.get("status") == HUNG_UP or self._closed:
-            return "was ended: its code closed the line to the worker"
+            return "was ended: its code closed the channel to the worker"
         return super()._end()
 
     def _last_lines_text(self) -> str:
