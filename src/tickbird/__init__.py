@@ -61,8 +61,8 @@ __all__ = [
     "rrule",
 ]
 
-# Names load when first used, so that `import tickbird` and `tickbird --help` stay quick.
-_HOMES = {
+# Names load on first use, so that `import tickbird` and `tickbird --help` stay fast.
+_MODULES = {
     "tickbird.app": ("Run", "Task", "Tickbird"),
     "tickbird.domain.calendars.calendar": ("Calendar", "exclude"),
     "tickbird.domain.errors": tuple(name for name in __all__ if name.endswith("Error")),
@@ -78,7 +78,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
+    for home, names in _MODULES.items():
         if name in names:
             value = getattr(import_module(home), name)
             globals()[name] = value

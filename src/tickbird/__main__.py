@@ -1,4 +1,4 @@
-"""The `tickbird` program, also as `python -m tickbird`: an interrupt while it loads is as quiet as one later."""
+"""The `tickbird` program, also `python -m tickbird`. An interrupt during loading prints no traceback."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    """Load the command line, and run it."""
     try:
         from tickbird.cli import main as program
 

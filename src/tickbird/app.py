@@ -1,4 +1,4 @@
-"""Tickbird: an app, its tasks and schedules, and the store that they live in."""
+"""Tickbird: an app, its tasks and schedules, and its store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tickbird.targets.protocol import Run
 from tickbird.targets.task import Task
 from tickbird.task_registry import TaskRegistry
 
-# What only a process needs that connects or works loads when it does: importing an app's code stays quick.
+# Modules that only a connected process needs load on first use, so that importing an app's code stays fast.
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
@@ -33,7 +33,7 @@ _SCHEMES = ("http", "https", "sqlite", "postgresql", "postgres")
 
 
 class Tickbird(TaskRegistry):
-    """An app: its tasks, the schedules that its code declares, and the store they live in."""
+    """An app: its tasks, the schedules that its code declares, and its store."""
 
     _portal: Portal
 
@@ -51,26 +51,26 @@ class Tickbird(TaskRegistry):
         self.url = url or os.environ.get("TICKBIRD_URL") or DEFAULT_URL
         self.app = check_name(app, "app")
         self.namespace = check_name("default" if namespace is None else namespace, "namespace")
-        # On a server, the only one that the token opens where none is named.
+        # On a server, None means the only namespace that the token may access.
         self._named = namespace
         self._token = token
         self._adopted: Client | None = None
-        # MODULE:ATTRIBUTE, when it was imported by that.
+        # MODULE:ATTRIBUTE, if the app was imported by that reference.
         self.reference: str | None = None
         self._clients: PerLoop[Client] = PerLoop(self._connected)
 
     @classmethod
     def connect(cls, url: str | None = None, *, token: str | None = None, namespace: str | None = None) -> Tickbird:
-        """For programs without tasks of their own: a server by its address and a token, or a store by its URL.
+        """Connect a program without tasks to a server (address and token) or to a store (URL).
 
-        Without them TICKBIRD_SERVER and TICKBIRD_TOKEN, else TICKBIRD_URL. `async with` gives its client, and `with`
-        the one whose calls wait for their answer.
+        Defaults: TICKBIRD_SERVER and TICKBIRD_TOKEN, then TICKBIRD_URL. `async with` returns the client, `with` the
+        synchronous client.
         """
         bird = cls(url or os.environ.get("TICKBIRD_SERVER"), token=token, namespace=namespace)
         if bird.url.partition(":")[0].lower() not in _SCHEMES:
             raise StoreError(
-                f"{describe_url(bird.url)!r} is neither the address of a server nor a store's URL;",
-                hint="use https://tickbird.example.com, sqlite:///path/to/file.db or postgresql://user@host/database.",
+                f"{describe_url(bird.url)!r} is neither the address of a server nor the URL of a store.",
+                hint="Use https://tickbird.example.com, sqlite:///path/to/file.db or postgresql://user@host/database.",
             )
         return bird
 
@@ -88,19 +88,18 @@ class Tickbird(TaskRegistry):
 
     @property
     def declarations(self) -> Declarations:
-        """The schedules that this app's code declares."""
         from tickbird.engine.code_sync import Declarations
 
         return Declarations(self.namespace, self.app, dict(self._declared))
 
     def client_on(self, store: Store) -> StoreClient:
-        """A client of this app on a store that is open already."""
+        """Create a client of this app for an open store."""
         from tickbird.client import StoreClient
 
         return StoreClient(store, self.namespace, self._validators, self._settings)
 
     async def client(self) -> Client:
-        """The client for this event loop, connected when first asked for; closed with the loop at the latest."""
+        """The client for this event loop. It connects on the first call and closes with the loop at the latest."""
         if self._adopted is not None:
             return self._adopted
         return await self._clients.get()
@@ -124,50 +123,49 @@ class Tickbird(TaskRegistry):
         return {name: task.settings for name, task in self.tasks.items()}
 
     def adopt_client(self, client: Client | None) -> None:
-        """Use this client for everything that is sent, as tests do; None goes back to the app's own."""
+        """Use this client for all calls, for example in tests; None restores the app's own client."""
         self._adopted = client
 
     async def aclose(self) -> None:
-        """Close the connections of this event loop."""
         await self._clients.close()
 
     @property
     def sync(self) -> Any:
-        """The client for code without an event loop: every method waits for its result."""
+        """The client for code without an event loop: every call blocks until it has a result."""
         from tickbird.client.sync import SyncClient
         from tickbird.loop_thread import Portal
 
-        # One for all threads, also for those that come first at the same time.
+        # `setdefault` is atomic, so that threads share one portal.
         portal: Portal = vars(self).setdefault("_portal", Portal())
         if portal.closed:
             portal = self._portal = Portal()
         return SyncClient(self.client, portal)
 
     def close(self) -> None:
-        """Close the connections of `sync`; calls under way in other threads raise StoreError."""
+        """Close the connections of `sync`. Calls in other threads raise StoreError."""
         if "_portal" in vars(self):
             self._portal.close()
 
     def lifespan(self, *, worker: bool = False, within: Lifespan | None = None, **options: Any) -> Lifespan:
-        """For ASGI apps: opens the store, works in the app's process if asked to, and drains when the app ends.
+        """Return an ASGI lifespan: it opens the store, runs a worker if `worker=True`, and drains it at the end.
 
-        `within` is the app's own lifespan: begun before and ended after. Options are those of a WorkerProcess.
+        `within` is the app's own lifespan; it starts before and ends after. Options are those of a WorkerProcess.
         """
         from tickbird.integrations.asgi_lifespan import lifespan
 
         return lifespan(self, worker, within, options)
 
     def api(self, *, under: str = "", otherwise: Any = None) -> Any:
-        """The HTTP API as an ASGI app: mount it under any path, or put it before another app; it needs tokens.
+        """The HTTP API as an ASGI app. Clients need a token.
 
-        With `under="/tickbird"` and `otherwise=` another ASGI app, what is not under that path goes to the other one.
+        Mount it under any path, or pass `under="/tickbird"` and `otherwise=app`: requests to other paths go to `app`.
         """
         from tickbird.integrations import asgi_mount
 
         return asgi_mount.api(self, under, otherwise)
 
     def dashboard(self, *, under: str = "", otherwise: Any = None) -> Any:
-        """The dashboard with the HTTP API as an ASGI app, to be mounted as `api` is; visitors log in with a token."""
+        """The dashboard and the HTTP API as an ASGI app. Mount it like `api`; users log in with a token."""
         from tickbird.integrations import asgi_mount
 
         return asgi_mount.dashboard(self, under, otherwise)
@@ -181,10 +179,9 @@ class Tickbird(TaskRegistry):
         unknown_task_ok: bool = False,
         **options: Any,
     ) -> Any:
-        """Send a run in the transaction of a connection to the store's database: if that rolls back, there is no run.
+        """Enqueue a run in the transaction of your connection to the store's database; a rollback discards the run.
 
-        Returns the run's id, or an awaitable of it where the connection is an async one. Options are those of
-        `task.using`.
+        Returns the run's id; on an async connection, an awaitable of it. Options are those of `task.using`.
         """
         from tickbird.integrations.caller_transactions import enqueue_in
 
@@ -192,6 +189,5 @@ class Tickbird(TaskRegistry):
         return enqueue_in(self, connection, name, payload or {}, options, unknown_task_ok=unknown_task_ok)
 
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
-        """What `task.enqueue` does."""
         client = await self.client()
         return await client.runs.enqueue(task.name, payload, **{"actor": self.app, **options})

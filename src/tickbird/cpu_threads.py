@@ -1,4 +1,4 @@
-"""CPU-bound work in threads, so that the event loop stays free."""
+"""CPU-bound work in threads, so that the event loop is not blocked."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ T = TypeVar("T")
 async def compute(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run work that may take seconds, such as walking a grid: one call at a time per process.
 
-    Threads take turns with the event loop for the interpreter: with one of them the loop waits a few milliseconds, with
-    many it hardly runs. If the caller is cancelled, the work ends at its next checkpoint.
+    Threads and the event loop share the interpreter lock: one thread delays the loop by milliseconds, many threads
+    starve it. If the caller is cancelled, the work ends at its next checkpoint.
     """
-    return await _run(_one_thread(os.getpid()), partial(work, *args, **kwargs))
+    return await _run(_single_thread(os.getpid()), partial(work, *args, **kwargs))
 
 
 async def compute_now(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """The same without a queue: for short work, and for callers that hold locks."""
+    """Like `compute`, without the queue: for short work, and for callers that hold locks."""
     return await _run(None, partial(work, *args, **kwargs))
 
 
@@ -47,6 +47,6 @@ async def _run(executor: ThreadPoolExecutor | None, work: Callable[[], T]) -> T:
 
 
 @lru_cache(maxsize=1)
-def _one_thread(pid: int) -> ThreadPoolExecutor:
-    """The thread of this process: a forked child has none of its parent's threads."""
+def _single_thread(pid: int) -> ThreadPoolExecutor:
+    """The thread of this process; a forked child has none of its parent's threads."""
     return ThreadPoolExecutor(1, thread_name_prefix="tickbird computing")

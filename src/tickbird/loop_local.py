@@ -1,4 +1,4 @@
-"""One resource per event loop: opened once, however many ask for it at the same time, and closed with its loop."""
+"""One resource per event loop: opened once for all concurrent callers, and closed with its loop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
-# Loaded on first use, since every module that declares tasks imports this one.
+# Loaded on first use, because every module that declares tasks imports this one.
 if TYPE_CHECKING:
     import asyncio
 
@@ -15,10 +15,9 @@ T = TypeVar("T")
 
 
 class Closeable(Protocol):
-    """Holds connections."""
+    """An object with connections."""
 
-    async def close(self) -> None:
-        """Close them."""
+    async def close(self) -> None: ...
 
 
 # The generator closes the connections of its key. It lives as long as the key, not as long as the app that opened it.
@@ -26,7 +25,7 @@ _GUARDS: Final[weakref.WeakKeyDictionary[Any, AsyncGenerator[None, None]]] = wea
 
 
 class PerLoop(Generic[T]):
-    """Opens a value with its connections for each event loop that asks for one."""
+    """Opens one value with its connections per event loop."""
 
     def __init__(self, connect: Callable[[], Awaitable[tuple[Closeable, T]]]) -> None:
         self._connect = connect
@@ -34,22 +33,21 @@ class PerLoop(Generic[T]):
         _ALL.add(self)
 
     def __len__(self) -> int:
-        """The number of event loops that it is open or being opened for."""
+        """The number of event loops with a value that is open or opening."""
         return len(self._opened)
 
     async def get(self) -> T:
-        """The value of the running event loop."""
         import asyncio
 
         loop = asyncio.get_running_loop()
-        for other in list(self._opened):
-            if other.is_closed():
-                self._opened.pop(other, None)
+        for past_loop in list(self._opened):
+            if past_loop.is_closed():
+                self._opened.pop(past_loop, None)
         opening = self._opened.get(loop)
         if opening is None:
             opening = self._opened[loop] = loop.create_task(self._open(), name="tickbird connect")
             opening.add_done_callback(self._drop_failed)
-        # One caller that is cancelled does not cancel the others.
+        # Cancelling one caller must not cancel the others.
         return await asyncio.shield(opening)
 
     async def close(self) -> None:
@@ -66,8 +64,8 @@ class PerLoop(Generic[T]):
             await _GUARDS.pop(opening.result()).aclose()
 
     def reset_after_fork(self) -> None:
-        """Forget in a forked child what belongs to its parent."""
-        # Kept for good: closing the parent's connections here would end them there.
+        """Discard the parent's values in a forked child."""
+        # Keep a reference: closing the parent's connections here would end them there.
         _INHERITED.append(self._opened)
         self._opened = {}
 
@@ -79,7 +77,7 @@ class PerLoop(Generic[T]):
         return value
 
     def _drop_failed(self, opening: asyncio.Task[T]) -> None:
-        """The next call tries again; the callers that waited for this one have its error."""
+        """Let the next call try again; the callers that waited get the error."""
         if opening.cancelled() or opening.exception() is not None:
             for loop, task in list(self._opened.items()):
                 if task is opening:
@@ -87,7 +85,7 @@ class PerLoop(Generic[T]):
 
 
 async def _close_with_loop(connections: Closeable) -> AsyncGenerator[None, None]:
-    """An event loop that ends closes the asynchronous generators that were begun in it, and with this one these."""
+    """Close connections with their event loop: a loop that ends closes its asynchronous generators."""
     try:
         yield
     finally:
@@ -99,8 +97,8 @@ _INHERITED: Final[list[Any]] = []
 
 
 def _reset_all() -> None:
-    for each in list(_ALL):
-        each.reset_after_fork()
+    for resource in list(_ALL):
+        resource.reset_after_fork()
     _INHERITED.append(dict(_GUARDS))
     _GUARDS.clear()
 

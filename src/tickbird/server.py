@@ -1,4 +1,4 @@
-"""The server: the API and the dashboard on a store of its own, served by uvicorn."""
+"""The server: the API and the dashboard on one store, served by uvicorn."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tickbird.stores import must_exist, open_store
 
 log = logging.getLogger("tickbird.server")
 DEFAULT_PORT: Final = 8420
-# More connections at a time are told to come back; so long may requests go on when the server is to end.
+# Further connections get a 503; requests may take this many seconds after the server is stopped.
 _MAX_CONNECTIONS: Final = 2_000
 _LAST_REQUESTS: Final = 10
-# Whoever asks would rather hear that the store is busy than wait as long as planning may.
+# Seconds. A client should get an error from a busy store sooner than planning would.
 STATEMENT_WITHIN: Final = 5.0
 _SETTINGS: Final[dict[str, Any]] = {
     "server_header": False,
@@ -38,18 +38,18 @@ _SETTINGS: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen, and how it is reached."""
+    """The address to listen on, and its public form."""
 
     host: str = "127.0.0.1"
     port: int = DEFAULT_PORT
     certfile: str | None = None
     keyfile: str | None = None
-    # Addresses of proxies whose X-Forwarded headers are believed.
+    # Addresses of proxies whose X-Forwarded headers are trusted.
     trusted: str = ""
 
     @property
     def scheme(self) -> str:
-        """What a browser would be given."""
+        """The scheme of the URLs that browsers use."""
         return "http" if self.certfile is None else "https"
 
 
@@ -57,7 +57,7 @@ def _server(config: Any, site: Any) -> Any:
     import uvicorn
 
     class Ending(uvicorn.Server):
-        """Does not wait for those who listen to events: they would never have heard enough."""
+        """Does not wait for event streams at the end, because they never finish."""
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             site.state.streams.close()
@@ -67,7 +67,7 @@ def _server(config: Any, site: Any) -> Any:
 
 
 async def serve(store: Store, address: Address, started: Callable[[str], None] = lambda url: None) -> None:
-    """Serve until a signal; `started` is told where."""
+    """Serve until a signal; calls `started` with the URL."""
     import uvicorn
 
     from tickbird.api.middleware.slow_clients import HeaderTimeoutProtocol
@@ -91,9 +91,9 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
         host, port = listening.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         started(f"{address.scheme}://{shown}:{port}")
-        # Once it has ended in order, uvicorn raises the signal again that told it to.
-        for each in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(each, lambda *_: None)
+        # After a graceful shutdown, uvicorn raises the signal again.
+        for signal_number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(signal_number, lambda *_: None)
         await _server(config, site).serve([listening])
         await site.state.authority.settle()
     finally:
@@ -101,10 +101,10 @@ async def serve(store: Store, address: Address, started: Callable[[str], None] =
 
 
 class Beside:
-    """The API without tokens for whoever is on this machine, in a thread beside what they are working on."""
+    """The API without tokens, for users of this machine, in a thread of the current process."""
 
     def __init__(self, url: str, namespace: str, port: int | None = None) -> None:
-        """Listen at once, at this port, or at the usual one if that is free; answers come once it has started."""
+        """Listen now, at this port or at the default one if it is free; requests are served after `start`."""
         self._url = url
         self._namespace = namespace
         try:
@@ -119,11 +119,10 @@ class Beside:
         self._thread = threading.Thread(target=self._run, name="tickbird server", daemon=True)
 
     def start(self) -> None:
-        """Serve until it is stopped."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End it, and who listens to events with it."""
+        """Stop the server and close its event streams."""
         self._ending.set()
         if self._server is not None:
             self._server.should_exit = True
@@ -135,7 +134,7 @@ class Beside:
         try:
             asyncio.run(self._serve())
         except Exception:
-            log.exception("the server beside has ended")
+            log.exception("the local server failed")
 
     async def _serve(self) -> None:
         import uvicorn
@@ -149,7 +148,7 @@ class Beside:
                 await store.open()
                 break
             except StoreError:
-                # A worker that starts at the same time may just be making it.
+                # A worker that starts at the same time may be creating the store.
                 await asyncio.sleep(0.5)
         try:
             if self._ending.is_set():
@@ -162,7 +161,7 @@ class Beside:
 
 
 async def run(url: str, address: Address) -> None:
-    """Open a store and serve it, if there is a token that opens it."""
+    """Open a store and serve it; ConflictError if it has no active token."""
     store = open_store(url, within=STATEMENT_WITHIN)
     must_exist(store)
     await store.open()
@@ -171,11 +170,11 @@ async def run(url: str, address: Address) -> None:
 
         def started(at: str) -> None:
             if not _is_loopback(address.host) and address.certfile is None and not address.trusted:
-                log.warning("tokens travel in plain text: give --certfile, or put a proxy that has TLS before it")
+                log.warning("tokens are sent in plain text: use --certfile, or a proxy with TLS")
             log.info("serving %s at %s", store.url, at)
 
         await serve(store, address, started)
-        log.info("the server has ended")
+        log.info("server stopped")
     finally:
         await store.close()
 
@@ -183,8 +182,8 @@ async def run(url: str, address: Address) -> None:
 async def _check_tokens(client: StoreClient, url: str) -> None:
     if not await client.tokens.list(live=True, limit=1):
         raise ConflictError(
-            "nobody could use this server, since the store has no live token;",
-            hint=f"make one: tickbird token create {_user()} --role admin --all-namespaces --url {url}",
+            "the store has no active token, so every request would be refused.",
+            hint=f"Create one: tickbird token create {_user()} --role admin --all-namespaces --url {url}",
         )
 
 
@@ -199,28 +198,28 @@ def _user() -> str:
 
 def _listen(address: Address) -> socket.socket:
     try:
-        [(family, *_, place), *_] = socket.getaddrinfo(
+        [(family, *_, address_info), *_] = socket.getaddrinfo(
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        return socket.create_server(place[:2], family=family, backlog=1_024)
+        return socket.create_server(address_info[:2], family=family, backlog=1_024)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InvalidError(
-            f"cannot listen at {address.host}:{address.port} ({reason});",
+            f"cannot listen at {address.host}:{address.port} ({reason}).",
             field="host",
-            hint="give another --host or --port.",
+            hint="Choose another --host or --port.",
         ) from None
 
 
 def _load(config: Any, address: Address) -> None:
-    """Read the certificate now, so that a wrong one is told in one sentence."""
+    """Load the certificate now, so that a wrong one gives a clear error."""
     try:
         config.load()
     except OSError as error:
         raise InvalidError(
-            f"cannot use the certificate {address.certfile!r} ({error.strerror or error});",
+            f"cannot use the certificate {address.certfile!r} ({error.strerror or error}).",
             field="certfile",
-            hint="give a PEM file with --certfile, and its key with --keyfile.",
+            hint="Pass a PEM file with --certfile, and its key with --keyfile.",
         ) from None
 
 
@@ -232,5 +231,4 @@ def _is_loopback(host: str) -> bool:
 
 
 def main(url: str, address: Address) -> None:
-    """Serve until a signal, in this thread."""
     asyncio.run(run(url, address))

@@ -39,7 +39,7 @@ class _Flight(NamedTuple, Generic[V]):
 
 
 class SingleFlightCache(Generic[K, V]):
-    """Values by key; the least recently used ones make room. Its event loops must run in one thread.
+    """Values by key, with LRU eviction. All its event loops must run in one thread.
 
     An expired value stays in memory until it is replaced or evicted; with `drop_expired`, a timer drops it.
     """
@@ -76,10 +76,10 @@ class SingleFlightCache(Generic[K, V]):
         return self._fresh(key) is not None or self._joinable(key) is not None
 
     async def get_or_compute(self, key: K, compute: Callable[[], Awaitable[V]], lifetime: Lifetime | None = None) -> V:
-        """The cached value, or the result of the computation in flight; else compute it.
+        """Return the cached value, or the result of the computation in flight; otherwise compute it.
 
-        A cancelled caller leaves the computation to the others. If it fails, all of them get the error, and the next
-        caller computes again.
+        Cancelling a caller does not cancel the computation for others. If it fails, all callers get the error, and the
+        next caller computes again.
         """
         entry = self._fresh(key)
         if entry is not None:
@@ -89,13 +89,13 @@ class SingleFlightCache(Generic[K, V]):
     def put(self, key: K, value: V) -> None:
         """Cache a value; a computation in flight does not replace it."""
         self._flights.pop(key, None)
-        self._put(key, value, self._clock() + self._lifetime(0.0))
+        self._store(key, value, self._clock() + self._lifetime(0.0))
 
     def renew(self, key: K, until: float) -> None:
         """Extend the life of a cached value, which may have expired, to `until` by the clock. None is not extended."""
         entry = self._entries.get(key)
         if entry is not None and entry.value is not None:
-            self._put(key, entry.value, max(entry.expires_at, until))
+            self._store(key, entry.value, max(entry.expires_at, until))
 
     def drop(self, key: K) -> V | None:
         """Drop a value, and a computation in flight: its callers get the result, which is not cached."""
@@ -144,11 +144,11 @@ class SingleFlightCache(Generic[K, V]):
             return
         now = self._clock()
         expires_at = flight.started_at + flight.lifetime(now - flight.started_at)
-        self._put(key, task.result(), expires_at)
+        self._store(key, task.result(), expires_at)
         if self._drop_expired:
             task.get_loop().call_later(expires_at - now, self._expire, key)
 
-    def _put(self, key: K, value: V, expires_at: float) -> None:
+    def _store(self, key: K, value: V, expires_at: float) -> None:
         self._entries.put(key, _Entry(value, expires_at), self._size_of(value))
 
     def _expire(self, key: K) -> None:

@@ -23,13 +23,13 @@ R = TypeVar("R")
 
 
 class TaskRegistry:
-    """All that an app registers when its code is imported; nothing of it is written to a store."""
+    """The tasks and schedules that an app's code registers on import. Nothing is written to a store."""
 
     def __init__(self, commands: Iterable[str] = (), command_env: Iterable[str] = ()) -> None:
         self.tasks: dict[str, Task[Any, Any]] = {}
-        # Programs that its workers start where schedules ask for them; all others are refused.
+        # Programs that its workers may start for schedules; all others are refused.
         self.allows: tuple[str, ...] = (commands,) if isinstance(commands, str) else tuple(commands)
-        # Variables that definitions of such programs may set, and read from the environment of its workers.
+        # Variables that definitions of such programs may set, or read from the environment of its workers.
         self.allows_env: tuple[str, ...] = check_variables(command_env)
         self._declared: dict[str, Definition] = {}
 
@@ -62,22 +62,24 @@ class TaskRegistry:
     ) -> Task[P, R] | Callable[[Callable[P, R]], Task[P, R]]:
         """Register a function as a task; with `schedule=`, also declare a schedule of the same name.
 
-        With `isolation="process"` its runs execute in child processes of the worker, which can be killed; `memory=`
-        ("512MB") limits what such a process and all that it starts may take.
+        With `isolation="process"`, killable child processes of the worker execute its runs. `memory=` ("512MB")
+        limits the memory of such a process and its descendants.
         """
 
         def register(function: Callable[P, R]) -> Task[P, R]:
             chosen = name if name is not None else str(getattr(function, "__name__", ""))
-            given = policies({key: value for key, value in options.items() if key != "payload"})
-            own = {key: value for key, value in given.items() if key in TASK_SETTINGS}
+            checked = policies({key: value for key, value in options.items() if key != "payload"})
+            own = {key: value for key, value in checked.items() if key in TASK_SETTINGS}
             if schedule is None and len(own) < len(options):
                 extra = ", ".join(sorted(set(options) - set(own)))
-                raise DefinitionError(f"task {chosen!r}: {extra} belongs to a schedule;", hint="give schedule= too.")
+                raise DefinitionError(
+                    f"task {chosen!r}: {extra} is an option of a schedule.", hint="Pass schedule= too."
+                )
             limit = _checked_isolation(chosen, isolation, memory)
             task = Task(self.prepare(function), chosen, self._send, isolation=isolation, memory=limit, **own)
             if chosen in self.tasks:
                 raise DefinitionError(
-                    f"there are two tasks named {chosen!r};", field="task", hint="give one of them another name=."
+                    f"there are two tasks named {chosen!r}.", field="task", hint="Pass another name= for one of them."
                 )
             self.tasks[chosen] = task
             if schedule is not None:
@@ -99,9 +101,9 @@ class TaskRegistry:
         payload: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        """Declare a schedule of a task in code, or of the spec of another target, such as a `command(...)`.
+        """Declare a schedule of a task, or of the spec of another target, such as a `command(...)`.
 
-        Policies not given here are the task's.
+        Policies that are not set here are the task's.
         """
         check_new_name(name, "schedule")
         if isinstance(task, TargetSpec):
@@ -112,17 +114,17 @@ class TaskRegistry:
             return
         if not isinstance(task, Task | str):
             raise DefinitionError(
-                f"schedule {name!r}: {getattr(task, '__name__', task)!r} is not a task;",
+                f"schedule {name!r}: {getattr(task, '__name__', task)!r} is not a task.",
                 field="task",
-                hint="register the function with @bird.task first.",
+                hint="Register the function with @bird.task first.",
             )
         self._check_schedule(name, trigger)
         registered = self.tasks.get(task if isinstance(task, str) else task.name)
         if registered is None or (isinstance(task, Task) and registered is not task):
-            known = ", ".join(sorted(self.tasks)) or "none yet"
+            names = ", ".join(sorted(self.tasks)) or "none yet"
             raise NotFoundError(
-                f"schedule {name!r}: this app has no task {task if isinstance(task, str) else task.name!r};",
-                hint=f"register it with @bird.task first (known: {known}).",
+                f"schedule {name!r}: this app has no task {task if isinstance(task, str) else task.name!r}.",
+                hint=f"Register it with @bird.task first (registered: {names}).",
             )
         definition = Definition(
             trigger=trigger,
@@ -144,11 +146,11 @@ class TaskRegistry:
         folder: str | None = None,
         user: str | None = None,
         success: int | Iterable[int] = (0,),
-        input: str | None = None,  # noqa: A002 - as subprocess has it
+        input: str | None = None,  # noqa: A002 - the name that subprocess uses
         payload: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        """Declare a schedule of a program: a list with its whole path first, or `shell=` with a line for /bin/sh.
+        """Declare a schedule of a program: a list that starts with its full path, or `shell=` with a line for /bin/sh.
 
         A worker starts only programs that it allows: `Tickbird(commands=["/usr/local/bin/backup"])`, or
         `tickbird worker --allow-command`. It sets only variables that it allows: `command_env=["LEVEL"]`, or
@@ -161,7 +163,7 @@ class TaskRegistry:
 
     @property
     def executables(self) -> dict[TargetKey, Executable]:
-        """The executables of its workers on this machine now, by kind and name."""
+        """The executables of its workers on this machine, by kind and name."""
         from tickbird.targets.registry import find_executables
 
         return find_executables(self)
@@ -169,34 +171,35 @@ class TaskRegistry:
     def _check_schedule(self, name: str, trigger: Trigger) -> None:
         if not isinstance(trigger, Trigger):
             raise DefinitionError(
-                f"schedule {name!r}: {str(trigger)[:60]!r} is not a trigger;",
+                f"schedule {name!r}: {str(trigger)[:60]!r} is not a trigger.",
                 field="trigger",
-                hint="use cron(...), every(...), rrule(...), at(...) or any_of(...).",
+                hint="Use cron(...), every(...), rrule(...), at(...) or any_of(...).",
             )
         if name in self._declared:
-            raise DefinitionError(f"there are two schedules named {name!r};", field="schedule", hint="rename one.")
+            raise DefinitionError(
+                f"there are two schedules named {name!r}.", field="schedule", hint="Rename one of them."
+            )
 
     def prepare(self, function: Callable[P, R]) -> Callable[P, R]:
-        """What is done to a function that becomes a task; an integration may do something around each call."""
+        """Wrap a function that becomes a task; an integration may override this to run code around each call."""
         return function
 
     async def _send(self, task: Task[Any, Any], payload: Mapping[str, Any], options: Mapping[str, Any]) -> int:
-        """What `task.enqueue` does."""
         raise NotImplementedError
 
 
 def _checked_isolation(task: str, isolation: object, memory: object) -> int | None:
-    """The limit in bytes of a task in child processes."""
+    """Return the memory limit in bytes; raises DefinitionError for an unknown isolation."""
     if isolation not in (None, "process"):
         raise DefinitionError(
-            f"task {task!r}: isolation {str(isolation)[:60]!r} is not known;",
+            f"task {task!r}: isolation {str(isolation)[:60]!r} is not supported.",
             field="isolation",
-            hint='use isolation="process", or leave it out.',
+            hint='Use isolation="process", or omit it.',
         )
     if memory is None:
         return None
     if isolation is None:
         raise DefinitionError(
-            f"task {task!r}: memory= can only limit a process;", field="memory", hint='give isolation="process" too.'
+            f"task {task!r}: memory= can only limit a process.", field="memory", hint='Pass isolation="process" too.'
         )
     return byte_count(memory, "memory")

@@ -1,4 +1,4 @@
-"""A worker process: the engine in a thread of its own, user code in the main thread's loop and in threads."""
+"""A worker process: the engine in its own thread, user code in the main thread's loop and in threads."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from tickbird.targets.protocol import Executable
 from tickbird.version import VERSION
 
 log = logging.getLogger("tickbird.worker")
-# Some parents signal a child and then its whole group: so soon after the first, a second one is the same one.
+# Seconds. Some parents signal a child and then its process group: a second signal this soon is the same one.
 ECHO = 0.2
-# Seconds: long enough for a deploy to start its workers, which then declare the same themselves.
+# Seconds: enough for a deploy to start its workers, which then declare the same schedules.
 _DECLARED_FOR = 600.0
 
 
 class WorkerApp(Protocol):
-    """An app, as far as a worker needs it: `tickbird.Tickbird` is one."""
+    """The part of an app that a worker needs; `tickbird.Tickbird` implements it."""
 
     url: str
     app: str
@@ -47,23 +47,15 @@ class WorkerApp(Protocol):
     reference: str | None
 
     @property
-    def tasks(self) -> Mapping[str, Any]:
-        """Its tasks by name."""
-        ...
+    def tasks(self) -> Mapping[str, Any]: ...
 
     @property
-    def executables(self) -> Mapping[TargetKey, Executable]:
-        """The executables of its workers, by kind and name."""
-        ...
+    def executables(self) -> Mapping[TargetKey, Executable]: ...
 
     @property
-    def declarations(self) -> Declarations:
-        """What its code declares."""
-        ...
+    def declarations(self) -> Declarations: ...
 
-    async def aclose(self) -> None:
-        """Close the connections of this event loop."""
-        ...
+    async def aclose(self) -> None: ...
 
 
 def describe_worker(
@@ -73,7 +65,7 @@ def describe_worker(
     slots: int = 10,
     executables: Mapping[TargetKey, Executable] | None = None,
 ) -> Worker:
-    """Who this process is, what it serves and what its code declares. The id is new for each process."""
+    """Describe this process: its id (new for each process), its queues and tasks, and the schedules in its code."""
     served = queues or tuple(sorted({"default", *(task.queue for task in bird.tasks.values())} | _queues(bird)))
     host = socket.gethostname()
     return Worker(
@@ -88,15 +80,15 @@ def describe_worker(
         tasks=publish_targets(
             {key: executable.describe() for key, executable in (executables or bird.executables).items()}
         ),
-        declared={name: fingerprint(each) for name, each in bird.declarations.schedules.items()},
+        declared={name: fingerprint(definition) for name, definition in bird.declarations.schedules.items()},
     )
 
 
 async def publish_declarations(bird: WorkerApp, *, adopt: bool = False) -> tuple[list[str], list[str]]:
-    """Write what an app's code declares, without a worker; returns the changes, and the schedules that stay as stored.
+    """Write an app's declared schedules without a worker; returns the changes, and the schedules that stay as stored.
 
-    A schedule stays if a live worker declares the stored definition. With `adopt`, schedules that a person or a file
-    without an app made become the app's.
+    A schedule stays if a live worker declares the stored definition. With `adopt`, the app takes over schedules that a
+    person or a file without an app created.
     """
     worker = replace(describe_worker(bird), kind="sync", queues=(), slots=0, tasks={})
     store = open_store(bird.url)
@@ -104,19 +96,19 @@ async def publish_declarations(bird: WorkerApp, *, adopt: bool = False) -> tuple
     try:
         await store.workers.heartbeat(worker, _DECLARED_FOR)
         try:
-            for other in await store.workers.list(bird.namespace):
-                # An earlier sync is superseded; left alone, it would keep a rollback from winning.
-                if other.kind == "sync" and other.app == bird.app and other.id != worker.id:
-                    await store.workers.remove(other.id)
+            for sync_worker in await store.workers.list(bird.namespace):
+                # This sync supersedes an earlier one, which would otherwise prevent a rollback from winning.
+                if sync_worker.kind == "sync" and sync_worker.app == bird.app and sync_worker.id != worker.id:
+                    await store.workers.remove(sync_worker.id)
             changes = await write_declarations(store, bird.declarations, worker, adopt=adopt)
         except BaseException:
-            # What was not written must not count as declared.
+            # Schedules that were not written must not count as declared.
             await store.workers.remove(worker.id)
             raise
         declared = bird.declarations.schedules
         stored = await store.schedules.list_of_app(bird.namespace, bird.app, list(declared))
-        kept = [name for name, code in declared.items() if stored[name].schedule.fingerprint != fingerprint(code)]
-        return changes, kept
+        unchanged = [name for name, code in declared.items() if stored[name].schedule.fingerprint != fingerprint(code)]
+        return changes, unchanged
     finally:
         await store.close()
 
@@ -126,7 +118,7 @@ def _queues(bird: WorkerApp) -> set[str]:
 
 
 def _children(bird: WorkerApp, executables: Iterable[Executable], options: EngineOptions) -> ProcessPool | None:
-    """The child processes, if anything is to run in any; they must be able to import the app by themselves."""
+    """Create the pool of child processes, if any run needs one; children must be able to import the app."""
     isolated = {name: task.function.__module__ for name, task in bird.tasks.items() if task.isolation}
     if not isolated:
         needed = any(executable.isolation for executable in executables)
@@ -135,16 +127,16 @@ def _children(bird: WorkerApp, executables: Iterable[Executable], options: Engin
     if reference is None or "__main__" in isolated.values():
         names = ", ".join(sorted(isolated))
         raise DefinitionError(
-            f"tasks with isolation='process' ({names}) run in processes that import the app, and this one cannot be "
-            "imported;",
+            f"tasks with isolation='process' ({names}) run in processes that import the app, but this app cannot be "
+            "imported.",
             field="isolation",
-            hint="define the app in a module, at its top level, and start `tickbird worker module:bird`.",
+            hint="Define the app in a module, at its top level, and start `tickbird worker module:bird`.",
         )
     return ProcessPool(ChildConfig(reference, bird.url, bird.namespace), isolated, lease=options.lease)
 
 
 class WorkerProcess:
-    """Runs the engine of an app until it is told to drain."""
+    """Runs the engine of an app until it is drained."""
 
     def __init__(
         self,
@@ -174,7 +166,7 @@ class WorkerProcess:
         self.on_started: Callable[[], None] = lambda: None
 
     async def run(self, *, signals: bool = False) -> None:
-        """Work until drained; with `signals`, SIGTERM and SIGINT drain, and a second one ends at once."""
+        """Work until drained. With `signals`, SIGTERM and SIGINT drain, and a second one ends the process at once."""
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()
         threads = ThreadPoolExecutor(max_workers=max(1, self.worker.slots), thread_name_prefix="tickbird task")
@@ -199,7 +191,7 @@ class WorkerProcess:
             await ended.wait()
             raise
         finally:
-            # Threads that did not stop when asked must not hold up the end of the process.
+            # Threads that ignore the stop request must not delay the end of the process.
             threads.shutdown(wait=False, cancel_futures=True)
             if self._children is not None:
                 await asyncio.to_thread(self._children.close)
@@ -212,7 +204,7 @@ class WorkerProcess:
 
     @property
     def busy(self) -> int:
-        """How many slots are taken."""
+        """The number of occupied slots."""
         return self._engine.execution.running if self._engine is not None else 0
 
     @property
@@ -221,14 +213,14 @@ class WorkerProcess:
         return self._engine is None or self._engine.readiness.may_work
 
     def drain(self) -> None:
-        """Take nothing new, finish what is executing, then end. May be called from any thread."""
+        """Claim nothing more, finish the running attempts, then end. Callable from any thread."""
         self._draining = True
         if self._engine is not None and self._engine_loop is not None:
             self._engine_loop.call_soon_threadsafe(self._engine.drain)
 
     def _leave(self) -> None:
-        """End the process without the tasks that did not stop when asked, for which Python itself would wait."""
-        log.warning("tasks that did not stop when asked: %d; their runs were put back", self.busy)
+        """End the process although some tasks did not stop; Python would wait for their threads."""
+        log.warning("%d tasks ignored the stop request: their runs were requeued", self.busy)
         logging.shutdown()
         os._exit(0)
 
@@ -238,11 +230,9 @@ class WorkerProcess:
             return
         self._signalled_at = now
         if self._draining:
-            log.warning("second signal: ending at once; what was executing is tried again when its lease ends")
+            log.warning("second signal: ending at once; running runs are retried when their leases expire")
             os._exit(128 + number)
-        log.info(
-            "draining: waiting up to %.0f s for what is executing; a second signal ends at once", self._options.drain
-        )
+        log.info("draining: waiting up to %.0f s for running runs; a second signal ends at once", self._options.drain)
         self.drain()
 
     async def _run_engine(self, work_loop: asyncio.AbstractEventLoop, threads: ThreadPoolExecutor) -> None:
@@ -263,11 +253,11 @@ class WorkerProcess:
             )
             if self._draining:
                 self._engine.drain()
-            listening = RunHandler(self._engine.logs)
-            logging.getLogger().addHandler(listening)
+            log_handler = RunHandler(self._engine.logs)
+            logging.getLogger().addHandler(log_handler)
             try:
                 await self._engine.run(self.on_started)
             finally:
-                logging.getLogger().removeHandler(listening)
+                logging.getLogger().removeHandler(log_handler)
         finally:
             await store.close()

@@ -34,7 +34,7 @@ def test_what_cannot_be_set_is_refused(cli: Cli, given: list[str], words: str) -
 
 
 def test_a_worker_refuses_what_is_no_path(cli: Cli) -> None:
-    assert "'rsync' is not the whole path of a program" in cli.refused(2, "worker", "--allow-command", "rsync")
+    assert "'rsync' is not the full path of a program" in cli.refused(2, "worker", "--allow-command", "rsync")
     allowing = ("worker", "--allow-command", "/bin/sh", "--allow-env")
     assert "'*' is not the name of a variable; write, for example, LEVEL" in cli.refused(2, *allowing, "*")
     assert "stands for variables of Tickbird" in cli.refused(2, *allowing, "TICKBIRD_URL")

@@ -63,7 +63,7 @@ def test_an_app_declares_them() -> None:
     declared = bird.declarations.schedules
     assert declared["report"].depends_on == (After("load", 3_600, 300),)
     assert declared["weekly"].depends_on == (After("report", 86_400),)
-    with pytest.raises(DefinitionError, match="depends_on belongs to a schedule"):
+    with pytest.raises(DefinitionError, match="depends_on is an option of a schedule"):
         bird.task(depends_on=("load", "1h"))(lambda: None)
 
 

@@ -147,7 +147,7 @@ def test_manage_py_hands_everything_on(small: Project) -> None:
 
 def test_settings_that_make_no_sense(small: Project) -> None:
     said = small.manage("tickbird", "ls", code=1, SHOP_TICKBIRD='{"URI": "x"}')
-    assert "TICKBIRD does not know URI; it may have DATABASE, URL, APP, NAMESPACE." in said
+    assert "TICKBIRD has unknown keys: URI. Allowed keys: DATABASE, URL, APP, NAMESPACE." in said
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_the_stores_address_is_the_databases(database: dict[str, Any], url: str)
 @pytest.mark.parametrize(
     "database,says",
     [
-        ({"ENGINE": "django.db.backends.mysql", "NAME": "x"}, "has no store in django.db.backends.mysql; name another"),
-        ({"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}, "in memory, where no worker can reach it"),
+        ({"ENGINE": "django.db.backends.mysql", "NAME": "x"}, "has no store in django.db.backends.mysql. Choose another"),
+        ({"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}, "in memory, so no worker can reach it"),
     ],
 )
 def test_a_database_that_cannot_be_a_store(database: dict[str, Any], says: str) -> None:

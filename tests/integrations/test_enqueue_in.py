@@ -366,7 +366,7 @@ async def test_errors_of_the_transaction_are_the_drivers_own(bird: Tickbird, cli
 @pytest.mark.parametrize("store_kind", ["sqlite"])
 async def test_another_sqlite_file(bird: Tickbird, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
-        with pytest.raises(InvalidError, match=r"other.db, and the store is .*app.db; give a connection to the store"):
+        with pytest.raises(InvalidError, match=r"other.db, but the store is .*app.db. Pass a connection to the store"):
             bird.enqueue_in(connection, "send_mail", {"to": "ada"})
         assert not connection.in_transaction
 
@@ -379,7 +379,7 @@ async def test_what_is_no_connection_or_of_another_kind(bird: Tickbird) -> None:
     bird.url = "postgresql://nowhere/db"
     with (
         closing(sqlite3.connect(":memory:")) as connection,
-        pytest.raises(InvalidError, match="this connection is to SQLite, and the store is in PostgreSQL"),
+        pytest.raises(InvalidError, match="this connection is to SQLite, but the store is in PostgreSQL"),
     ):
         bird.enqueue_in(connection, "send_mail", {"to": "ada"})
 

@@ -133,5 +133,5 @@ async def test_a_store_without_a_schema_keeps_the_app_from_starting(postgres_url
 
 
 def test_options_of_a_worker_that_is_not_asked_for() -> None:
-    with pytest.raises(TypeError, match="slots: options of a worker; give worker=True too"):
+    with pytest.raises(TypeError, match="slots: only for a worker. Pass worker=True too"):
         Tickbird().lifespan(slots=3)

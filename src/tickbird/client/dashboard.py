@@ -88,7 +88,7 @@ class DashboardReads:
         if first > last:
             raise InvalidError("last: must not lie before first.", field="last")
         maximum, runs = _within(schedules, "schedules", 200), _within(each, "each", 500)
-        return await self._dashboard.timeline(self._namespace, first, last, schedules=maximum, each=runs)
+        return await self._dashboard.timeline(self._namespace, first, last, schedules=maximum, per_schedule=runs)
 
     async def timings(
         self, since: datetime, *, schedule_id: int | None = None, limit: int = 2_000

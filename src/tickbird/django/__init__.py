@@ -14,7 +14,7 @@ __all__ = ["bird", "enqueue"]
 
 
 def __getattr__(name: str) -> Any:
-    # Django imports this package before its settings may be looked at.
+    # Django imports this package before its settings can be read.
     if name in __all__:
         from tickbird.django import project
 

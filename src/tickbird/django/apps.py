@@ -1,4 +1,4 @@
-"""What Django loads: the app itself, and with it every `tasks.py` of the project."""
+"""The Django app config: it loads every `tasks.py` of the project."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class TickbirdConfig(AppConfig):
     verbose_name = "Tickbird"
 
     def ready(self) -> None:
-        """Register the tasks of all apps, and look at the settings once."""
+        """Register the tasks of all apps, and validate the settings once."""
         from tickbird.django.project import bird
 
         assert bird.app

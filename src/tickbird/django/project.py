@@ -1,4 +1,4 @@
-"""The project's Tickbird, as its settings say; and sending in the transaction that is under way."""
+"""The project's Tickbird, configured by its settings, and enqueueing in the current transaction."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ _DEFAULTS = {"DATABASE": "default", "URL": None, "APP": "django", "NAMESPACE": "
 
 
 class ProjectBird(Tickbird):
-    """Finds its store where Django finds its database, which in tests is another one than before."""
+    """Uses the project's database as its store; in tests that is the test database."""
 
-    def __init__(self, given: Mapping[str, Any]) -> None:
-        self.database = str(given["DATABASE"])
-        self._given_url: str | None = None
-        super().__init__("unused", app=given["APP"], namespace=given["NAMESPACE"])
-        self._given_url = given["URL"]
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        self.database = str(config["DATABASE"])
+        self._configured_url: str | None = None
+        super().__init__("unused", app=config["APP"], namespace=config["NAMESPACE"])
+        self._configured_url = config["URL"]
 
     @property
     def url(self) -> str:
-        """The store's address."""
-        return self._given_url or store_url(connections[self.database].settings_dict)
+        return self._configured_url or store_url(connections[self.database].settings_dict)
 
     @url.setter
     def url(self, url: str) -> None:
-        self._given_url = url
+        self._configured_url = url
 
     def prepare(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """What a request does at its ends: a task begins and ends without connections that are too old or broken."""
+        """Close old and broken connections before and after a task, as Django does for a request."""
         if inspect.iscoroutinefunction(function) or not inspect.isroutine(function):
             return function
 
@@ -56,20 +55,20 @@ class ProjectBird(Tickbird):
 def enqueue(
     task: Task[..., Any] | str, payload: Mapping[str, Any] | None = None, *, using: str | None = None, **options: Any
 ) -> int:
-    """Send a run in the transaction under way: a rollback leaves none. Outside of `atomic()` it counts at once."""
+    """Enqueue a run in the current transaction; a rollback discards it. Outside of `atomic()` it commits at once."""
     run_id: int = bird.enqueue_in(connections[using or bird.database], task, payload, **options)
     return run_id
 
 
 def _settings() -> dict[str, Any]:
-    given = getattr(settings, "TICKBIRD", {})
-    if not isinstance(given, dict) or (unknown := sorted(set(given) - set(_DEFAULTS))):
-        wrong = "must be a dict" if not isinstance(given, dict) else f"does not know {', '.join(unknown)}"
-        raise ImproperlyConfigured(f"TICKBIRD {wrong}; it may have {', '.join(_DEFAULTS)}.")
-    return {**_DEFAULTS, **given}
+    config = getattr(settings, "TICKBIRD", {})
+    if not isinstance(config, dict) or (unknown := sorted(set(config) - set(_DEFAULTS))):
+        wrong = "must be a dict" if not isinstance(config, dict) else f"has unknown keys: {', '.join(unknown)}"
+        raise ImproperlyConfigured(f"TICKBIRD {wrong}. Allowed keys: {', '.join(_DEFAULTS)}.")
+    return {**_DEFAULTS, **config}
 
 
 bird = ProjectBird(_settings())
-# A child process that executes isolated tasks imports this module alone.
+# A child process that executes isolated tasks imports only this module.
 if not apps.ready and not apps.loading:
     django.setup()

@@ -1,4 +1,4 @@
-"""Inside an ASGI app: the store is open while the app is, and a worker may work in its process."""
+"""The lifespan of an ASGI app: opens and closes the store, and may run a worker in the app's process."""
 
 from __future__ import annotations
 
@@ -16,70 +16,67 @@ Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 
 class LifespanApp(WorkerApp, Protocol):
-    """An app, as far as it is needed here."""
+    """The part of an app that a lifespan needs."""
 
-    async def client(self) -> Client:
-        """The client of this event loop, connected."""
-        ...
+    async def client(self) -> Client: ...
 
 
 def lifespan(bird: LifespanApp, worker: bool, within: Lifespan | None, options: Mapping[str, Any]) -> Lifespan:
-    """What `Tickbird.lifespan` gives."""
-    # What is wrong with them is told where the app is made.
+    # Report wrong options when the app is created, not when it starts.
     if options and not worker:
-        raise TypeError(f"{', '.join(options)}: options of a worker; give worker=True too.")
+        raise TypeError(f"{', '.join(options)}: only for a worker. Pass worker=True too.")
 
     @asynccontextmanager
     async def lifespan_of(app: Any) -> AsyncIterator[Any]:
         if within is None:
-            async with _inner(bird, worker, options):
+            async with _store_and_worker(bird, worker, options):
                 yield None
         else:
-            # Tasks may use what the app opens, so it is there before the first of them and after the last.
-            async with within(app) as state, _inner(bird, worker, options):
+            # Tasks may use resources of the app's lifespan, so it starts before and ends after the worker.
+            async with within(app) as state, _store_and_worker(bird, worker, options):
                 yield state
 
     return lifespan_of
 
 
 @asynccontextmanager
-async def _inner(bird: LifespanApp, worker: bool, options: Mapping[str, Any]) -> AsyncIterator[None]:
-    # Also tells at once that the store cannot be used.
+async def _store_and_worker(bird: LifespanApp, worker: bool, options: Mapping[str, Any]) -> AsyncIterator[None]:
+    # Connect now, so that an unusable store is reported at startup.
     await bird.client()
     try:
         if not worker:
             yield
             return
-        async with _working(WorkerProcess(bird, **options)):
+        async with _running_worker(WorkerProcess(bird, **options)):
             yield
     finally:
         await bird.aclose()
 
 
 @asynccontextmanager
-async def _working(process: WorkerProcess) -> AsyncIterator[None]:
+async def _running_worker(process: WorkerProcess) -> AsyncIterator[None]:
     loop, started = asyncio.get_running_loop(), asyncio.Event()
 
     def notify() -> None:
         loop.call_soon_threadsafe(started.set)
 
     process.on_started = notify
-    working = asyncio.create_task(process.run(), name="tickbird worker")
-    starting = asyncio.create_task(started.wait())
-    await asyncio.wait({working, starting}, return_when=asyncio.FIRST_COMPLETED)
-    starting.cancel()
-    if working.done():
-        await working
-    working.add_done_callback(_log_failure)
-    log.info("worker %s works inside this process", process.worker.id)
+    worker_task = asyncio.create_task(process.run(), name="tickbird worker")
+    start_task = asyncio.create_task(started.wait())
+    await asyncio.wait({worker_task, start_task}, return_when=asyncio.FIRST_COMPLETED)
+    start_task.cancel()
+    if worker_task.done():
+        await worker_task
+    worker_task.add_done_callback(_log_failure)
+    log.info("worker %s runs in this process", process.worker.id)
     try:
         yield
     finally:
         process.drain()
-        await working
-        log.info("worker %s has ended", process.worker.id)
+        await worker_task
+        log.info("worker %s ended", process.worker.id)
 
 
-def _log_failure(working: asyncio.Task[None]) -> None:
-    if not working.cancelled() and (error := working.exception()) is not None:
-        log.critical("the worker inside this process has ended: %s", error)
+def _log_failure(worker_task: asyncio.Task[None]) -> None:
+    if not worker_task.cancelled() and (error := worker_task.exception()) is not None:
+        log.critical("the worker in this process failed: %s", error)

@@ -1,4 +1,4 @@
-"""The API and the dashboard inside another ASGI app, under any path, closed to everyone without a token."""
+"""The API and the dashboard inside another ASGI app, under any path. All requests need a token."""
 
 from __future__ import annotations
 
@@ -22,30 +22,26 @@ Site = Literal["api", "dashboard"]
 
 
 class ClientSource(Protocol):
-    """An app, as far as it is needed here: a client for each event loop."""
+    """The part of an app that is needed here: a client for each event loop."""
 
-    async def client(self) -> Client:
-        """The client of this event loop, connected."""
-        ...
+    async def client(self) -> Client: ...
 
-    async def aclose(self) -> None:
-        """Close it."""
-        ...
+    async def aclose(self) -> None: ...
 
 
 class Mounted:
-    """What `Tickbird.api` and `Tickbird.dashboard` give: opens the app's store when first asked, and serves it."""
+    """The result of `Tickbird.api` and `Tickbird.dashboard`: opens the app's store with the first request."""
 
     def __init__(self, bird: ClientSource, make: Callable[[Clients], Any], under: str, otherwise: App | None) -> None:
         self._bird = bird
         self._make = make
         self._under = under
         self._otherwise = otherwise
-        # One for each store that is open: an event loop has its own, and another one after it was closed.
+        # One per open store: each event loop has its own, and a new one after a close.
         self._apis: dict[int, tuple[StoreClient, Any]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, or the life of a server that serves nothing else."""
+        """Handle one request, or the lifespan protocol if the server runs only this app."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
@@ -58,7 +54,7 @@ class Mounted:
         await api(inner, receive, send)
 
     def _inner(self, scope: Scope) -> Scope | None:
-        """The request as the API sees it; None where it is not for the API."""
+        """The request with paths relative to the API; None if it is outside of the API's path."""
         root = str(scope.get("root_path", ""))
         path = str(scope.get("path", "")).removeprefix(root)
         if not self._under:
@@ -71,14 +67,14 @@ class Mounted:
         client = await self._bird.client()
         if not isinstance(client, StoreClient):
             raise StoreError(
-                "the API and the dashboard need the store itself, and this app works through a server;",
-                hint="give the app the URL of the store.",
+                "the API and the dashboard need a direct connection to the store, but this app's URL is a server's.",
+                hint="Configure the app with the URL of the store.",
             )
         key = id(asyncio.get_running_loop())
-        kept = self._apis.get(key)
-        if kept is None or kept[0] is not client:
-            kept = self._apis[key] = (client, self._make(client.in_namespace))
-        return kept[1]
+        entry = self._apis.get(key)
+        if entry is None or entry[0] is not client:
+            entry = self._apis[key] = (client, self._make(client.in_namespace))
+        return entry[1]
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
@@ -86,33 +82,35 @@ class Mounted:
             if message["type"] == "lifespan.startup":
                 await send({"type": "lifespan.startup.complete"})
             elif message["type"] == "lifespan.shutdown":
-                kept = self._apis.pop(id(asyncio.get_running_loop()), None)
-                if kept is not None:
-                    kept[1].state.streams.close()
-                    await kept[1].state.authority.settle()
+                entry = self._apis.pop(id(asyncio.get_running_loop()), None)
+                if entry is not None:
+                    entry[1].state.streams.close()
+                    await entry[1].state.authority.settle()
                 await self._bird.aclose()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 
 
 def api(bird: ClientSource, under: str, otherwise: App | None) -> App:
-    """What `Tickbird.api` gives."""
     return _mount(bird, "api", under, otherwise)
 
 
 def dashboard(bird: ClientSource, under: str, otherwise: App | None) -> App:
-    """What `Tickbird.dashboard` gives."""
     return _mount(bird, "dashboard", under, otherwise)
 
 
 def _mount(bird: ClientSource, site: Site, under: str, otherwise: App | None) -> App:
     if under and (not under.startswith("/") or under.endswith("/")):
-        raise InvalidError(f"under: {under[:60]!r} is no path;", field="under", hint='write it like "/tickbird".')
+        raise InvalidError(
+            f"under: {under[:60]!r} is not a valid path.",
+            field="under",
+            hint='Use an absolute path without a trailing slash, such as "/tickbird".',
+        )
     if bool(under) != (otherwise is not None):
         raise InvalidError(
-            "under and otherwise: give both, or none of them;",
+            "under and otherwise: pass both or neither.",
             field="under",
-            hint=f'mount bird.{site}() in a framework, or bird.{site}(under="/tickbird", otherwise=app).',
+            hint=f'Mount bird.{site}() in a framework, or bird.{site}(under="/tickbird", otherwise=app).',
         )
     try:
         make = _factory(site)
@@ -120,8 +118,8 @@ def _mount(bird: ClientSource, site: Site, under: str, otherwise: App | None) ->
         if error.name not in ("fastapi", "starlette", "jinja2"):
             raise
         raise StoreError(
-            "the HTTP API needs FastAPI, and the dashboard Jinja2 too;",
-            hint="install them with `pip install 'tickbird[server]'`.",
+            "the HTTP API needs FastAPI, and the dashboard also needs Jinja2.",
+            hint="Install them with `pip install 'tickbird[server]'`.",
         ) from None
     return Mounted(bird, make, under, otherwise)
 

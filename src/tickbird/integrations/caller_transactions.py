@@ -1,4 +1,4 @@
-"""Runs that are enqueued in a transaction of the caller's own connection to the store's database."""
+"""Enqueue runs in a transaction of the caller's connection to the store's database."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from tickbird.stores import enqueue_steps
 
 
 class EnqueueApp(Protocol):
-    """An app, as far as it is needed here."""
+    """The part of an app that is needed here."""
 
     url: str
     app: str
     namespace: str
 
     @property
-    def tasks(self) -> Mapping[str, Any]:
-        """Its tasks by name."""
-        ...
+    def tasks(self) -> Mapping[str, Any]: ...
 
 
 def enqueue_in(
@@ -36,7 +34,6 @@ def enqueue_in(
     *,
     unknown_task_ok: bool,
 ) -> Any:
-    """What `Tickbird.enqueue_in` does."""
     chosen = {"actor": bird.app, **options}
     actor = chosen.pop("actor")
 

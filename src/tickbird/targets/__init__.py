@@ -1,6 +1,6 @@
-"""What a run can start: one file per kind behind one small protocol.
+"""Executables of runs: one file per target kind, with one small protocol.
 
-These names are for packages that add a kind.
+These names are public, for packages that add a kind.
 """
 
 from __future__ import annotations

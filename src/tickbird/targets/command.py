@@ -1,4 +1,4 @@
-"""Commands: programs of the worker's machine, each allowed by its path."""
+"""Commands: programs on the worker's machine, allowed by their paths."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from tickbird.targets.protocol import Isolation, LaunchError, LaunchSpec, Run
 
 log = logging.getLogger("tickbird.worker")
 
-# What a command has of its worker's environment without asking for it.
+# Variables that a command inherits from its worker's environment.
 INHERITED: Final = ("PATH", "HOME", "LANG", "TZ")
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _MAX_COUNT = 1_000
-# Longer ones do not fit into a variable of the environment.
+# A longer payload does not fit into an environment variable.
 _MAX_PAYLOAD_LENGTH = 100_000
 
 
 class CommandApp(Protocol):
-    """An app, as far as it allows commands."""
+    """The part of an app that allows commands."""
 
     allows: tuple[str, ...]
     allows_env: tuple[str, ...]
 
 
 class Command:
-    """One program that this worker allows, whatever the arguments; runs find those in their schedule's revision."""
+    """One program that this worker allows, with any arguments; those are in the revision of the run's schedule."""
 
     blocking = False
     isolation: Isolation | None = "process"
     memory: int | None = None
     kind = CommandSpec.kind
-    # Runs of a command have a schedule, and its policies.
+    # Every run of a command has a schedule, with its policies.
     retries = 0
     timeout: int | None = None
     on_crash: OnCrash = "retry"
@@ -50,33 +50,34 @@ class Command:
     def __init__(self, program: str, variables: Sequence[str] = ()) -> None:
         self.name = program
         self.backoff = Backoff()
-        # Variables that a definition may set, and read from the worker's environment; no others: BASH_ENV, LD_PRELOAD
-        # or PATH would let it run anything.
+        # Variables that a definition may set, or read from the worker's environment. Others are refused, because
+        # BASH_ENV, LD_PRELOAD or PATH could run any program.
         self._variables = tuple(variables)
 
     def __repr__(self) -> str:
         return f"<Command {self.name}>"
 
     def prepare(self, run: Run) -> NoReturn:
-        """Refused: there are no child processes here."""
-        raise PayloadError(f"{self.name} is not started: only worker processes start commands.")
+        """Raise PayloadError: a command needs a child process."""
+        raise PayloadError(f"{self.name} was not started: only worker processes start commands.")
 
     def call(self, arguments: Mapping[str, Any]) -> NoReturn:
-        """Never called, since nothing can be prepared for it."""
         raise NotImplementedError
 
     def launch(self, run: Run) -> LaunchSpec:
-        """What is started for a run, and with what around it."""
+        """The program to start for a run, with its arguments and environment."""
         program = run.spec
-        # What a run says that it starts is what was looked for in the list, and only the revision has the rest.
+        # The run's target was checked against the allowlist; its arguments are only in the revision.
         if not isinstance(program, CommandSpec) or program.name != self.name:
-            raise LaunchError(f"what it starts is not the command {self.name} that it was queued as; it was not run")
+            raise LaunchError(
+                f"its revision starts another program than {self.name}, which it was queued as; it was not run"
+            )
         user = None if program.user is None else _user(program.user)
         home = user.pw_dir if user else os.environ.get("HOME", "/")
         own = {"HOME": home, "USER": user.pw_name, "LOGNAME": user.pw_name, "SHELL": user.pw_shell} if user else {}
         return LaunchSpec(
             argv=list(program.argv),
-            env={"PATH": _PATH, **_inherited(), **own, **self._stated(program), **_facts(run)},
+            env={"PATH": _PATH, **_inherited(), **own, **self._resolve_env(program), **_facts(run)},
             folder=program.folder or (home if Path(home).is_dir() else "/"),
             success=list(program.success),
             user=None if user is None or user.pw_uid == os.geteuid() else _identity(user),
@@ -84,19 +85,19 @@ class Command:
         )
 
     def describe(self) -> Mapping[str, Any]:
-        """What workers publish of it, among their tasks: whoever serves it is found in the same way."""
+        """The entry among the published tasks of a worker, which makes its workers findable."""
         published = {"queue": "default", "description": "", "schema": {"type": "object"}}
         return {**published, "env": list(self._variables)}
 
-    def _stated(self, program: CommandSpec) -> dict[str, str]:
-        """The variables of its definition, those by reference as this worker has them."""
+    def _resolve_env(self, program: CommandSpec) -> dict[str, str]:
+        """The variables of its definition; references are resolved in this worker's environment."""
         found = {}
         for name, value in program.env:
             self._check_variable(name, "set")
             if isinstance(value, EnvRef):
                 self._check_variable(value.name, "read")
                 if value.name not in os.environ:
-                    missing = f"this worker's environment has no {value.name}, which {name} is to be taken from"
+                    missing = f"variable {name}: this worker's environment has no {value.name}"
                     raise LaunchError(missing)
                 found[name] = os.environ[value.name]
             else:
@@ -116,7 +117,7 @@ def _inherited() -> dict[str, str]:
 
 
 def _facts(run: Run) -> dict[str, str]:
-    """What it may want to know of its run."""
+    """Environment variables that describe the run."""
     facts = {
         "RUN_ID": str(run.id),
         "ATTEMPT": str(run.attempt),
@@ -132,7 +133,7 @@ def _facts(run: Run) -> dict[str, str]:
     if run.payload:
         payload = json.dumps(run.payload, ensure_ascii=False, separators=(",", ":"))
         if len(payload.encode()) > _MAX_PAYLOAD_LENGTH:
-            raise PayloadError(f"payload: a command takes up to {_MAX_PAYLOAD_LENGTH:,} bytes, as a variable.")
+            raise PayloadError(f"payload: longer than {_MAX_PAYLOAD_LENGTH:,} bytes, the maximum for a command.")
         facts["PAYLOAD"] = payload
     return {f"{OURS}{name}": value for name, value in facts.items() if value is not None}
 
@@ -143,7 +144,7 @@ def _user(name: str) -> pwd.struct_passwd:
     except KeyError:
         raise LaunchError(f"there is no user {name} on this machine") from None
     if os.geteuid() not in (0, user.pw_uid):
-        raise LaunchError(f"it is to run as user {name}, which only a worker can do that is root")
+        raise LaunchError(f"only a worker that runs as root can start it as user {name}")
     return user
 
 
@@ -152,12 +153,12 @@ def _identity(user: pwd.struct_passwd) -> tuple[str, int, int, list[int]]:
 
 
 def allowed_by(app: CommandApp) -> list[Command]:
-    """The commands that the workers of an app allow, as they are found on this machine now."""
+    """The commands that the workers of an app allow, from the programs on this machine."""
     return [*allowed(app.allows, app.allows_env).values()]
 
 
 def allowed(patterns: Iterable[str], variables: Iterable[str] = ()) -> dict[str, Command]:
-    """The commands that a worker allows: programs by their whole paths, or all that a pattern finds on its machine.
+    """The commands that a worker allows: programs by full path, or all matches of a pattern on its machine.
 
     Definitions may set and read these variables.
     """
@@ -167,9 +168,9 @@ def allowed(patterns: Iterable[str], variables: Iterable[str] = ()) -> dict[str,
         found.update((path, Command(path, checked)) for path in _matching(pattern))
     if len(found) > _MAX_COUNT:
         raise InvalidError(
-            f"commands: {len(found):,} programs are more than the {_MAX_COUNT:,} that a worker can allow;",
+            f"commands: the patterns match {len(found):,} programs, more than the maximum of {_MAX_COUNT:,}.",
             field="commands",
-            hint="name those that are needed.",
+            hint="List only the programs that you need.",
         )
     return found
 
@@ -177,13 +178,13 @@ def allowed(patterns: Iterable[str], variables: Iterable[str] = ()) -> dict[str,
 def _matching(pattern: str) -> list[str]:
     if not isinstance(pattern, str) or not pattern.startswith("/") or os.path.normpath(pattern) != pattern:
         raise InvalidError(
-            f"commands: {str(pattern)[:60]!r} is not the whole path of a program;",
+            f"commands: {str(pattern)[:60]!r} is not the full path of a program.",
             field="commands",
-            hint="write, for example, /usr/bin/rsync, or /opt/jobs/* for all programs of a folder.",
+            hint="Use, for example, /usr/bin/rsync, or /opt/jobs/* for all programs in a folder.",
         )
     if not glob.has_magic(pattern):
         return [pattern]
     found = [path for path in sorted(glob.glob(pattern)) if os.path.isfile(path) and os.access(path, os.X_OK)]  # noqa: PTH113, PTH207
     if not found:
-        log.warning("%s allows no command: it finds no program on this machine", pattern)
+        log.warning("%s allows no command: it matches no program on this machine", pattern)
     return found

@@ -1,4 +1,4 @@
-"""What the engine asks of a kind of target, and what a run's code sees of its run."""
+"""The interface between the engine and a target kind, and the Run object that user code receives."""
 
 from __future__ import annotations
 
@@ -21,42 +21,42 @@ Isolation = Literal["process"]
 
 
 class RunSink(Protocol):
-    """Where the lines and the progress of runs are kept. Called in any thread: it neither blocks nor raises."""
+    """Receives the log lines and the progress of runs. Called in any thread; must not block or raise."""
 
     def line(self, run: Run, level: int, text: str, at: datetime) -> None:
-        """A line of `run.log`, or of what a child process printed; `level` as in the standard library."""
+        """Store a line of `run.log`, or of a child's output; `level` as in the standard library."""
         ...
 
     def progress(self, run: Run, value: Any) -> None:
-        """How far a run is, as its code says."""
+        """Store the progress of a run, as reported by its code."""
         ...
 
 
 class RunLog(logging.LoggerAdapter[logging.Logger]):
-    """The logger of a run: lines carry its id and attempt, and from INFO on also go to the sink."""
+    """The logger of a run: lines carry its id and attempt; lines from INFO on also go to the sink."""
 
     def __init__(self, run: Run, target: str, sink: RunSink | None) -> None:
         super().__init__(logging.getLogger(f"tickbird.run.{target}"), {"run_id": run.id, "attempt": run.attempt})
         self._run, self._sink = run, sink
 
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
-        """Log a line; what is kept of it does not depend on how logging is set up."""
+        """Log a line; the stored log does not depend on the configuration of logging."""
         if isinstance(level, int):
             level = min(level, MAX_LEVEL)
         if self._sink is not None and level >= logging.INFO:
             self._sink.line(self._run, level, _text(level, msg, args, kwargs.get("exc_info")), datetime.now(UTC))
-        # The line is its caller's, not this method's.
+        # Attribute the line to the caller, not to this method.
         super().log(level, msg, *args, **{**kwargs, "stacklevel": kwargs.get("stacklevel", 1) + 1})
 
     def relay(self, level: int, text: str, at: datetime) -> None:
-        """Log a line that was written elsewhere: printed, or logged in a child process."""
+        """Log a line that was printed, or logged in a child process."""
         if self._sink is not None and level >= logging.INFO:
             self._sink.line(self._run, level, text, at)
         super().log(level, "%s", text)
 
 
 def _text(level: int, msg: object, args: tuple[object, ...], exc_info: Any) -> str:
-    """A line as it reads, with its traceback; one that cannot be formatted is shown as it was given."""
+    """Format a line with its traceback; a line that cannot be formatted is returned unformatted."""
     if isinstance(exc_info, BaseException):
         exc_info = (type(exc_info), exc_info, exc_info.__traceback__)
     elif exc_info and not isinstance(exc_info, tuple):
@@ -79,7 +79,7 @@ _FORM = logging.Formatter("%(message)s")
 
 
 class Run:
-    """The run that a function is executing; ask for it by annotating a parameter with `Run`."""
+    """The run that a function is executing; annotate a parameter with `Run` to get it."""
 
     __slots__ = ("_cancelled", "_claimed", "_log", "_sink", "lease_checked_at")
 
@@ -88,7 +88,7 @@ class Run:
         self._sink = sink
         self._log: RunLog | None = None
         self._cancelled = False
-        # When the worker last made sure of its lease before the function began, by time.monotonic().
+        # The last lease check before the function started, by time.monotonic().
         self.lease_checked_at = 0.0
 
     @property
@@ -99,7 +99,7 @@ class Run:
         return self._log
 
     def heartbeat(self, progress: Any = None) -> None:
-        """Say that the run is alive and, if you like, how far it is: a share from 0 to 1, or any JSON."""
+        """Report that the run is alive, and optionally its progress: a fraction from 0 to 1, or any JSON."""
         if self._sink is not None and progress is not None:
             self._sink.progress(self, progress)
 
@@ -115,119 +115,114 @@ class Run:
 
     @property
     def scheduled_for(self) -> datetime | None:
-        """The tick, from the grid and never from a clock; None for a manual run."""
+        """The tick: a grid instant, never a clock time; None for a manual run."""
         return self._claimed.scheduled_for
 
     @property
     def due_at(self) -> datetime:
-        """When the run became due: the tick plus its spread, or the instant it was moved to."""
+        """The instant at which the run became due: the tick plus its spread, or the instant of a reschedule."""
         return self._claimed.due_at
 
     @property
     def covers(self) -> Covers | None:
-        """The missed ticks that this run stands for, its own included; None when it stands for itself."""
+        """The missed ticks that this run represents, its own included; None if it represents only its own."""
         return self._claimed.covers
 
     @property
     def attempt(self) -> int:
-        """Which attempt this is, from 1."""
+        """The number of this attempt, from 1."""
         return self._claimed.attempt
 
     @property
     def origin(self) -> Origin:
-        """What made the run: a schedule, a catch-up, a person."""
+        """The cause of the run: schedule, catch_up, manual and so on."""
         return self._claimed.origin
 
     @property
     def payload(self) -> Mapping[str, Any]:
-        """The payload as it was sent, as JSON."""
+        """The payload as JSON, as it was sent."""
         return self._claimed.payload
 
     @property
     def spec(self) -> TargetSpec | None:
-        """The spec of its target, as the run was planned with it; None for a task."""
+        """The spec of the target that the run was planned with; None for a task."""
         definition = self._claimed.definition
         return None if definition is None else definition.target.spec
 
     @property
     def cancelled(self) -> bool:
-        """Has the run been asked to stop? A function in a thread should look at this now and then."""
+        """True after a stop request. A function in a thread should check this regularly."""
         return self._cancelled
 
     def request_stop(self) -> None:
-        """Set `cancelled`."""
         self._cancelled = True
 
     def __repr__(self) -> str:
         return f"<Run {self.id} of {self.schedule or self._claimed.target}, attempt {self.attempt}>"
 
 
-# The run to whose log belongs what is logged in this context.
+# The run whose log receives the lines that are logged in this context.
 CURRENT: ContextVar[Run | None] = ContextVar("tickbird run", default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchSpec:
-    """A program to start: what, as whom, where, and what it finds around it."""
+    """A program to start, with its user, folder, environment and input."""
 
     argv: list[str]
     env: dict[str, str]
     folder: str
-    # Exit codes that are a success.
+    # Exit codes that count as success.
     success: list[int]
-    # Name, id, group and all groups of another user than the worker's.
+    # Name, id, group and all groups of a user other than the worker's.
     user: tuple[str, int, int, list[int]] | None = None
-    # Standard input; nothing where it is None.
+    # Standard input; None means empty.
     input: str | None = None
 
 
 class LaunchError(Exception):
-    """Why something cannot be started by this worker; at another time, or by another one, it may be."""
+    """The reason why this worker cannot start a program; another worker, or a later attempt, may be able to."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedResult:
-    """A result that is JSON already, of a size that can be kept."""
+    """A result that is already JSON, within the size limit."""
 
     value: Any
 
 
 class Executable(Protocol):
-    """One thing that a run can start, with the policies of runs that have no schedule."""
+    """The code of one target, with the policies of runs that have no schedule."""
 
     @property
-    def kind(self) -> str:
-        """The kind of the targets that it executes."""
-        ...
+    def kind(self) -> str: ...
 
     @property
-    def name(self) -> str:
-        """The name of the targets that it executes."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def blocking(self) -> bool:
-        """Does it block the thread that calls it?"""
+        """True if it blocks the thread that calls it."""
         ...
 
     @property
     def isolation(self) -> Isolation | None:
-        """ "process": it is executed in a child process, where the worker has any."""
+        """ "process": a child process executes it, if the worker has any."""
         ...
 
     @property
     def memory(self) -> int | None:
-        """Bytes that the child process and all that it starts may take."""
+        """The memory limit of the child process and its descendants, in bytes."""
         ...
 
     @property
     def retries(self) -> int:
-        """How often a raised error or a time-out is tried again."""
+        """The number of retries after a raised error or a timeout."""
         ...
 
     @property
     def backoff(self) -> Backoff:
-        """How long to wait before trying again."""
+        """The delays between retries."""
         ...
 
     @property
@@ -237,26 +232,26 @@ class Executable(Protocol):
 
     @property
     def on_crash(self) -> OnCrash:
-        """What becomes of a run whose worker was lost."""
+        """The policy for a run whose worker was lost."""
         ...
 
     def prepare(self, run: Run) -> Mapping[str, Any]:
-        """The arguments of a call, validated; raises PayloadError."""
+        """Validate the payload and return the arguments of a call; raises PayloadError."""
         ...
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
-        """Start it: the result, or an awaitable of it unless it blocks."""
+        """Start it; returns the result, or an awaitable of it if it does not block."""
         ...
 
     def describe(self) -> Mapping[str, Any]:
-        """What workers publish of it: its queue and the JSON Schema of its payload."""
+        """The published description: its queue and the JSON Schema of its payload."""
         ...
 
 
 @runtime_checkable
 class CommandTarget(Executable, Protocol):
-    """One that is a program, and not a function."""
+    """A target that is a program, not a function."""
 
     def launch(self, run: Run) -> LaunchSpec:
-        """What to start for a run; raises LaunchError or PayloadError."""
+        """The program to start for a run; raises LaunchError or PayloadError."""
         ...

@@ -1,4 +1,4 @@
-"""The executables of a worker, of every target kind that this process knows."""
+"""The executables of a worker, for every target kind that this process knows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tickbird.targets.protocol import Executable
 
 log = logging.getLogger("tickbird.targets")
 
-# Called with the app of a worker.
+# Called with the worker's app.
 Provider = Callable[[Any], Iterable[Executable]]
 
 
@@ -36,6 +36,6 @@ def _provided(spec: type[TargetSpec], app: Any) -> list[Executable]:
     except TickbirdError:
         raise
     except Exception:
-        # Its runs stay queued and are flagged; those of other kinds are executed.
-        log.exception("targets of kind %s are not executed: %s failed", spec.kind, spec.executor)
+        # Its runs stay queued and are flagged; runs of other kinds are executed.
+        log.exception("targets of kind %s are not executed here: %s failed", spec.kind, spec.executor)
         return []

@@ -1,4 +1,4 @@
-"""The base class of executables that get their spec: one method to write for a new kind of target."""
+"""The base class of executables with a spec: a new target kind implements one method."""
 
 from __future__ import annotations
 

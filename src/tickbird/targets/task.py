@@ -25,7 +25,7 @@ Send = Callable[["Task[Any, Any]", Mapping[str, Any], Mapping[str, Any]], Awaita
 
 
 class Task(Generic[P, R]):
-    """A function with a name; calling it calls the function, `enqueue` sends a run of it."""
+    """A function with a name. Calling it calls the function; `enqueue` sends a run of it."""
 
     kind = TASK
 
@@ -42,7 +42,7 @@ class Task(Generic[P, R]):
         update_wrapper(self, function)
         self.function = function
         self.name = check_name(name, "task")
-        # Checked like those of a schedule; whether the payload has the fields of a key is known with the payload.
+        # Checked like a schedule's policies. The fields of a concurrency key are checked with each payload.
         self.policies = Policies(**settings)
         self.queue, self.on_crash = self.policies.queue, self.policies.on_crash
         self.retries, self.backoff, self.timeout = self.policies.retries, self.policies.backoff, self.policies.timeout
@@ -58,29 +58,30 @@ class Task(Generic[P, R]):
         return f"<Task {self.name}>"
 
     async def enqueue(self, **payload: Any) -> int:
-        """Send a run now; returns its id."""
+        """Enqueue a run now; returns its id."""
         return await self._send(self, payload, {})
 
     def using(self, **options: Any) -> Sender:
-        """Send with options: those of `enqueue`, such as at=, delay=, queue=, priority=, idempotency_key=, actor=."""
+        """Set options for `enqueue`, such as at=, delay=, queue=, priority=, idempotency_key=, actor=."""
         return Sender(self, self._send, options)
 
     @cached_property
     def blocking(self) -> bool:
-        """A plain `def` blocks; an `async def` does not."""
         return not inspect.iscoroutinefunction(self.function)
 
     @cached_property
     def run_parameter(self) -> str | None:
-        """The parameter that is given the Run, found by its annotation."""
+        """The parameter that receives the Run, by its annotation."""
         wanted = [name for name, hint in self._hints.items() if hint is Run and name in self._parameters]
         if len(wanted) > 1:
-            raise DefinitionError(f"task {self.name!r} asks for the Run twice: {', '.join(wanted)}.", field="task")
+            raise DefinitionError(
+                f"task {self.name!r} has more than one Run parameter: {', '.join(wanted)}.", field="task"
+            )
         return wanted[0] if wanted else None
 
     @cached_property
     def _needs_payload(self) -> bool:
-        """Is there a parameter that must be given?"""
+        """True if a parameter without a default must be in the payload."""
         given = (name for name, parameter in self._parameters.items() if parameter.default is parameter.empty)
         return any(name != self.run_parameter for name in given)
 
@@ -90,9 +91,9 @@ class Task(Generic[P, R]):
             return typing.get_type_hints(self.function, include_extras=True)
         except (NameError, TypeError) as error:
             raise DefinitionError(
-                f"task {self.name!r} has an annotation that cannot be resolved: {error};",
+                f"task {self.name!r} has an annotation that cannot be resolved: {error}.",
                 field="task",
-                hint="define or import that type at module level.",
+                hint="Define or import that type at module level.",
             ) from None
 
     @cached_property
@@ -100,34 +101,34 @@ class Task(Generic[P, R]):
         from pydantic import ConfigDict, Field, PydanticUserError, create_model
         from pydantic.errors import PydanticSchemaGenerationError
 
-        # Fields are numbered and named by alias, so that no parameter name can clash with pydantic's own.
+        # Fields are numbered and have aliases, so that a parameter name cannot clash with names of pydantic.
         fields: dict[str, Any] = {}
-        for place, (name, parameter) in enumerate(self._parameters.items()):
+        for index, (name, parameter) in enumerate(self._parameters.items()):
             if name != self.run_parameter:
                 default = ... if parameter.default is parameter.empty else parameter.default
-                fields[f"p{place}"] = (self._hints.get(name, Any), Field(default, alias=name))
+                fields[f"p{index}"] = (self._hints.get(name, Any), Field(default, alias=name))
         try:
             return create_model(
                 self.name, __config__=ConfigDict(extra="forbid", ser_json_inf_nan="constants"), **fields
             )
         except (PydanticSchemaGenerationError, PydanticUserError) as error:
             raise DefinitionError(
-                f"task {self.name!r} takes something that JSON cannot carry: {str(error).splitlines()[0]}",
+                f"task {self.name!r} has a parameter that JSON cannot represent: {str(error).splitlines()[0]}",
                 field="task",
                 hint="Use plain values, dates, dataclasses or pydantic models.",
             ) from None
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """The model's fields and the parameters they stand for."""
+        """The parameter of each model field."""
         return {field: info.alias or field for field, info in self._model.model_fields.items()}
 
     def validate(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        """The payload as JSON, as it will be stored; raises PayloadError when it does not fit the signature."""
+        """Return the payload as JSON, as it will be stored; raises PayloadError if it does not fit the signature."""
         from pydantic import ValidationError
 
         if not isinstance(payload, Mapping):
-            raise PayloadError(f"payload of task {self.name!r}: must be an object of its arguments.", field="payload")
+            raise PayloadError(f"payload of task {self.name!r}: must be an object with its arguments.", field="payload")
         wanted = self._model
         try:
             model = wanted.model_validate(dict(payload))
@@ -143,7 +144,7 @@ class Task(Generic[P, R]):
         return sent
 
     def prepare(self, run: Run) -> Mapping[str, Any]:
-        """Typed arguments from the stored payload, and the Run where it is asked for."""
+        """Typed arguments from the stored payload, and the Run if a parameter needs it."""
         arguments = self._arguments(run.payload) if run.payload or self._needs_payload else {}
         if self.run_parameter is not None:
             arguments[self.run_parameter] = run
@@ -159,12 +160,11 @@ class Task(Generic[P, R]):
         return {self._names[field]: getattr(model, field) for field in model.model_fields_set}
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
-        """Call the function."""
         return self.function(**arguments)  # type: ignore[call-arg]
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The policies that hold for its schedules and runs unless they state others."""
+        """The policies of its schedules and runs, unless they set others."""
         return {name: getattr(self.policies, name) for name in TASK_SETTINGS}
 
     def describe(self) -> Mapping[str, Any]:
@@ -174,47 +174,46 @@ class Task(Generic[P, R]):
 
 
 class TaskApp(Protocol):
-    """An app, as far as it has tasks."""
+    """The part of an app that has tasks."""
 
     tasks: dict[str, Task[Any, Any]]
 
 
 def registered(app: TaskApp) -> list[Task[Any, Any]]:
-    """The tasks of an app."""
     return [*app.tasks.values()]
 
 
 class Sender:
-    """A task with the options of one sending."""
+    """A task with options for `enqueue`."""
 
     def __init__(self, task: Task[Any, Any], send: Send, options: Mapping[str, Any]) -> None:
         self._task, self._send, self._options = task, send, options
 
     async def enqueue(self, **payload: Any) -> int:
-        """Send the run; returns its id."""
+        """Enqueue the run; returns its id."""
         return await self._send(self._task, payload, self._options)
 
 
 def _checked_parameters(function: Callable[..., Any], name: str) -> dict[str, inspect.Parameter]:
-    """The parameters of a function whose arguments can all be given by name."""
+    """The parameters of a function; raises DefinitionError if one cannot be passed by name."""
     if not inspect.isroutine(function) or isinstance(function, classmethod | staticmethod):
         raise DefinitionError(
-            f"task {name!r} must be a function;", field="task", hint="define it with `def` or `async def` in a module."
+            f"task {name!r} must be a function.", field="task", hint="Define it with `def` or `async def` in a module."
         )
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise DefinitionError(f"task {name!r} is a generator; a task returns one result.", field="task")
+        raise DefinitionError(f"task {name!r} is a generator.", field="task", hint="Return one result.")
     parameters = dict(inspect.signature(function).parameters)
     for parameter in parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise DefinitionError(
-                f"task {name!r}: parameter {parameter} cannot be given by name;",
+                f"task {name!r}: parameter {parameter} cannot be passed by name.",
                 field="task",
-                hint="a payload is an object, so use plain named parameters.",
+                hint="A payload is an object, so use plain named parameters.",
             )
     return parameters
 
 
 def _reasons(error: Any) -> str:
-    """What pydantic found, in one sentence: `limit: Input should be a valid integer`."""
-    found = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()[:3]]
-    return "; ".join(found)
+    """The errors of pydantic in one sentence: `limit: Input should be a valid integer`."""
+    reasons = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()[:3]]
+    return "; ".join(reasons)

@@ -1,4 +1,4 @@
-"""Move time without sleeping: the real planner, store and engine steps, driven by hand."""
+"""Move time without sleeping: the real planner, store and engine steps, called directly."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _MIN_STEP = timedelta(microseconds=1)
 
 
 class Harness:
-    """An app on a store in memory, with a clock that only `advance` moves.
+    """An app on an in-memory store, with a clock that only `advance` moves.
 
-    Async tasks run in the test's loop, sync ones inline. A task that awaits something real (a socket, a sleep) is
-    waited for: simulated time stands still meanwhile.
+    Async tasks run in the test's loop, sync ones inline. The harness waits for a task that awaits something real (a
+    socket, a sleep); simulated time does not move meanwhile.
     """
 
     def __init__(
@@ -87,29 +87,28 @@ class Harness:
 
     @property
     def now(self) -> datetime:
-        """The simulated instant."""
         return self.clock.now()
 
     async def settle(self) -> None:
-        """Do all that is due at this instant, until nothing moves."""
+        """Do all work that is due at this instant."""
         await self._due()
 
     async def advance(self, **duration: float) -> None:
-        """Move time, stopping at every instant at which something is due: advance(weeks=3)."""
+        """Move time, and stop at every instant at which work is due: advance(weeks=3)."""
         await self.advance_to(self.now + timedelta(**duration))
 
     async def advance_to(self, end: datetime) -> None:
-        """Move time to an instant, stopping wherever something is due on the way."""
+        """Move time to an instant, and stop at every instant at which work is due."""
         upcoming = await self._due()
         while upcoming is not None and upcoming <= end:
-            # A step that asks for the same instant again would otherwise never let time pass.
+            # Otherwise a step that returns the same instant again would stop time forever.
             self.clock.move_to(max(upcoming, self.now + _MIN_STEP))
             upcoming = await self._due()
         self.clock.move_to(max(end, self.now))
         await self._due()
 
     async def _due(self) -> datetime | None:
-        """Call every step until none does anything; the next instant at which one wants to be called."""
+        """Call every step until none has work; returns the next instant at which one is due."""
         while True:
             waits = [await self._planning.step(), await self._upkeep.rescue(), await self._execution.claim()]
             began = self._execution.running or self._execution.held
@@ -122,22 +121,22 @@ class Harness:
         return self.now + timedelta(seconds=max(0.0, min(delays))) if delays else None
 
     async def runs(self, schedule: str | None = None) -> Sequence[RunRecord]:
-        """Every run so far, oldest first."""
-        found: list[RunRecord] = []
+        """All runs, oldest first."""
+        records: list[RunRecord] = []
         before: int | None = None
         while page := await self.client.runs.list(schedule=schedule, before=before, limit=1_000):
-            found += page
+            records += page
             before = page[-1].id
-        return found[::-1]
+        return records[::-1]
 
     async def skips(self, schedule: str) -> Sequence[SkipRecord]:
-        """Every skip of a schedule so far, oldest first."""
+        """All skips of a schedule, oldest first."""
         stored = await self.client.schedules.get(schedule)
         first, last = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
         return (await self.store.ledger.tick_decisions(stored.id, first, last, limit=100_000)).skips
 
 
-# The verbs of a client that depend on time.
+# The verbs of a store that take `now`.
 _TIMED = {
     "inspect",
     "backfills.cancel",
@@ -158,7 +157,7 @@ _NOUNS = {verb.partition(".")[0] for verb in _TIMED if "." in verb}
 
 
 class _AtManualTime:
-    """A store, or a noun of it, whose verbs are given the manual clock's instant."""
+    """A store, or a noun of it, whose verbs receive the manual clock's instant."""
 
     def __init__(self, part: Any, clock: ManualClock, path: str = "") -> None:
         self._part = part

@@ -1,4 +1,4 @@
-"""The pytest plugin that comes with Tickbird."""
+"""Tickbird's pytest plugin."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def tickbird_harness() -> Callable[..., Harness]:
-    """Makes a harness for an app: `async with tickbird_harness(bird) as harness: await harness.advance(weeks=3)`."""
+    """Creates a harness for an app: `async with tickbird_harness(bird) as harness: await harness.advance(weeks=3)`."""
 
-    def make(bird: Any, *args: Any, **kwargs: Any) -> Harness:
-        # Imported when used: the plugin loads in every pytest run of a machine that has Tickbird installed.
+    def create(bird: Any, *args: Any, **kwargs: Any) -> Harness:
+        # Imported on use, because the plugin loads in every pytest run of an environment with Tickbird.
         from tickbird.testing.harness import Harness
 
         return Harness(bird, *args, **kwargs)
 
-    return make
+    return create

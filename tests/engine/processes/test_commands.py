@@ -205,7 +205,7 @@ async def test_what_cannot_be_started_says_why(commands: Commands, tmp_path: Pat
     missing = await commands.run(command([f"{tmp_path}/missing"]))
     assert missing.error == f"there is no program {tmp_path}/missing on this machine"
     text.write_text("no program\n")
-    assert f"{text} may not be executed: `chmod +x` it" in str((await commands.run(command([str(text)]))).error)
+    assert f"{text} may not be executed: run `chmod +x`" in str((await commands.run(command([str(text)]))).error)
     text.chmod(0o755)
     assert "is not an executable of this machine" in str((await commands.run(command([str(text)]))).error)
     text.write_text("#!/no/such/interpreter\n")
@@ -213,7 +213,7 @@ async def test_what_cannot_be_started_says_why(commands: Commands, tmp_path: Pat
     cases = [
         (command(shell="true", folder="/no/such/folder"), "cannot start in folder /no/such/folder: No such file"),
         (command(shell="true", user="no-such-user"), "there is no user no-such-user on this machine"),
-        (command(shell="true", env={"A": {"env": "NO_SUCH"}}), "environment has no NO_SUCH, which A is to be taken"),
+        (command(shell="true", env={"A": {"env": "NO_SUCH"}}), "variable A: this worker's environment has no NO_SUCH"),
     ]
     for program, words in cases:
         run = await commands.run(program)
@@ -221,7 +221,7 @@ async def test_what_cannot_be_started_says_why(commands: Commands, tmp_path: Pat
         assert words in str(run.error)
     too_long = await commands.run(command(shell="true"), payload={"x": "y" * 200_000}, retries=3)
     assert (too_long.status, too_long.attempt) == ("failed", 1)
-    assert "a command takes up to 100,000 bytes" in str(too_long.error)
+    assert "longer than 100,000 bytes" in str(too_long.error)
 
 
 async def test_what_a_worker_does_not_allow_stays_queued_and_why_tells(commands: Commands) -> None:
@@ -247,7 +247,7 @@ async def test_a_run_that_names_another_program_than_its_revision_is_not_started
         file.execute("UPDATE runs SET target = '/bin/sh' WHERE id = ?", (run.id,))
     ended = await commands.place.final(run.id)
     assert ended.status == "failed"
-    assert "is not the command /bin/sh that it was queued as; it was not run" in str(ended.error)
+    assert "starts another program than /bin/sh, which it was queued as; it was not run" in str(ended.error)
     assert not (tmp_path / "touched").exists()
 
 
@@ -401,7 +401,7 @@ def test_programs_are_allowed_by_path_or_by_pattern(tmp_path: Path, caplog: pyte
     assert [*found] == [f"{tmp_path}/one", f"{tmp_path}/two", "/no/such/program"]
     for wrong in ("backup", "bin/*", f"{tmp_path}/../x", "", 5):
         with pytest.raises(
-            InvalidError, match="is not the whole path of a program; write, for example, /usr/bin/rsync"
+            InvalidError, match="is not the full path of a program. Use, for example, /usr/bin/rsync"
         ):
             allowed([wrong])  # type: ignore[list-item]
 

@@ -152,14 +152,14 @@ def test_an_app_that_cannot_be_imported_is_refused() -> None:
     @local.task(isolation="process")
     def work() -> None: ...
 
-    with pytest.raises(DefinitionError, match=r"\(work\).*cannot be imported; define the app in a module"):
+    with pytest.raises(DefinitionError, match=r"\(work\).*cannot be imported. Define the app in a module"):
         WorkerProcess(local)
 
 
 @pytest.mark.parametrize(
     "options, words",
     [
-        ({"isolation": "thread"}, "isolation 'thread' is not known"),
+        ({"isolation": "thread"}, "isolation 'thread' is not supported"),
         ({"memory": "1GB"}, "memory= can only limit a process"),
         ({"isolation": "process", "memory": "much"}, "not an amount of memory"),
         ({"isolation": "process", "memory": "1MB"}, "out of range"),

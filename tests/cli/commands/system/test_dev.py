@@ -229,7 +229,7 @@ def test_a_worker_that_ends_by_itself_after_a_change_is_told(bare: Cli, postgres
         (("shop.py",), 2, "Name the module, not its file"),
         (("shop", "--drain", "soon"), 2, "'soon' is not a length of time"),
         (("shop", "--slots", "0"), 2, "0 is not in the range"),
-        (("shop", "--url", "mysql://x"), 5, "is not a store's URL"),
+        (("shop", "--url", "mysql://x"), 5, "is not the URL of a store"),
     ],
 )
 def test_dev_refuses(bare: Cli, args: tuple[str, ...], code: int, words: str) -> None:

@@ -65,14 +65,14 @@ def test_a_refused_url_is_not_quoted_with_its_password(bare: Cli, url: str) -> N
 @pytest.mark.parametrize("command", READING + CHANGING)
 def test_a_missing_file_is_told_and_not_made(bare: Cli, command: tuple[str, ...]) -> None:
     words = bare.refused(5, *command)
-    assert words.startswith("there is no database file tickbird.db; give the right one with --url or TICKBIRD_URL")
+    assert words.startswith("there is no database file tickbird.db. Set the right one with --url or TICKBIRD_URL")
     assert list(bare.folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", READING + CHANGING)
 def test_an_empty_file_is_told_and_left_empty(bare: Cli, command: tuple[str, ...]) -> None:
     (bare.folder / "tickbird.db").touch()
-    assert bare.refused(5, *command).startswith("the database file tickbird.db is empty; give the right one")
+    assert bare.refused(5, *command).startswith("the database file tickbird.db is empty. Set the right one")
     assert [file.stat().st_size for file in bare.folder.iterdir()] == [0]
 
 
@@ -99,8 +99,8 @@ def test_the_file_of_another_program_is_left_as_it_is(bare: Cli, command: tuple[
 @pytest.mark.parametrize(
     "url,words",
     [
-        ("nonsense", "is not a store's URL; use sqlite:///path"),
-        ("mysql://host/db", "is not a store's URL"),
+        ("nonsense", "is not the URL of a store. Use sqlite:///path"),
+        ("mysql://host/db", "is not the URL of a store"),
         ("postgresql://[bad", "is not a PostgreSQL URL"),
         ("postgresql://u@host:notaport/db", ""),
         ("sqlite:///no/such/folder/x.db", "no/such/folder"),
