@@ -1,1 +1,1 @@
-"""Where schedules and runs are kept: one protocol, one driver per database."""
+"""Stores of schedules and runs: one protocol, one driver per database."""

@@ -1,5 +1,5 @@
-"""Connections that belong to the caller: psycopg, SQLAlchemy, Django, sqlite3. What is done on one is part of its
-transaction. Nothing is imported that the caller has not imported already."""
+"""Connections of the caller: psycopg, SQLAlchemy, Django, sqlite3. Statements on one belong to its transaction.
+This module imports no driver that the caller has not imported."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tickbird.store.shared.statement_scripts import Rows, StatementScript, run_a
 
 T = TypeVar("T")
 Dialect = Literal["postgresql", "sqlite"]
-# The steps to take on a database of this kind, and the texts of their statements.
+# The steps for a database of this dialect, and the texts of their statements.
 Work = Callable[[Dialect], tuple[StatementScript[T], Mapping[str, str]]]
 
 _DIALECTS: tuple[Dialect, ...] = ("postgresql", "sqlite")
-# SQLSTATE: no such schema, table, column or function; a transaction that has failed.
+# SQLSTATE: no such schema, table, column or function; a failed transaction.
 _MISSING = ("3F000", "42P01", "42703", "42883")
 _FAILED = "25P02"
 _NO_TABLE = re.compile(r"no such (table|column)|has no column named")
@@ -26,7 +26,7 @@ _NAMED = re.compile(r"%\((\w+)\)s")
 
 
 def do_on(connection: Any, work: Work[T]) -> Any:
-    """Do the work in the transaction of a connection; at once, or as an awaitable where the connection is async."""
+    """Run the work in the transaction of a connection; returns an awaitable if the connection is async."""
     psycopg, sqlite3 = sys.modules.get("psycopg"), sys.modules.get("sqlite3")
     if psycopg is not None and isinstance(connection, psycopg.AsyncConnection):
         return _on_async_psycopg(connection, work)
@@ -43,9 +43,9 @@ def do_on(connection: Any, work: Work[T]) -> Any:
     if hasattr(connection, "vendor") and hasattr(connection, "in_atomic_block"):
         return _on_django(connection, work)
     raise InvalidError(
-        f"{type(connection).__name__}: is no connection that a run can be enqueued in;",
+        f"cannot enqueue on a connection of type {type(connection).__name__}.",
         field="connection",
-        hint="give one of psycopg, SQLAlchemy (or its session), Django or sqlite3.",
+        hint="Pass a psycopg, SQLAlchemy (or session), Django or sqlite3 connection.",
     )
 
 
@@ -59,7 +59,7 @@ def _dialect(name: str) -> Dialect:
         if name == dialect:
             return dialect
     raise InvalidError(
-        f"this connection is to {name[:40]};", field="connection", hint="give one to the store: PostgreSQL or SQLite."
+        f"this connection is to {name[:40]}.", field="connection", hint="Pass one to the store: PostgreSQL or SQLite."
     )
 
 
@@ -70,11 +70,11 @@ def _on_psycopg(connection: Any, work: Work[T]) -> T:
     steps, texts = work("postgresql")
 
     def execute(name: str, values: Mapping[str, Any]) -> Rows:
-        # Rows may be anything on this connection, but not here.
+        # The connection may have another row factory.
         with connection.cursor(row_factory=tuple_row) as cursor:
             return cursor.execute(texts[name].encode(), values).fetchall()  # type: ignore[no-any-return]
 
-    with _plainly():
+    with _converted_errors():
         return run_sync(steps, execute)
 
 
@@ -89,7 +89,7 @@ async def _on_async_psycopg(connection: Any, work: Work[T]) -> T:
             await cursor.execute(texts[name].encode(), values)
             return await cursor.fetchall()  # type: ignore[no-any-return]
 
-    with _plainly():
+    with _converted_errors():
         return await run_async(steps, execute)
 
 
@@ -115,22 +115,22 @@ def _on_sqlalchemy(connection: Any, work: Work[T]) -> T:
     _refuse_closed(connection.closed)
 
     def execute_driver(statement: str, values: Mapping[str, Any]) -> Rows:
-        answer = connection.exec_driver_sql(statement, dict(values))
-        return answer.fetchall() if answer.returns_rows else []
+        result = connection.exec_driver_sql(statement, dict(values))
+        return result.fetchall() if result.returns_rows else []
 
     if _dialect(connection.dialect.name) == "sqlite":
-        # Also tells SQLAlchemy that a transaction has begun.
-        with _plainly():
+        # This also makes SQLAlchemy begin a transaction.
+        with _converted_errors():
             execute_driver("SELECT 1", {})
         return _on_sqlite(connection.connection.driver_connection, execute_driver, work)
     steps, texts = work("postgresql")
 
     def execute(name: str, values: Mapping[str, Any]) -> Rows:
-        # So that every driver of PostgreSQL gets its own kind of placeholders.
-        answer = connection.execute(text(_NAMED.sub(r":\1", texts[name])), dict(values))
-        return answer.fetchall()  # type: ignore[no-any-return]
+        # Every PostgreSQL driver gets its own placeholder style.
+        result = connection.execute(text(_NAMED.sub(r":\1", texts[name])), dict(values))
+        return result.fetchall()  # type: ignore[no-any-return]
 
-    with _plainly():
+    with _converted_errors():
         return run_sync(steps, execute)
 
 
@@ -144,16 +144,16 @@ def _on_django(connection: Any, work: Work[T]) -> T:
         connection.ensure_connection()
         return _on_sqlite(connection.connection, execute, work)
     steps, texts = work("postgresql")
-    with _plainly():
+    with _converted_errors():
         return run_sync(steps, lambda name, values: execute(texts[name], values))
 
 
 def _on_sqlite(raw: Any, execute: Callable[[str, Mapping[str, Any]], Rows], work: Work[T]) -> T:
-    """Several statements, of which all count or none; `raw` tells whether a transaction is under way."""
+    """Run several statements atomically; `raw` shows whether a transaction is open."""
     steps, texts = work("sqlite")
-    with _plainly():
+    with _converted_errors():
         begins = not raw.in_transaction
-        # A writer from its first statement on: one that only becomes one later may find that somebody else wrote.
+        # Take the write lock with the first statement: a later upgrade fails if another connection has written.
         execute("BEGIN IMMEDIATE" if begins else "SAVEPOINT tickbird", {})
         try:
             result = run_sync(steps, lambda name, values: execute(texts[name], values))
@@ -176,31 +176,31 @@ def _autocommits(raw: Any) -> bool:
 def _refuse_closed(closed: object) -> None:
     if closed:
         raise InvalidError(
-            "this connection is closed;", field="connection", hint="give one that is open, inside its transaction."
+            "this connection is closed.", field="connection", hint="Pass an open one, inside its transaction."
         )
 
 
 @contextmanager
-def _plainly() -> Iterator[None]:
-    """What concerns Tickbird in one sentence; all else as the caller's own driver raises it, and knows to retry it."""
+def _converted_errors() -> Iterator[None]:
+    """Convert errors that concern Tickbird; re-raise all others unchanged, because the caller may retry them."""
     try:
         yield
     except Exception as error:
-        state, said = _state(error)
-        if state in _MISSING or _NO_TABLE.search(said):
+        state, message = _state(error)
+        if state in _MISSING or _NO_TABLE.search(message):
             raise SchemaError(
-                f"this connection's database has no Tickbird schema, or an older one ({said[:200]});",
-                hint="give a connection to the store's own database, and run `tickbird migrate` there.",
+                f"this connection's database has no Tickbird schema, or an older one ({message[:200]}).",
+                hint="Pass a connection to the store's own database, and run `tickbird migrate` there.",
             ) from error
         if state == _FAILED:
             raise ConflictError(
-                "the transaction of this connection has failed already;", hint="roll it back, then begin again."
+                "the transaction of this connection has failed.", hint="Roll it back, then begin again."
             ) from error
         raise
 
 
 def _state(error: BaseException) -> tuple[str, str]:
-    """The SQLSTATE of the driver's error under all that wraps it, and what it says; nothing of other errors."""
+    """The SQLSTATE and message of the driver's error inside all wrappers; empty for other errors."""
     inner: Any = error
     for _ in range(5):
         state = getattr(inner, "sqlstate", None) or getattr(inner, "pgcode", None)

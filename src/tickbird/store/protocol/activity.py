@@ -1,4 +1,4 @@
-"""Activity: the live feed of what changes in the store."""
+"""Activity: the live feed of changes in the store."""
 
 from __future__ import annotations
 
@@ -20,6 +20,5 @@ class ActivityStore(Protocol):
     ) -> ActivityPage:
         """The activity of these namespaces after a cursor, up to the watermark; runs without payload and result.
 
-        A reader that continues from cursor to cursor gets everything exactly once, in whichever order transactions
-        commit.
+        A reader that continues from cursor to cursor gets everything exactly once, in any order of commits.
         """

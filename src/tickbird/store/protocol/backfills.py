@@ -15,9 +15,9 @@ class BackfillStore(Protocol):
     async def create(
         self, namespace: str, name: str, new: NewBackfill, *, dry_run: bool = False, now: datetime | None = None
     ) -> BackfillPlan:
-        """Create a run for each tick of the range that has none; they wait in order, after all other runs.
+        """Create a run for each tick of the range that has none. The runs wait in order, after all other runs.
 
-        Plans what is due first. With `dry_run`, only the plan is returned.
+        Plans due ticks first. With `dry_run`, only the plan is returned.
         """
 
     async def cancel(
@@ -30,7 +30,7 @@ class BackfillStore(Protocol):
         stop_running: bool = False,
         now: datetime | None = None,
     ) -> BackfillRecord:
-        """Cancel the runs of a backfill that have not started; with `stop_running`, ask running ones to stop."""
+        """Cancel the runs of a backfill that have not started; with `stop_running`, also stop running ones."""
 
     async def get(self, namespace: str, backfill_id: int) -> BackfillRecord:
         """A backfill by its id, with the number of its runs by status. NotFoundError if there is none."""

@@ -18,4 +18,4 @@ class BulkChangeStore(Protocol):
         counted: ProgressCallback | None = None,
         now: datetime | None = None,
     ) -> None:
-        """Make all changes in one transaction, each like its own verb; on an error, none is made."""
+        """Apply all changes in one transaction, each like its own verb; an error rolls back all of them."""

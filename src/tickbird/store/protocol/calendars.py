@@ -26,22 +26,22 @@ class CalendarStore(Protocol):
         revision: int | None = None,
         now: datetime | None = None,
     ) -> CalendarRecord:
-        """Insert or replace a calendar; schedules that name it are changed by commands of their own.
+        """Insert or replace a calendar. Separate commands change the schedules that use it.
 
-        With a revision, StaleError unless the calendar is at it; 0 is the revision of one that does not exist.
+        With a revision, StaleError if the calendar is at another one; 0 is the revision of a missing calendar.
         """
 
     async def delete(
         self, namespace: str, name: str, actor: str, *, revision: int | None = None, now: datetime | None = None
     ) -> None:
-        """Delete a calendar, with a revision only if it is at it; ConflictError while a schedule names it."""
+        """Delete a calendar, with a revision only if it is at that one; ConflictError while a schedule uses it."""
 
     async def list(
         self, namespace: str, *, name: str | None = None, after: str = "", limit: int | None = None
     ) -> Sequence[CalendarRecord]:
-        """The stored calendars by name, after `after`; or one of them."""
+        """The stored calendars by name, after `after`; with `name`, only that one."""
 
     async def list_schedules(
         self, namespace: str, name: str, *, after: str = "", limit: int = 100
     ) -> Sequence[Schedule]:
-        """Schedules that name a calendar and are not deleted, by name, after `after`."""
+        """Schedules that use a calendar and are not deleted, by name, after `after`."""

@@ -15,8 +15,8 @@ CAPABILITIES: Final[dict[str, Capability]] = {}
 class Capability:
     """Raises UnsupportedError if it is read from a store that has not set the attribute.
 
-    `feature` completes the sentence "this store has no …". `loss` says what users cannot do without it. `fields` are
-    the fields of definitions that need it.
+    `feature` completes the sentence "this store has no …". `loss` states the consequence for users. `fields` are the
+    fields of definitions that need it.
     """
 
     name: str
@@ -40,12 +40,12 @@ class Capability:
         return UnsupportedError(
             f"{field or self.name}: this store has no {self.feature}.",
             field=field or self.name,
-            hint="Use another store; `tickbird doctor` lists what this one lacks.",
+            hint="Use another store; `tickbird doctor` lists the missing capabilities.",
         )
 
 
 def capability(feature: str, loss: str, fields: Collection[str] = ()) -> Any:
-    """Declare an attribute of `Store` that a driver may leave out; its type is the one of the attribute."""
+    """Declare an attribute of `Store` that a driver may omit; its type is that of the attribute."""
     return Capability(feature, loss, fields)
 
 
@@ -64,5 +64,5 @@ def _is_used(field: str, value: Any) -> bool:
 
 
 def missing_capabilities(capabilities: Collection[str]) -> Mapping[str, str]:
-    """The losses of users, by the name of each missing capability."""
+    """The consequence for users, by the name of each missing capability."""
     return {name: declared.loss for name, declared in CAPABILITIES.items() if name not in capabilities}

@@ -16,12 +16,12 @@ class LimitStore(Protocol):
     async def set(
         self, namespace: str, key: str, max_running: int | None, actor: str, *, now: datetime | None = None
     ) -> ConcurrencyLimit:
-        """Set how many runs of a key may be active at once, None for the default; releases runs that fit now."""
+        """Set the maximum of active runs of a key, None for the default. Releases runs that fit now."""
 
     async def list(
         self, namespace: str, *, key: str | None = None, after: str = "", limit: int | None = None
     ) -> Sequence[ConcurrencyLimit]:
-        """The keys that have a limit or active runs, by name, after `after`; or one of them."""
+        """The keys with a limit or active runs, by name, after `after`; with `key`, only that one."""
 
     async def list_runs(self, namespace: str, key: str, *, limit: int = 100) -> Sequence[RunRecord]:
-        """The runs that have a slot of a key, oldest first."""
+        """The runs that occupy a slot of a key, oldest first."""

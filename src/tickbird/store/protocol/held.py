@@ -14,7 +14,7 @@ class HeldStore(Protocol):
     """The verbs of held runs."""
 
     async def list_schedules(self, namespace: str, *, schedule: str | None = None) -> Sequence[HeldSchedule]:
-        """The schedules that have held runs, by name; or one of them."""
+        """The schedules with held runs, by name; with `schedule`, only that one."""
 
     async def list_runs(
         self, namespace: str, schedule: str, *, after: int = 0, limit: int = 100
@@ -22,4 +22,4 @@ class HeldStore(Protocol):
         """The held runs of a schedule, oldest first, with ids above `after`."""
 
     async def resolve(self, namespace: str, name: str, decision: Release | Drop, *, now: datetime | None = None) -> int:
-        """Release or drop the oldest held runs of a schedule; returns how many."""
+        """Release or drop the oldest held runs of a schedule; returns their number."""

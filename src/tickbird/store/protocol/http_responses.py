@@ -14,7 +14,7 @@ class HttpResponseStore(Protocol):
     async def begin(
         self, namespace: str, key: str, request: str, *, now: datetime | None = None
     ) -> StoredResponse | None:
-        """Reserve a key for a request: None if the caller is to respond to it, else what is stored of the key."""
+        """Reserve a key for a request. None: the caller must respond; otherwise the stored response of the key."""
 
     async def finish(
         self, namespace: str, key: str, request: str, response: StoredResponse | None, *, now: datetime | None = None

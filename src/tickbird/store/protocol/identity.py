@@ -1,4 +1,4 @@
-"""Identity: which database a store is, so that a copy is noticed."""
+"""Identity: the database that a store belongs to, so that a copy is detected."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ class IdentityStore(Protocol):
         """Like `read`, but records the database if none is recorded. In a copy, commands then plan nothing."""
 
     async def accept_copy(self, namespace: str, actor: str, *, now: datetime | None = None) -> StoreIdentity:
-        """Record this database as the store's own: the copy is a store from now on."""
+        """Record this database as the store's own: the copy becomes a separate store."""

@@ -30,23 +30,23 @@ class LeaseStore(Protocol):
     ) -> ClaimResult:
         """Lease up to `limit` available runs of these queues and targets for `lease` seconds: by priority, then oldest.
 
-        `at_once` of them start at once, by default all: of a queue with a rate, nothing is leased that starts later.
-        If the store's clock is ahead of `expected`, runs that waited for it are not leased, see `believed_now`.
-        A run whose revision or payload this process cannot read is not leased.
+        `at_once` of them can start at once (default: all); a queue with a rate leases no more than that. If the store's
+        clock is ahead of `expected`, runs that waited for it are not leased, see `believed_now`. A run whose revision
+        or payload this process cannot read is not leased.
         """
 
     async def renew(
         self, worker: Worker, held: Sequence[LeaseRef], lease: float, *, now: datetime | None = None
     ) -> RenewResult:
-        """Extend the leases that this worker still holds, under the attempt and incarnation that it names."""
+        """Extend the leases that this worker still holds, under the given attempt and incarnation."""
 
     async def finish(
         self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
     ) -> FinishResult:
-        """Record how attempts ended, if the attempt is still current; release the next waiting runs.
+        """Record the outcomes of attempts that are still current; release the next waiting runs.
 
-        A worker names itself, and finishes only runs that it holds, under the attempt and incarnation of its lease: a
-        store that was restored to an earlier point gives out the same ids and attempts again.
+        A worker passes itself, and finishes only runs that it holds, under the attempt and incarnation of its lease:
+        after a restore to an earlier point, a store issues the same ids and attempts again.
 
         Raises InvalidError, and records nothing, if a value can never be stored.
         """

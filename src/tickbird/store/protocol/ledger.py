@@ -24,7 +24,7 @@ class LedgerStore(Protocol):
     async def page(
         self, schedule_id: int, runs_from: datetime, skips_from: datetime, last: datetime, limit: int = 10_000
     ) -> LedgerPage:
-        """A page of all decisions about ticks: runs from `runs_from` on, and skips that reach `skips_from` or later."""
+        """A page of all decisions about ticks: runs since `runs_from`, and skips that end at `skips_from` or later."""
 
     async def list_audit(
         self, namespace: str, *, schedule: str | None = None, before: int | None = None, limit: int = 100

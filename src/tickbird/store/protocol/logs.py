@@ -12,7 +12,7 @@ class LogStore(Protocol):
     """The verbs of logs."""
 
     async def write(self, lines: Sequence[LogLine], progress: Sequence[Progress]) -> None:
-        """Store lines, each once, and the newest progress of each run.
+        """Store lines, each once, and the latest progress of each run.
 
         Raises InvalidError, and stores nothing, if a value can never be stored.
         """

@@ -1,4 +1,4 @@
-"""Pings: messages of the old scheduler that it ran a job, for a shadow."""
+"""Pings: reports of another scheduler that it ran a job, for a shadow schedule."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class PingStore(Protocol):
     """The verbs of pings."""
 
     async def add(self, schedule_id: int, at: datetime | None = None, *, now: datetime | None = None) -> datetime:
-        """Record a ping, now or at an instant; the newest 100,000 of a schedule stay."""
+        """Record a ping, now or at an instant; retains the newest 100,000 of a schedule."""
 
     async def list(
         self, schedule_id: int, first: datetime, last: datetime, *, after: datetime | None = None, limit: int = 1_000
     ) -> Sequence[datetime]:
-        """The pings of a schedule from `first` to `last`, oldest first; only those after `after`."""
+        """The pings of a schedule from `first` to `last`, oldest first; with `after`, only later ones."""

@@ -12,7 +12,7 @@ from tickbird.domain.workers import HandOff
 
 
 class PlanningStore(Protocol):
-    """The verb of planning."""
+    """The verbs of planning."""
 
     async def plan_due(
         self,
@@ -24,9 +24,9 @@ class PlanningStore(Protocol):
     ) -> PlanResult:
         """Plan up to `limit` due schedules: runs, skips and cursors commit together or not at all.
 
-        With `hand_off`, runs of ticks that are on time may be leased to the worker that plans, instead of queued. If
-        the store's clock is outside of `expected`, nothing is planned.
+        With `hand_off`, the planning worker may lease runs of ticks that are on time, instead of queueing them. If the
+        store's clock is outside of `expected`, nothing is planned.
         """
 
     async def left_alone(self, limit: int = 20) -> Sequence[UnknownSchedule]:
-        """Up to `limit` active schedules, of all namespaces, that this process leaves to others."""
+        """Up to `limit` active schedules, of all namespaces, that this process cannot plan."""

@@ -1,4 +1,4 @@
-"""Queues: their rates, and how many runs are in them."""
+"""Queues: their rate limits, and the number of their runs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class QueueStore(Protocol):
     async def set_rate(
         self, namespace: str, queue: str, rate: RateLimit | None, actor: str, *, now: datetime | None = None
     ) -> QueueStatus:
-        """Set the rate of a queue, or remove it with None; runs that have started count towards the new rate."""
+        """Set the rate limit of a queue, or remove it with None; recent starts count towards the new limit."""
 
     async def list(
         self, namespace: str, *, queue: str | None = None, now: datetime | None = None
     ) -> Sequence[QueueStatus]:
-        """The queues that have a rate or active runs, by name; or one of them."""
+        """The queues with a rate limit or active runs, by name; with `queue`, only that one."""
 
     async def find_position(self, run_id: int, *, now: datetime | None = None) -> QueuePosition | None:
-        """The position of a queued run that a rate or fairness holds back; None if neither does."""
+        """The position of a queued run that a rate limit or fairness delays; None if neither does."""

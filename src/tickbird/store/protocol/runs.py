@@ -15,7 +15,7 @@ class RunStore(Protocol):
     async def enqueue(
         self, namespace: str, runs: Sequence[NewRun], actor: str, *, now: datetime | None = None
     ) -> Sequence[int]:
-        """Insert runs that belong to no schedule; for an idempotency key that was used before, the id of its run.
+        """Insert runs without a schedule; for an idempotency key that was used before, returns the id of its run.
 
         A concurrency key is refused if the store lacks limits, see `check_fields`.
         """
@@ -35,17 +35,17 @@ class RunStore(Protocol):
         """Runs, newest first, with ids below `before`."""
 
     async def list_attempts(self, run_id: int) -> Sequence[AttemptRecord]:
-        """The attempts of a run, but for one that succeeded."""
+        """The attempts of a run, except a successful one."""
 
     async def list_active(self, schedule_id: int) -> Sequence[RunRecord]:
         """The runs of a schedule that are not final, oldest first."""
 
     async def cancel(self, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None) -> RunRecord:
-        """Cancel a run that has not started; ask a running one to stop. ConflictError if it is final."""
+        """Cancel a run that has not started; request a running one to stop. ConflictError if it is final."""
 
     async def prune(self, *, older_than: float, keep: int, limit: int = 1_000, now: datetime | None = None) -> int:
         """Delete final runs that ended over `older_than` seconds ago, except the newest `keep` of each schedule.
 
         Also deletes revisions that were replaced before then, except the newest 100 of each schedule and revisions that
-        runs, skips or backfills refer to. At most `limit` of both; returns how many runs and revisions were deleted.
+        runs, skips or backfills refer to. Deletes at most `limit` of both; returns the number of deleted rows.
         """

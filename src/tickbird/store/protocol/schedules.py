@@ -19,7 +19,7 @@ class ScheduleStore(Protocol):
     """The verbs of schedules."""
 
     async def get(self, namespace: str, name: str) -> Schedule | None:
-        """A schedule by name, also a deleted one."""
+        """A schedule by name, including deleted ones."""
 
     async def list(
         self,
@@ -31,25 +31,25 @@ class ScheduleStore(Protocol):
         after: str = "",
         limit: int = 100,
     ) -> Sequence[ScheduleSummary]:
-        """Schedules by name, after `after`; deleted ones only if `state` says so.
+        """Schedules by name, after `after`; deleted ones only if `state` requests them.
 
         `contains` is searched in names, tags and targets.
         """
 
     async def list_of_app(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
-        """Every schedule of an app, and those of other owners among `names`, deleted ones included."""
+        """Every schedule of an app, and schedules of other owners in `names`, including deleted ones."""
 
     async def change(self, namespace: str, name: str, command: Command, *, now: datetime | None = None) -> ChangeResult:
-        """Plan what is due under the old revision, then apply the command, with its revision and audit row.
+        """Plan due ticks under the old revision, then apply the command, with its revision and audit row.
 
-        A trigger whose idempotency key was used before creates no run, and returns the one that exists. Fields that
-        need a capability which the store lacks are refused, see `check_fields`.
+        A trigger whose idempotency key was used before creates no run, and returns the existing one. Raises for fields
+        that need a missing capability, see `check_fields`.
         """
 
     async def list_revisions(
         self, schedule_id: int, *, before: int | None = None, made_before: datetime | None = None, limit: int = 100
     ) -> Sequence[RevisionRecord]:
-        """Revisions of a schedule, newest first, with numbers below `before`, made before `made_before`."""
+        """Revisions of a schedule, newest first, with numbers below `before`, created before `made_before`."""
 
     async def last_successes(self, namespace: str, names: Collection[str]) -> Mapping[str, LastSuccess]:
-        """When these schedules last succeeded, as far as the planner keeps it for those that others depend on."""
+        """The last success of these schedules; the planner records it only for schedules that others depend on."""

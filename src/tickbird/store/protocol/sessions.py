@@ -1,4 +1,4 @@
-"""Sessions: browsers that have logged in with a token."""
+"""Sessions: browser logins with a token."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class SessionStore(Protocol):
     async def open(self, namespace: str, new: NewSession, *, now: datetime | None = None) -> SessionRecord:
         """Store a new session, which ends with its token at the latest; closes the oldest if the token has too many.
 
-        Audited as done by the token's holder, in the namespaces that the token opens. ConflictError if the token is
-        not live.
+        Audited with the token's holder as actor, in the namespaces of the token. ConflictError if the token is not
+        live.
         """
 
     async def find(self, session_id: str, *, now: datetime | None = None) -> SessionRecord | None:
@@ -32,13 +32,13 @@ class SessionStore(Protocol):
         limit: int = 100,
         now: datetime | None = None,
     ) -> Sequence[SessionRecord]:
-        """Sessions by id, after `after`; of one token, of tokens that open nothing but `within`, or live ones."""
+        """Sessions by id, after `after`; of one token, of tokens limited to namespaces in `within`, or live ones."""
 
     async def close(self, namespace: str, session_id: str, actor: str, *, now: datetime | None = None) -> SessionRecord:
-        """End a session; one that has ended stays as it is. NotFoundError if there is none."""
+        """End a session; no effect if it has ended. NotFoundError if there is none."""
 
     async def close_all(self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None) -> int:
-        """End all sessions of a token; returns how many were live. NotFoundError if there is no such token."""
+        """End all sessions of a token; returns the number of live ones. NotFoundError if there is no such token."""
 
     async def touch(self, session_id: str, *, now: datetime | None = None) -> None:
         """Record that a session was used, at most once a minute."""

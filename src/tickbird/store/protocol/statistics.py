@@ -17,4 +17,4 @@ class StatisticsStore(Protocol):
         """Counts of active and recently ended runs and of schedules in a namespace, each up to `maximum`."""
 
     async def read_durations(self, namespace: str, names: Collection[str]) -> Mapping[str, DurationStats]:
-        """How long the last successful runs of these schedules took; without schedules that have none."""
+        """Durations of the last successful runs of these schedules; omits schedules without any."""

@@ -1,8 +1,8 @@
 """The protocol of a store: a core that every store has, and capabilities. Each verb is a complete transaction.
 
-Every verb that depends on time takes `now`; by default it is the store's own clock, tests pass an instant.
-Verbs raise StoreUnavailableError if the database cannot be reached or does not respond in time; they have then either
-committed or not, and calling them again is safe.
+Every verb that depends on time takes `now` (default: the store's own clock); tests pass an instant.
+Verbs raise StoreUnavailableError if the database cannot be reached or does not respond in time. The transaction may
+have committed or not; calling the verb again is safe.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from tickbird.store.protocol.zone_data import ZoneDataStore
 class Store(Protocol):
     """The only durable component."""
 
-    # How many batches of due schedules one process should plan at once.
+    # The number of batches of due schedules that one process should plan in parallel.
     planners: int
-    # May commands of this process plan what is due before they change a schedule?
+    # May commands of this process plan due ticks before they change a schedule?
     plans: bool
 
     identity: IdentityStore
@@ -60,7 +60,7 @@ class Store(Protocol):
     activity: ActivityStore = capability(
         "activity feed", "The activity stream is refused, and pages do not refresh themselves."
     )
-    backfills: BackfillStore = capability("backfills", "Ticks of the past cannot be run afterwards.")
+    backfills: BackfillStore = capability("backfills", "Past ticks cannot be run later.")
     bulk_changes: BulkChangeStore = capability(
         "bulk changes", "`tickbird apply` is refused; schedules are changed one by one, or in code."
     )
@@ -81,18 +81,18 @@ class Store(Protocol):
     limits: LimitStore = capability(
         "concurrency limits", "Runs of different schedules cannot share slots.", fields=("concurrency_key",)
     )
-    pings: PingStore = capability("pings", "A shadow is compared with a log of the old scheduler only.")
+    pings: PingStore = capability("pings", "A shadow schedule can be compared only with a log of the other scheduler.")
     queues: QueueStore = capability(
         "queue rates", "Queues have no rates, counts or fairness: a burst of one schedule can delay the others."
     )
     sessions: SessionStore = capability(
-        "sessions", "Nobody can log in to the dashboard; on localhost `tickbird dev` needs no login."
+        "sessions", "Users cannot log in to the dashboard; on localhost `tickbird dev` needs no login."
     )
     statistics: StatisticsStore = capability(
         "statistics", "`/metrics`, `tickbird simulate` and the page Now are refused."
     )
     tokens: TokenStore = capability(
-        "tokens", "`tickbird server` lets nobody in; on localhost `tickbird dev` needs no token."
+        "tokens", "`tickbird server` refuses all requests; on localhost `tickbird dev` needs no token."
     )
 
     @property
@@ -102,7 +102,7 @@ class Store(Protocol):
 
     @property
     def url(self) -> str:
-        """Where it is, without a password."""
+        """The address of the store, without a password."""
 
     async def open(self) -> None:
         """Connect; raises SchemaError unless the schema fits this code."""
@@ -111,7 +111,7 @@ class Store(Protocol):
         """Close every connection; no effect if it is not open."""
 
     async def migrate(self) -> Sequence[str]:
-        """Bring the schema up to date under a lock; returns the names of what was applied or corrected."""
+        """Bring the schema up to date under a lock; returns the names of applied migrations and corrections."""
 
     async def check_schema(self) -> None:
         """Raise SchemaError if no migration makes the schema fit this code; changes nothing, needs no open store."""
@@ -123,10 +123,10 @@ class Store(Protocol):
         """The number of the newest migration that was applied; None if none was."""
 
     def wakeups(self) -> AbstractAsyncContextManager[AsyncIterator[bool]]:
-        """Yields whenever another process may have created work; coalesced, may be spurious, may get lost.
+        """Yields when another process may have created work. Wake-ups are coalesced, may be spurious, and may get lost.
 
-        The value is true if a heartbeat is called for: the schema may have changed, or a worker is asked to drain.
+        The value is true if a heartbeat is needed: the schema may have changed, or a worker must drain.
         """
 
     async def inspect(self, namespace: str, *, now: datetime | None = None) -> StoreSnapshot:
-        """Everything that may need a person; also if the store is not open, or has no schema."""
+        """Read everything that may need attention; works also if the store is not open, or has no schema."""

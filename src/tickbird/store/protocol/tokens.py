@@ -13,7 +13,7 @@ class TokenStore(Protocol):
     """The verbs of tokens."""
 
     async def create(self, namespace: str, new: NewToken, actor: str, *, now: datetime | None = None) -> TokenRecord:
-        """Store a new token; audited in the namespaces that it opens, or in this one if it opens all."""
+        """Store a new token; audited in its namespaces, or in this one if it has all."""
 
     async def find(self, token_id: str, *, now: datetime | None = None) -> TokenRecord | None:
         """A token by its id, with its state by the store's clock."""
@@ -27,10 +27,10 @@ class TokenStore(Protocol):
         limit: int = 100,
         now: datetime | None = None,
     ) -> Sequence[TokenRecord]:
-        """Tokens by id, after `after`; only those that open nothing but `within`, or only live ones."""
+        """Tokens by id, after `after`; only tokens limited to namespaces in `within`, or only live ones."""
 
     async def revoke(self, namespace: str, token_id: str, actor: str, *, now: datetime | None = None) -> TokenRecord:
-        """End a token; one that was revoked before stays as it is. NotFoundError if there is none."""
+        """Revoke a token; no effect if it was revoked before. NotFoundError if there is none."""
 
     async def filter_live(self, ids: Collection[str], *, now: datetime | None = None) -> frozenset[str]:
         """The ids of live tokens and live sessions among these."""

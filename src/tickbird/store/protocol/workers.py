@@ -1,4 +1,4 @@
-"""Workers: which are live, and what they declare."""
+"""Workers: the live ones, and their declarations."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class WorkerStore(Protocol):
     async def heartbeat(self, worker: Worker, live_for: float, *, now: datetime | None = None) -> HeartbeatResult:
         """Insert or refresh a worker's row; it counts as live for `live_for` seconds.
 
-        If the schema is too new for this code, nothing is written, and the result says so.
+        If the schema is too new for this code, nothing is written, and the result reports it.
         """
 
     async def drain(
         self, namespace: str, worker_id: str, actor: str, *, note: str = "", now: datetime | None = None
     ) -> Worker:
-        """Ask a live worker to drain, which cannot be undone; no effect if that was done before."""
+        """Request a live worker to drain, which cannot be undone; no effect if it was requested before."""
 
     async def remove(self, worker_id: str) -> None:
         """Delete a worker's row."""

@@ -17,7 +17,7 @@ class ZoneDataStore(Protocol):
     ) -> Zones:
         """Compare zone data, by default this process's, with the store's.
 
-        From then on this process plans schedules outside of UTC only if the two are the same. With `adopt`, the store
+        Afterwards this process plans schedules outside of UTC only if the two are the same. With `adopt`, the store
         adopts newer data that it never had before; with an actor too, any data.
         """
 

@@ -1,4 +1,4 @@
-"""What happened, put together alike for every store: from narrow rows in order to what is told."""
+"""Activity pages, for every store: from narrow rows in order to complete items."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from tickbird.domain.runs.run import RunRecord, SkipRecord
 
 # Rank, instant, id and namespace.
 Row = tuple[int, datetime, int, str]
-# What each kind is told with, by id; skips with the name of their schedule.
+# The complete values of each kind by id; skips with the name of their schedule.
 Runs = Mapping[int, RunRecord]
 Skips = Mapping[int, tuple[str, SkipRecord]]
 Audits = Mapping[int, AuditEntry]
 
 
 def ended_since(after: ActivityCursor, until: Watermark) -> OpenAtCursor:
-    """The transactions that were passed over and are not under way any more."""
+    """The transactions that the cursor passed while they were open and that have ended since."""
     under_way = {transaction for transaction, _ in until.passed}
-    return tuple(each for each in after.passed if each[0] not in under_way)
+    return tuple(entry for entry in after.passed if entry[0] not in under_way)
 
 
 def ids_of(rows: Iterable[Row]) -> tuple[list[int], list[int], list[int]]:
-    """The ids of runs, skips and audit rows that are told of."""
+    """The ids of the runs, skips and audit rows."""
     runs: set[int] = set()
     skips, audits = [], []
     for rank, _, row_id, _ in rows:
@@ -50,28 +50,28 @@ def merge_activity(
     until: Watermark,
     late: Sequence[tuple[int, int, Row]],
     rows: Sequence[Row],
-    found: tuple[Runs, Skips, Audits],
+    values: tuple[Runs, Skips, Audits],
 ) -> ActivityPage:
-    """All of it, each with the mark that it leads to: what came late stands where the look began.
+    """Build a page; each item has the cursor that follows it. Late rows are placed at the start of the page.
 
-    What came late has its transaction, and how far that was told of with it.
+    Each late row has its transaction, and the position up to which that transaction was read.
     """
     items: list[tuple[ActivityCursor, Activity]] = []
     floors = dict(after.passed)
     for number, (transaction, step, row) in enumerate(late):
-        # From its last one on, the transaction is no longer one that was passed over.
+        # After its last row, the transaction is no longer open at the cursor.
         if number + 1 < len(late) and late[number + 1][0] == transaction:
             floors[transaction] = step
         else:
             floors.pop(transaction, None)
-        mark = ActivityCursor(*after.position, after.floor, tuple(floors.items()))
-        if (told := _activity(row, *found)) is not None:
-            items.append((mark, told))
+        cursor = ActivityCursor(*after.position, after.floor, tuple(floors.items()))
+        if (item := _activity(row, *values)) is not None:
+            items.append((cursor, item))
     for row in rows:
-        # A row that was pruned, or a skip that was extended meanwhile, is told of by what became of it.
-        if (told := _activity(row, *found)) is not None:
+        # A row that was pruned, or a skip that was extended meanwhile, is reported by its later state.
+        if (item := _activity(row, *values)) is not None:
             rank, at, row_id, _ = row
-            items.append((ActivityCursor(at, rank, row_id, after.floor, until.passed), told))
+            items.append((ActivityCursor(at, rank, row_id, after.floor, until.passed), item))
     return ActivityPage(tuple(items))
 
 

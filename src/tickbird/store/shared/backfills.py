@@ -1,4 +1,4 @@
-"""The ticks of a backfill, for every store: looked up and computed without holding a connection in between."""
+"""The ticks of a backfill, for every store: read and computed without holding a connection in between."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tickbird.cpu_threads import compute
 from tickbird.domain.planning.backfills import BackfillSelection, NewBackfill
 from tickbird.domain.schedules.schedule import Schedule
 
-# The rows of a statement by its name.
+# Returns the rows of a statement by its name.
 Fetch = Callable[..., Awaitable[list[tuple[Any, ...]]]]
 
 
@@ -20,22 +20,22 @@ async def choose_ticks(
     new: NewBackfill,
     offload: Callable[..., Awaitable[Any]] = compute,
 ) -> tuple[BackfillSelection, list[int]]:
-    """The range of a backfill, and the ticks in it to make a run of."""
+    """The range of a backfill, and its ticks that get a run."""
     while True:
         pruned_until = await _pruned_until(fetch, schedule)
-        wanted: BackfillSelection = await offload(BackfillSelection, schedule, name, new, pruned_until)
-        bounds = {"schedule_id": wanted.schedule.id, "first": wanted.runs_from, "last": wanted.last}
-        if wanted.unknown:
-            pruned = {**bounds, "first": wanted.first, "last": wanted.pruned_until}
-            [(wanted.kept,)] = await fetch("count_taken", **pruned)
-        if wanted.is_countless:
+        selection: BackfillSelection = await offload(BackfillSelection, schedule, name, new, pruned_until)
+        bounds = {"schedule_id": selection.schedule.id, "first": selection.runs_from, "last": selection.last}
+        if selection.unknown:
+            pruned = {**bounds, "first": selection.first, "last": selection.pruned_until}
+            [(selection.kept,)] = await fetch("count_taken", **pruned)
+        if selection.is_countless:
             [(taken,)] = await fetch("count_taken", **bounds)
-            raise wanted.too_many(taken)
+            raise selection.too_many(taken)
         rows = await fetch("taken_ticks", **bounds)
-        ticks: list[int] = await offload(wanted.ticks, {row[0] for row in rows})
+        ticks: list[int] = await offload(selection.ticks, {row[0] for row in rows})
         # A run that was pruned after the first lookup is missing in the second one.
         if await _pruned_until(fetch, schedule) == pruned_until:
-            return wanted, ticks
+            return selection, ticks
 
 
 async def _pruned_until(fetch: Fetch, schedule: Schedule | None) -> int | None:

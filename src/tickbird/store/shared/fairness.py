@@ -1,4 +1,4 @@
-"""Whose turn it is: the lines of queued runs that a process served last."""
+"""Fairness within a queue: a process serves its lines of queued runs in turn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_COUNT: Final = 100
 class Turns:
     """Lines in the order in which they were last served; for one thread or loop.
 
-    A line has the runs of one target: those of its schedules, or those that belong to none.
+    A line has the runs of one target: either runs of its schedules, or runs without a schedule.
     """
 
     def __init__(self) -> None:
@@ -21,15 +21,15 @@ class Turns:
 
     @property
     def served(self) -> list[str]:
-        """The names of these lines; the last was served last."""
+        """The names of these lines; the last one was served last."""
         return list(self._served)
 
     def of(self, line: str) -> int:
-        """A line with a smaller number is served before others; 0 was not served lately."""
-        return next((place for place, name in enumerate(self._served, 1) if name == line), 0)
+        """A line with a smaller number is served first; 0 was not served recently."""
+        return next((position for position, name in enumerate(self._served, 1) if name == line), 0)
 
     def serve(self, runs: Iterable[tuple[int | None, TargetKey]]) -> None:
-        """Runs were claimed, each with its schedule and its target."""
+        """Record claimed runs, each with its schedule and its target."""
         for line in dict.fromkeys(line_name(target, ad_hoc=schedule_id is None) for schedule_id, target in runs):
             self._served.pop(line, None)
             self._served[line] = None

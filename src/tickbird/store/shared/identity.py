@@ -1,4 +1,4 @@
-"""Where a store is, so that a copy of it is told from itself."""
+"""The location of a store, so that a copy is detected."""
 
 from __future__ import annotations
 
@@ -8,41 +8,40 @@ from collections.abc import Callable, Mapping
 from tickbird.domain.store_identity import StoreIdentity
 
 Same = Callable[[Mapping[str, str], Mapping[str, str]], bool]
-# The row of the table meta that holds it.
+# The row of the table meta that stores it.
 KEY = "identity"
 
 
-def encode(place: Mapping[str, str]) -> str:
-    """As it is stored."""
-    return json.dumps(dict(place), sort_keys=True)
+def encode(location: Mapping[str, str]) -> str:
+    return json.dumps(dict(location), sort_keys=True)
 
 
 def compare(here: Mapping[str, str], stored: str | None, same: Same) -> StoreIdentity:
-    """Is the store where it says it is? What cannot be read says nothing."""
+    """Compare the location with the stored one. A stored value that cannot be read counts as unknown."""
     try:
-        told = json.loads(stored or "{}")
+        recorded = json.loads(stored or "{}")
     except ValueError:
-        told = {}
-    told = {str(key): str(value) for key, value in told.items()} if isinstance(told, dict) else {}
-    if not told or not here or same(here, told):
-        return StoreIdentity(here, told)
+        recorded = {}
+    recorded = {str(key): str(value) for key, value in recorded.items()} if isinstance(recorded, dict) else {}
+    if not recorded or not here or same(here, recorded):
+        return StoreIdentity(here, recorded)
     return StoreIdentity(
         here,
-        told,
-        f"this store is a copy: it belongs to {_describe(told)}, and this is {_describe(here)}; "
-        "if it is to go on here, say so with `tickbird doctor --accept-copy`",
+        recorded,
+        f"this store is a copy: it belongs to {_describe(recorded)}, but this is {_describe(here)}; "
+        "run `tickbird doctor --accept-copy` to use it as a separate store",
     )
 
 
-def _describe(place: Mapping[str, str]) -> str:
-    if "path" in place:
-        return f"the file {place['path']}"
-    server = f" of server {place['system']}" if place.get("system") else ""
-    return f"database {place.get('database', '?')}{server}"
+def _describe(location: Mapping[str, str]) -> str:
+    if "path" in location:
+        return f"the file {location['path']}"
+    server = f" of server {location['system']}" if location.get("system") else ""
+    return f"database {location.get('database', '?')}{server}"
 
 
 def same_database(here: Mapping[str, str], stored: Mapping[str, str]) -> bool:
-    """By name and server; by its number where the server's identity cannot be read."""
+    """Compare name and server; the database's OID if the server's identity cannot be read."""
     if here.get("database") != stored.get("database"):
         return False
     if here.get("system") and stored.get("system"):
@@ -51,5 +50,5 @@ def same_database(here: Mapping[str, str], stored: Mapping[str, str]) -> bool:
 
 
 def same_file(here: Mapping[str, str], stored: Mapping[str, str]) -> bool:
-    """A file that was moved is the same, and so is one that a backup was put in the place of; a copy is neither."""
+    """True also for a file that was moved, or restored in place from a backup; a copy differs."""
     return here.get("path") == stored.get("path") or here.get("file") == stored.get("file")

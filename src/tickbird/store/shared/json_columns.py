@@ -1,4 +1,4 @@
-"""JSON columns: each value is decoded by itself, and one that Python cannot decode raises nothing."""
+"""JSON columns: each value is decoded separately, and an undecodable one raises nothing."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MAX_ERROR_LENGTH: Final = 2_000
 
 
 def error_text(error: BaseException) -> str:
-    """An error as text that any database takes."""
+    """An error as text that any database accepts."""
     return clean(str(error) or type(error).__name__)[:MAX_ERROR_LENGTH]
 
 
 def clean(text: str) -> str:
-    """A text without what databases refuse: NUL, and halves of characters."""
+    """Remove characters that databases refuse: NUL, and lone surrogates."""
     return text.replace("\0", "").encode(errors="replace").decode()
 
 
@@ -30,7 +30,7 @@ class Undecodable(str):
 
 
 def decode(stored: Any) -> Any:
-    """The value of a JSON text; an Undecodable if Python cannot decode it. What is no text stays as it is."""
+    """Decode a JSON text; returns an Undecodable if Python cannot decode it. Returns other values unchanged."""
     if not isinstance(stored, str | bytes):
         return stored
     text = stored.decode(errors="replace") if isinstance(stored, bytes) else stored
@@ -45,7 +45,7 @@ def decode(stored: Any) -> Any:
 
 
 def _parse_float(text: str) -> float:
-    """A number that JSON can say again: one that is too large for Python would become infinity."""
+    """Refuse a number that is too large for Python, which would become infinity and not be JSON."""
     if not isfinite(value := float(text)):
         raise ValueError(f"the number {text[:40]} is too large")
     return value
@@ -55,12 +55,12 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(f"{text} is not JSON")
 
 
-# Made once: with any setting of its own, json.loads makes a decoder for every text.
+# Created once: with custom settings, json.loads creates a decoder per text.
 _DECODER: Final = json.JSONDecoder(parse_float=_parse_float, parse_constant=_refuse_constant)
 
 
 def as_object(value: Any, kind: type = object) -> dict[str, Any]:
-    """A decoded value that should be an object of `kind`, without anything else, which only plain SQL can write."""
+    """The entries of a decoded object whose values are of `kind`; plain SQL may have written others."""
     members = value if isinstance(value, dict) else {}
     if kind is object:
         return members
@@ -68,5 +68,5 @@ def as_object(value: Any, kind: type = object) -> dict[str, Any]:
 
 
 def as_list(value: Any) -> list[Any]:
-    """A decoded value that should be a list; anything else, which only plain SQL can write, is an empty one."""
+    """A decoded list; empty for other values, which only plain SQL can write."""
     return value if isinstance(value, list) else []

@@ -1,8 +1,8 @@
-"""What all stores share of migrating: numbered files, their checksums, and what is left to apply.
+"""Migrations, for every store: numbered files, their checksums, and the pending ones.
 
 The schema's version is the number of its newest migration. `min_compatible` is the oldest code, by the newest
 migration that it knows, which may still run on this schema; each file states it in a line `-- min_compatible: 1`.
-Before any number comes the generation: migrations of another one have nothing to do with these.
+The generation comes before the number: migrations of another generation are unrelated to these.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, Final
 from tickbird.domain.doctor.snapshot import SchemaState
 from tickbird.domain.errors import SchemaError
 
-# Written by the first migration. Stores of pre-releases have none.
+# Written by the first migration. Stores of pre-releases do not have it.
 GENERATION: Final = "1"
 _FILE = re.compile(r"(\d{4})_([a-z0-9_]+)\.sql")
 _MIN_COMPATIBLE = re.compile(r"^-- min_compatible: *(\d+) *$", re.MULTILINE)
@@ -25,7 +25,7 @@ _MIN_COMPATIBLE = re.compile(r"^-- min_compatible: *(\d+) *$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One numbered file; it is never edited once it has landed."""
+    """One numbered file; never edited after it has landed."""
 
     number: int
     name: str
@@ -34,94 +34,94 @@ class Migration:
 
     @property
     def checksum(self) -> str:
-        """What tells an edited file from the one that was applied."""
+        """Detects an edited file."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 def read_migrations(package: str) -> tuple[Migration, ...]:
     """The migrations in the folder `migrations` of a package, in order."""
-    found = []
+    migrations = []
     for file in files(package).joinpath("migrations").iterdir():
         if not (match := _FILE.fullmatch(file.name)):
             continue
         text = file.read_text(encoding="utf-8")
         compatible = _MIN_COMPATIBLE.search(text)
         if compatible is None:
-            raise ValueError(f"{file.name} of {package} does not say its min_compatible")
-        found.append(Migration(int(match[1]), match[2], text, int(compatible[1])))
-    found.sort(key=lambda migration: migration.number)
-    if [migration.number for migration in found] != list(range(1, len(found) + 1)):
+            raise ValueError(f"{file.name} of {package} does not state its min_compatible")
+        migrations.append(Migration(int(match[1]), match[2], text, int(compatible[1])))
+    migrations.sort(key=lambda migration: migration.number)
+    if [migration.number for migration in migrations] != list(range(1, len(migrations) + 1)):
         raise ValueError(f"the migrations of {package} are not numbered 0001, 0002, …")
-    return tuple(found)
+    return tuple(migrations)
 
 
-def pending(known: Sequence[Migration], applied: Mapping[int, str]) -> Sequence[Migration]:
-    """What is left to apply, given number → checksum of what was; edited, missing or newer ones are refused."""
-    for migration in known:
+def pending(migrations: Sequence[Migration], applied: Mapping[int, str]) -> Sequence[Migration]:
+    """The migrations to apply, given number → checksum of the applied ones; refuses edited, missing or newer ones."""
+    for migration in migrations:
         checksum = applied.get(migration.number)
         if checksum is not None and checksum != migration.checksum:
             raise SchemaError(
-                f"migration {migration.number:04} ({migration.name}) was applied from another file than this one;",
-                hint="install the tickbird that made this database, or restore it from a backup.",
+                f"migration {migration.number:04} ({migration.name}) was applied from a different file.",
+                hint="Install the tickbird version that created this database, or restore it from a backup.",
             )
     newest = max(applied, default=0)
-    if newest > len(known):
-        raise _too_new(newest, len(known))
+    if newest > len(migrations):
+        raise _too_new(newest, len(migrations))
     if len(applied) != newest:
         raise SchemaError(
-            f"the database has migration {newest} but not all before it;", hint="restore it from a backup."
+            f"the database has migration {newest} but not all earlier ones.", hint="Restore it from a backup."
         )
-    return known[newest:]
+    return migrations[newest:]
 
 
 def check_schema_generation(
-    meta: Mapping[str, Any], known: Sequence[Migration] = (), applied: Mapping[int, str] | None = None
+    meta: Mapping[str, Any], migrations: Sequence[Migration] = (), applied: Mapping[int, str] | None = None
 ) -> None:
-    """Raise SchemaError where the schema is of another generation, whatever its version.
+    """Raise SchemaError if the schema is of another generation, whatever its version.
 
-    Where its table `meta` was changed by hand, what was applied tells.
+    If its table `meta` was changed by hand, the applied migrations decide.
     """
     generation = meta.get("schema_generation")
-    if generation is None and applied and known and applied.get(1) == known[0].checksum:
+    if generation is None and applied and migrations and applied.get(1) == migrations[0].checksum:
         return
     if generation is None and (meta or applied):
         raise SchemaError(
-            "the store was created by a pre-release of Tickbird, and is left as it is;",
-            hint="run `tickbird export --all` with that version, then `tickbird apply` the file with this one, to a new"
+            "the store was created by a pre-release of Tickbird. It was not changed.",
+            hint="Run `tickbird export --all` with that version, then `tickbird apply` the file with this one, to a new"
             " store.",
         )
     if generation not in (None, GENERATION):
         raise SchemaError(
-            f"the store is of generation {str(generation)[:40]}, and this tickbird knows only {GENERATION};",
-            hint="upgrade tickbird.",
+            f"the store has generation {str(generation)[:40]}, but this tickbird supports only {GENERATION}.",
+            hint="Upgrade tickbird.",
         )
 
 
 def unusable_schema(error: SchemaError, newest: int) -> SchemaState:
-    """What `doctor` sees of a schema that cannot be read."""
-    fix = "tickbird migrate" if "`tickbird migrate`" in error.hint else f"{error.hint[:1].upper()}{error.hint[1:]}"
+    """The state of an unreadable schema, for `doctor`."""
+    fix = "tickbird migrate" if "`tickbird migrate`" in error.hint else error.hint
     text = f"{error.message[:1].upper()}{error.message[1:].rstrip(';')}."
     return SchemaState(version=None, min_compatible=0, newest=newest, error=text, fix=fix)
 
 
 def read_version(meta: Mapping[str, Any]) -> tuple[int | None, int]:
-    """The version and min_compatible that a schema's table `meta` states; None where it states no version.
+    """The version and min_compatible in a schema's table `meta`; None if it has no version.
 
-    Only after check_schema_generation do they mean anything.
+    They are only meaningful after check_schema_generation.
     """
     for key in ("version", "min_compatible"):
         text = str(meta.get(key, 0))
         if not (text.isascii() and text.isdigit() and len(text) <= 9):
             raise SchemaError(
-                f"the database's table meta gives {text[:40]!r} as its {key}, which is no number;",
-                hint="`tickbird migrate` sets it right.",
+                f"the database's table meta has {text[:40]!r} as {key}, which is not a number.",
+                hint="`tickbird migrate` corrects it.",
             )
     version = meta.get("version")
     return None if version is None else int(version), int(meta.get("min_compatible", 0))
 
 
 def is_stale(meta: Mapping[str, Any], newest: int) -> bool:
-    """Does the table `meta` state less than what was applied? Then migrating writes it anew."""
+    """True if the table `meta` has less than the applied migrations; migrating then writes it again."""
     try:
         version, _ = read_version(meta)
     except SchemaError:
@@ -129,35 +129,35 @@ def is_stale(meta: Mapping[str, Any], newest: int) -> bool:
     return version is None or version < newest or meta.get("schema_generation") != GENERATION
 
 
-def check_version(known: Sequence[Migration], version: int | None, min_compatible: int) -> None:
-    """May this code run on a schema of this version? None: there is no schema."""
-    newest = len(known)
+def check_version(migrations: Sequence[Migration], version: int | None, min_compatible: int) -> None:
+    """Raise SchemaError if this code may not run on a schema of this version; None: there is no schema."""
+    newest = len(migrations)
     if version is None:
-        raise SchemaError("the database has no Tickbird schema;", hint="run `tickbird migrate`.")
+        raise SchemaError("the database has no Tickbird schema.", hint="Run `tickbird migrate`.")
     if min_compatible > newest:
         raise _too_new(version, newest)
     if version < newest:
         raise SchemaError(
-            f"the database's schema is at version {version} and this tickbird needs {newest};",
-            hint="run `tickbird migrate`.",
+            f"the database's schema is at version {version}, but this tickbird needs {newest}.",
+            hint="Run `tickbird migrate`.",
         )
 
 
-def check_not_newer(known: Sequence[Migration], meta: Mapping[str, Any]) -> None:
+def check_not_newer(migrations: Sequence[Migration], meta: Mapping[str, Any]) -> None:
     """Raise SchemaError if the schema is too new for this code."""
     try:
         version, min_compatible = read_version(meta)
     except SchemaError:
-        # What is no number was written by hand, and says nothing of a newer tickbird.
+        # A value that is not a number was written by hand, not by a newer tickbird.
         return
-    if min_compatible > len(known):
-        raise _too_new(version or min_compatible, len(known))
+    if min_compatible > len(migrations):
+        raise _too_new(version or min_compatible, len(migrations))
 
 
-def outdated(known: Sequence[Migration], meta: Mapping[str, Any]) -> str:
-    """Why this code may no longer run on a schema that was migrated since it was opened; empty when it may."""
+def outdated(migrations: Sequence[Migration], meta: Mapping[str, Any]) -> str:
+    """The reason why this code may no longer run on a schema that was migrated after it was opened; empty if it may."""
     try:
-        check_not_newer(known, meta)
+        check_not_newer(migrations, meta)
     except SchemaError as error:
         return str(error)
     return ""
@@ -165,6 +165,6 @@ def outdated(known: Sequence[Migration], meta: Mapping[str, Any]) -> str:
 
 def _too_new(version: int, newest: int) -> SchemaError:
     return SchemaError(
-        f"the database's schema is at version {version} and this tickbird knows only {newest};",
-        hint="upgrade tickbird.",
+        f"the database's schema is at version {version}, but this tickbird supports only {newest}.",
+        hint="Upgrade tickbird.",
     )

@@ -1,4 +1,4 @@
-"""PostgreSQL URLs: libpq's own parser reads them, and texts for people are built without secrets."""
+"""PostgreSQL URLs: libpq's parser reads them; display texts contain no secrets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _QUERY: Final = re.compile(r"([a-z]+://(?:[^@/]*@)?)([^?]*)(?:\?(.*))?", re.DOTA
 _HOST: Final = re.compile(r"[A-Za-z0-9._-]+")
 _IPV6: Final = re.compile(r"[0-9A-Fa-f:.]+")
 _EXAMPLE: Final = (
-    'write it like "postgresql://user:password@host:5432/database", with @ in a password as %40, / as %2F and % as %25.'
+    'Use the form "postgresql://user:password@host:5432/database", with @ in a password as %40, / as %2F and % as %25.'
 )
 
 
@@ -40,26 +40,26 @@ class PostgresUrl:
     @classmethod
     def parse(cls, url: str) -> Self:
         """Read a URL, or libpq's `keyword=value` form; a StoreError does not quote any secret."""
-        scheme, mark, rest = url.partition("://")
-        if not mark:
+        scheme, separator, rest = url.partition("://")
+        if not separator:
             return cls(_parse_conninfo(url, url))
         if scheme.lower() not in _SCHEMES or not url.isprintable():
             raise _bad_url(url) from None
-        match = _QUERY.fullmatch(f"{scheme.lower()}{mark}{rest}")
+        match = _QUERY.fullmatch(f"{scheme.lower()}{separator}{rest}")
         assert match is not None
-        start, place, query = match.groups()
+        start, location, query = match.groups()
         pairs = [] if not query else [(*pair.partition("=")[::2], pair) for pair in query.split("&")]
-        _refuse_cut_password(url, place, pairs)
+        _refuse_cut_password(url, location, pairs)
         names = [value for name, value, _ in pairs if unquote(name) == _OPTION]
-        kept = "&".join(pair for name, _, pair in pairs if unquote(name) != _OPTION)
-        return cls(_parse_conninfo(f"{start}{place}{kept and '?'}{kept}", url), _check_schema(names))
+        remaining = "&".join(pair for name, _, pair in pairs if unquote(name) != _OPTION)
+        return cls(_parse_conninfo(f"{start}{location}{remaining and '?'}{remaining}", url), _check_schema(names))
 
     def with_parameters(self, **parameters: str) -> Self:
-        """The same with other values of parameters."""
+        """A copy with other values of parameters."""
         return replace(self, parameters={**self.parameters, **parameters})
 
     def __str__(self) -> str:
-        """The address for people: user, hosts, ports, database and schema."""
+        """The display address: user, hosts, ports, database and schema."""
         return self._write({name: self.parameters[name] for name in _SHOWN if name in self.parameters})
 
     @property
@@ -69,38 +69,38 @@ class PostgresUrl:
 
     @property
     def display_name(self) -> str:
-        """Database and server as a person calls them."""
-        given = self.parameters
-        host = given.get("host") or given.get("hostaddr") or "localhost"
-        port = given.get("port", "").strip(",") or 5432
-        words = f"database {given.get('dbname') or given.get('user') or 'postgres'!r} at {host}:{port}"
-        return words.replace('"', "") + ("" if self.schema == SCHEMA else f", schema {self.schema}")
+        """Database and server, for messages."""
+        parameters = self.parameters
+        host = parameters.get("host") or parameters.get("hostaddr") or "localhost"
+        port = parameters.get("port", "").strip(",") or 5432
+        text = f"database {parameters.get('dbname') or parameters.get('user') or 'postgres'!r} at {host}:{port}"
+        return text.replace('"', "") + ("" if self.schema == SCHEMA else f", schema {self.schema}")
 
     def _write(self, parameters: Mapping[str, str]) -> str:
-        left = dict(parameters)
-        login = quote(left.pop("user", ""), safe="")
-        if "password" in left:
-            login += f":{quote(left.pop('password'), safe='')}"
-        hosts = _write_hosts(left)
-        database = quote(left.pop("dbname", ""), safe="")
+        remaining = dict(parameters)
+        login = quote(remaining.pop("user", ""), safe="")
+        if "password" in remaining:
+            login += f":{quote(remaining.pop('password'), safe='')}"
+        hosts = _write_hosts(remaining)
+        database = quote(remaining.pop("dbname", ""), safe="")
         if self.schema != SCHEMA:
-            left[_OPTION] = self.schema
-        query = "&".join(f"{name}={quote(value, safe='')}" for name, value in left.items())
+            remaining[_OPTION] = self.schema
+        query = "&".join(f"{name}={quote(value, safe='')}" for name, value in remaining.items())
         text = f"postgresql://{login and f'{login}@'}{hosts}"
         return text + ("/" if database or query else "") + database + (query and f"?{query}")
 
 
-def _write_hosts(left: dict[str, str]) -> str:
-    """Hosts and ports for the part of a URL before the path; those that cannot stand there stay in the query."""
-    hosts = left.get("host", "").split(",")
-    ports = left.get("port", "").split(",")
+def _write_hosts(remaining: dict[str, str]) -> str:
+    """Hosts and ports for the part of a URL before the path; others stay in the query."""
+    hosts = remaining.get("host", "").split(",")
+    ports = remaining.get("port", "").split(",")
     if len(ports) == 1:
         ports *= len(hosts)
     texts = [host if _HOST.fullmatch(host) else f"[{host}]" if _IPV6.fullmatch(host) else "" for host in hosts]
     if len(ports) != len(hosts) or not all(texts):
         return ""
-    del left["host"]
-    left.pop("port", None)
+    del remaining["host"]
+    remaining.pop("port", None)
     return ",".join(text + (port and f":{port}") for text, port in zip(texts, ports, strict=True))
 
 
@@ -122,21 +122,21 @@ def _list_secrets() -> set[str]:
     return {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults() if option.dispchar == b"*"}
 
 
-def _refuse_cut_password(url: str, place: str, pairs: list[tuple[str, str, str]]) -> None:
+def _refuse_cut_password(url: str, location: str, pairs: list[tuple[str, str, str]]) -> None:
     """Refuse a password with an unescaped @ or /: libpq would take a part of it for a host, port or database."""
     values = [text for name, _, text in pairs if unquote(name) not in {"user", *_list_secrets()}]
-    if any("@" in text for text in (place, *values)):
+    if any("@" in text for text in (location, *values)):
         raise _bad_url(url) from None
 
 
 def _find_unknown_option(url: str) -> str | None:
-    """The first name in the query that libpq does not know; None after a secret, of which it may be a part."""
+    """The first unknown option in the query; None after a secret, because it may be a part of it."""
     match = _QUERY.fullmatch(url)
     names = [unquote(pair.partition("=")[0]) for pair in ((match and match[3]) or "").split("&") if "=" in pair]
     names = list(takewhile(lambda name: name not in _list_secrets(), names))
-    # ssl=true is an alias that libpq accepts for the sake of other drivers.
-    known = {"ssl", *(option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults())}
-    return next((name for name in names if name not in known), None)
+    # libpq accepts ssl=true as an alias, for compatibility with other drivers.
+    options = {"ssl", *(option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults())}
+    return next((name for name in names if name not in options), None)
 
 
 def _check_schema(names: list[str]) -> str:
@@ -145,18 +145,18 @@ def _check_schema(names: list[str]) -> str:
     name = unquote(names[-1])
     if not _NAME.fullmatch(name) or name.startswith("pg_"):
         raise StoreError(
-            f"{name[:60]!r} cannot be the schema of a store;",
-            hint="use small letters, digits and underscores, such as ?schema=jobs.",
+            f"{name[:60]!r} is not a valid schema name.",
+            hint="Use lowercase letters, digits and underscores, such as ?schema=jobs.",
         )
     return name
 
 
 def _bad_url(url: str) -> StoreError:
-    return StoreError(f"{describe_url(url)!r} is not a PostgreSQL URL;", hint=_EXAMPLE)
+    return StoreError(f"{describe_url(url)!r} is not a PostgreSQL URL.", hint=_EXAMPLE)
 
 
 def _unknown_option(option: str) -> StoreError:
     return StoreError(
-        f"the PostgreSQL URL has an option {option[:40]!r}, which PostgreSQL does not know;",
-        hint="take it out, or see the parameter key words in the manual of libpq.",
+        f"the PostgreSQL URL has an unknown option {option[:40]!r}.",
+        hint="Remove it, or see the parameter key words in the manual of libpq.",
     )

@@ -1,4 +1,4 @@
-"""Rows by the names of their columns, as named tuples."""
+"""Rows as named tuples, by the names of their columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ R = TypeVar("R", bound=NamedTuple)
 
 
 def as_rows(row_type: type[R], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> list[R]:
-    """Each row as a named tuple whose fields are columns of the same name; other columns are left out."""
+    """Convert each row to a named tuple with the columns of the same names; drops other columns."""
     order, make = _order(row_type, tuple(columns)), row_type._make
     return list(map(make, rows if order is None else map(order, rows)))
 
@@ -21,5 +21,5 @@ def _order(row_type: type[NamedTuple], columns: tuple[str, ...]) -> Callable[[Se
     fields = row_type._fields
     if columns == fields:
         return None
-    places = [columns.index(name) for name in fields]
-    return itemgetter(*places) if len(places) > 1 else lambda row: (row[places[0]],)
+    indexes = [columns.index(name) for name in fields]
+    return itemgetter(*indexes) if len(indexes) > 1 else lambda row: (row[indexes[0]],)

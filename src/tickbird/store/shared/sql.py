@@ -1,8 +1,8 @@
-"""Named statements: SQL lives in `.sql` files, one per noun, and is looked up by name.
+"""Named statements: SQL is in `.sql` files, one per noun, and is looked up by name.
 
-A statement begins with `-- name: claim_runs`. Text that several statements of a file share begins with
-`-- fragment: run_filter`; below it, `{run_filter}` stands for that text, in statements and in other fragments.
-Comments are left out of both: at the end of a fragment, one would hide what follows `{run_filter}` in its line.
+A statement starts with `-- name: claim_runs`. Text that several statements of a file share starts with
+`-- fragment: run_filter`; below it, `{run_filter}` is replaced by that text, in statements and in other fragments.
+Comments are removed from both, because a comment at the end of a fragment would hide the rest of a line.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _USE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
 def load_statements(package: str, *nouns: str, folders: Sequence[str] = ()) -> dict[str, str]:
-    """The statements of `<noun>.sql` files of a package, with their fragments put in; of all files without nouns.
+    """Load the statements of `<noun>.sql` files of a package, with fragments replaced (default: all files).
 
-    `folders` are those of the package whose files are read as well.
+    `folders` are folders of the package whose files are read too.
     """
     statements: dict[str, str] = {}
     root = files(package)
-    found = [file for folder in (root, *map(root.joinpath, folders)) for file in folder.iterdir()]
-    paths = {file.name[:-4]: file for file in found if file.name.endswith(".sql")}
+    entries = [file for folder in (root, *map(root.joinpath, folders)) for file in folder.iterdir()]
+    paths = {file.name[:-4]: file for file in entries if file.name.endswith(".sql")}
     for noun in nouns or sorted(paths):
         own = _parse(f"{package}: {noun}.sql", paths[noun].read_text(encoding="utf-8"))
         if twice := statements.keys() & own.keys():

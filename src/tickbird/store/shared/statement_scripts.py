@@ -1,4 +1,4 @@
-"""Work told as statements, one after the other, so that it can be done on any connection, blocking or not."""
+"""Work as a sequence of statements, so that it can run on any connection, blocking or async."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 Rows = Sequence[Sequence[Any]]
-# Yields a statement's name and its values, is sent the rows that came of it, and returns what came of all.
+# Yields a statement's name and values, receives its rows, and returns the final result.
 StatementScript = Generator[tuple[str, Mapping[str, Any]], Rows, T]
 
 
 def run_sync(steps: StatementScript[T], execute: Callable[[str, Mapping[str, Any]], Rows]) -> T:
-    """Take the steps, each with a call that blocks."""
+    """Run the steps with a blocking call."""
     try:
-        asked = next(steps)
+        statement = next(steps)
         while True:
-            asked = steps.send(execute(*asked))
+            statement = steps.send(execute(*statement))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
 
 
 async def run_async(steps: StatementScript[T], execute: Callable[[str, Mapping[str, Any]], Awaitable[Rows]]) -> T:
-    """Take the steps, each with a call that is awaited."""
+    """Run the steps with an awaited call."""
     try:
-        asked = next(steps)
+        statement = next(steps)
         while True:
-            asked = steps.send(await execute(*asked))
+            statement = steps.send(await execute(*statement))
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]

@@ -1,4 +1,4 @@
-"""Definitions as they are stored: an error in one row must not concern another."""
+"""Stored definitions: an error in one row must not affect another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tickbird.domain.targets.target import Target, TargetKey
 from tickbird.domain.triggers import custom as triggers
 from tickbird.store.shared.json_columns import Undecodable, decode, error_text
 
-# Of no row: the process cannot open a file, or has no memory left.
+# Errors of the process, not of a row: it cannot open a file, or has no memory left.
 PROCESS_ERRORS = (OSError, MemoryError)
 
 
@@ -30,14 +30,14 @@ def read_definition(stored: str | None, *, to_plan: bool = False) -> tuple[Defin
 def decoded_definition(value: Any, *, to_plan: bool = False) -> tuple[Definition | None, str | None]:
     """The definition of a decoded JSON value, or None and the error.
 
-    With `to_plan`, errors of the process are raised: for those, nobody may park the schedule.
+    With `to_plan`, errors of the process are raised, because a schedule must not be parked for them.
     """
     if isinstance(value, Undecodable):
         return None, value.error
     try:
         return decode_definition(value), None
     except Exception as error:
-        # An error in one row must not concern another.
+        # An error in one row must not affect another.
         if to_plan and isinstance(error, PROCESS_ERRORS):
             raise
         return None, error_text(error)
@@ -54,20 +54,20 @@ def readable_bounds() -> dict[str, Any]:
 
 
 def scheduled_targets(rows: Iterable[Sequence[Any]]) -> list[ScheduledByTarget]:
-    """Active schedules by queue and target, from rows with the target as JSON; without targets that cannot be read."""
-    found: dict[tuple[str, TargetKey], ScheduledByTarget] = {}
+    """Active schedules by queue and target, from rows with the target as JSON; omits unreadable targets."""
+    totals: dict[tuple[str, TargetKey], ScheduledByTarget] = {}
     for queue, value, count, next_at in rows:
         try:
             target = targets.read_target(value)
         except InvalidError:
             continue
-        before = found.get((queue, target.key))
+        before = totals.get((queue, target.key))
         if before is None:
-            found[queue, target.key] = ScheduledByTarget(queue, Target(target.name, target.kind), count, next_at)
+            totals[queue, target.key] = ScheduledByTarget(queue, Target(target.name, target.kind), count, next_at)
         else:
             # Rows are ordered by `next_at`, so the first one has the earliest.
-            found[queue, target.key] = replace(before, count=before.count + count)
-    return list(found.values())
+            totals[queue, target.key] = replace(before, count=before.count + count)
+    return list(totals.values())
 
 
 def unplanned_schedules(rows: Iterable[Sequence[Any]]) -> list[UnplannedSchedule]:

@@ -1,4 +1,4 @@
-"""Scratch stores: empty ones beside another, in which something is tried out, and which are dropped afterwards."""
+"""Temporary stores: created empty next to another store for a test, and dropped afterwards."""
 
 from __future__ import annotations
 
@@ -9,45 +9,45 @@ from typing import Final, Protocol
 
 from tickbird.domain.errors import StoreError
 
-# What has such a name was made here, and nothing else is ever dropped.
+# Only stores with such a name are ever dropped.
 NAME: Final = re.compile(r"tickbird_proof_[0-9a-f]{8}")
 
 
 def new_name() -> str:
-    """A name that no other has."""
+    """A unique name."""
     return f"tickbird_proof_{secrets.token_hex(4)}"
 
 
 def check_name(name: str) -> str:
-    """Refuse to drop what is no scratch store."""
+    """Refuse to drop anything but a temporary store."""
     if not NAME.fullmatch(name):
-        raise StoreError(f"{name[:80]!r} is no scratch store, and is left as it is.")
+        raise StoreError(f"{name[:80]!r} is not a temporary store. It was not dropped.")
     return name
 
 
 class TemporaryStores(Protocol):
-    """Those beside one store: on the same server, or on the same disk."""
+    """The temporary stores next to one store: on the same server, or on the same disk."""
 
     def address(self) -> str:
-        """The URL of a new one, which is not made yet."""
+        """The URL of a new one, not created yet."""
         ...
 
     def name(self, url: str) -> str:
-        """What a person calls it: the schema, or the file."""
+        """The schema or file name, for messages."""
         ...
 
     async def make(self, url: str) -> None:
-        """Make it, with an empty schema; StoreError where a right is missing."""
+        """Create it, with an empty schema; StoreError if a permission is missing."""
         ...
 
     async def left(self) -> Sequence[str]:
-        """The URLs of all that are there."""
+        """The URLs of all existing ones."""
         ...
 
     async def disturb(self, url: str) -> str:
-        """Do to those who use it what a store's own troubles do to them; what that was, in words."""
+        """Inject a fault into the store; returns a description of it."""
         ...
 
     async def drop(self, url: str) -> None:
-        """Remove it with all that is in it, whoever uses it; harmless where there is none."""
+        """Drop it with all its content, even if it is in use; no effect if it does not exist."""
         ...

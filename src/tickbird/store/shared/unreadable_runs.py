@@ -1,4 +1,4 @@
-"""Queued runs that this process cannot read: a claim leaves them out."""
+"""Queued runs that this process cannot read: claims exclude them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tickbird.domain.runs.unreadable_runs import RECHECK_SECONDS, Unreadable
 from tickbird.store.shared.json_columns import Undecodable, decode
 
 _MAX_COUNT: Final = 10_000
-# A claim looks this often for a run that it can read; the next claim goes on from there.
+# A claim searches this many times for a readable run; the next claim continues from there.
 ROUNDS: Final = 50
-# If there are too many to remember them all, claims meet the same ones again: not too often.
+# If there are too many to remember, claims read the same ones again: not too often.
 _PAUSE: Final = timedelta(seconds=1)
 
 
 class UnreadableRuns:
-    """By revision, and by id if the payload of a single run is the cause; for one thread or loop."""
+    """Unreadable runs by revision, or by id if the payload of a single run is the cause; for one thread or loop."""
 
     def __init__(self) -> None:
         self.revisions: dict[tuple[int, int], Unreadable] = {}
@@ -28,12 +28,12 @@ class UnreadableRuns:
         return len(self.revisions) + len(self.runs)
 
     def add_run(self, run_id: int, error: str, now: datetime) -> None:
-        """Leave out this run."""
+        """Exclude this run."""
         self.runs[run_id] = Unreadable(error, run_id=run_id)
         self._bound(now)
 
     def add_revision(self, schedule_id: int, revision: int, schedule: str, error: str, now: datetime) -> None:
-        """Leave out all runs of this revision."""
+        """Exclude all runs of this revision."""
         self.revisions[schedule_id, revision] = Unreadable(error, schedule, revision)
         self._bound(now)
 
@@ -41,32 +41,31 @@ class UnreadableRuns:
         if len(self) == 1:
             self._checked_at = now
         if len(self) > _MAX_COUNT:
-            # Without a bound they would fill the memory and every claim. The oldest are met again.
+            # Without a bound they would fill the memory and every claim. The oldest are read again.
             oldest: dict[Any, Unreadable] = self.revisions or self.runs
             del oldest[next(iter(oldest))]
 
     def keep(self, revisions: Collection[tuple[int, int]], runs: Collection[int], now: datetime) -> None:
-        """Forget all others: they are gone, or can be read by now."""
+        """Drop all others: they no longer exist, or can be read by now."""
         self.revisions = {key: entry for key, entry in self.revisions.items() if key in revisions}
         self.runs = {run_id: entry for run_id, entry in self.runs.items() if run_id in runs}
         self._checked_at = now
 
     def is_due(self, now: datetime) -> bool:
-        """Must they be read again? A clock that was set back does not put it off."""
+        """True if they must be read again; a clock that was set back does not delay it."""
         since = None if self._checked_at is None or not len(self) else now - self._checked_at
         return since is not None and abs(since.total_seconds()) >= RECHECK_SECONDS
 
     def next_claim_at(self, now: datetime) -> datetime:
-        """When to claim again after a claim that found nothing else in its rounds."""
+        """The instant of the next claim, after a claim that read no other run in its rounds."""
         return now if len(self) < _MAX_COUNT else now + _PAUSE
 
     def snapshot(self) -> tuple[Unreadable, ...]:
-        """All of them, as a claim reports them."""
         return (*self.revisions.values(), *self.runs.values()) if len(self) else ()
 
 
 def decode_payload(text: str) -> tuple[Any, str | None]:
-    """A run's own payload, or None and why it cannot be decoded."""
+    """A run's own payload, or None and the decoding error."""
     payload = decode(text)
     if isinstance(payload, Undecodable):
         return None, f"payload: {payload.error}"

@@ -1,4 +1,4 @@
-"""Values of runs that no store can keep."""
+"""Values of runs that no store can store."""
 
 from __future__ import annotations
 

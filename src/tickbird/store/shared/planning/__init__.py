@@ -1,1 +1,1 @@
-"""Planning, as far as all stores share it: which revisions, which plan, which rows."""
+"""Planning code that all stores share: revisions, plans and rows."""

@@ -33,7 +33,7 @@ class PlanBackoff:
         return self._refusals.keys()
 
     def add(self, schedule_id: int, error: str, now: datetime) -> datetime:
-        """Leave out a schedule, longer after each refusal; returns the instant of the next try."""
+        """Exclude a schedule, longer after each refusal; returns the instant of the next try."""
         before = self._refusals.pop(schedule_id, None)
         failures = 1 if before is None else before.failures + 1
         delay: timedelta = min(_MAX_DELAY, _FIRST_DELAY * 2 ** min(failures - 1, 10))

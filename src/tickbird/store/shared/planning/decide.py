@@ -1,4 +1,4 @@
-"""From a schedule and what is known of its runs to a plan; one that cannot be planned is parked."""
+"""Decide: from a schedule and facts about its runs to a plan. A schedule that cannot be planned is parked."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tickbird.store.shared.json_columns import error_text
 from tickbird.store.shared.planning.due import DueSchedule
 from tickbird.store.shared.stored_definitions import PROCESS_ERRORS
 
-# A batch that makes more runs than this leaves its other schedules to the next one, so that memory and the time between
-# lock and commit stay small.
+# A batch that creates more runs than this leaves its other schedules to the next batch, to limit memory and the time
+# between lock and commit.
 MAX_RUNS: Final = 10_000
 
 
@@ -31,9 +31,9 @@ def held_keys(facts: Facts) -> frozenset[str]:
 
 
 def decide(due: DueSchedule, facts: Facts, now: float, zones: int = -1) -> ScheduleDecision:
-    """Plan one schedule; one that cannot be planned is parked, and no other is later for it.
+    """Plan one schedule; one that cannot be planned is parked, and delays no other.
 
-    A cursor that was computed by zone rules older than the generation `zones` is first computed anew.
+    A cursor that was computed with zone rules older than the generation `zones` is recomputed first.
     """
     schedule, edited, last_skip_id = due.schedule, due.edited, due.last_skip_id
     is_edited = edited is not None
@@ -61,19 +61,19 @@ def decide(due: DueSchedule, facts: Facts, now: float, zones: int = -1) -> Sched
 
 
 def needs_held_flag(schedule: Schedule, edited: SqlEdit | None) -> bool:
-    """Must the planner know whether runs of this schedule are held?"""
-    asked = [schedule.definition, edited.before.definition if edited else None]
-    return any(definition is not None and definition.hold_above is not None for definition in asked)
+    """True if the planner must know whether the schedule has held runs."""
+    definitions = [schedule.definition, edited.before.definition if edited else None]
+    return any(definition is not None and definition.hold_above is not None for definition in definitions)
 
 
 def depended_on(schedule: Schedule, edited: SqlEdit | None) -> set[str]:
-    """The schedules of which the planner must know when they last succeeded."""
-    asked = [schedule.definition, edited.before.definition if edited else None]
-    return {needed.schedule for definition in asked if definition is not None for needed in definition.depends_on}
+    """The schedules whose last success the planner must know."""
+    definitions = [schedule.definition, edited.before.definition if edited else None]
+    return {needed.schedule for definition in definitions if definition is not None for needed in definition.depends_on}
 
 
 def recompute_for_zone_data(schedule: Schedule, last_skip_id: int | None) -> ScheduleDecision | None:
-    """A schedule whose cursor was computed by other zone rules, by these; None: it stays as it is."""
+    """Recompute a cursor that was computed with other zone rules; None if it does not change."""
     try:
         followed = apply_zone_change(schedule)
     except Exception:  # noqa: BLE001 - when it is due, the planner will say what is wrong
@@ -92,10 +92,10 @@ def _moved(schedule: Schedule, followed: Plan) -> MovedSchedule | None:
 
 
 def tally(batch: Iterable[ScheduleDecision], now: datetime) -> PlanResult:
-    """What these decisions amount to, once they are committed."""
+    """The totals of these decisions, once they are committed."""
     schedules = runs = skips = 0
     parked: list[str] = []
-    looks: list[int] = []
+    wakeups: list[int] = []
     for decided in batch:
         schedules += 1
         runs += len(decided.plan.runs)
@@ -103,8 +103,8 @@ def tally(batch: Iterable[ScheduleDecision], now: datetime) -> PlanResult:
         if decided.plan.state == "parked" and decided.schedule.state != "parked":
             parked.append(decided.schedule.name)
         if decided.plan.cursor.next_run_at is not None:
-            looks.append(decided.plan.cursor.next_run_at)
-    next_at = min(looks, default=None)
+            wakeups.append(decided.plan.cursor.next_run_at)
+    next_at = min(wakeups, default=None)
     # A schedule with more due ticks than fit into one plan is still due.
     more = next_at is not None and next_at <= now.timestamp()
     soon = None if next_at is None or more else to_datetime(next_at)

@@ -1,4 +1,4 @@
-"""Due schedules, as all stores read them: their cursors, and what the planner must know besides."""
+"""Due schedules, for every store: their cursors, and other facts for the planner."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tickbird.domain.schedules.tick_overrides import read_overrides
 
 
 class LockedCursor(NamedTuple):
-    """All of a cursor."""
+    """A complete cursor row."""
 
     schedule_id: int
     revision: int
@@ -24,7 +24,7 @@ class LockedCursor(NamedTuple):
     skip_note: str
     tick_overrides: Any
     last_skip_id: int | None
-    # The revision before an edit by plain SQL, and when that was.
+    # The revision before an edit by plain SQL, and the instant of the edit.
     prior_revision: int | None
     edited_at: int | None
     zone_generation: int | None
@@ -32,7 +32,6 @@ class LockedCursor(NamedTuple):
 
     @property
     def cursor(self) -> Cursor:
-        """As the planner takes it."""
         return Cursor(
             self.planned_until,
             self.next_run_at,
@@ -45,27 +44,27 @@ class LockedCursor(NamedTuple):
 
     @property
     def is_complete(self) -> bool:
-        """Is the cursor enough to plan the schedule? If not, the schedule's own row is read: pause, edit, error."""
+        """True if the cursor suffices to plan the schedule; otherwise its row is read too (pause, edit, error)."""
         return self.state == "active" and self.prior_revision is None and not self.is_refused
 
 
 @dataclass(frozen=True, slots=True)
 class DueSchedule:
-    """A schedule whose cursor is locked, with what the planner must know besides."""
+    """A schedule whose cursor is locked, with facts for the planner."""
 
     schedule: Schedule
     last_skip_id: int | None
     edited: SqlEdit | None = None
-    # By which generation of zone rules its cursor was computed; None: all is in UTC.
+    # The generation of zone rules that its cursor was computed with; None: all is in UTC.
     zones: int | None = None
 
     def has_old_zone_data(self, generation: int) -> bool:
-        """Was its cursor computed by older zone rules?"""
+        """True if its cursor was computed with older zone rules."""
         return self.zones is not None and self.zones < generation
 
 
 def plain_schedule(row: LockedCursor, info: RevisionInfo) -> DueSchedule:
-    """An active schedule of a known revision: its cursor tells all the rest."""
+    """An active schedule whose revision is cached; its cursor has all other values."""
     schedule = Schedule(
         row.schedule_id, info.namespace, info.name, row.revision, row.state, info.definition, row.cursor
     )
@@ -73,6 +72,6 @@ def plain_schedule(row: LockedCursor, info: RevisionInfo) -> DueSchedule:
 
 
 def edited_by_sql(before: RevisionInfo | None, schedule: Schedule, prior: int, edited_at: int) -> SqlEdit:
-    """What held before an edit by plain SQL, under the revision `prior`."""
+    """The state before an edit by plain SQL, under the revision `prior`."""
     definition = None if before is None else before.definition
     return SqlEdit(replace(schedule, revision=prior, definition=definition), edited_at)

@@ -1,4 +1,4 @@
-"""When something should be due, so that a planner locks it at once instead of looking first."""
+"""The expected next due instant, so that a planner locks at once instead of reading first."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from tickbird.domain.planning.plan_result import PlanResult
 
 
 class NextDue:
-    """What this process last saw; it may be wrong, and costs a round trip then."""
+    """The instant that this process last saw. It may be wrong, which costs a round trip."""
 
     def __init__(self) -> None:
         self._next_at: datetime | None = None
-        # The same instant by the clock of this process.
+        # The same instant on the clock of this process.
         self._due = inf
 
     def note(self, planned: PlanResult) -> None:
-        """Remember what a step has seen."""
+        """Record the result of a planning step."""
         self._next_at = planned.now if planned.more else planned.next_at
         wait = inf if self._next_at is None else (self._next_at - planned.now).total_seconds()
         self._due = time.monotonic() + wait
 
     def has_come(self, now: datetime | None) -> bool:
-        """Should something be due by now?"""
+        """True if a schedule should be due by now."""
         if now is not None:
             return self._next_at is not None and self._next_at <= now
         return self._due <= time.monotonic()

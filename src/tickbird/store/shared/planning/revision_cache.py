@@ -1,4 +1,4 @@
-"""The decoded definitions that a process keeps, so that planning reads only what changed."""
+"""The cache of decoded definitions of a process, so that planning reads only changed ones."""
 
 from __future__ import annotations
 
@@ -9,29 +9,28 @@ from tickbird.domain.sized_cache import SizedCache
 
 Key = tuple[int, int]
 
-# Bytes of decoded definitions that a process keeps. An ordinary one takes 1.5 kB, one with a large payload megabytes.
+# Bytes of decoded definitions in the cache. A typical one takes 1.5 kB, one with a large payload megabytes.
 MAX_CACHE = 100_000_000
 # Characters of stored definitions that one planning step reads. Decoded, they may take 25 times as many bytes.
 MAX_READ = 8_000_000
 
 
 class RevisionCache(SizedCache[Key, RevisionInfo]):
-    """Decoded definitions by (schedule id, revision), the most recently used ones; for one thread or loop.
+    """Decoded definitions by (schedule id, revision), with LRU eviction; for one thread or loop.
 
-    Any entry may be evicted when another one is added: a caller that needs several keeps them itself.
+    Any entry may be evicted when another one is added: a caller that needs several must hold references.
     """
 
     def __init__(self, max_bytes: int = MAX_CACHE) -> None:
         super().__init__(max_bytes)
 
     def add(self, key: Key, revision: RevisionInfo) -> RevisionInfo:
-        """Add a revision that was read."""
         self.put(key, revision, revision.size)
         return revision
 
 
 class UncommittedRevisions(RevisionCache):
-    """For one transaction that writes revisions: its own ones are dropped with it, since it may be rolled back."""
+    """For one transaction that writes revisions: its own ones are dropped with it, because it may be rolled back."""
 
     def __init__(self, committed: RevisionCache) -> None:
         super().__init__()
@@ -42,11 +41,11 @@ class UncommittedRevisions(RevisionCache):
 
 
 def leave_large(sizes: Iterable[tuple[int, int]]) -> set[int]:
-    """Which schedules a planning step leaves to the next one, given their ids and the sizes of their definitions."""
-    total, left = 0, set()
+    """The schedules that a planning step leaves to the next one, given ids and sizes of definitions."""
+    total, excluded = 0, set()
     for schedule_id, size in sizes:
         if total and total + size > MAX_READ:
-            left.add(schedule_id)
+            excluded.add(schedule_id)
         else:
             total += size
-    return left
+    return excluded

@@ -1,4 +1,4 @@
-"""From plans to rows: all that a batch writes, by table; instants in whole seconds."""
+"""From plans to rows: everything that a batch writes, by table; instants in whole seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tickbird.domain.schedules.tick_overrides import applied_override_text, over
 
 
 class CursorRow(NamedTuple):
-    """How far a schedule is planned."""
+    """The planning progress of a schedule."""
 
     schedule_id: int
     state: str
@@ -26,18 +26,18 @@ class CursorRow(NamedTuple):
 
 
 class OverrideRow(NamedTuple):
-    """What is left in a cursor of what people skipped or moved; its `prior_revision` becomes null."""
+    """The overrides that remain in a cursor; its `prior_revision` becomes null."""
 
     schedule_id: int
     skip_until: int | None
     skip_by: str | None
     skip_note: str
-    # As JSON text, None where there are none.
+    # JSON text; None if there are none.
     tick_overrides: str | None
 
 
 class RunRow(NamedTuple):
-    """A run to insert; without `due_at` it is due now. Not before it is due is it available."""
+    """A run to insert. `due_at=None` means now; it becomes available at `due_at`."""
 
     id: int
     namespace: str
@@ -64,14 +64,14 @@ class RunRow(NamedTuple):
 
 
 class RunText(NamedTuple):
-    """JSON text that few runs have."""
+    """JSON text that only few runs have."""
 
     run_id: int
     text: str
 
 
 class AwaitRow(NamedTuple):
-    """What a run waits for: that a schedule succeeds between two instants."""
+    """A dependency of a run: a schedule must succeed between two instants."""
 
     run_id: int
     schedule_id: int
@@ -107,7 +107,7 @@ class LastSkip(NamedTuple):
 
 
 class SkipExtension(NamedTuple):
-    """A skip row that reaches further than before: its new end, and how many ticks were added."""
+    """A skip row to extend: its new end, and the number of added ticks."""
 
     id: int
     last_at: int
@@ -115,7 +115,7 @@ class SkipExtension(NamedTuple):
 
 
 class VoidedOverrideRow(NamedTuple):
-    """An override that was not carried out: by whose doing, and its detail in the audit log."""
+    """An override that was not applied: its actor, and its detail for the audit log."""
 
     namespace: str
     schedule_id: int
@@ -125,7 +125,7 @@ class VoidedOverrideRow(NamedTuple):
 
 
 class PauseRow(NamedTuple):
-    """Pause and error of a schedule where planning changed them."""
+    """Pause and error of a schedule, if planning changed them."""
 
     schedule_id: int
     paused_by: str | None
@@ -136,27 +136,27 @@ class PauseRow(NamedTuple):
 
 @dataclass(slots=True)
 class Rows:
-    """All that a batch of plans writes, by table; it commits whole or not at all."""
+    """Everything that a batch of plans writes, by table; commits completely or not at all."""
 
     cursors: list[CursorRow] = field(default_factory=list)
     overrides: list[OverrideRow] = field(default_factory=list)
     runs: list[RunRow] = field(default_factory=list)
-    # Only where a run has a payload of its own.
+    # Only if a run has its own payload.
     payloads: list[RunText] = field(default_factory=list)
     awaits: list[AwaitRow] = field(default_factory=list)
-    # Only where the tick of a run had an override.
+    # Only if the tick of a run had an override.
     applied_overrides: list[RunText] = field(default_factory=list)
     void: list[VoidedOverrideRow] = field(default_factory=list)
     skips: list[SkipRow] = field(default_factory=list)
     longer: list[SkipExtension] = field(default_factory=list)
     schedules: list[PauseRow] = field(default_factory=list)
-    # Ids of runs that are not to start, and of running ones that are asked to stop.
+    # Ids of runs that must not start, and of running ones that must stop.
     cancel: list[int] = field(default_factory=list)
     stop: list[int] = field(default_factory=list)
 
 
 def ids_needed(batch: Iterable[ScheduleDecision]) -> tuple[int, int]:
-    """How many run ids and, at most, skip ids the rows of a batch need."""
+    """The number of run ids and the maximum number of skip ids that a batch needs."""
     runs = skips = 0
     for decided in batch:
         runs += len(decided.plan.runs)
@@ -165,7 +165,7 @@ def ids_needed(batch: Iterable[ScheduleDecision]) -> tuple[int, int]:
 
 
 def last_skips_needed(batch: Iterable[ScheduleDecision]) -> list[int]:
-    """Ids of the last skip rows to read before `to_rows`: those that may be extended."""
+    """Ids of the last skip rows to read before `to_rows`, because they may be extended."""
     return [d.last_skip_id for d in batch if d.plan.skips and d.last_skip_id is not None]
 
 
@@ -175,7 +175,7 @@ def to_rows(
     skip_ids: Iterator[int],
     last_skips: Mapping[int, LastSkip],
 ) -> Rows:
-    """Everything that these plans write; `last_skips` by skip id, as asked for by `last_skips_needed`."""
+    """The rows of these plans; `last_skips` by skip id, for the ids of `last_skips_needed`."""
     rows = Rows()
     for decided in batch:
         decision = decided.plan
@@ -268,7 +268,7 @@ def _add_runs(rows: Rows, decided: ScheduleDecision, run_ids: Iterator[int]) -> 
 def _add_skips(
     rows: Rows, decided: ScheduleDecision, run_ids: Sequence[int], skip_ids: Iterator[int], last: LastSkip | None
 ) -> int:
-    """Extend the last skip row or add new ones; the id of what is then the last."""
+    """Extend the last skip row or add new ones; returns the id of the new last one."""
     decision = decided.plan
     last_id = 0
     for index, skip in enumerate(decision.skips):
@@ -304,7 +304,7 @@ def _early_ticks(schedule: Schedule) -> Iterable[int]:
 
 
 def _extends(decided: ScheduleDecision, skip: PlannedSkip, last: LastSkip) -> bool:
-    """Does this first skip of a plan go on where the last one of the schedule ended, for the same reason?"""
+    """True if this first skip continues the schedule's last one, for the same reason."""
     return (
         skip.blocked_by_new is None
         and not skip.separate

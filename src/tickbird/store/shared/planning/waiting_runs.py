@@ -1,4 +1,4 @@
-"""Waiting runs, with what their revision says of how many may go on at once."""
+"""Waiting runs, with the concurrency of their revision."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tickbird.domain.planning.fast_path import RevisionInfo
 
 
 def waiter(
-    one: RevisionInfo | None,
+    revision: RevisionInfo | None,
     run_id: int,
     schedule_id: int | None,
     priority: int,
@@ -15,8 +15,8 @@ def waiter(
     backfill_id: int | None,
     concurrency: int | None,
 ) -> WaitingRun:
-    """A waiting run, with what its revision says of how many may go on at once; one, where that cannot be read."""
+    """A waiting run, with the concurrency of its revision; 1 if the revision cannot be read."""
     maximum: int | None = None
     if schedule_id is not None:
-        maximum = 1 if one is None else one.definition.max_running
+        maximum = 1 if revision is None else revision.definition.max_running
     return WaitingRun(run_id, schedule_id, priority, maximum, key, backfill_id, concurrency or 0)
