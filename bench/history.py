@@ -305,8 +305,8 @@ def _scans(url: str, side: Side, options: Options, report: Report) -> None:
         ("list_runs", {**page, "status": None}),
         ("list_runs", {**page, "status": "succeeded"}),
         ("list_runs_of", {**page, "schedule": BUSY, "status": None}),
-        ("page_unwell", {**page, "status": "failed"}),
-        ("page_unwell_of", {**page, "schedule": BUSY, "status": "failed"}),
+        ("page_unsuccessful", {**page, "status": "failed"}),
+        ("page_unsuccessful_of", {**page, "schedule": BUSY, "status": "failed"}),
         *[("page_active", {**page, "status": status}) for status in ("running", "queued", "waiting")],
         ("page_active_of", {**page, "schedule": BUSY, "status": "running"}),
         ("runs_between", tick),
@@ -317,7 +317,7 @@ def _scans(url: str, side: Side, options: Options, report: Report) -> None:
         ("ended_since", {"namespace": "default", "since": DUE, "limit": 100}),
         ("next_rescue", {"now": DUE}),
         ("list_versions", {**everything, "after": "", "limit": 100}),
-        ("list_these", {"ids": list(range(1, 101))}),
+        ("summarize_schedules", {"ids": list(range(1, 101))}),
     ]
     rows = []
     with psycopg.connect(Connections(url, 1).conninfo, autocommit=True) as connection:
@@ -374,7 +374,7 @@ def _walk(node: dict[str, Any]) -> Sequence[dict[str, Any]]:
 def _lite_scans(file: Path, report: Report) -> None:
     """Which statements SQLite would answer by reading the whole table."""
     names = [
-        *("list_runs", "list_runs_of", "page_unwell", "page_unwell_of", "page_active", "page_active_of"),
+        *("list_runs", "list_runs_of", "page_unsuccessful", "page_unsuccessful_of", "page_active", "page_active_of"),
         *("runs_of_ticks", "active_runs", "get_run", "ledger_runs", "ended_since", "available_runs", "expired_runs"),
     ]
     rows = []

@@ -154,7 +154,7 @@ class Targets:
         foreign = await get(store, "foreign")
         assert (foreign.state, foreign.error, foreign.definition) == ("active", None, None)
         assert foreign.definition_json["target"] == definition["target"]
-        with pytest.raises(ConflictError, match="target kind 'nowhere_known' is not known here; install the package"):
+        with pytest.raises(ConflictError, match="target kind 'nowhere_known' is not known here"):
             await change(store, Trigger(actor="ada"), now + 60, name="foreign")
         expected = [("foreign", "target kind 'nowhere_known' is not known here")]
         assert [(one.name, one.reason) for one in await store.planning.left_alone()] == expected

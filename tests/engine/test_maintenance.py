@@ -184,4 +184,4 @@ async def test_a_worker_too_old_for_the_schema_takes_nothing_more(fleet: Fleet) 
     await beat(fleet, worker, times=2)
     assert not worker._readiness.may_work
     assert ended == [True]
-    assert f"knows only {len(MIGRATIONS)}; upgrade tickbird." in worker._readiness.outdated_reason
+    assert f"supports only {len(MIGRATIONS)}. Upgrade tickbird." in worker._readiness.outdated_reason

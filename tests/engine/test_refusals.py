@@ -91,7 +91,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def impatience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Try again soon."""
+    """Try again later."""
     monkeypatch.setattr(module, "_MAX_PAUSE", 0.5)
 
 

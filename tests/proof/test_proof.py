@@ -230,9 +230,9 @@ def test_those_who_use_a_scratch_store_can_be_disturbed(url: str) -> None:
 def test_only_scratch_stores_are_ever_dropped(url: str) -> None:
     scratches = find_temp_stores(url)
     for other in (url, url.replace("birds.db", "tickbird_proof_x.db"), f"{url}?schema=tickbird_proof_12"):
-        with pytest.raises(StoreError, match="is no scratch store, and is left as it is"):
+        with pytest.raises(StoreError, match="is not a temporary store. It was not dropped"):
             asyncio.run(scratches.drop(other))
-        with pytest.raises(StoreError, match="is no scratch store"):
+        with pytest.raises(StoreError, match="is not a temporary store"):
             asyncio.run(scratches.make(other))
     assert asyncio.run(_schedules(url)) == ["mine"]
     assert new_name() != new_name()
@@ -247,7 +247,7 @@ def test_a_login_that_may_not_make_a_schema_is_refused_kindly(postgres_url: str,
             said = cli("doctor", "--prove", "--minutes", "0.05", "--json")
             assert said.code == 5
             assert said.json["error"]["exit_code"] == 5
-            assert "the role 'modest' may not make a schema in the database" in said.err
+            assert "the role 'modest' may not create a schema in the database" in said.err
             assert 'GRANT CREATE ON DATABASE "' in said.err
         finally:
             admin.execute("DROP ROLE modest")

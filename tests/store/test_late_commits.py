@@ -194,10 +194,10 @@ async def test_a_look_that_is_held_up_between_the_clock_and_the_last_id(
         await connection.execute(SLOW_IDS)
     await reader.look()
     statements = cast("dict[str, bytes]", encoded(SCHEMA))
-    slow = statements["settled"].replace(b"tickbird.ledger_id_seq", b"public.slow_ids()")
+    slow = statements["open_transactions"].replace(b"tickbird.ledger_id_seq", b"public.slow_ids()")
     made = []
     with monkeypatch.context() as patched:
-        patched.setitem(statements, "settled", slow)
+        patched.setitem(statements, "open_transactions", slow)
         looking = asyncio.create_task(reader.look())
         while not looking.done():
             made.append(await enqueue(store))

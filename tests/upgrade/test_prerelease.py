@@ -18,7 +18,7 @@ from tests.upgrade.codes import current
 
 PRERELEASE = Path(__file__).parent / "prerelease"
 SENTENCE = (
-    "the store was created by a pre-release of Tickbird, and is left as it is; run `tickbird export --all` with that"
+    "the store was created by a pre-release of Tickbird. It was not changed. Run `tickbird export --all` with that"
     " version, then `tickbird apply` the file with this one, to a new store."
 )
 
@@ -86,7 +86,7 @@ def test_it_is_refused_with_one_sentence_and_not_touched(url: str, version: str 
         assert done.stderr.strip().endswith(SENTENCE)
     checks = json.loads(current().tickbird(url, "doctor", "--json").stdout)["checks"]
     [found] = [check for check in checks if check["check"] == "schema"]
-    assert found["text"] == "The store was created by a pre-release of Tickbird, and is left as it is."
+    assert found["text"] == "The store was created by a pre-release of Tickbird. It was not changed."
     assert found["fix"].startswith("Run `tickbird export --all` with that version")
     assert files(url) == stored
     assert content(url) == before

@@ -38,7 +38,7 @@ async def _ended(process: subprocess.Popen[bytes]) -> int:
 
 def _is_refused(workers: Workers, process: subprocess.Popen[bytes], knows: int) -> bool:
     """Did a worker say that it is too old?"""
-    return f"this tickbird knows only {knows}; upgrade tickbird." in workers.said(process)
+    return f"this tickbird supports only {knows}. Upgrade tickbird." in workers.said(process)
 
 
 @pytest.mark.parametrize("url,older,newer", STEPS, indirect=["url"])

@@ -177,5 +177,5 @@ async def test_names_that_no_address_can_have_are_not_given(memory: Api, name: s
 
 
 def test_what_can_be_connected_to_is_told() -> None:
-    with pytest.raises(StoreError, match=r"'ftp://x' is neither the address of a server nor .*; use https://"):
+    with pytest.raises(StoreError, match=r"'ftp://x' is neither the address of a server nor .*. Use https://"):
         Tickbird.connect("ftp://x")

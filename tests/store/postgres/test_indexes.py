@@ -64,7 +64,7 @@ async def _explain(url: str, name: str) -> list[str]:
 
 class TestIndexes:
     @pytest.mark.parametrize(
-        "name", ["list_runs", "list_runs_of", "page_unwell", "page_unwell_of", "list_audit", "list_audit_of"]
+        "name", ["list_runs", "list_runs_of", "page_unsuccessful", "page_unsuccessful_of", "list_audit", "list_audit_of"]
     )
     async def test_a_page_begins_where_the_one_before_ended(self, stocked: str, name: str) -> None:
         """Not at the newest row, from which it would walk to the page."""

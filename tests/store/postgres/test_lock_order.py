@@ -18,7 +18,7 @@ from tickbird.domain.runs.run import Outcome
 from tickbird.store.postgres import PostgresStore
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.planning.concurrency_keys import stripe_of
-from tickbird.store.postgres.planning.waiting_runs import hold_active
+from tickbird.store.postgres.planning.waiting_runs import lock_active_runs
 from tickbird.store.postgres.rows import numbers
 
 
@@ -40,7 +40,7 @@ class SessionBreakpoint:
 class TestLockOrder:
     """Who holds the lock of a concurrency key waits for no row, or two sessions could wait for each other."""
 
-    async def test_a_deadlock_between_hold_active_and_finish_is_retried(
+    async def test_a_deadlock_between_lock_active_runs_and_finish_is_retried(
         self, store: PostgresStore, other: PostgresStore, database: Database
     ) -> None:
         """The second lock_active may lock a lower run id than the first one did.
@@ -59,7 +59,7 @@ class TestLockOrder:
         reached, go_on = asyncio.Event(), asyncio.Event()
 
         async def look(db: Session) -> None:
-            await hold_active(cast("Session", SessionBreakpoint(db, reached, go_on)), [aside, beside])
+            await lock_active_runs(cast("Session", SessionBreakpoint(db, reached, go_on)), [aside, beside])
 
         async with await psycopg.AsyncConnection.connect(database.url) as releasing:
             release = b"UPDATE tickbird.runs SET status = 'queued', lane = 0 WHERE schedule_id = %s"

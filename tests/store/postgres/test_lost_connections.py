@@ -128,7 +128,7 @@ class TestLostConnections:
         async with opened(url) as store:
             await asyncio.to_thread(own_server.stop, immediate=True)
             try:
-                with pytest.raises(StoreUnavailableError, match="Check that PostgreSQL runs"):
+                with pytest.raises(StoreUnavailableError, match="Check that PostgreSQL is running"):
                     await store.now()
             finally:
                 await asyncio.to_thread(own_server.start)

@@ -50,18 +50,18 @@ def diary(path: str) -> str:
 
 
 async def test_not_a_database(diary: str) -> None:
-    with pytest.raises(StoreError, match=r"tickbird\.db is not a SQLite database; choose another file\.") as caught:
+    with pytest.raises(StoreError, match=r"tickbird\.db is not a SQLite database. Choose another file\.") as caught:
         await SqliteStore(diary).open()
     assert caught.value.__suppress_context__
 
 
 async def test_the_folder_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match=r"folder .*nowhere of the database t\.db does not exist; create it"):
+    with pytest.raises(StoreError, match=r"folder .*nowhere of the database t\.db does not exist. Create it"):
         await SqliteStore(str(tmp_path / "nowhere" / "t.db")).open()
 
 
 async def test_the_path_is_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is a folder, not a database file; name a file in it"):
+    with pytest.raises(StoreError, match="is a folder, not a database file. Choose a file in it"):
         await SqliteStore(str(tmp_path)).open()
 
 
@@ -70,7 +70,7 @@ async def test_a_full_disk_passes(store: SqliteStore) -> None:
     [pages] = await store._writer.run(lambda db: db.execute("PRAGMA page_count").fetchone())
     await store._writer.run(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchone())
     big = [NewRun(Target("work"), {"text": "x" * 100_000})]
-    with pytest.raises(StoreUnavailableError, match="is full; make room, then try again"):
+    with pytest.raises(StoreUnavailableError, match="is full. Free some space, then try again"):
         await store.runs.enqueue("default", big, "ada")
     assert await store.runs.list("default") == []
     await store._writer.run(lambda db: db.execute("PRAGMA max_page_count = 100000").fetchone())
@@ -94,7 +94,7 @@ async def test_what_cannot_be_stored_is_refused(store: SqliteStore) -> None:
 async def test_a_closed_store_says_so(path: str) -> None:
     store = SqliteStore(path)
     await store.close()
-    with pytest.raises(StoreError, match=r"is not open; await its open\(\) first"):
+    with pytest.raises(StoreError, match=r"is not open. Call `await store.open\(\)` first"):
         await store.schedules.list("default")
 
 

@@ -67,7 +67,7 @@ def closed_folder(open_folder: Path) -> Path:
 
 async def test_a_folder_that_cannot_be_written(closed_folder: Path) -> None:
     text = await refusal(closed_folder / "t.db")
-    assert "cannot be opened or created; check that this user may read and write" in text
+    assert "cannot be opened or created. Check that this user may read and write" in text
 
 
 async def test_a_file_that_cannot_be_written(open_folder: Path) -> None:

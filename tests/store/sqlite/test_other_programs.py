@@ -30,7 +30,7 @@ async def test_the_database_of_another_program_is_left_as_it_is(path: str, mode:
             other.execute(table)
     before = contents(path)
     for attempt in (SqliteStore(path).open, SqliteStore(path).migrate):
-        with pytest.raises(StoreError, match=r"belongs to another program, and is left as it is; choose a file"):
+        with pytest.raises(StoreError, match=r"belongs to another program. It was not changed. Choose another file"):
             await attempt()
     assert contents(path) == before
 

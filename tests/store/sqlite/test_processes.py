@@ -96,7 +96,7 @@ async def test_a_lock_held_too_long_is_said(
     hurried = SqliteStore(store.path)
     await hurried.open()
     shell.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreUnavailableError, match="locked for too long; end what holds"):
+    with pytest.raises(StoreUnavailableError, match="for too long. End the program"):
         await create(hurried, "late")
     assert await hurried.schedules.list("default") == []
     shell.execute("ROLLBACK")
@@ -107,7 +107,7 @@ async def test_a_lock_held_too_long_is_said(
 async def test_a_store_is_not_carried_over_a_fork(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     parent = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: parent + 1)
-    with pytest.raises(StoreError, match="opened before this process was forked; open a store of its own"):
+    with pytest.raises(StoreError, match="opened before this process was forked. Open a separate store"):
         await store.schedules.list("default")
     monkeypatch.undo()
     assert await store.schedules.list("default") == []

@@ -1,4 +1,4 @@
-"""Activity on PostgreSQL, where transactions commit in another order than the instants that they write."""
+"""Activity on PostgreSQL, where commits are not in the order of the instants that transactions write."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from tickbird.store.shared.activity import Row, ended_since, ids_of, merge_activ
 from tickbird.store.shared.json_columns import as_object
 
 _SECOND: Final = timedelta(seconds=1)
-# Between the instant that a statement dates things by and its first lock.
+# The time between the instant that a statement writes and its first lock.
 _MARGIN: Final = timedelta(milliseconds=50)
-# Transactions of the store are waited for as long as its time-outs let them live, or nearly so; others are passed over.
+# The store's transactions are waited for nearly as long as their timeouts allow; the watermark passes longer ones.
 _MAX_TRANSACTION: Final = 10 * _SECOND
-# How far back the ids of transactions may reach that were under way before the first look.
+# The maximum number of ids that transactions may have taken before the first watermark.
 _UNSEEN: Final = 10_000
 _EPOCH: Final = 2**32
 
 
 class PostgresActivity(NounStore, ActivityStore):
     async def watermark(self, before: Watermark | None = None, *, now: datetime | None = None) -> Watermark:
-        rows = await self._db.fetch("settled", now=now)
+        rows = await self._db.fetch("open_transactions", now=now)
         clock, last_id, id_read_at, oldest, next_transaction = rows[0][:5]
         if before is not None and clock < before.clock - _SECOND:
-            # The clock was set back: what was found before says nothing about now.
+            # The clock was set back: the previous watermark is meaningless.
             before = None
         at = clock if now is not None else clock - _MARGIN
         if oldest is not None and now is None:
@@ -50,21 +50,21 @@ class PostgresActivity(NounStore, ActivityStore):
         for *_, name, number, joined, begun in rows:
             if name is None:
                 continue
-            one = _opened(before, name, clock, last_id, begun)
-            under_way[name] = one
+            entry = _opened(before, name, clock, last_id, begun)
+            under_way[name] = entry
             transaction = None if number is None else _full_xid(number, next_transaction)
-            if transaction is not None and (joined or one.first_seen_at < clock - _MAX_TRANSACTION):
-                passed.append((transaction, 2 * one.floor))
-            elif one.first_seen_at >= clock - _MAX_TRANSACTION:
-                at = min(at, one.since - MICROSECOND)
+            if transaction is not None and (joined or entry.first_seen_at < clock - _MAX_TRANSACTION):
+                passed.append((transaction, 2 * entry.floor))
+            elif entry.first_seen_at >= clock - _MAX_TRANSACTION:
+                at = min(at, entry.since - MICROSECOND)
         if before is not None:
             at = max(at, before.at)
         # A run that is dated after this instant gets a higher id.
         looks = (*(before.looks if before is not None else ()), (id_read_at, last_id))
-        known = [number for number, look in enumerate(looks) if look[0] <= at]
-        floor = looks[known[-1]][1] if known else before.floor if before is not None else max(0, last_id - _UNSEEN)
+        usable = [number for number, point in enumerate(looks) if point[0] <= at]
+        floor = looks[usable[-1]][1] if usable else before.floor if before is not None else max(0, last_id - _UNSEEN)
         return Watermark(
-            at, floor, clock, tuple(sorted(passed)), last_id, looks[known[-1] :] if known else looks, under_way
+            at, floor, clock, tuple(sorted(passed)), last_id, looks[usable[-1] :] if usable else looks, under_way
         )
 
     @autocommit
@@ -72,10 +72,10 @@ class PostgresActivity(NounStore, ActivityStore):
         self, db: Session, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
     ) -> ActivityPage:
         names = texts(sorted(namespaces))
-        place = {"at": after.at, "rank": after.rank, "id": after.id, "limit": limit, "namespaces": names}
-        late, too_late = await _late(db, ended_since(after, until), place)
+        position = {"at": after.at, "rank": after.rank, "id": after.id, "limit": limit, "namespaces": names}
+        late, too_late = await _late(db, ended_since(after, until), position)
         rows = await db.fetch(
-            "read_activity", until=until.at, floor=after.floor, passed=numbers(_shown(until.passed)), **place
+            "read_activity", until=until.at, floor=after.floor, passed=numbers(_both_forms(until.passed)), **position
         )
         if too_late or (rows and rows[0][0] < 0):
             return ActivityPage(more=True)
@@ -88,48 +88,48 @@ def _opened(
     if before is None:
         since = clock if begun is None else begun
         return OpenTransaction(since, max(0, last_id - _UNSEEN), since)
-    # What was not there at the look before has dated nothing by then.
+    # A transaction that was not open at the previous watermark has dated nothing before it.
     return before.open.get(name) or OpenTransaction(before.clock - _MARGIN, before.last_id, before.clock)
 
 
 def _full_xid(number: int, near: int) -> int:
-    """A transaction's number with the part that pg_locks does not show: it is one of those around another one."""
-    whole = near - near % _EPOCH + number
-    if whole - near > _EPOCH // 2:
-        return whole - _EPOCH
-    return whole + _EPOCH if near - whole > _EPOCH // 2 else whole
+    """Add the upper half of a transaction's number, which pg_locks does not show; `near` is a close number."""
+    full = near - near % _EPOCH + number
+    if full - near > _EPOCH // 2:
+        return full - _EPOCH
+    return full + _EPOCH if near - full > _EPOCH // 2 else full
 
 
-def _shown(passed: OpenAtCursor) -> list[int]:
-    """As rows show them, which know either all of a number or its lower half."""
-    return [each for transaction, _ in passed for each in (transaction, transaction % _EPOCH)]
+def _both_forms(passed: OpenAtCursor) -> list[int]:
+    """The numbers in both forms that rows have: complete, and the lower half."""
+    return [number for transaction, _ in passed for number in (transaction, transaction % _EPOCH)]
 
 
-async def _late(db: Session, passed: OpenAtCursor, place: dict[str, Any]) -> tuple[list[tuple[int, int, Row]], bool]:
-    """Runs of transactions that were passed over, each after its row of audit_log."""
+async def _late(db: Session, passed: OpenAtCursor, position: dict[str, Any]) -> tuple[list[tuple[int, int, Row]], bool]:
+    """Runs of transactions that were open at the cursor, each after its row of audit_log."""
     if not passed:
         return [], False
     done = dict(passed)
     xids, floors = numbers(done), numbers(step // 2 for step in done.values())
-    rows = await db.fetch("happened_late", xids=xids, floors=floors, **place)
+    rows = await db.fetch("late_activity", xids=xids, floors=floors, **position)
     if any(run_id is None for _, run_id, *_ in rows):
         return [], True
-    found: list[tuple[int, int, Row]] = []
+    items: list[tuple[int, int, Row]] = []
     for xid, run_id, at, namespace, audit_id in rows:
         if audit_id is not None and 2 * run_id - 1 > done[xid]:
-            found.append((xid, 2 * run_id - 1, (CHANGED, at, audit_id, namespace)))
-        found.append((xid, 2 * run_id, (PLANNED, at, run_id, namespace)))
-    return found, False
+            items.append((xid, 2 * run_id - 1, (CHANGED, at, audit_id, namespace)))
+        items.append((xid, 2 * run_id, (PLANNED, at, run_id, namespace)))
+    return items, False
 
 
 async def _read(db: Session, rows: Sequence[Row]) -> Any:
     runs, skips, audits = ids_of(rows)
     nothing: dict[str, Any] = {"payload": {}, "result": None}
-    found = await db.fetch_named("told_runs", ids=numbers(runs)) if runs else []
-    skipped = await db.fetch("told_skips", ids=numbers(skips)) if skips else []
-    done = await db.fetch_named("told_audit", ids=numbers(audits)) if audits else []
+    items = await db.fetch_named("activity_runs", ids=numbers(runs)) if runs else []
+    skipped = await db.fetch("activity_skips", ids=numbers(skips)) if skips else []
+    done = await db.fetch_named("activity_audit", ids=numbers(audits)) if audits else []
     return (
-        {row["id"]: to_run({**row, **nothing}) for row in found},
+        {row["id"]: to_run({**row, **nothing}) for row in items},
         {row[0]: (name, SkipRecord(*row)) for name, *row in skipped},
         {row["id"]: AuditEntry(**{**row, "detail": as_object(row["detail"])}) for row in done},
     )

@@ -1,4 +1,4 @@
--- What happened lately, newest first.
+-- Recent activity, newest first.
 
 -- name: ended_since
 SELECT * FROM tickbird.run_details
@@ -18,11 +18,11 @@ WHERE n.namespace = %(namespace)s AND s.decided_at >= %(since)s
 ORDER BY s.decided_at DESC, s.id DESC
 LIMIT %(limit)s;
 
--- name: settled
--- The clock; the last id given out; an instant after this id was read and before the locks are; when the oldest active
--- statement began, unless it takes long; the next transaction's number; and each transaction that has written to a table
--- that events come from, or is about to. A transaction locks such a table before it dates a row, or in the same statement,
--- and takes the row's id after that date. If somebody else's transaction enqueues runs, it also holds an advisory lock.
+-- name: open_transactions
+-- The clock; the last id issued; an instant after this id was read and before the locks are; the start of the oldest
+-- active statement, unless it takes long; the next transaction's number; and each transaction that has written to a table
+-- with activity, or is about to. A transaction locks such a table before it dates a row, or in the same statement, and
+-- takes the row's id after that date. A caller's transaction that enqueues runs also holds an advisory lock.
 WITH locks AS MATERIALIZED (
     SELECT virtualtransaction, pid, locktype, relation, mode, transactionid, classid
     FROM pg_catalog.pg_locks
@@ -71,8 +71,8 @@ FROM (
 LEFT JOIN writing AS w ON true;
 
 -- name: read_activity
--- Narrow rows in order: rank, instant, id, namespace. A row of rank -1 tells that there is too much. Starts have no index:
--- they are those of runs that run, and of attempts that have ended since.
+-- Narrow rows in order: rank, instant, id, namespace. A row of rank -1 means that there are too many. Starts have no
+-- index: they are read from running runs, and from attempts that have ended since.
 WITH made AS MATERIALIZED (
     SELECT id, namespace, created_at, coalesce(created_xid, xmin::text::bigint) AS created_xid FROM tickbird.runs
     WHERE id > %(floor)s
@@ -91,7 +91,7 @@ tried AS MATERIALIZED (
         ORDER BY ended_at LIMIT %(limit)s
     ) AS a
     JOIN tickbird.runs AS r ON r.id = a.run_id
-    -- The last one of a run is told of as the run's own.
+    -- The last attempt of a run is reported with the run.
     WHERE r.finished_at IS NULL OR r.attempt > a.attempt
 ),
 found AS (
@@ -137,9 +137,9 @@ UNION ALL
     ORDER BY at, rank, id
 );
 
--- name: happened_late
--- Runs made in transactions that were passed over, and have ended since, each with the id of its row of audit_log; in the
--- order of their ids. A row without an id tells that there is too much to look through.
+-- name: late_activity
+-- Runs created in transactions that were open at the cursor and have ended since, each with the id of its audit_log row,
+-- ordered by id. A row without an id means that there are too many to read.
 SELECT
     u.xid, r.id, r.created_at, r.namespace,
     (SELECT min(a.id) FROM tickbird.audit_log AS a WHERE a.created_at = r.created_at AND a.run_id = r.id)
@@ -158,8 +158,8 @@ FROM unnest(%(xids)s::bigint[], %(floors)s::bigint[]) AS u(xid, floor)
 WHERE EXISTS (SELECT FROM tickbird.runs WHERE id > u.floor ORDER BY id OFFSET %(limit)s LIMIT 1)
 ORDER BY 1, 2;
 
--- name: told_runs
--- Without what may be large.
+-- name: activity_runs
+-- Without large columns.
 SELECT
     id, namespace, schedule_id, schedule, revision, target_kind, target, queue, priority, origin, status, scheduled_for,
     due_at, available_at, start_by, covers_first, covers_last, covers_count, attempt, failures, crashes, created_at,
@@ -169,7 +169,7 @@ SELECT
 FROM tickbird.run_details
 WHERE id = ANY(%(ids)s::bigint[]);
 
--- name: told_skips
+-- name: activity_skips
 SELECT
     n.name, s.id, s.schedule_id, s.revision, s.reason, s.first_at, s.last_at, s.count, s.run_id, s.actor, s.note,
     s.decided_at
@@ -177,7 +177,7 @@ FROM tickbird.skips AS s
 JOIN tickbird.schedules AS n ON n.id = s.schedule_id
 WHERE s.id = ANY(%(ids)s::bigint[]);
 
--- name: told_audit
+-- name: activity_audit
 SELECT id, created_at AS at, actor, action, schedule, run_id, detail
 FROM tickbird.audit_log
 WHERE id = ANY(%(ids)s::bigint[]);

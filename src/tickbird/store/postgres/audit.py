@@ -23,7 +23,6 @@ async def write_audit(
     run_id: int | None = None,
     detail: Mapping[str, Any],
 ) -> None:
-    """Record who did what."""
     await db.execute(
         "write_audit",
         now=now,

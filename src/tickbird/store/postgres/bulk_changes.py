@@ -1,4 +1,4 @@
-"""Many changes in one transaction: as sets where one has nothing to do with another, else one after the other."""
+"""Many changes in one transaction: independent changes as sets, the others one by one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import Database, NounStore
 from tickbird.store.postgres.planning.concurrency import set_limit
 from tickbird.store.postgres.planning.facts import lock_facts
-from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys
+from tickbird.store.postgres.planning.waiting_runs import lock_active_runs, lock_keys
 from tickbird.store.postgres.planning.write import write_plans
 from tickbird.store.postgres.queues import set_queue_rate
 from tickbird.store.postgres.rows import json_text, numbers, texts, to_schedule
@@ -27,7 +27,7 @@ from tickbird.store.protocol.bulk_changes import BulkChangeStore
 from tickbird.store.shared.planning.revision_cache import RevisionCache, UncommittedRevisions
 from tickbird.store.shared.zone_data import PlanningPermission, PlanningSwitch
 
-# So many are read and written at a time, and it is told how far they are.
+# The size of a set; progress is reported after each.
 _SET: Final = 500
 _PLAIN: Final = (Create, SyncFromCode, RefreshCalendar, Delete)
 Named = tuple[str, Command]
@@ -58,7 +58,7 @@ class PostgresBulkChanges(NounStore, BulkChangeStore):
 
 async def _apply(
     db: Session,
-    known: RevisionCache,
+    revisions: RevisionCache,
     may: PlanningPermission,
     namespace: str,
     changes: ChangeSet,
@@ -66,13 +66,13 @@ async def _apply(
     now: datetime | None,
     counted: ProgressCallback | None,
 ) -> None:
-    """Make all of them, in their order."""
+    """Apply all changes in order."""
     if changes.limits or len(changes.commands) > _SET:
         await _lock_rows(db, namespace, changes)
     for update in changes.calendars:
         await put_calendar(db, namespace, update, actor, now)
     for key, max_running in changes.limits.items():
-        await set_limit(db, known, namespace, key, max_running, actor, now)
+        await set_limit(db, revisions, namespace, key, max_running, actor, now)
     for queue, rate in changes.queues.items():
         await set_queue_rate(db, namespace, queue, rate, actor, now)
     if not changes.commands:
@@ -83,11 +83,11 @@ async def _apply(
         needed = {row[0] for row in await db.fetch("depended_on", namespace=namespace)}
     done = 0
     for together in _sets(changes.commands, needed):
-        left = together
+        remaining = together
         if len(together) > 1:
-            left = await _change_set(db, known, may, namespace, together, now)
-        for name, command in left:
-            await change(db, known, may, namespace, name, command, now)
+            remaining = await _change_set(db, revisions, may, namespace, together, now)
+        for name, command in remaining:
+            await change(db, revisions, may, namespace, name, command, now)
         done += len(together)
         if counted is not None:
             counted(done)
@@ -95,24 +95,24 @@ async def _apply(
 
 
 async def _lock_rows(db: Session, namespace: str, changes: ChangeSet) -> None:
-    """Lock every row that the changes may wait for, then the keys: a session that has a key must wait for no row."""
+    """Lock every row that the changes may wait for, then the keys: a session with a key must not wait for a row."""
     names = sorted({name for name, _ in changes.commands})
     if locked := await db.fetch("lock_named", namespace=namespace, names=texts(names)):
-        await hold_active(db, [row[0] for row in locked])
-    await hold_keys(db, [(namespace, key) for key in changes.limits])
+        await lock_active_runs(db, [row[0] for row in locked])
+    await lock_keys(db, [(namespace, key) for key in changes.limits])
 
 
 def _sets(commands: Sequence[Named], needed: set[str]) -> Iterator[list[Named]]:
-    """Stretches of commands that have nothing to do with each other; what may tie schedules together stands alone."""
+    """Split commands into sets of independent ones; a command that may tie schedules together is a separate set."""
     gathered: dict[str, Command] = {}
     for name, command in commands:
-        alone = not isinstance(command, _PLAIN) or (
+        is_separate = not isinstance(command, _PLAIN) or (
             name in needed if isinstance(command, Delete) else bool(command.dependencies_after(None))
         )
-        if gathered and (alone or name in gathered or len(gathered) == _SET):
+        if gathered and (is_separate or name in gathered or len(gathered) == _SET):
             yield list(gathered.items())
             gathered = {}
-        if alone:
+        if is_separate:
             yield [(name, command)]
         else:
             gathered[name] = command
@@ -122,50 +122,50 @@ def _sets(commands: Sequence[Named], needed: set[str]) -> Iterator[list[Named]]:
 
 async def _change_set(
     db: Session,
-    known: RevisionCache,
+    revisions: RevisionCache,
     may: PlanningPermission,
     namespace: str,
     commands: Sequence[Named],
     now: datetime | None,
 ) -> list[Named]:
-    """Make those that are plain; the others."""
+    """Apply the plain commands; returns the others."""
     locked = await db.fetch("lock_named", namespace=namespace, names=texts([name for name, _ in commands]))
-    marks = {row[1]: row[2] for row in locked}
+    fingerprints = {row[1]: row[2] for row in locked}
     facts = await lock_facts(db, [row[0] for row in locked]) if locked else {}
     [(at,)] = await db.fetch("clock", now=now)
     ids = numbers(row[0] for row in locked)
     details = {row["name"]: row for row in await db.fetch_named("read_schedules", ids=ids)} if locked else {}
     names = {
-        each
+        calendar
         for _, command in commands
         if isinstance(command, Create | SyncFromCode)
-        for each in command.definition.calendars
+        for calendar in command.definition.calendars
     }
     stored = {name: to_schedule(detail) for name, detail in details.items()}
-    names |= {each for name, command in commands for each in command.calendars_after(stored.get(name))}
+    names |= {calendar for name, command in commands for calendar in command.calendars_after(stored.get(name))}
     closed = await calendar_contents(db, namespace, sorted(names)) if names else {}
-    left: list[Named] = []
-    made: list[tuple[Command, Change, int | None]] = []
+    remaining: list[Named] = []
+    applied: list[tuple[Command, Change, int | None]] = []
     for name, command in commands:
         detail, schedule = details.get(name), stored.get(name)
-        found = facts.get(schedule.id, NO_FACTS) if schedule else NO_FACTS
-        due = detail is not None and may.plan(marks[name]) and is_due(detail, at)
+        schedule_facts = facts.get(schedule.id, NO_FACTS) if schedule else NO_FACTS
+        due = detail is not None and may.plan(fingerprints[name]) and is_due(detail, at)
         unreadable = schedule is not None and schedule.definition is None
-        if due or unreadable or _has_keys(command, schedule, found):
-            left.append((name, command))
+        if due or unreadable or _has_keys(command, schedule, schedule_facts):
+            remaining.append((name, command))
             continue
-        done = command.apply(schedule, name, replace(found, calendars=closed), at.timestamp())
+        done = command.apply(schedule, name, replace(schedule_facts, calendars=closed), at.timestamp())
         if done.plan.runs or done.plan.cancel or done.plan.stop:
-            left.append((name, command))
+            remaining.append((name, command))
         elif done.makes_revision:
-            made.append((command, done, None if detail is None else detail["last_skip_id"]))
-    if made:
-        await _write(db, known, may, namespace, made, stored, at)
-    return left
+            applied.append((command, done, None if detail is None else detail["last_skip_id"]))
+    if applied:
+        await _write(db, revisions, may, namespace, applied, stored, at)
+    return remaining
 
 
 def _has_keys(command: Command, schedule: Schedule | None, facts: Facts) -> bool:
-    """Places of a concurrency key are given one after the other."""
+    """True if slots of a concurrency key are involved, which are assigned one by one."""
     definitions = [schedule.definition if schedule else None, getattr(command, "definition", None)]
     keyed = any(definition is not None and definition.concurrency_key is not None for definition in definitions)
     return keyed or any(run.key is not None for run in facts.active)
@@ -173,59 +173,59 @@ def _has_keys(command: Command, schedule: Schedule | None, facts: Facts) -> bool
 
 async def _write(
     db: Session,
-    known: RevisionCache,
+    revisions: RevisionCache,
     may: PlanningPermission,
     namespace: str,
-    made: Iterable[tuple[Command, Change, int | None]],
+    applied: Iterable[tuple[Command, Change, int | None]],
     stored: dict[str, Schedule],
     now: datetime,
 ) -> None:
-    """Schedules, their cursors, revisions and audit rows; then what was decided of their ticks."""
-    changes = list(made)
+    """Write schedules, cursors, revisions and audit rows, then the decisions about their ticks."""
+    changes = list(applied)
     after = [done.schedule for _, done, _ in changes]
-    definitions = {each.name: json_text(dict(each.definition_json)) for each in after}
-    if new := [each for each in after if each.name not in stored]:
+    definitions = {schedule.name: json_text(dict(schedule.definition_json)) for schedule in after}
+    if new := [schedule for schedule in after if schedule.name not in stored]:
         rows = await db.fetch(
             "insert_schedules",
             namespace=namespace,
-            names=texts([each.name for each in new]),
-            definitions=texts([definitions[each.name] for each in new]),
-            revisions=numbers(each.revision for each in new),
+            names=texts([schedule.name for schedule in new]),
+            definitions=texts([definitions[schedule.name] for schedule in new]),
+            revisions=numbers(schedule.revision for schedule in new),
             now=now,
         )
         ids: dict[str, int] = dict(rows)
-        after = [replace(each, id=ids[each.name]) if each.name in ids else each for each in after]
+        after = [replace(schedule, id=ids[schedule.name]) if schedule.name in ids else schedule for schedule in after]
     columns: dict[str, Any] = {
-        "ids": numbers(each.id for each in after),
-        "definitions": texts([definitions[each.name] for each in after]),
-        "revisions": numbers(each.revision for each in after),
+        "ids": numbers(schedule.id for schedule in after),
+        "definitions": texts([definitions[schedule.name] for schedule in after]),
+        "revisions": numbers(schedule.revision for schedule in after),
     }
-    marks = texts([each.fingerprint for each in after])
-    pauses = [each.pause for each in after]
+    fingerprints = texts([schedule.fingerprint for schedule in after])
+    pauses = [schedule.pause for schedule in after]
     await db.execute(
         "write_schedules",
         **columns,
-        apps=texts([each.app for each in after]),
-        fingerprints=marks,
-        field_overrides=texts([json_text(dict(each.field_overrides)) for each in after]),
+        apps=texts([schedule.app for schedule in after]),
+        fingerprints=fingerprints,
+        field_overrides=texts([json_text(dict(schedule.field_overrides)) for schedule in after]),
         paused_by=texts([pause.by if pause else None for pause in pauses]),
         pause_notes=texts([pause.note if pause else None for pause in pauses]),
         paused_until=numbers(pause.until if pause else None for pause in pauses),
-        errors=texts([each.error for each in after]),
+        errors=texts([schedule.error for schedule in after]),
         now=now,
     )
     await db.execute("write_cursor_revisions", **columns, zones=may.zones.cursor_generation)
-    told = {
+    actors = {
         "actions": texts([done.action for _, done, _ in changes]),
         "actors": texts([command.actor for command, _, _ in changes]),
         "details": texts([json_text(dict(done.detail)) for _, done, _ in changes]),
     }
-    await db.execute("write_revisions", **columns, **told, fingerprints=marks, now=now)
+    await db.execute("write_revisions", **columns, **actors, fingerprints=fingerprints, now=now)
     decided = [
         ScheduleDecision(schedule, done.plan, schedule.definition, last_skip_id, command.actor, edited=True)
         for schedule, (command, done, last_skip_id) in zip(after, changes, strict=True)
     ]
     by, why = changes[0][0].actor, reason(changes[0][1])
-    await write_plans(db, known, decided, now, reason=why, by=by)
-    names = texts([each.name for each in after])
-    await db.execute("write_audits", ids=columns["ids"], names=names, **told, namespace=namespace, now=now)
+    await write_plans(db, revisions, decided, now, reason=why, by=by)
+    names = texts([schedule.name for schedule in after])
+    await db.execute("write_audits", ids=columns["ids"], names=names, **actors, namespace=namespace, now=now)

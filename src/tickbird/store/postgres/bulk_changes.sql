@@ -1,7 +1,7 @@
--- Many changes in one transaction, as sets: what changes.sql does for one schedule.
+-- Many changes in one transaction, as sets: the same as schedule_changes.sql does for one schedule.
 
 -- name: lock_named
--- As lock_schedule, in one order for all who do this.
+-- Like lock_schedule, in one order for all sessions.
 SELECT s.id, s.name, c.zone_generation
 FROM tickbird.schedules AS s
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id

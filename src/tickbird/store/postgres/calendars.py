@@ -54,7 +54,7 @@ class PostgresCalendars(NounStore, CalendarStore):
         deleted = await db.fetch("delete_calendar", namespace=namespace, name=name, now=now)
         if deleted:
             check_revision(name, deleted[0][1], revision)
-        # Asked while its row is locked: readers of it have committed, and there are no new ones.
+        # Read while its row is locked: earlier readers have committed, and there are no new ones.
         bounds = {"namespace": namespace, "name": name, "after": "", "limit": _MAX_NAMED}
         if users := await db.fetch_named("schedules_with_calendar", **bounds):
             raise calendar_in_use(name, [row["name"] for row in users])
@@ -79,7 +79,6 @@ class PostgresCalendars(NounStore, CalendarStore):
 async def put_calendar(
     db: Session, namespace: str, update: CalendarUpdate, actor: str, now: datetime | None
 ) -> CalendarRecord:
-    """Insert or replace a calendar."""
     [row] = await db.fetch_named(
         "put_calendar",
         namespace=namespace,
@@ -91,7 +90,7 @@ async def put_calendar(
         now=now,
     )
     calendar = _record(row)
-    # The row is locked now; if the revision is another one, the transaction is rolled back.
+    # The row is locked now; if its revision is another one, the transaction is rolled back.
     check_revision(update.name, calendar.revision - 1, update.revision)
     detail = {"calendar": update.name, "revision": calendar.revision, "definition": dict(update.definition)}
     await write_audit(db, calendar.changed_at, actor, "put_calendar", namespace, detail=detail)

@@ -1,4 +1,4 @@
--- Calendars: what people define, what it closes, and which schedules name it.
+-- Calendars: their definitions, their closed days, and the schedules that use them.
 
 -- name: list_calendars
 SELECT name, definition, closed, source, revision, created_at, changed_at, changed_by
@@ -8,7 +8,7 @@ ORDER BY name
 LIMIT %(limit)s::bigint;
 
 -- name: calendar_contents
--- Held, so that whoever puts one of them afterwards finds the schedule that relies on it.
+-- Locked, so that a later change of one of them sees the schedule that relies on it.
 SELECT name, CASE WHEN name = ANY(%(names)s::text[]) THEN closed END
 FROM tickbird.calendars
 WHERE namespace = %(namespace)s

@@ -1,4 +1,4 @@
-"""What a dashboard reads, on PostgreSQL."""
+"""Queries of the dashboard on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ from tickbird.store.postgres.rows import numbers, texts, to_run, to_schedules
 from tickbird.store.protocol.dashboard import DashboardStore
 from tickbird.store.shared.json_columns import as_object
 
-# Of what has ended lately in all namespaces, so much is looked through for one.
+# The number of recently ended runs of all namespaces that are read for one namespace.
 _RECENT: Final = 10_000
 
 
 class PostgresDashboard(NounStore, DashboardStore):
     async def schedules(
-        self, namespace: str, wanted: ScheduleFilter, *, after: str = "", before: str | None = None, limit: int = 100
+        self, namespace: str, filters: ScheduleFilter, *, after: str = "", before: str | None = None, limit: int = 100
     ) -> Sequence[ScheduleSummary]:
-        bounds = {**await self._filter(namespace, wanted), "limit": limit}
+        bounds = {**await self._filter(namespace, filters), "limit": limit}
         if before is None:
             page: list[tuple[int, str | None]] = await self._db.fetch("list_versions", after=after, **bounds)
         else:
             rows = await self._db.fetch("find_schedules_before", before=before, **bounds)
             page = [(row[0], None) for row in reversed(rows)]
         cache = self._db.summaries
-        cached = {one: summary for one, version in page if version and (summary := cache.get((one, version)))}
-        if missing := {one: version for one, version in page if one not in cached}:
+        cached = {key: summary for key, version in page if version and (summary := cache.get((key, version)))}
+        if missing := {key: version for key, version in page if key not in cached}:
             for summary in await self._read_summaries(missing):
                 cached[summary.schedule.id] = summary
-                # One that cannot be read may become readable without a change, by an installed plug-in.
+                # An unreadable one may become readable without a change, by an installed plug-in.
                 if summary.version is not None and summary.schedule.definition is not None:
                     cache.put((summary.schedule.id, summary.version), summary, size_of(summary))
-        return [cached[one] for one, _ in page if one in cached]
+        return [cached[schedule_id] for schedule_id, _ in page if schedule_id in cached]
 
-    async def _read_summaries(self, wanted: Mapping[int, str | None]) -> list[ScheduleSummary]:
-        rows = await self._db.fetch_named("list_these", ids=numbers(list(wanted)))
-        last = await self._these_runs([row["last_run_id"] for row in rows if row["last_run_id"] is not None])
+    async def _read_summaries(self, versions: Mapping[int, str | None]) -> list[ScheduleSummary]:
+        rows = await self._db.fetch_named("summarize_schedules", ids=numbers(list(versions)))
+        last = await self._read_runs([row["last_run_id"] for row in rows if row["last_run_id"] is not None])
         return [
             ScheduleSummary(
                 schedule=schedule,
@@ -71,14 +71,14 @@ class PostgresDashboard(NounStore, DashboardStore):
                 failure_streak=row["failure_streak"],
                 held=row["held"],
                 last_run_at=row["last_run_at"],
-                version=wanted[schedule.id],
+                version=versions[schedule.id],
             )
             for row, schedule in zip(rows, await to_schedules(rows), strict=True)
         ]
 
-    async def count_schedules(self, namespace: str, wanted: ScheduleFilter, maximum: int = 10_000) -> CappedCount:
+    async def count_schedules(self, namespace: str, filters: ScheduleFilter, maximum: int = 10_000) -> CappedCount:
         [(number,)] = await self._db.fetch(
-            "count_schedules", limit=maximum + 1, **await self._filter(namespace, wanted)
+            "count_schedules", limit=maximum + 1, **await self._filter(namespace, filters)
         )
         return CappedCount(min(number, maximum), number > maximum)
 
@@ -86,22 +86,22 @@ class PostgresDashboard(NounStore, DashboardStore):
         rows = await self._db.fetch("dependents", namespace=namespace, name=name, limit=limit)
         return [row[0] for row in rows]
 
-    async def _filter(self, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
-        states = texts(list(wanted.states or LISTED_STATES))
-        among = frozenset(await self._failing(namespace)) if wanted.failing else None
-        if wanted.states and "active" not in wanted.states:
-            rows = await self._db.fetch("resting_schedules", states=states, maximum=MAX_IDLE)
-            # Where there are more, a page of them is soon found without knowing which.
+    async def _filter(self, namespace: str, filters: ScheduleFilter) -> dict[str, Any]:
+        states = texts(list(filters.states or LISTED_STATES))
+        among = frozenset(await self._failing(namespace)) if filters.failing else None
+        if filters.states and "active" not in filters.states:
+            rows = await self._db.fetch("idle_schedules", states=states, maximum=MAX_IDLE)
+            # If there are more, a page of them is read quickly without their ids.
             if len(rows) < MAX_IDLE:
                 resting = frozenset(row[0] for row in rows)
                 among = resting if among is None else among & resting
         return {
             "namespace": namespace,
-            "contains": wanted.contains,
+            "contains": filters.contains,
             "states": states,
-            "tag": wanted.tag,
-            "app": wanted.app,
-            "queue": wanted.queue,
+            "tag": filters.tag,
+            "app": filters.app,
+            "queue": filters.queue,
             "among": None if among is None else numbers(among),
         }
 
@@ -109,29 +109,29 @@ class PostgresDashboard(NounStore, DashboardStore):
         return [row[0] for row in await self._db.fetch("failing_schedules", namespace=namespace, maximum=MAX_FAILED)]
 
     async def newest_points(
-        self, ids: Collection[int], each: int = 60
+        self, ids: Collection[int], per_schedule: int = 60
     ) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
-        return await self._points(ids, each)
+        return await self._points(ids, per_schedule)
 
     async def _points(
-        self, ids: Collection[int], each: int, first: datetime | None = None, last: datetime | None = None
+        self, ids: Collection[int], per_schedule: int, first: datetime | None = None, last: datetime | None = None
     ) -> tuple[list[RunPoint], list[SkipPoint]]:
-        bounds = {"ids": numbers(ids), "each": each, "first": first, "last": last}
-        runs = [RunPoint(*row) for row in await self._db.fetch("run_marks", **bounds)]
-        return runs, [SkipPoint(*row) for row in await self._db.fetch("skip_marks", **bounds)]
+        bounds = {"ids": numbers(ids), "each": per_schedule, "first": first, "last": last}
+        runs = [RunPoint(*row) for row in await self._db.fetch("run_points", **bounds)]
+        return runs, [SkipPoint(*row) for row in await self._db.fetch("skip_points", **bounds)]
 
     async def timeline(
-        self, namespace: str, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100
+        self, namespace: str, first: datetime, last: datetime, *, schedules: int = 50, per_schedule: int = 100
     ) -> Timeline:
         bounds = {"namespace": namespace, "last": last, "maximum": _RECENT, "limit": schedules + 1}
-        lively = [row[0] for row in await self._db.fetch("lively_schedules", first=first, **bounds)]
-        coming = [row[0] for row in await self._db.fetch("coming_schedules", **bounds)]
-        ids = list(dict.fromkeys((*lively[:schedules], *coming[:schedules])))
-        marks = newest_points(*await self._points(ids, each, first, last), each)
+        active = [row[0] for row in await self._db.fetch("active_schedules", first=first, **bounds)]
+        upcoming = [row[0] for row in await self._db.fetch("upupcoming_schedules", **bounds)]
+        ids = list(dict.fromkeys((*active[:schedules], *upcoming[:schedules])))
+        points = newest_points(*await self._points(ids, per_schedule, first, last), per_schedule)
         return Timeline(
-            schedules=await self._these_schedules(ids),
-            marks=marks,
-            capped=max(len(lively), len(coming)) > schedules,
+            schedules=await self._read_schedules(ids),
+            marks=points,
+            capped=max(len(active), len(upcoming)) > schedules,
         )
 
     async def timings(
@@ -148,11 +148,11 @@ class PostgresDashboard(NounStore, DashboardStore):
         ids = await self._failing(namespace)
         rows = await self._db.fetch("streaks", ids=numbers(ids), limit=limit + 1) if ids else []
         errors = dict(await self._db.fetch("errors_of", ids=numbers(row[3] for row in rows)))
-        found = [
+        streaks = [
             FailureStreak(schedule=name, failures=failures, since=since, run_id=run_id, error=errors.get(run_id, ""))
             for name, failures, since, run_id in rows
         ]
-        return found[:limit], len(found) > limit
+        return streaks[:limit], len(streaks) > limit
 
     async def late_runs(self, namespace: str, before: datetime, limit: int = 100) -> tuple[Sequence[OverdueRun], bool]:
         rows = await self._db.fetch_named(
@@ -162,12 +162,14 @@ class PostgresDashboard(NounStore, DashboardStore):
         return late, len(rows) > limit
 
     async def overdue(self, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
-        rows = await self._db.fetch("coming_schedules", namespace=namespace, last=before, maximum=_RECENT, limit=limit)
-        return await self._these_schedules([row[0] for row in rows])
+        rows = await self._db.fetch(
+            "upcoming_schedules", namespace=namespace, last=before, maximum=_RECENT, limit=limit
+        )
+        return await self._read_schedules([row[0] for row in rows])
 
-    async def _these_schedules(self, ids: Sequence[int]) -> list[Schedule]:
+    async def _read_schedules(self, ids: Sequence[int]) -> list[Schedule]:
         rows = {row["id"]: row for row in await self._db.fetch_named("read_schedules", ids=numbers(ids))} if ids else {}
-        return await to_schedules([rows[one] for one in ids if one in rows])
+        return await to_schedules([rows[schedule_id] for schedule_id in ids if schedule_id in rows])
 
     async def load(
         self, namespace: str, *, after: int = 0, limit: int = 1_000, durations: bool = True
@@ -184,47 +186,47 @@ class PostgresDashboard(NounStore, DashboardStore):
     async def runs(
         self,
         namespace: str,
-        wanted: RunFilter,
+        filters: RunFilter,
         *,
         before: int | None = None,
         after: int | None = None,
         limit: int = 100,
     ) -> KeysetPage[RunRecord]:
-        statuses = set(wanted.statuses)
+        statuses = set(filters.statuses)
         bounds = {
             "namespace": namespace,
-            "schedule": wanted.schedule,
+            "schedule": filters.schedule,
             "status": min(statuses, default=None),
             "statuses": texts(sorted(statuses)) if statuses else None,
-            "origin": wanted.origin,
-            "target": wanted.target,
-            "target_kind": wanted.target_kind,
-            "worker": wanted.worker,
-            "queue": wanted.queue,
-            "key": wanted.key,
-            "since": wanted.since,
-            "until": wanted.until,
-            "error": wanted.error,
+            "origin": filters.origin,
+            "target": filters.target,
+            "target_kind": filters.target_kind,
+            "worker": filters.worker,
+            "queue": filters.queue,
+            "key": filters.key,
+            "since": filters.since,
+            "until": filters.until,
+            "error": filters.error,
         }
-        rare = wanted.schedule is None and len(statuses) == 1 and statuses <= {"failed", "cancelled"}
-        name = "find_unwell" if rare else "find_runs" if wanted.schedule is None else "find_runs_of"
-        page = await self._going(wanted, bounds, before, after, limit) if wanted.is_going else None
+        rare = filters.schedule is None and len(statuses) == 1 and statuses <= {"failed", "cancelled"}
+        name = "find_unsuccessful" if rare else "find_runs" if filters.schedule is None else "find_runs_of"
+        page = await self._pick_active(filters, bounds, before, after, limit) if filters.is_going else None
         if page is None:
             rows, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
             page = KeysetPage([row[0] for row in rows], reached)
-        runs = await self._these_runs(page.rows)
-        return KeysetPage([runs[each] for each in page.rows if each in runs], page.reached)
+        runs = await self._read_runs(page.rows)
+        return KeysetPage([runs[run_id] for run_id in page.rows if run_id in runs], page.reached)
 
-    async def _going(
-        self, wanted: RunFilter, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
+    async def _pick_active(
+        self, filters: RunFilter, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
     ) -> KeysetPage[int] | None:
-        """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
-        name = "pick_going" if wanted.key is None else "pick_going_of_key"
-        found = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED, "limit": limit + 1}
-        [(looked, ids)] = await self._db.fetch(name, **found)
-        return page_of_going(looked, ids, MAX_EXAMINED, after, limit)
+        """A page of ids of active runs; None if there are so many that a walk by id is faster."""
+        name = "pick_active" if filters.key is None else "pick_active_of_key"
+        values = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED, "limit": limit + 1}
+        [(examined, ids)] = await self._db.fetch(name, **values)
+        return page_of_going(examined, ids, MAX_EXAMINED, after, limit)
 
-    async def _these_runs(self, ids: Sequence[int]) -> dict[int, RunRecord]:
+    async def _read_runs(self, ids: Sequence[int]) -> dict[int, RunRecord]:
         if not ids:
             return {}
         return {row["id"]: to_run(row) for row in await self._db.fetch_named("read_runs", ids=numbers(ids))}
@@ -232,7 +234,7 @@ class PostgresDashboard(NounStore, DashboardStore):
     async def audit(
         self,
         namespace: str,
-        wanted: AuditFilter,
+        filters: AuditFilter,
         *,
         before: int | None = None,
         after: int | None = None,
@@ -240,13 +242,13 @@ class PostgresDashboard(NounStore, DashboardStore):
     ) -> KeysetPage[AuditEntry]:
         bounds = {
             "namespace": namespace,
-            "actor": wanted.actor,
-            "action": wanted.action,
-            "schedule": wanted.schedule,
-            "since": wanted.since,
-            "until": wanted.until,
+            "actor": filters.actor,
+            "action": filters.action,
+            "schedule": filters.schedule,
+            "since": filters.since,
+            "until": filters.until,
         }
-        name = "find_audit" if wanted.schedule is None else "find_audit_of"
+        name = "find_audit" if filters.schedule is None else "find_audit_of"
         rows, reached = self._cut(await self._find(name, bounds, before, after, limit), limit, after)
         return KeysetPage([AuditEntry(*(*row[:6], as_object(row[6]))) for row in rows], reached)
 
@@ -267,11 +269,11 @@ class PostgresDashboard(NounStore, DashboardStore):
 
     @staticmethod
     def _cut(rows: list[tuple[Any, ...]], limit: int, after: int | None) -> tuple[list[tuple[Any, ...]], int | None]:
-        """The page, newest first, and where the next begins; the last two columns are the place and if it is wanted."""
-        found = [row for row in rows if row[-1]][:limit]
+        """The page, newest first, and the start of the next; the last two columns: position, and whether it matches."""
+        matching = [row for row in rows if row[-1]][:limit]
         reached = None
         if sum(bool(row[-1]) for row in rows) > limit:
-            reached = found[-1][0]
+            reached = matching[-1][0]
         elif rows and rows[-1][-2] == MAX_EXAMINED:
             reached = rows[-1][0]
-        return (found if after is None else found[::-1]), reached
+        return (matching if after is None else matching[::-1]), reached

@@ -1,6 +1,6 @@
--- What a dashboard reads; runs are in `dashboard_runs.sql`. Each statement looks at no more rows than its bounds say,
--- however many are stored, but for those that look for schedules: these may walk the narrow table `schedule_search`.
--- `{name}` stands for the text below `-- fragment: name`.
+-- Queries of the dashboard; runs are in `dashboard_runs.sql`. Each statement reads no more rows than its bounds allow,
+-- whatever the size of the store. Exception: searches for schedules may walk the narrow table `schedule_search`.
+-- `{name}` is replaced by the text below `-- fragment: name`.
 
 -- fragment: from_matching_schedules
 FROM tickbird.schedule_search AS l
@@ -12,7 +12,7 @@ WHERE l.namespace = %(namespace)s
     AND (%(among)s::bigint[] IS NULL OR l.schedule_id IN (SELECT unnest(%(among)s::bigint[])))
     AND (%(tag)s::text IS NULL OR strpos(l.search_text, E'\n' || lower(%(tag)s) || E'\n') > 0)
     AND c.state = ANY(%(states)s::text[])
-    -- The search text has words and tags alike, so the tags themselves are read too, but only if one is asked for.
+    -- The search text contains words and tags, so the tags are read too, but only if a tag is requested.
     AND CASE WHEN %(tag)s::text IS NULL THEN true ELSE (
         SELECT s.definition -> 'tags' ? %(tag)s FROM tickbird.schedules AS s WHERE s.id = l.schedule_id
     ) END
@@ -26,14 +26,14 @@ LIMIT %(limit)s;
 -- name: count_schedules
 SELECT count(*) FROM (SELECT {from_matching_schedules} LIMIT %(limit)s) AS found;
 
--- name: resting_schedules
+-- name: idle_schedules
 SELECT schedule_id FROM tickbird.cursors
 WHERE state = ANY(%(states)s::text[]) AND state IN ('paused', 'parked', 'ended', 'deleted')
 LIMIT %(maximum)s;
 
 -- name: failing_schedules
--- Of the schedules that failed lately, those that have not succeeded since. Where there are more failures than are looked
--- at, one that fails all the time must not hide others: then it goes on from schedule to schedule, a step each.
+-- Schedules that failed recently and have not succeeded since. If there are more failures than are read, one schedule that
+-- always fails must not hide others: the statement then steps from schedule to schedule.
 WITH RECURSIVE failures AS MATERIALIZED (
     SELECT schedule_id FROM tickbird.runs
     WHERE namespace = %(namespace)s AND status = 'failed' AND status IN ('failed', 'cancelled')
@@ -65,7 +65,7 @@ FROM (
     SELECT schedule_id FROM failures WHERE schedule_id IS NOT NULL
     UNION
     SELECT schedule_id FROM others
-    -- Not a join: the planner would scan all schedules of the namespace, instead of looking each one up by its key.
+    -- Not a join: the query planner would scan all schedules of the namespace, instead of reading each by its key.
     WHERE (SELECT s.namespace FROM tickbird.schedules AS s WHERE s.id = others.schedule_id) = %(namespace)s
 ) AS lately
 CROSS JOIN LATERAL (
@@ -75,7 +75,7 @@ CROSS JOIN LATERAL (
 ) AS newest
 WHERE newest.status = 'failed';
 
--- fragment: told_runs
+-- fragment: ended_runs
 -- Of a schedule s: the newest hundred runs that succeeded or failed; `good` counts the successes since each.
 SELECT told.*, count(*) FILTER (WHERE told.status = 'succeeded') OVER (ORDER BY told.id DESC) AS good
 FROM (
@@ -85,7 +85,7 @@ FROM (
 ) AS told
 
 -- fragment: last_run_at
--- The newest run has begun, or one of the hundred before it, or else the newest that succeeded or failed.
+-- The start of the newest run or of one of the hundred before it; otherwise of the newest that succeeded or failed.
 coalesce(
     (
         SELECT n.started_at
@@ -105,14 +105,14 @@ coalesce(
 )
 
 -- fragment: failure_streak
-(SELECT count(*) FROM ({told_runs}) AS f WHERE f.good = 0)
+(SELECT count(*) FROM ({ended_runs}) AS f WHERE f.good = 0)
 
 -- fragment: held_runs
 (SELECT count(*) FROM tickbird.runs AS r WHERE r.schedule_id = s.id AND r.status = 'waiting' AND r.lane = 2)
 
 -- name: list_versions
--- A page of schedules, each with a text that is another one after any change of what a list shows of it: the
--- transactions that wrote its rows and its newest run, and the values that depend on other runs.
+-- A page of schedules, each with a version text that changes with every change of a listed value: the transactions that
+-- wrote its rows and its newest run, and the values that depend on other runs.
 SELECT
     s.id,
     CASE
@@ -133,7 +133,7 @@ FROM (
     ORDER BY l.name
     LIMIT %(limit)s
 ) AS page
--- Each by its key, however the planner estimates the page.
+-- Read each by its key, whatever the estimate for the page.
 CROSS JOIN LATERAL (SELECT s.id, s.xmin FROM tickbird.schedules AS s WHERE s.id = page.schedule_id OFFSET 0) AS s
 LEFT JOIN LATERAL (
     SELECT r.id, r.xmin, r.started_at FROM tickbird.runs AS r
@@ -147,7 +147,7 @@ LEFT JOIN LATERAL (
 ) AS told ON true
 ORDER BY page.name;
 
--- name: list_these
+-- name: summarize_schedules
 SELECT
     s.*,
     (SELECT r.id FROM tickbird.runs AS r WHERE r.schedule_id = s.id ORDER BY r.id DESC LIMIT 1) AS last_run_id,
@@ -158,26 +158,26 @@ FROM tickbird.schedule_details AS s
 WHERE s.id = ANY(%(ids)s::bigint[]);
 
 -- name: streaks
--- Of schedules that fail: how many runs failed since one succeeded, and since when.
+-- Of failing schedules: the number of failures since the last success, and their start.
 SELECT s.name, count(*)::integer, min(f.finished_at), max(f.id)
 FROM tickbird.schedules AS s
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id AND c.state <> 'deleted'
-CROSS JOIN LATERAL ({told_runs}) AS f
+CROSS JOIN LATERAL ({ended_runs}) AS f
 WHERE s.id = ANY(%(ids)s::bigint[]) AND f.good = 0
 GROUP BY s.name
 ORDER BY max(f.id) DESC
 LIMIT %(limit)s;
 
 -- fragment: first_start
--- When the first attempt of a run n began.
+-- The start of the first attempt of a run n.
 CASE
     WHEN n.attempt > 1
         THEN coalesce((SELECT min(a.started_at) FROM tickbird.attempts AS a WHERE a.run_id = n.id), n.started_at)
     ELSE n.started_at
 END
 
--- name: run_marks
--- The newest of each schedule; of these, those that touch the time that is asked for.
+-- name: run_points
+-- The newest of each schedule; of these, the ones that overlap the requested range.
 SELECT r.*
 FROM unnest(%(ids)s::bigint[]) AS wanted(id)
 CROSS JOIN LATERAL (
@@ -190,7 +190,7 @@ CROSS JOIN LATERAL (
 WHERE (r.finished_at IS NULL OR r.finished_at >= coalesce(%(first)s::timestamptz, '-infinity'))
     AND r.due_at <= coalesce(%(last)s::timestamptz, 'infinity');
 
--- name: skip_marks
+-- name: skip_points
 SELECT s.*
 FROM unnest(%(ids)s::bigint[]) AS wanted(id)
 CROSS JOIN LATERAL (
@@ -203,8 +203,8 @@ CROSS JOIN LATERAL (
 WHERE s.last_at >= coalesce(%(first)s::timestamptz, '-infinity')
     AND s.first_at <= coalesce(%(last)s::timestamptz, 'infinity');
 
--- name: lively_schedules
--- Schedules with runs in a time: those that failed first, then those that run, then the others, last active first.
+-- name: active_schedules
+-- Schedules with runs in a range: failed ones first, then running ones, then the others, most recently active first.
 WITH seen AS MATERIALIZED (
     (
         SELECT schedule_id, namespace, finished_at AS at, status = 'failed' AS failed, false AS running
@@ -248,7 +248,7 @@ GROUP BY schedule_id
 ORDER BY bool_or(failed) DESC, bool_or(running) DESC, max(at) DESC, schedule_id
 LIMIT %(limit)s;
 
--- name: coming_schedules
+-- name: upcoming_schedules
 SELECT c.schedule_id
 FROM (
     SELECT schedule_id, next_run_at FROM tickbird.cursors
@@ -321,7 +321,7 @@ SELECT
 FROM (
     SELECT id, name, namespace, definition FROM tickbird.schedules WHERE id > %(after)s ORDER BY id
 ) AS s
--- The bound on both sides: a page far behind must not begin with the first cursor.
+-- A bound on both sides: a late page must not start with the first cursor.
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id AND c.schedule_id > %(after)s
 WHERE s.namespace = %(namespace)s AND c.state = 'active' AND NOT s.definition @> '{"shadow": true}'
 ORDER BY s.id
@@ -330,8 +330,8 @@ LIMIT %(limit)s;
 -- name: key_of_run
 SELECT idempotency_key FROM tickbird.runs WHERE id = %(id)s AND namespace = %(namespace)s;
 
--- Pages of the audit log: as many entries are looked at as `maximum` says. The last of these is given as well, wanted or not,
--- so that the next page can begin after it.
+-- Pages of the audit log: at most `maximum` entries are read. The last of these is returned even if it does not match, so
+-- that the next page can start after it.
 
 -- fragment: audit_columns
 id, created_at, actor, action, schedule, run_id, detail

@@ -1,7 +1,7 @@
--- Pages of runs of a dashboard, newest first. Each walks an index that has only what it looks for, or nearly so: among ten
--- million runs that succeeded, a page of those that did not is found at once. `before` is a bound of the index also if it
--- is not given; as a condition of its own it would be looked at row by row, from the newest on.
--- `{name}` stands for the text below `-- fragment: name`.
+-- Pages of runs for the dashboard, newest first. Each walks an index that contains little else than the result: a page of
+-- unsuccessful runs is read at once even among ten million successes. `before` is a bound of the index even if it is not
+-- given; as a separate condition it would be checked row by row, from the newest on.
+-- `{name}` is replaced by the text below `-- fragment: name`.
 
 -- fragment: before
 coalesce(%(before)s::bigint, 9223372036854775807)
@@ -9,7 +9,7 @@ coalesce(%(before)s::bigint, 9223372036854775807)
 -- fragment: of_schedule
 schedule_id = (SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s)
 
--- fragment: is_unwell
+-- fragment: is_unsuccessful
 -- The second condition is that of the index.
 status = %(status)s AND status IN ('failed', 'cancelled')
 
@@ -27,14 +27,14 @@ status = %(status)s AND status IN ('failed', 'cancelled')
     AND (%(until)s::timestamptz IS NULL OR due_at < %(until)s)
     AND (%(error)s = '' OR strpos(lower(coalesce(error, '')), lower(%(error)s)) > 0)
 
--- fragment: wanted_page
--- The last run that was looked at is given as well, wanted or not, so that the next page can begin after it.
+-- fragment: filtered_page
+-- The last run that was read is returned even if it does not match, so that the next page can start after it.
 SELECT id, place, wanted FROM seen
 WHERE wanted OR place = %(maximum)s
 LIMIT %(limit)s
 
 -- name: find_runs
--- Written for the index by namespace, as list_runs.
+-- Written for the index by namespace, like list_runs.
 WITH seen AS (
     SELECT id, row_number() OVER (ORDER BY namespace DESC, id DESC) AS place, {status_filter} AND {run_filter} AS wanted
     FROM tickbird.runs
@@ -42,7 +42,7 @@ WITH seen AS (
     ORDER BY namespace DESC, id DESC
     LIMIT %(maximum)s
 )
-{wanted_page};
+{filtered_page};
 
 -- name: find_runs_after
 WITH seen AS (
@@ -53,7 +53,7 @@ WITH seen AS (
     ORDER BY namespace, id
     LIMIT %(maximum)s
 )
-{wanted_page};
+{filtered_page};
 
 -- name: find_runs_of
 WITH seen AS (
@@ -63,7 +63,7 @@ WITH seen AS (
     ORDER BY id DESC
     LIMIT %(maximum)s
 )
-{wanted_page};
+{filtered_page};
 
 -- name: find_runs_of_after
 WITH seen AS (
@@ -73,33 +73,33 @@ WITH seen AS (
     ORDER BY id
     LIMIT %(maximum)s
 )
-{wanted_page};
+{filtered_page};
 
--- name: find_unwell
--- Of one status that few have: its own index finds them, also far back.
+-- name: find_unsuccessful
+-- Of one rare status: its own index finds them, however old they are.
 WITH seen AS (
     SELECT id, row_number() OVER (ORDER BY id DESC) AS place, {run_filter} AS wanted
     FROM tickbird.runs
-    WHERE namespace = %(namespace)s AND {is_unwell} AND id < {before}
+    WHERE namespace = %(namespace)s AND {is_unsuccessful} AND id < {before}
     ORDER BY id DESC
     LIMIT %(maximum)s
 )
-{wanted_page};
+{filtered_page};
 
--- name: find_unwell_after
+-- name: find_unsuccessful_after
 WITH seen AS (
     SELECT id, row_number() OVER (ORDER BY id) AS place, {run_filter} AS wanted
     FROM tickbird.runs
-    WHERE namespace = %(namespace)s AND {is_unwell} AND id > %(after)s::bigint
+    WHERE namespace = %(namespace)s AND {is_unsuccessful} AND id > %(after)s::bigint
     ORDER BY id
     LIMIT %(maximum)s
 )
-{wanted_page};
+{filtered_page};
 
--- fragment: going_columns
+-- fragment: picked_columns
 id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error
 
--- fragment: going_page
+-- fragment: picked_page
 ARRAY(
     SELECT id FROM seen
     WHERE namespace = %(namespace)s
@@ -111,61 +111,61 @@ ARRAY(
     LIMIT %(limit)s
 )
 
--- name: pick_going
--- Runs that are not over, by their own indexes, however far back they are; these know no order of a page, so those that
--- were looked at are sorted. The first column tells how many that were of the status that has most: if these are as many
--- as may be, there are others.
+-- name: pick_active
+-- Runs that are not final, by their own indexes, however old they are. The indexes do not have the order of a page, so
+-- the result is sorted. The first column is the number of runs read for the status with the most: if it is the maximum,
+-- there are more.
 WITH seen AS MATERIALIZED (
     (
-        SELECT {going_columns} FROM tickbird.runs
+        SELECT {picked_columns} FROM tickbird.runs
         WHERE status = 'running' AND 'running' = ANY(%(statuses)s::text[])
         LIMIT %(maximum)s
     )
     UNION ALL
     (
-        SELECT {going_columns} FROM tickbird.runs
+        SELECT {picked_columns} FROM tickbird.runs
         WHERE 'queued' = ANY(%(statuses)s::text[])
             AND status = 'queued' AND namespace = %(namespace)s AND (%(queue)s::text IS NULL OR queue = %(queue)s)
         LIMIT %(maximum)s
     )
     UNION ALL
     (
-        SELECT {going_columns} FROM tickbird.runs
+        SELECT {picked_columns} FROM tickbird.runs
         WHERE status = 'waiting' AND 'waiting' = ANY(%(statuses)s::text[])
         LIMIT %(maximum)s
     )
 )
 SELECT
     (SELECT coalesce(max(number), 0) FROM (SELECT count(*) AS number FROM seen GROUP BY status) AS counted),
-    {going_page};
+    {picked_page};
 
--- name: pick_going_of_key
+-- name: pick_active_of_key
 WITH seen AS MATERIALIZED (
     (
-        SELECT {going_columns} FROM tickbird.runs
+        SELECT {picked_columns} FROM tickbird.runs
         WHERE namespace = %(namespace)s AND concurrency_key = %(key)s AND status IN ('queued', 'running')
         LIMIT %(maximum)s
     )
     UNION ALL
     (
-        SELECT {going_columns} FROM tickbird.runs
+        SELECT {picked_columns} FROM tickbird.runs
         WHERE namespace = %(namespace)s AND concurrency_key = %(key)s AND status = 'waiting'
         LIMIT %(maximum)s
     )
 )
 SELECT
     (SELECT greatest(count(*) FILTER (WHERE status = 'waiting'), count(*) FILTER (WHERE status <> 'waiting')) FROM seen),
-    {going_page};
+    {picked_page};
 
--- name: page_unwell
+-- name: page_unsuccessful
 SELECT * FROM tickbird.run_details
-WHERE namespace = %(namespace)s AND {is_unwell} AND id < {before}
+WHERE namespace = %(namespace)s AND {is_unsuccessful} AND id < {before}
 ORDER BY id DESC
 LIMIT %(limit)s;
 
--- name: page_unwell_of
+-- name: page_unsuccessful_of
 SELECT * FROM tickbird.run_details
-WHERE {of_schedule} AND {is_unwell} AND id < {before}
+WHERE {of_schedule} AND {is_unsuccessful} AND id < {before}
 ORDER BY id DESC
 LIMIT %(limit)s;
 
@@ -175,7 +175,7 @@ WHERE id = ANY(ARRAY(SELECT id FROM active WHERE id < {before} ORDER BY id DESC 
 ORDER BY id DESC
 
 -- name: page_active
--- There are as many as there is work to do, in no order that their indexes know.
+-- There are as many as there is work to do; their indexes do not have the order of a page.
 WITH active AS MATERIALIZED (
     SELECT id FROM tickbird.runs
     WHERE %(status)s = 'running' AND status = 'running' AND namespace = %(namespace)s

@@ -1,4 +1,4 @@
-"""Everything that `doctor` looks at on a PostgreSQL server, through a connection such as every worker makes."""
+"""The checks of `doctor` on a PostgreSQL server, through a connection like a worker's."""
 
 from __future__ import annotations
 
@@ -57,123 +57,121 @@ _SETTINGS: Final = (
     "synchronous_standby_names",
     "track_counts",
 )
-# A wake-up that has not arrived after so many seconds never does.
+# Seconds after which a wake-up counts as lost.
 _NOTIFY_TIMEOUT: Final = 2.0
 
 
 @dataclass
-class _Looker:
-    """Asks one thing at a time: what cannot be looked at is noted under its check, and the others go on."""
+class _Inspector:
+    """Runs one query at a time: a failed one is recorded for its check, and the others continue."""
 
     connection: Connection
     db: Session
-    place: str
+    location: str
     unseen: dict[str, str] = field(default_factory=dict)
 
     async def rows(self, check: str, name: str, **values: Any) -> list[tuple[Any, ...]]:
-        """The rows of a statement."""
         return await self._fetch(check, lambda: self.db.fetch(name, **values))
 
     async def named(self, check: str, name: str, **values: Any) -> list[dict[str, Any]]:
-        """The rows of a statement, as column → value."""
         return await self._fetch(check, lambda: self.db.fetch_named(name, **values))
 
-    async def _fetch(self, check: str, ask: Callable[[], Awaitable[list[T]]]) -> list[T]:
+    async def _fetch(self, check: str, query: Callable[[], Awaitable[list[T]]]) -> list[T]:
         try:
             async with self.connection.transaction():
-                await self.db.execute("examine_freely")
-                return await ask()
+                await self.db.execute("relax_planner")
+                return await query()
         except psycopg.Error as error:
             self.note(check, error)
             return []
 
     def note(self, check: str, error: psycopg.Error) -> None:
-        """This could not be looked at; but a connection that is lost ends it all."""
+        """Record that a check could not be read; a lost connection ends the inspection."""
         if self.connection.closed:
-            raise translate(error, self.place) from None
-        said = " ".join((error.diag.message_primary or str(error)).split()).rstrip(".")
-        self.unseen.setdefault(check, f"It could not be looked at: {said}.")
+            raise translate(error, self.location) from None
+        message = " ".join((error.diag.message_primary or str(error)).split()).rstrip(".")
+        self.unseen.setdefault(check, f"It could not be read: {message}.")
 
 
 async def examine(
     connections: Connections, listening: Connections, namespace: str, now: datetime | None
 ) -> StoreSnapshot:
-    """Look at the server, the schema, workers, schedules and runs."""
+    """Inspect the server, the schema, workers, schedules and runs."""
     async with connections.dedicated() as connection:
-        looker = _Looker(connection, Session(connection, connections.schema), connections.display_name)
-        asked_at = datetime.now(UTC)
-        [(clock_at,)] = await looker.rows("clock", "clock", now=now) or [(asked_at,)]
-        answered_at = datetime.now(UTC)
-        # First, since nothing else can be read of a schema that does not fit.
-        schema = await _schema(looker)
-        known = schema.is_usable
-        server = await _server(looker, connections)
+        inspector = _Inspector(connection, Session(connection, connections.schema), connections.display_name)
+        requested_at = datetime.now(UTC)
+        [(clock_at,)] = await inspector.rows("clock", "clock", now=now) or [(requested_at,)]
+        responded_at = datetime.now(UTC)
+        # First, because nothing else can be read if the schema does not fit.
+        schema = await _schema(inspector)
+        is_usable = schema.is_usable
+        server = await _server(inspector, connections)
         if server is not None and not server.standby:
-            server = replace(server, heard=await _hears(connections, listening))
-        if server is not None and known:
-            server = replace(server, unbuilt=await _unbuilt(looker))
+            server = replace(server, heard=await _receives_notifications(connections, listening))
+        if server is not None and is_usable:
+            server = replace(server, unbuilt=await _unbuilt(inspector))
         bounds = {"namespace": namespace, "now": now}
-        workers = await looker.named("workers", "list_workers", **bounds) if known else []
-        planners = await looker.rows("planning", "examine_planners", now=now) if known else []
+        workers = await inspector.named("workers", "list_workers", **bounds) if is_usable else []
+        planners = await inspector.rows("planning", "examine_planners", now=now) if is_usable else []
         return StoreSnapshot(
             kind="postgresql",
             namespace=namespace,
             now=clock_at,
             version=VERSION,
             schema=schema,
-            copy_reason=await _copied(looker) if known else "",
-            zones=await _zones(looker) if known else None,
+            copy_reason=await _copied(inspector) if is_usable else "",
+            zones=await _zones(inspector) if is_usable else None,
             workers=[to_worker(row) for row in workers],
             planners=planners[0][0] if planners else 0,
-            work=await _work(looker, {**bounds, "limit": MAX_COUNT, **readable_bounds()}) if known else None,
+            work=await _work(inspector, {**bounds, "limit": MAX_COUNT, **readable_bounds()}) if is_usable else None,
             server=server,
-            unseen=looker.unseen,
-            asked_at=asked_at,
-            answered_at=answered_at,
+            unseen=inspector.unseen,
+            asked_at=requested_at,
+            answered_at=responded_at,
         )
 
 
-async def _server(looker: _Looker, connections: Connections) -> PostgresSnapshot | None:
-    found = await looker.named("server", "examine_server")
-    if not found:
+async def _server(inspector: _Inspector, connections: Connections) -> PostgresSnapshot | None:
+    rows = await inspector.named("server", "examine_server")
+    if not rows:
         return None
-    [seen] = found
-    [(pid,)] = await looker.rows("pooler", "examine_backend")
-    info = looker.connection.info
-    told = str(conninfo_to_dict(connections.conninfo).get("tcp_user_timeout") or "0")
+    [row] = rows
+    [(pid,)] = await inspector.rows("pooler", "examine_backend")
+    info = inspector.connection.info
+    timeout = str(conninfo_to_dict(connections.conninfo).get("tcp_user_timeout") or "0")
     local = info.host.startswith(("/", "@"))
     return PostgresSnapshot(
-        **seen,
+        **row,
         schema=connections.schema,
-        settings=dict(await looker.rows("time-outs", "examine_settings", names=texts(_SETTINGS))),
-        tcp_user_timeout=None if local else int(told) if told.isdigit() else 0,
-        # A pooler has told another number than the server's own when the connection was made.
+        settings=dict(await inspector.rows("time-outs", "examine_settings", names=texts(_SETTINGS))),
+        tcp_user_timeout=None if local else int(timeout) if timeout.isdigit() else 0,
+        # A pooler reports another backend pid than the server.
         pooled=info.backend_pid != pid,
-        lacking=[name for (name,) in await looker.rows("rights", "examine_rights")],
-        replicas=[(name, state) for name, state in await looker.rows("replication", "examine_replicas")],
-        idle_slots=[(name, size) for name, size in await looker.rows("replication", "examine_slots")],
-        sessions=[DatabaseSession(**row) for row in await looker.named("snapshots", "examine_sessions")],
-        prepared=[(name, seconds) for name, seconds in await looker.rows("snapshots", "examine_prepared")],
-        tables=[TableStats(**row) for row in await looker.named("vacuum", "examine_tables")],
+        lacking=[name for (name,) in await inspector.rows("rights", "examine_rights")],
+        replicas=[(name, state) for name, state in await inspector.rows("replication", "examine_replicas")],
+        idle_slots=[(name, size) for name, size in await inspector.rows("replication", "examine_slots")],
+        sessions=[DatabaseSession(**row) for row in await inspector.named("snapshots", "examine_sessions")],
+        prepared=[(name, seconds) for name, seconds in await inspector.rows("snapshots", "examine_prepared")],
+        tables=[TableStats(**row) for row in await inspector.named("vacuum", "examine_tables")],
     )
 
 
-async def _hears(connections: Connections, listening: Connections) -> bool:
-    """Does a wake-up that is sent on one connection arrive on another?"""
+async def _receives_notifications(connections: Connections, listening: Connections) -> bool:
+    """True if a wake-up that is sent on one connection arrives on another."""
     text = secrets.token_hex(8)
-    async with listening.dedicated() as ear, connections.dedicated() as mouth:
-        await ear.execute(Session(ear).statements["listen_probe"])
+    async with listening.dedicated() as listener, connections.dedicated() as mouth:
+        await listener.execute(Session(listener).statements["listen_probe"])
         await Session(mouth).fetch("send_probe", text=text)
-        async for heard in ear.notifies(timeout=_NOTIFY_TIMEOUT):
-            if heard.payload == text:
+        async for notification in listener.notifies(timeout=_NOTIFY_TIMEOUT):
+            if notification.payload == text:
                 return True
     return False
 
 
-async def _schema(looker: _Looker) -> SchemaState:
+async def _schema(inspector: _Inspector) -> SchemaState:
     newest = len(MIGRATIONS)
     try:
-        meta = dict(await looker.db.fetch("read_meta"))
+        meta = dict(await inspector.db.fetch("read_meta"))
         check_schema_generation(meta)
         version, min_compatible = read_version(meta)
     except (errors.UndefinedTable, errors.InvalidSchemaName):
@@ -181,38 +179,38 @@ async def _schema(looker: _Looker) -> SchemaState:
     except SchemaError as error:
         return unusable_schema(error, newest)
     except errors.InsufficientPrivilege as error:
-        looker.unseen["schema"] = f"It could not be looked at: {error.diag.message_primary}."
+        inspector.unseen["schema"] = f"It could not be read: {error.diag.message_primary}."
         return SchemaState(version=None, min_compatible=0, newest=newest)
     return SchemaState(version=version, min_compatible=min_compatible, newest=newest)
 
 
-async def _copied(looker: _Looker) -> str:
-    stored = await looker.rows("copy", "read_identity")
+async def _copied(inspector: _Inspector) -> str:
+    stored = await inspector.rows("copy", "read_identity")
     try:
-        place = await read_database(looker.db)
+        location = await read_database(inspector.db)
     except psycopg.Error as error:
-        looker.note("copy", error)
+        inspector.note("copy", error)
         return ""
-    return compare(place, stored[0][0] if stored else None, same_database).copy_reason
+    return compare(location, stored[0][0] if stored else None, same_database).copy_reason
 
 
-async def _unbuilt(looker: _Looker) -> Sequence[str]:
+async def _unbuilt(inspector: _Inspector) -> Sequence[str]:
     try:
-        return list(await missing_indexes(looker.db))
+        return list(await missing_indexes(inspector.db))
     except psycopg.Error as error:
-        looker.note("indexes", error)
+        inspector.note("indexes", error)
         return ()
 
 
-async def _zones(looker: _Looker) -> ZoneDataStatus:
-    rows = await looker.named("zone data", "list_zone_data", limit=1)
+async def _zones(inspector: _Inspector) -> ZoneDataStatus:
+    rows = await inspector.named("zone data", "list_zone_data", limit=1)
     stored = rows[0] if rows else {}
     return ZoneDataStatus(zone_source().data, stored.get("version"), stored.get("digest"))
 
 
-async def _work(looker: _Looker, bounds: dict[str, Any]) -> Workload:
+async def _work(inspector: _Inspector, bounds: dict[str, Any]) -> Workload:
     async def rows(check: str, name: str, **more: Any) -> list[tuple[Any, ...]]:
-        return await looker.rows(check, name, **bounds, **more)
+        return await inspector.rows(check, name, **bounds, **more)
 
     held = await rows("held", "examine_held") or [(0, 0)]
     rates = await rows("queues", "stored_rates", queue=None)

@@ -1,8 +1,8 @@
--- What `doctor` looks at. Each statement only reads, and each is asked for by itself: what one may not see, others may.
+-- Queries of `doctor`. They only read, one statement at a time: a missing permission fails only its own check.
 
--- name: examine_freely
--- These look at whole tables, and at statistics: let the server choose how. Until the end of the transaction, in which
--- nothing is written.
+-- name: relax_planner
+-- The following statements read whole tables and statistics, so the server may choose any plan until the end of the
+-- transaction, in which nothing is written.
 SELECT
     set_config('transaction_read_only', 'on', true),
     set_config('enable_seqscan', 'on', true),
@@ -29,7 +29,7 @@ SELECT pg_backend_pid();
 SELECT name, setting FROM pg_catalog.pg_settings WHERE name = ANY(%(names)s::text[]);
 
 -- name: examine_rights
--- Tables on which a worker needs more than this login has; first the schema itself where it may not enter it.
+-- Tables on which a worker needs more rights than this login has; first the schema, if the login may not use it.
 SELECT name
 FROM (
     SELECT 0 AS place, 'the schema itself' AS name
@@ -70,7 +70,7 @@ WHERE NOT active
 ORDER BY 1;
 
 -- name: examine_sessions
--- Who has had a transaction open the longest in this database.
+-- The sessions with the oldest open transactions in this database.
 SELECT
     a.pid,
     coalesce(a.usename::text, '') AS role,
@@ -171,7 +171,7 @@ ORDER BY 4, 1, 2
 LIMIT %(limit)s;
 
 -- fragment: has_schedule
--- Nobody can plan a cursor without one.
+-- A cursor without a schedule cannot be planned.
 EXISTS (SELECT FROM tickbird.schedules AS s WHERE s.id = schedule_id)
 
 -- name: examine_orphans
@@ -227,7 +227,7 @@ FROM (
 ) AS r;
 
 -- name: examine_calendars
--- Schedules that hold something else than what a calendar says which they name.
+-- Schedules whose stored days differ from the calendars that they use.
 SELECT s.name, k.name
 FROM tickbird.schedules AS s
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id
@@ -272,7 +272,7 @@ HAVING count(*) >= %(streak)s
 ORDER BY s.name;
 
 -- name: examine_dependencies
--- Active schedules that depend on one which is not, or never succeeds, since it is a shadow.
+-- Active schedules that depend on an inactive one, or on a shadow, which never succeeds.
 SELECT d.name, e.value ->> 'after', o.state
 FROM tickbird.schedules AS d
 JOIN tickbird.cursors AS c ON c.schedule_id = d.id AND c.state = 'active'

@@ -13,7 +13,7 @@ from tickbird.store.postgres.database.database import NounStore, transaction
 from tickbird.store.protocol.http_responses import HttpResponseStore
 from tickbird.store.shared.json_columns import as_object
 
-# Between two statements, the row that is in the way may be deleted.
+# The conflicting row may be deleted between two statements.
 _MAX_TRIES = 3
 
 
@@ -22,23 +22,23 @@ class PostgresHttpResponses(NounStore, HttpResponseStore):
     async def begin(
         self, db: Session, namespace: str, key: str, request: str, *, now: datetime | None = None
     ) -> StoredResponse | None:
-        place = {"namespace": namespace, "key": key}
+        key_columns = {"namespace": namespace, "key": key}
         bounds = {"kept": float(RESPONSE_TTL), "given_up": float(ABANDONED_AFTER), "now": now}
         for _ in range(_MAX_TRIES):
-            if await db.fetch("begin_request", **place, **bounds, request=request):
+            if await db.fetch("begin_request", **key_columns, **bounds, request=request):
                 return None
-            for requested, status, headers, body in await db.fetch("find_response", **place):
+            for requested, status, headers, body in await db.fetch("find_response", **key_columns):
                 return StoredResponse(requested, status, as_object(headers), body or "")
-        raise ConflictError("somebody else asks with this key again and again;", hint="try again in a moment.")
+        raise ConflictError("another client repeats requests with this key.", hint="Try again in a moment.")
 
     async def finish(
         self, namespace: str, key: str, request: str, response: StoredResponse | None, *, now: datetime | None = None
     ) -> None:
-        place = {"namespace": namespace, "key": key, "request": request}
+        key_columns = {"namespace": namespace, "key": key, "request": request}
         if response is None:
-            await self._db.execute("release_key", **place)
+            await self._db.execute("release_key", **key_columns)
         else:
             headers = Jsonb(dict(response.headers))
             await self._db.execute(
-                "store_response", **place, status=response.status, headers=headers, body=response.body
+                "store_response", **key_columns, status=response.status, headers=headers, body=response.body
             )

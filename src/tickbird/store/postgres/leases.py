@@ -15,7 +15,7 @@ from tickbird.domain.workers import Worker
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import Database, NounStore, transaction
 from tickbird.store.postgres.planning.claims import ClaimRequest, Claims
-from tickbird.store.postgres.planning.dependencies import cancel_unmet, note_successes
+from tickbird.store.postgres.planning.dependencies import cancel_unmet, record_successes
 from tickbird.store.postgres.planning.waiting_runs import release
 from tickbird.store.postgres.rows import clean, json_text, numbers, texts
 from tickbird.store.protocol.leases import LeaseStore
@@ -57,7 +57,7 @@ class PostgresLeases(NounStore, LeaseStore):
         return RenewResult(
             rows[0][0],
             frozenset(run_id for _, run_id, _ in rows if run_id is not None),
-            frozenset(run_id for _, run_id, asked_to_stop in rows if asked_to_stop),
+            frozenset(run_id for _, run_id, stop_requested in rows if stop_requested),
         )
 
     async def finish(
@@ -65,9 +65,9 @@ class PostgresLeases(NounStore, LeaseStore):
     ) -> FinishResult:
         holder = None if worker is None else worker.id
         # If no run can be waiting for these, one statement is the complete transaction.
-        alone = all(outcome.releases_no_run for outcome in outcomes)
+        is_single = all(outcome.releases_no_run for outcome in outcomes)
         finished = await self._db.record(
-            lambda db: _finish(db, self._db.revisions, holder, outcomes, now), one_statement=alone
+            lambda db: _finish(db, self._db.revisions, holder, outcomes, now), single_statement=is_single
         )
         if finished.released:
             self._db.notifier.notify()
@@ -89,7 +89,7 @@ class PostgresLeases(NounStore, LeaseStore):
     @transaction
     async def _rescue(self, db: Session, limit: int, now: datetime) -> RescueResult:
         lost = await db.fetch("rescue_runs", limit=limit, now=now)
-        # Locked before any waiting run is cancelled, so that no two transactions wait for each other.
+        # Locked before a waiting run is cancelled, to avoid deadlocks.
         waiting = await db.fetch("waiting_schedules", limit=limit)
         await db.fetch("lock_waiters", ids=numbers(row[0] for row in waiting))
         late = await db.fetch("cancel_misfired", limit=limit, now=now)
@@ -98,7 +98,7 @@ class PostgresLeases(NounStore, LeaseStore):
         ended = {
             (namespace, key) for *_, status, namespace, key in (*lost, *late) if key is not None and status in FINAL
         }
-        # No run should be waiting for nothing; if it ever happens, it ends here.
+        # Normally no run waits without a reason; if it happens, it is released here.
         keys = ended.union(await db.fetch("waiting_keys", limit=limit))
         released = await release(db, self._db.revisions, {row[0] for row in waiting}, now, keys=keys)
         [(_, next_at, _)] = await db.fetch("next_rescue", now=now)
@@ -116,8 +116,8 @@ class PostgresLeases(NounStore, LeaseStore):
 async def _finish(
     db: Session, revisions: RevisionCache, worker: str | None, outcomes: Sequence[Outcome], now: datetime | None
 ) -> FinishResult:
-    """Record how attempts ended, then release waiting runs in a later statement, which sees those that came since."""
-    # By id, so that two transactions that finish or renew the same runs never wait for each other.
+    """Record the outcomes, then release waiting runs in a later statement, which sees new ones too."""
+    # In the order of ids, so that two transactions that finish or renew the same runs cannot deadlock.
     outcomes = sorted(outcomes, key=_run_id)
     values: dict[str, Any] = {
         "ids": numbers([outcome.run_id for outcome in outcomes]),
@@ -142,7 +142,7 @@ async def _finish(
             **values,
         )
     if watched:
-        freed = await note_successes(db, watched, freed, at)
+        freed = await record_successes(db, watched, freed, at)
     released = await release(db, revisions, freed, at, keys=set(zip(*keys, strict=True)))
     return FinishResult(at, frozenset(ended), len(released))
 
@@ -151,7 +151,7 @@ _run_id = attrgetter("run_id")
 
 
 def _results(outcomes: Sequence[Outcome]) -> str:
-    """The results as JSON texts; if there are none, an empty array, which gives as many NULLs."""
+    """The results as JSON texts; an empty array if there are none, which unnests to NULLs."""
     if all(outcome.result is None for outcome in outcomes):
         return "{}"
     return texts([None if outcome.result is None else json_text(outcome.result) for outcome in outcomes])

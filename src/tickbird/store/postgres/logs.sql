@@ -1,4 +1,4 @@
--- What runs say while they execute. A batch that is sent again after its answer was lost changes nothing.
+-- Log lines and progress of runs. Writing a batch again after a lost response changes nothing.
 
 -- name: write_lines
 INSERT INTO tickbird.run_logs (run_id, attempt, number, logged_at, level, text)
@@ -7,7 +7,7 @@ FROM unnest(
     %(ids)s::bigint[], %(attempts)s::integer[], %(numbers)s::integer[], %(at)s::float8[], %(levels)s::smallint[],
     %(texts)s::text[]
 ) AS u(run_id, attempt, number, logged_at, level, text)
--- One that was pruned meanwhile has no log any more.
+-- A pruned run has no log.
 WHERE EXISTS (SELECT FROM tickbird.runs AS r WHERE r.id = u.run_id)
 ON CONFLICT DO NOTHING;
 

@@ -1,4 +1,4 @@
--- How much there is of everything in a namespace; nothing is counted without a bound.
+-- Counts of a namespace, all bounded.
 
 -- name: measure
 WITH clock AS MATERIALIZED (SELECT coalesce(%(now)s::timestamptz, statement_timestamp()) AS now),

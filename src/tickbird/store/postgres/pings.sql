@@ -8,7 +8,7 @@ added AS (
 SELECT pinged_at FROM given;
 
 -- name: trim_pings
--- The newest so many of a schedule stay.
+-- Retains the newest pings of a schedule.
 DELETE FROM tickbird.pings
 WHERE schedule_id = %(schedule_id)s AND pinged_at <= (
     SELECT pinged_at FROM tickbird.pings WHERE schedule_id = %(schedule_id)s

@@ -1,4 +1,4 @@
-"""Queues and their rates on PostgreSQL."""
+"""Queues and their rate limits on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class PostgresQueues(NounStore, QueueStore):
         until = EPOCH + timedelta(minutes=minute)
         if rate is None and until <= at:
             return None
-        where = {"namespace": run["namespace"], "queue": run["queue"], "id": run_id}
-        [(ahead,)] = await db.fetch("runs_ahead", now=at, limit=MAX_POSITION, **where)
+        location = {"namespace": run["namespace"], "queue": run["queue"], "id": run_id}
+        [(ahead,)] = await db.fetch("runs_ahead", now=at, limit=MAX_POSITION, **location)
         turn = None if rate is None else max(run["available_at"], rate[0].turn_at(rate[1], at, ahead))
         return QueuePosition(None if rate is None else rate[0], ahead, turn, until if until > at else None)
 
@@ -66,7 +66,7 @@ class PostgresQueues(NounStore, QueueStore):
 async def set_queue_rate(
     db: Session, namespace: str, queue: str, rate: RateLimit | None, actor: str, now: datetime | None
 ) -> QueueStatus:
-    """Set or remove the rate of a queue; returns the queue's status after it."""
+    """Set or remove the rate limit of a queue; returns the queue's new status."""
     before = (await _stored_rates(db, namespace, queue)).get(queue)
     if rate is None:
         await db.execute("remove_rate", namespace=namespace, queue=queue)
@@ -80,12 +80,10 @@ async def set_queue_rate(
 
 
 async def save_starts(db: Session, namespace: str, queue: str, starts: StartTimes) -> None:
-    """Store when runs of a queue started."""
     await db.execute("save_starts", namespace=namespace, queue=queue, starts=Json(starts))
 
 
 def rate_state(count: int, seconds: int, starts: Any) -> RateState:
-    """A queue's rate as it is stored."""
     return RateLimit(count, seconds), read_starts(starts)
 
 

@@ -1,5 +1,5 @@
--- Queues: their rates, and what stands in them.
--- `{name}` stands for the text below `-- fragment: name`.
+-- Queues: their rate limits and their runs.
+-- `{name}` is replaced by the text below `-- fragment: name`.
 
 -- name: set_rate
 INSERT INTO tickbird.queue_rates (namespace, queue, count, seconds)
@@ -15,7 +15,7 @@ WHERE namespace = %(namespace)s AND (%(queue)s::text IS NULL OR queue = %(queue)
 ORDER BY queue;
 
 -- name: count_queues
--- How many runs of each queue wait, are queued and run; each status by its own index.
+-- The number of waiting, queued and running runs of each queue; each status by its own index.
 WITH found AS (
     SELECT queue, status FROM tickbird.runs
     WHERE status = 'waiting' AND namespace = %(namespace)s AND (%(queue)s::text IS NULL OR queue = %(queue)s)
@@ -38,7 +38,7 @@ GROUP BY queue;
 SELECT deferred_until_minute FROM tickbird.runs WHERE id = %(id)s;
 
 -- name: runs_ahead
--- Those of its queue that are taken before this one, as far as they are counted.
+-- The runs of its queue that start before this one, counted up to a limit.
 SELECT count(*)
 FROM (
     SELECT FROM tickbird.runs AS r
@@ -52,7 +52,7 @@ FROM (
 ) AS found;
 
 -- fragment: queued_lines
--- The queued runs of one target, queue and priority stand in lines, found by jumping through the index as in claim_runs.
+-- The queued runs of one target, queue and priority form lines, read by jumping through the index as in claim_runs.
 lines AS (
     (
         SELECT r.queue, r.target_kind, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority
@@ -84,7 +84,7 @@ r.status = 'queued'
     AND r.priority = l.priority
 
 -- name: late_runs
--- The oldest runs of each line. If a run is deferred, an older one stands in its line.
+-- The oldest runs of each line. If a run is deferred, its line has an older one.
 WITH RECURSIVE {queued_lines}
 SELECT f.id, s.name AS schedule, l.queue, l.target_kind, l.target, f.available_at
 FROM (SELECT * FROM lines LIMIT %(maximum)s) AS l
@@ -99,7 +99,7 @@ ORDER BY f.available_at, f.id
 LIMIT %(limit)s;
 
 -- name: examine_waiting
--- What could start now, by queue and target: the oldest runs of each, as many as are counted.
+-- Runs that could start now, by queue and target: the oldest of each, up to a limit.
 WITH RECURSIVE {queued_lines}
 SELECT l.queue, l.target_kind, l.target, count(*)::integer, min(f.available_at)
 FROM lines AS l

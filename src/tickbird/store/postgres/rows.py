@@ -1,4 +1,4 @@
-"""Rows to values and back."""
+"""Convert rows to values and back."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from tickbird.store.shared.json_columns import as_object
 from tickbird.store.shared.stored_definitions import decoded_definition
 
 _SEPARATOR = "\x1f"
-_RUN_FIELDS = frozenset(each.name for each in fields(RunRecord))
+_RUN_FIELDS = frozenset(record_field.name for record_field in fields(RunRecord))
 
 
 def numbers(values: Iterable[float | None]) -> str:
-    """An array of numbers as PostgreSQL reads it; a tenth of what the driver takes for a list."""
+    """An array of numbers as PostgreSQL text, ten times faster than the driver's conversion of a list."""
     return "{" + ",".join(map(str, values)).replace("None", "NULL") + "}"
 
 
 def texts(values: Sequence[str | None]) -> str:
-    """An array of texts as PostgreSQL reads it."""
+    """An array of texts as PostgreSQL text."""
     if None not in values:
         body = _SEPARATOR.join(values)  # type: ignore[arg-type]
         if '"' not in body and "\\" not in body and body.count(_SEPARATOR) == len(values) - 1:
@@ -37,7 +37,7 @@ def texts(values: Sequence[str | None]) -> str:
 
 
 def columns(rows: Sequence[NamedTuple], prefix: str = "") -> dict[str, str]:
-    """Rows of one type as arrays, each named like its field; fields that are neither number nor text are left out."""
+    """Rows of one type as arrays, named like their fields; omits fields that are neither number nor text."""
     arrays = zip(_array_kinds(type(rows[0])), zip(*rows, strict=True), strict=True)
     return {prefix + name: kind(values) for (name, kind), values in arrays if kind is not None}
 
@@ -61,12 +61,11 @@ def _quoted(text: str) -> str:
 
 
 def clean(text: str | None) -> str | None:
-    """Text without what PostgreSQL cannot store: NUL and lone surrogates."""
+    """Remove characters that PostgreSQL cannot store: NUL and lone surrogates."""
     return None if text is None else text.replace("\0", "\ufffd").encode(errors="replace").decode()
 
 
 def json_text(value: Any) -> str:
-    """A value as JSON text."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
@@ -79,25 +78,25 @@ def to_run(row: dict[str, Any]) -> RunRecord:
     held, awaiting = lane == WaitLane.HELD, lane == WaitLane.DEPENDENCY
     override = read_applied_override(row.pop("applied_override", None))
     row["payload"] = as_object(row["payload"])
-    # A newer schema may have columns that this code has never heard of.
-    known = {name: value for name, value in row.items() if name in _RUN_FIELDS}
+    # A newer schema may have columns that this code does not know.
+    values = {name: value for name, value in row.items() if name in _RUN_FIELDS}
     return RunRecord(
-        target=target, covers=covers, held=held, waiting_for_dependency=awaiting, applied_override=override, **known
+        target=target, covers=covers, held=held, waiting_for_dependency=awaiting, applied_override=override, **values
     )
 
 
 async def to_schedules(rows: Sequence[Mapping[str, Any]]) -> list[Schedule]:
-    """The schedules of rows, decoded in a thread: a definition may have thousands of closed days."""
+    """Decode schedules in a thread: a definition may have thousands of closed days."""
     return await asyncio.to_thread(lambda: [to_schedule(row) for row in rows])
 
 
 def to_schedule(
     row: Mapping[str, Any], *, explain: bool = False, definitions: SizedCache[tuple[int, int], Definition] | None = None
 ) -> Schedule:
-    """A schedule from a row of the view schedule_details; without a definition when it cannot be read.
+    """A schedule from a row of the view schedule_details; without a definition if it cannot be read.
 
-    With `explain`, for the planner, its error is the reason why the definition cannot be read. `definitions` are those
-    that were read before, by id and revision.
+    With `explain`, for the planner, its error is the reason why the definition cannot be read. `definitions` is a cache
+    by id and revision.
     """
     key = (row["id"], row["revision"])
     definition, unreadable = None if definitions is None else definitions.get(key), None

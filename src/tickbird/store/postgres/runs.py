@@ -32,15 +32,15 @@ from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import Database, NounStore, transaction
 from tickbird.store.postgres.enqueue import enqueueing
-from tickbird.store.postgres.planning.waiting_runs import hold_keys, release
+from tickbird.store.postgres.planning.waiting_runs import lock_keys, release
 from tickbird.store.postgres.rows import clean, numbers, texts, to_run
 from tickbird.store.protocol.runs import RunStore
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.statement_scripts import run_async
 
-# How long to wait after the response to COMMIT was lost.
+# Seconds between retries after the response to COMMIT was lost.
 _PAUSES: Final = (0.1, 0.5, 2.0)
-# Where the next search for old runs continues.
+# The position at which the next search for old runs continues.
 PrunePosition = tuple[datetime, int]
 _START: Final[PrunePosition] = (datetime.min.replace(tzinfo=UTC), 0)
 
@@ -70,9 +70,9 @@ class PostgresRuns(NounStore, RunStore):
                 break
             except psycopg.Error as error:
                 if ids and isinstance(error, errors.UniqueViolation):
-                    # The response to COMMIT was lost, but it committed: the runs are there.
+                    # The response to COMMIT was lost, but it committed: the runs exist.
                     break
-                # With their ids reserved, inserting the same runs again can never create them twice.
+                # Their ids are reserved, so inserting the same runs again cannot create them twice.
                 if pause is None or not ids or not isinstance(error, psycopg.OperationalError):
                     raise self._db.translate(error) from None
                 await asyncio.sleep(pause)
@@ -109,12 +109,12 @@ class PostgresRuns(NounStore, RunStore):
     async def cancel(
         self, db: Session, run_id: int, actor: str, *, reason: str = "", now: datetime | None = None
     ) -> RunRecord:
-        # Every transaction that waits for a waiting run locks the first one of its schedule before any other.
+        # Every transaction that waits for a waiting run first locks the oldest one of its schedule.
         for (schedule_id,) in await db.fetch("waits_of", id=run_id):
             await db.fetch("lock_waiters", ids=numbers([schedule_id]))
         rows = await db.fetch("lock_run", id=run_id)
         if not rows:
-            raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows those that exist.")
+            raise NotFoundError(f"there is no run {run_id}.", hint="`tickbird runs` lists all runs.")
         [(_, schedule_id, namespace, status, key)] = rows
         if status in FINAL:
             raise already_final_error(run_id, status)
@@ -148,7 +148,7 @@ class PostgresRuns(NounStore, RunStore):
     async def _prune_runs(
         self, db: Session, older_than: float, keep: int, limit: int, since: PrunePosition, now: datetime | None
     ) -> tuple[int, PrunePosition]:
-        """Delete what is old enough; returns how many runs, and where to continue."""
+        """Delete old runs; returns their number, and the position to continue from."""
         rows = await db.fetch(
             "prune_runs",
             older_than=older_than,
@@ -177,7 +177,7 @@ class PostgresRuns(NounStore, RunStore):
     async def _prune_revisions(self, cutoff: datetime, limit: int) -> int:
         deleted = after = 0
         while deleted < limit:
-            edited = await self._db.fetch("edited_often", after=after, limit=PRUNE_BATCH)
+            edited = await self._db.fetch("schedules_with_old_revisions", after=after, limit=PRUNE_BATCH)
             for (after,) in edited:
                 deleted += await self._prune_revisions_of(after, cutoff, limit - deleted)
             if len(edited) < PRUNE_BATCH:
@@ -186,8 +186,8 @@ class PostgresRuns(NounStore, RunStore):
 
     @transaction
     async def _prune_revisions_of(self, db: Session, schedule_id: int, cutoff: datetime, limit: int) -> int:
-        """Delete revisions that were replaced before the cutoff and that nothing refers to; returns how many."""
-        locked = await db.fetch("lock_edited", id=schedule_id)
+        """Delete revisions that were replaced before the cutoff and that nothing refers to; returns their number."""
+        locked = await db.fetch("lock_for_pruning", id=schedule_id)
         if not locked:
             return 0
         bounds = {"newest": locked[0][0] - MIN_REVISIONS_KEPT, "cutoff": cutoff, "limit": limit}
@@ -195,9 +195,9 @@ class PostgresRuns(NounStore, RunStore):
 
 
 def _page_statement(status: Status | None) -> str:
-    """The statement for a page of runs; with the suffix `_of`, of a schedule's."""
+    """The statement for a page of runs; with the suffix `_of`, for one schedule."""
     if status in ("failed", "cancelled"):
-        return "page_unwell"
+        return "page_unsuccessful"
     return "list_runs" if status is None or status == "succeeded" else "page_active"
 
 
@@ -210,20 +210,20 @@ async def _enqueue(
     now: datetime | None,
     ids: Sequence[int],
 ) -> list[int]:
-    """Insert runs, or find those of their idempotency keys.
+    """Insert runs, or find the runs of their idempotency keys.
 
     `ids` are the ids that the same runs got before, if it is unknown whether that committed.
     """
     keys = {(namespace, run.concurrency_key) for run in runs if run.concurrency_key is not None}
     if all(run.idempotency_key is None for run in runs):
-        return await _insert_runs(db, namespace, runs, actor, now, ids, await hold_keys(db, keys))
+        return await _insert_runs(db, namespace, runs, actor, now, ids, await lock_keys(db, keys))
     enqueued: list[int] = []
-    for place, run in enumerate(runs):
+    for index, run in enumerate(runs):
         if run.idempotency_key is not None:
             enqueued.append(await run_async(enqueueing(namespace, run, actor, now, audited=True), db.fetch_step))
         else:
             no_slots = defaultdict[Key, int](int)
-            enqueued += await _insert_runs(db, namespace, [run], actor, now, ids[place : place + 1], no_slots)
+            enqueued += await _insert_runs(db, namespace, [run], actor, now, ids[index : index + 1], no_slots)
     if keys:
         [(at,)] = await db.fetch("clock", now=now)
         await release(db, revisions, [], at, keys=keys)

@@ -1,15 +1,15 @@
 -- Runs: from queued to a final status.
--- `{name}` stands for the text below `-- fragment: name`.
+-- `{name}` is replaced by the text below `-- fragment: name`.
 
 -- fragment: same_incarnation
--- With the attempt, the fencing token of a lease.
+-- Together with the attempt, this is the fencing token of a lease.
 (u.incarnation = 0 OR r.incarnation = u.incarnation)
 
 -- fragment: now
 coalesce(%(now)s::timestamptz, statement_timestamp())
 
 -- name: insert_runs
--- Runs that belong to no schedule.
+-- Runs without a schedule.
 WITH u AS MATERIALIZED (
     SELECT
         coalesce(u.given_id, nextval('tickbird.ledger_id_seq')) AS id,
@@ -52,8 +52,8 @@ told AS (
 SELECT u.id FROM u ORDER BY u.place;
 
 -- name: enqueue_run
--- One run with its payload and the wake-up for it, on whatever connection; nothing where its key was used before. Somebody
--- else's transaction may end much later: its number, and a lock that all may hold at once, tell who follows what happens.
+-- One run with its payload and its wake-up, on any connection; no row if its key was used before. A caller's transaction
+-- may end much later: its number, and a shared advisory lock, make readers of activity aware of it.
 WITH made AS (
     INSERT INTO tickbird.runs (
         namespace, target_kind, target, queue, priority, status, origin, due_at, available_at, start_by, crash_limit,
@@ -90,13 +90,13 @@ SELECT
     CAST(pg_advisory_xact_lock_shared(7311, CAST(CAST(CAST('tickbird.runs' AS regclass) AS oid) AS integer)) AS text)
 FROM made;
 
--- name: tell_enqueued
+-- name: audit_enqueued
 INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, run_id, detail)
 SELECT r.created_at, r.actor, 'enqueue', r.namespace, r.id, %(detail)s::jsonb FROM tickbird.runs AS r WHERE r.id = %(id)s
 RETURNING id;
 
 -- name: keyed_run
--- Its payload as text, which every driver reads alike.
+-- Its payload as text, which every driver reads the same way.
 SELECT r.id, r.schedule_id, r.target_kind, r.target, CAST(p.payload AS text)
 FROM tickbird.runs AS r
 LEFT JOIN tickbird.run_payloads AS p ON p.run_id = r.id
@@ -106,8 +106,9 @@ WHERE r.namespace = CAST(%(namespace)s AS text) AND r.idempotency_key = CAST(%(i
 UPDATE tickbird.runs SET idempotency_key = %(idempotency_key)s WHERE id = %(id)s;
 
 -- name: renew_runs
--- An expired lease may still be renewed if nobody rescued the run: attempt and incarnation are the fencing token.
--- Rows are locked by id and only then looked at: a condition on their status would tempt the index of running ones.
+-- An expired lease may still be renewed if the run was not rescued: attempt and incarnation are the fencing token.
+-- Rows are locked by id and filtered afterwards: with a condition on the status, the query planner would choose the index
+-- of running runs.
 WITH locked AS MATERIALIZED (
     SELECT r.id, r.status, r.worker, r.attempt = u.attempt AND {same_incarnation} AS is_current
     FROM unnest(%(ids)s::bigint[], %(attempts)s::integer[], %(incarnations)s::integer[]) AS u(id, attempt, incarnation)
@@ -129,8 +130,8 @@ FROM (SELECT {now} AS now) AS c
 LEFT JOIN renewed ON true;
 
 -- name: succeed_runs
--- As finish_runs, where every run succeeded: that leaves no attempts behind, and needs no look at the rows beforehand.
--- The status is disguised: else the index of running rows would tempt, as it would in renew_runs.
+-- Like finish_runs, if every run succeeded: there are no attempts to store, and the rows need not be read before.
+-- The status is hidden from the query planner, which would otherwise choose the index of running runs, as in renew_runs.
 WITH done AS (
     UPDATE tickbird.runs AS r
     SET status = 'succeeded',
@@ -154,7 +155,7 @@ SELECT
     ARRAY(SELECT concurrency_key FROM done WHERE concurrency_key IS NOT NULL);
 
 -- name: finish_runs
--- Locked by id and only then looked at, as in renew_runs.
+-- Locked by id and filtered afterwards, as in renew_runs.
 WITH u AS MATERIALIZED (
     SELECT * FROM unnest(
         %(ids)s::bigint[], %(attempts)s::integer[], %(incarnations)s::integer[], %(statuses)s::text[], %(delays)s::float8[],
@@ -198,10 +199,10 @@ done AS (
         failures = r.failures + h.failures,
         lease_until = NULL,
         worker = CASE WHEN h.status <> 'queued' THEN r.worker END,
-        -- What has started did so in time; further attempts may come later.
+        -- A run that has started did so in time; further attempts may start later.
         start_by = CASE WHEN h.status <> 'queued' OR NOT h.started THEN r.start_by END,
         available_at = CASE WHEN h.status = 'queued' THEN {now} + make_interval(secs => h.delay) ELSE r.available_at END,
-        -- A run that waits for its next attempt would hide others behind the line from claims.
+        -- A deferred run that waits for its next attempt would hide others from claims.
         deferred_until_minute = CASE WHEN h.failures > 0 THEN 0 ELSE r.deferred_until_minute END,
         finished_at = CASE WHEN h.status <> 'queued' THEN {now} END,
         result = h.result::json,
@@ -221,8 +222,8 @@ SELECT
     ARRAY(SELECT concurrency_key FROM done WHERE concurrency_key IS NOT NULL AND status <> 'queued');
 
 -- name: lock_waiters
--- The first waiter of each schedule stands for all: who holds it may release some of them. Those of backfills come
--- behind the others; those that are held are not released here.
+-- The first waiting run of each schedule represents all: its lock is the right to release some of them. Runs of backfills
+-- come after the others; held runs are not released here.
 SELECT s.schedule_id
 FROM (SELECT DISTINCT u.schedule_id FROM unnest(%(ids)s::bigint[]) AS u(schedule_id) ORDER BY 1) AS s
 CROSS JOIN LATERAL (
@@ -233,7 +234,7 @@ CROSS JOIN LATERAL (
 ) AS first;
 
 -- name: try_waiters
--- As lock_waiters, of those schedules whose first waiter nobody holds.
+-- Like lock_waiters, for schedules whose first waiting run is not locked.
 SELECT s.schedule_id
 FROM unnest(%(ids)s::bigint[]) AS s(schedule_id)
 CROSS JOIN LATERAL (
@@ -248,7 +249,7 @@ CROSS JOIN LATERAL (
 ) AS first;
 
 -- name: read_waiters
--- The oldest waiters, and behind them as many of each backfill as might start.
+-- The oldest waiting runs, then as many of each backfill as might start.
 SELECT w.id, s.schedule_id, w.revision, w.priority, w.namespace, w.concurrency_key, NULL::bigint, NULL::integer
 FROM unnest(%(ids)s::bigint[]) AS s(schedule_id)
 CROSS JOIN LATERAL (
@@ -267,15 +268,15 @@ CROSS JOIN LATERAL (
 WHERE b.schedule_id = ANY(%(ids)s::bigint[]);
 
 -- name: read_busy
--- How many runs of a schedule go on, and of its backfills; told by their end first, since that is what the index of
--- active runs knows.
+-- The number of active runs of a schedule and of its backfills; the condition on the end comes first, because the index of
+-- active runs has it.
 SELECT schedule_id, backfill_id, count(*)
 FROM tickbird.runs
 WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane = 0 AND finished_at IS NULL AND status || '' <> 'waiting'
 GROUP BY schedule_id, backfill_id;
 
 -- name: release_runs
--- A waiter that somebody holds is being cancelled; who does that releases the next one.
+-- A waiting run that another session has locked is being cancelled; that session releases the next one.
 UPDATE tickbird.runs
 SET status = 'queued',
     lane = 0,
@@ -289,7 +290,7 @@ WHERE id = ANY(ARRAY(
 RETURNING id;
 
 -- name: waits_of
--- The schedule among whose runs this one waits.
+-- The schedule whose runs this one waits for.
 SELECT schedule_id FROM tickbird.runs
 WHERE id = %(id)s AND status || '' = 'waiting' AND lane < 2 AND schedule_id IS NOT NULL;
 
@@ -342,7 +343,7 @@ WHERE r.id = lost.id
 RETURNING r.id, r.schedule_id, r.status, r.namespace, r.concurrency_key;
 
 -- name: join_lines
--- Runs that stood behind the line of their queue until now join it, by their age.
+-- Deferred runs whose time has come join their line, by age.
 UPDATE tickbird.runs
 SET deferred_until_minute = 0
 WHERE id = ANY(ARRAY(
@@ -373,7 +374,7 @@ WHERE id = ANY(ARRAY(SELECT late.id FROM late))
 RETURNING id, schedule_id, status, namespace, concurrency_key;
 
 -- name: waiting_schedules
--- By jumping from one to the next, since many runs may wait for the same one.
+-- By jumping from one to the next, because many runs may wait for the same one.
 WITH RECURSIVE waiting AS (
     (SELECT schedule_id FROM tickbird.runs WHERE status = 'waiting' AND lane < 2 ORDER BY schedule_id LIMIT 1)
     UNION ALL
@@ -388,7 +389,8 @@ WITH RECURSIVE waiting AS (
 SELECT schedule_id FROM waiting WHERE schedule_id IS NOT NULL LIMIT %(limit)s;
 
 -- name: next_rescue
--- The clock; the next lease to end, run to be too late, wait to be in vain or to join its line; and does anybody wait?
+-- The clock; the next instant at which a lease ends, a run is too late, a wait times out, or a deferred run joins its line;
+-- and whether any run waits.
 SELECT
     {now},
     least(
@@ -411,8 +413,8 @@ SELECT
     EXISTS (SELECT FROM tickbird.runs WHERE status = 'waiting' AND lane < 2);
 
 -- name: prune_runs
--- Only final runs, oldest first, and never the newest of their schedule. Those that are old but kept would be looked at
--- again and again, so a call looks at a bounded number of them and says where the next one may go on.
+-- Only final runs, oldest first, and never the newest of their schedule. Old runs that are retained would be read again in
+-- each call, so a call reads a bounded number of them and returns the position for the next one.
 WITH seen AS MATERIALIZED (
     SELECT id, schedule_id, finished_at, created_at, idempotency_key
     FROM tickbird.runs
@@ -496,21 +498,21 @@ WHERE id = ANY(ARRAY(
     LIMIT %(limit)s
 ));
 
--- name: edited_often
--- Schedules that have had more revisions than are kept in any case; the number is that of the index.
+-- name: schedules_with_old_revisions
+-- Schedules with more revisions than are always retained; the number is that of the index.
 SELECT id FROM tickbird.schedules
 WHERE revision > 100 AND id > %(after)s
 ORDER BY id
 LIMIT %(limit)s;
 
--- name: lock_edited
--- A retry holds it too, so that no revision goes while a run of it is made.
+-- name: lock_for_pruning
+-- A retry locks it too, so that no revision is deleted while a run of it is created.
 SELECT revision FROM tickbird.schedules WHERE id = %(id)s FOR UPDATE SKIP LOCKED;
 
 -- name: prune_revisions
--- Revisions that were replaced before the cutoff and that nothing refers to, without the newest. A run is created while
--- its revision is in force, unless it is a retry: so old revisions can only be those of the oldest runs. What code has
--- declared is kept, since it decides which deploy wins.
+-- Revisions that were replaced before the cutoff and that nothing refers to, except the newest. A run is created while
+-- its revision is in force, unless it is a retry: so only the oldest runs can have old revisions. Revisions that code has
+-- declared are retained, because they decide which deploy wins.
 WITH early AS MATERIALIZED (
     SELECT revision, created_at FROM tickbird.runs
     WHERE schedule_id = %(id)s
@@ -542,7 +544,7 @@ old AS MATERIALIZED (
     WHERE v.revision <= %(newest)s
         AND v.replaced_at < %(cutoff)s
         AND v.revision NOT IN (SELECT revision FROM used WHERE revision IS NOT NULL)
-        -- More of the oldest runs are to be pruned first.
+        -- More of the oldest runs must be pruned first.
         AND (SELECT count(*) FROM early WHERE created_at < %(cutoff)s) < 2000
     ORDER BY v.revision
     LIMIT %(limit)s
@@ -559,8 +561,8 @@ WHERE live_until < {now} - make_interval(secs => %(older_than)s);
 SELECT * FROM tickbird.run_details WHERE id = %(id)s;
 
 -- name: list_runs
--- Written for the index by namespace: a bare condition on the namespace would tempt the primary key, and a walk through
--- the runs of all others.
+-- Written for the index by namespace: with a bare condition on the namespace, the query planner might walk the primary key,
+-- through the runs of all namespaces.
 SELECT * FROM tickbird.run_details
 WHERE (namespace, id) >= (%(namespace)s, 0)
     AND (namespace, id) < (%(namespace)s, coalesce(%(before)s::bigint, 9223372036854775807))
@@ -569,7 +571,7 @@ ORDER BY namespace DESC, id DESC
 LIMIT %(limit)s;
 
 -- name: list_runs_of
--- The schedule is looked up first: in a join, all of its runs would be sorted for one page.
+-- The schedule is read first: in a join, all of its runs would be sorted for one page.
 SELECT * FROM tickbird.run_details
 WHERE schedule_id = (SELECT s.id FROM tickbird.schedules AS s WHERE s.namespace = %(namespace)s AND s.name = %(schedule)s)
     AND (%(status)s::text IS NULL OR status = %(status)s)
@@ -583,7 +585,7 @@ WHERE schedule_id = %(schedule_id)s AND lane <= 0 AND finished_at IS NULL
 ORDER BY id;
 
 -- name: runs_between
--- Those of ticks in the range, and those that stand for ticks in it.
+-- Runs of ticks in the range, and runs that cover ticks in it.
 SELECT * FROM tickbird.run_details
 WHERE id = ANY(ARRAY(
     (

@@ -1,4 +1,4 @@
-"""One change to one schedule: what is due first, as it stood; then the command."""
+"""One change of one schedule: plan due ticks under the old definition, then apply the command."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tickbird.store.postgres.database.database import Database, Work
 from tickbird.store.postgres.enqueue import finding
 from tickbird.store.postgres.planning.dependencies import dependents, read_needs, read_successes, watch
 from tickbird.store.postgres.planning.revisions import load_revisions
-from tickbird.store.postgres.planning.waiting_runs import hold_active, hold_keys, release
+from tickbird.store.postgres.planning.waiting_runs import lock_active_runs, lock_keys, release
 from tickbird.store.postgres.planning.write import defer_runs, write_plans
 from tickbird.store.postgres.rows import numbers, to_run, to_schedule
 from tickbird.store.shared.json_columns import as_object
@@ -40,20 +40,20 @@ from tickbird.store.shared.statement_scripts import run_async
 from tickbird.store.shared.zone_data import PlanningPermission
 
 T = TypeVar("T")
-# So many looks at a thousand runs each are taken before a command; what is due beyond them is left to the planner.
+# The number of plans, of a thousand runs each, before a command; the planner decides further due ticks.
 _MAX_TRIES: Final = 20
 _ACTIVE: Final = ("active", "active_statuses", "active_origins", "active_keys", "active_awaits")
 
 
 async def transact(database: Database, namespace: str, commands: Sequence[Command], work: Work[T]) -> T:
-    """Do the work of some commands in one transaction."""
-    # In a transaction of its own: waiting for runs of other schedules while this one is locked could deadlock.
+    """Run some commands in one transaction."""
+    # In a separate transaction: waiting for runs of other schedules while this one is locked could deadlock.
     if names := {(namespace, name) for command in commands for name in command.dependencies_after(None)}:
         await database.transact(lambda db: watch(db, names))
     try:
         return await database.connections.transact(work)
     except errors.UniqueViolation:
-        # Another transaction created a schedule of this name at the same moment; now the commands see it.
+        # Another transaction created a schedule with this name at the same time; now the commands see it.
         return await database.transact(work)
     except psycopg.Error as error:
         raise database.translate(error) from None
@@ -61,7 +61,7 @@ async def transact(database: Database, namespace: str, commands: Sequence[Comman
 
 async def change(
     db: Session,
-    known: RevisionCache,
+    revisions: RevisionCache,
     may: PlanningPermission,
     namespace: str,
     name: str,
@@ -71,17 +71,17 @@ async def change(
     """Apply the command, with its revision and its audit row."""
     if command.changes_dependencies:
         await db.execute("lock_dependencies", namespace=namespace)
-    found = await db.fetch("lock_schedule", namespace=namespace, name=name)
-    held = await hold(db, found[0][0] if found else None, now)
+    matches = await db.fetch("lock_schedule", namespace=namespace, name=name)
+    current = await read_locked(db, matches[0][0] if matches else None, now)
     retried = None
-    if found and isinstance(command, Trigger) and command.retry_of is not None:
-        retried = await _read_retried_run(db, known, found[0][0], command.retry_of)
-    # All at once, before any of them is asked for below.
-    await hold_keys(db, _keys(namespace, held, command, retried))
-    # A cursor by other zone rules than ours is for the planners who have them.
-    if found and may.plan(found[0][1]):
-        held = await settle(db, known, held)
-    now, schedule = held.now, held.schedule
+    if matches and isinstance(command, Trigger) and command.retry_of is not None:
+        retried = await _read_retried_run(db, revisions, matches[0][0], command.retry_of)
+    # All at once, before one of them is used below.
+    await lock_keys(db, _keys(namespace, current, command, retried))
+    # Planners with other zone rules handle cursors that were computed with those.
+    if matches and may.plan(matches[0][1]):
+        current = await plan_due_ticks(db, revisions, current)
+    now, schedule = current.now, current.schedule
     if schedule is not None:
         check_readable(schedule)
     key = command.idempotency_key if isinstance(command, Trigger) else None
@@ -91,7 +91,7 @@ async def change(
             run_id = match_trigger(key, keyed, schedule.id, command.payload)
             [detail] = await db.fetch_named("get_run", id=run_id)
             return ChangeResult(schedule, [run_id], to_run(detail))
-    facts = replace(held.facts, retried_run=retried)
+    facts = replace(current.facts, retried_run=retried)
     if names := command.calendars_after(schedule):
         facts = replace(facts, calendars=await calendar_contents(db, namespace, names))
     if command.changes_dependencies:
@@ -109,20 +109,20 @@ async def change(
             now=now,
         )
         after = replace(after, id=new_id)
-    keys = held_keys(held.facts)
+    keys = held_keys(current.facts)
     if not changed.makes_revision:
-        left = await _leave(db, known, changed, keys, now, command.actor)
+        unchanged = await _leave_unchanged(db, revisions, changed, keys, now, command.actor)
         if key is not None:
-            await db.execute("key_run", id=left.run_ids[0], idempotency_key=key)
-        return left
+            await db.execute("key_run", id=unchanged.run_ids[0], idempotency_key=key)
+        return unchanged
     decided = ScheduleDecision(
-        after, changed.plan, after.definition, held.last_skip_id, command.actor, keys, edited=True
+        after, changed.plan, after.definition, current.last_skip_id, command.actor, keys, edited=True
     )
     await _write_revision(db, after, changed, command.actor, may, now)
-    rows = await write_plans(db, known, [decided], now, reason=reason(changed), by=command.actor)
+    rows = await write_plans(db, revisions, [decided], now, reason=reason(changed), by=command.actor)
     run_ids = [run.id for run in rows.runs]
     if command.changes_dependencies and after.definition is not None and after.definition.depends_on:
-        await watch(db, {(namespace, each.schedule) for each in after.definition.depends_on})
+        await watch(db, {(namespace, needed.schedule) for needed in after.definition.depends_on})
     await write_audit(
         db,
         now,
@@ -139,27 +139,29 @@ async def change(
     return ChangeResult(to_schedule(detail), run_ids)
 
 
-async def _read_retried_run(db: Session, known: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:
-    """A run of a schedule that is to be retried."""
+async def _read_retried_run(db: Session, revisions: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:
+    """The run of a schedule to retry."""
     rows = await db.fetch_named("get_run", id=run_id)
     run = to_run(rows[0]) if rows else None
     if run is None or run.schedule_id != schedule_id or run.revision is None:
         return None
-    revision = (await load_revisions(db, known, [(schedule_id, run.revision)])).found.get((schedule_id, run.revision))
+    revision = (await load_revisions(db, revisions, [(schedule_id, run.revision)])).by_key.get(
+        (schedule_id, run.revision)
+    )
     return RetriedRun(run, None if revision is None else revision.definition)
 
 
-def _keys(namespace: str, held: LockedSchedule, command: Command, retried: RetriedRun | None) -> set[Key]:
-    """The concurrency keys of the schedule's active runs, and of those that the command and what is due may make."""
-    keys: set[str | None] = set(held_keys(held.facts))
-    schedule = held.schedule
+def _keys(namespace: str, current: LockedSchedule, command: Command, retried: RetriedRun | None) -> set[Key]:
+    """The concurrency keys of the schedule's active runs, and of new runs of the command and of due ticks."""
+    keys: set[str | None] = set(held_keys(current.facts))
+    schedule = current.schedule
     definition = command.definition if isinstance(command, Create) else schedule.definition if schedule else None
     if definition is not None:
         keys.add(definition.key())
         if isinstance(command, Trigger) and command.payload is not None:
             keys.add(definition.key(command.payload))
         overrides = schedule.cursor.tick_overrides if schedule else ()
-        keys |= {definition.key(each.payload) for each in overrides if each.payload is not None}
+        keys |= {definition.key(override.payload) for override in overrides if override.payload is not None}
     if retried is not None and retried.definition is not None and isinstance(command, Trigger):
         keys.add(retried.definition.key(retried.run.payload if command.payload is None else command.payload))
     return {(namespace, key) for key in keys if key is not None}
@@ -167,7 +169,7 @@ def _keys(namespace: str, held: LockedSchedule, command: Command, retried: Retri
 
 @dataclass(frozen=True, slots=True)
 class LockedSchedule:
-    """A schedule that is locked with its cursor and its active runs, or none; and when that was seen."""
+    """A schedule that is locked with its cursor and its active runs, or none; and the instant of reading it."""
 
     now: datetime
     row: dict[str, Any]
@@ -175,52 +177,51 @@ class LockedSchedule:
 
     @property
     def schedule(self) -> Schedule | None:
-        """The schedule as people see it."""
         return None if self.row["id"] is None else to_schedule(self.row)
 
     @property
     def last_skip_id(self) -> int | None:
-        """The skip that another one may extend."""
+        """The id of the skip that another one may extend."""
         return self.row["last_skip_id"]  # type: ignore[no-any-return]
 
 
-async def hold(db: Session, schedule_id: int | None, now: datetime | None) -> LockedSchedule:
+async def read_locked(db: Session, schedule_id: int | None, now: datetime | None) -> LockedSchedule:
     """Lock the active runs of a schedule whose row and cursor are locked, and read it."""
-    [row] = await db.fetch_named("hold_schedule", id=schedule_id, now=now)
+    [row] = await db.fetch_named("read_locked_schedule", id=schedule_id, now=now)
     if row["any_aside"]:
-        # Who was waited for has let some of them go, perhaps, which that statement did not see.
-        await hold_active(db, [row["id"]])
-        [row] = await db.fetch_named("hold_schedule", id=schedule_id, now=now)
+        # Transactions that were waited for may have released some runs, which that statement did not see.
+        await lock_active_runs(db, [row["id"]])
+        [row] = await db.fetch_named("read_locked_schedule", id=schedule_id, now=now)
     del row["any_aside"]
     active = zip(*(row.pop(name) for name in _ACTIVE), strict=True)
     facts = Facts(tuple(ActiveRun(*run) for run in active), held=row.pop("any_held"))
     return LockedSchedule(row.pop("now"), row, facts)
 
 
-async def settle(db: Session, known: RevisionCache, held: LockedSchedule) -> LockedSchedule:
-    """Plan what is due under the revision in force; the schedule as that leaves it."""
+async def plan_due_ticks(db: Session, revisions: RevisionCache, current: LockedSchedule) -> LockedSchedule:
+    """Plan due ticks under the revision in force; returns the schedule afterwards."""
     for _ in range(_MAX_TRIES):
-        if not is_due(held.row, held.now):
+        if not is_due(current.row, current.now):
             break
-        schedule, edited = to_schedule(held.row, explain=True), None
-        if (prior := held.row["prior_revision"]) is not None:
-            before = (await load_revisions(db, known, [(schedule.id, prior)])).found.get((schedule.id, prior))
-            edited = edited_by_sql(before, schedule, prior, held.row["edited_at"])
-        facts = held.facts
+        schedule, edited = to_schedule(current.row, explain=True), None
+        if (prior := current.row["prior_revision"]) is not None:
+            before = (await load_revisions(db, revisions, [(schedule.id, prior)])).by_key.get((schedule.id, prior))
+            edited = edited_by_sql(before, schedule, prior, current.row["edited_at"])
+        facts = current.facts
         if names := {(schedule.namespace, name) for name in depended_on(schedule, edited)}:
             successes = (await watch(db, names)).get(schedule.namespace, {})
-            # Nothing that it may wait for comes unseen. If one of them is being noted, all this is done once more.
-            await db.fetch("keep_successes", ids=numbers(each.schedule_id for each in successes.values()))
+            # No awaited success may be missed. If one is being recorded, the whole transaction is retried.
+            await db.fetch("lock_successes_or_fail", ids=numbers(success.schedule_id for success in successes.values()))
             facts = replace(facts, successes=(await read_successes(db, names)).get(schedule.namespace, {}))
-        due = DueSchedule(schedule, held.last_skip_id, edited)
-        decided = decide(due, facts, held.now.timestamp())
-        await write_plans(db, known, [decided], held.now)
-        held = await hold(db, schedule.id, held.now)
-    return held
+        due = DueSchedule(schedule, current.last_skip_id, edited)
+        decided = decide(due, facts, current.now.timestamp())
+        await write_plans(db, revisions, [decided], current.now)
+        current = await read_locked(db, schedule.id, current.now)
+    return current
 
 
 def is_due(detail: dict[str, Any], now: datetime) -> bool:
-    """Must the planner look at this row of schedule_details?"""
+    """True if the planner must decide this row of schedule_details."""
     if detail["id"] is None:
         return False
     if detail["format"] >= CUSTOM_TRIGGERS and left_alone_reason(as_object(detail["definition"])):
@@ -231,23 +232,23 @@ def is_due(detail: dict[str, Any], now: datetime) -> bool:
     return detail["state"] == "active" if next_run_at is None else bool(next_run_at <= now.timestamp())
 
 
-async def _leave(
-    db: Session, known: RevisionCache, changed: Change, keys: frozenset[str], now: datetime, actor: str
+async def _leave_unchanged(
+    db: Session, revisions: RevisionCache, changed: Change, keys: frozenset[str], now: datetime, actor: str
 ) -> ChangeResult:
-    """The schedule stays as it is: somebody asked for a run of it, or for nothing new."""
+    """Leave the definition unchanged: the command requested a run, or nothing new."""
     schedule = changed.schedule
     if not changed.plan.runs:
-        # What was settled before may have made runs.
+        # Due ticks that were planned before may have created runs.
         await db.execute("wake")
         return ChangeResult(schedule)
     decided = ScheduleDecision(schedule, changed.plan, changed.definition, held_keys=keys)
-    wanted = keys_needed([decided])
-    if wanted:
-        [decided] = admit([decided], await hold_keys(db, wanted))
+    keys_to_lock = keys_needed([decided])
+    if keys_to_lock:
+        [decided] = admit([decided], await lock_keys(db, keys_to_lock))
     [decided] = await defer_runs(db, [decided], now)
     [run], definition = decided.plan.runs, changed.definition
     assert definition is not None
-    [made] = await db.fetch_named(
+    [row] = await db.fetch_named(
         "write_run",
         namespace=schedule.namespace,
         schedule_id=schedule.id,
@@ -271,17 +272,17 @@ async def _leave(
         now=now,
     )
     if keys:
-        # Whoever wanted to release a waiter that was held here has left it.
-        await release(db, known, [schedule.id], now, keys=wanted)
-    del made["woken"]
-    return ChangeResult(schedule, [made["id"]], to_run(made))
+        # Another session may have skipped a waiting run that was locked here.
+        await release(db, revisions, [schedule.id], now, keys=keys_to_lock)
+    del row["woken"]
+    return ChangeResult(schedule, [row["id"]], to_run(row))
 
 
 async def _write_revision(
     db: Session, after: Schedule, changed: Change, actor: str, may: PlanningPermission, now: datetime
 ) -> None:
     pause = after.pause
-    # One that cannot be read stays as it is stored.
+    # An unreadable definition stays as it is stored.
     raw = None if after.definition is None else dict(after.definition_json)
     definition = None if raw is None else Jsonb(raw)
     await db.execute(
@@ -319,5 +320,5 @@ async def _write_revision(
 
 
 def reason(changed: Change) -> str:
-    """Why runs are cancelled that a change cancels."""
+    """The cancellation reason for runs that a change cancels."""
     return {"delete": "schedule deleted", "pause": "schedule paused"}.get(changed.action, changed.action)

@@ -1,16 +1,16 @@
 -- One change to one schedule, by a person or a deploy.
 
 -- name: lock_schedule
--- First the schedule, then its cursor, as everybody does.
+-- First the schedule, then its cursor: the lock order of all sessions.
 SELECT s.id, c.zone_generation
 FROM tickbird.schedules AS s
 JOIN tickbird.cursors AS c ON c.schedule_id = s.id
 WHERE s.namespace = %(namespace)s AND s.name = %(name)s
 FOR UPDATE OF s, c;
 
--- name: hold_schedule
--- The clock, the schedule and its active runs, which are held too. It is asked once the locks are held, so that nothing
--- of it is behind what others have decided. A run that ends just now is waited for, and is then not active any more.
+-- name: read_locked_schedule
+-- The clock, the schedule and its active runs, which are locked too. Read after the locks are held, so that the result
+-- includes all earlier decisions. A run that is ending is waited for, and is not active afterwards.
 WITH held AS MATERIALIZED (
     SELECT id, status, origin, concurrency_key, lane
     FROM tickbird.runs
@@ -50,7 +50,7 @@ RETURNING id;
 -- name: write_schedule
 UPDATE tickbird.schedules
 SET app = %(app)s,
-    -- Null: it cannot be read, and stays as it is.
+    -- Null: the definition cannot be read, and does not change.
     definition = coalesce(%(definition)s::jsonb, definition),
     revision = %(revision)s,
     fingerprint = %(fingerprint)s,
@@ -66,7 +66,7 @@ WHERE id = %(id)s;
 UPDATE tickbird.cursors
 SET revision = %(revision)s,
     format = coalesce(tickbird.definition_format(%(definition)s::jsonb), format),
-    -- Computed by the zone rules of this process, which may be others than the store's.
+    -- Computed with the zone rules of this process, which may differ from the store's.
     zone_generation = CASE
         WHEN %(definition)s::jsonb IS NULL THEN zone_generation
         WHEN tickbird.newest_zone_generation(%(definition)s::jsonb) IS NOT NULL THEN %(zones)s::integer
@@ -89,7 +89,7 @@ SET definition = excluded.definition,
     created_at = excluded.created_at;
 
 -- name: write_run
--- A run that somebody asked for, with its payload, its audit row and the wake-up for it; the run as run_details has it.
+-- A requested run, with its payload, its audit row and its wake-up; returns the run as in run_details.
 WITH made AS (
     INSERT INTO tickbird.runs (
         namespace, schedule_id, revision, target_kind, target, queue, priority, status, origin, due_at, available_at,

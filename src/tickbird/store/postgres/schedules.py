@@ -44,15 +44,16 @@ class PostgresSchedules(NounStore, ScheduleStore):
         after: str = "",
         limit: int = 100,
     ) -> Sequence[ScheduleSummary]:
-        wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
-        return await self._dashboard.schedules(namespace, wanted, after=after, limit=limit)
+        filters = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
+        return await self._dashboard.schedules(namespace, filters, after=after, limit=limit)
 
     async def list_of_app(self, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:
         rows = await self._db.fetch_named("list_app_schedules", namespace=namespace, app=app, names=texts(list(names)))
         fingerprints = [frozenset(row["seen"]) for row in rows]
         schedules = await to_schedules(rows)
         return {
-            schedule.name: AppSchedule(schedule, seen) for schedule, seen in zip(schedules, fingerprints, strict=True)
+            schedule.name: AppSchedule(schedule, earlier_fingerprints)
+            for schedule, earlier_fingerprints in zip(schedules, fingerprints, strict=True)
         }
 
     async def change(self, namespace: str, name: str, command: Command, *, now: datetime | None = None) -> ChangeResult:

@@ -1,4 +1,4 @@
--- Schedules, their history and what a list shows of them.
+-- Schedules, their history and their list columns.
 
 -- name: get_schedule
 SELECT * FROM tickbird.schedule_details WHERE namespace = %(namespace)s AND name = %(name)s;
@@ -18,7 +18,7 @@ SELECT
     ) AS seen
 FROM tickbird.schedule_details AS s
 WHERE s.id = ANY(
-    -- Not one condition with OR, which no index serves.
+    -- Not one condition with OR, which cannot use an index.
     ARRAY(
         SELECT id FROM tickbird.schedules WHERE namespace = %(namespace)s AND app = %(app)s
         UNION

@@ -43,7 +43,7 @@ class PostgresSessions(NounStore, SessionStore):
             now=now,
         )
         if not rows:
-            raise ConflictError("another session has this id already;", hint="try again.")
+            raise ConflictError("another session has this id.", hint="Try again.")
         actor = holder(token.name, token.id)
         opened = await _get(db, new.id, now)
         await _audit(db, namespace, opened, "open_session", actor, opened.opened_at)

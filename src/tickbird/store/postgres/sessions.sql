@@ -1,7 +1,7 @@
--- Sessions: opened, looked up, listed, closed, pruned. One is live while it is neither closed nor over, and its token is live.
+-- Sessions: opened, read, listed, closed, pruned. A session is live if it is neither closed nor expired, and its token is live.
 
 -- name: lock_token
--- Whoever opens a session with a token, or closes all, waits for whoever does the same: so they are counted right.
+-- Serializes opening sessions with a token and closing all of them, so that their number is right.
 SELECT *, coalesce(%(now)s::timestamptz, statement_timestamp()) AS now
 FROM tickbird.tokens
 WHERE id = %(id)s
@@ -56,7 +56,7 @@ WHERE s.id = %(id)s
 RETURNING s.id;
 
 -- name: close_sessions
--- Those of a token: all but one, apart from so many of the newest.
+-- Sessions of a token: all but one, except a number of the newest.
 UPDATE tickbird.sessions
 SET closed_at = coalesce(%(now)s::timestamptz, statement_timestamp()), closed_by = %(actor)s
 WHERE closed_at IS NULL

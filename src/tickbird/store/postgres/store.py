@@ -42,8 +42,8 @@ from tickbird.store.shared.zone_data import PlanningSwitch
 class PostgresStore(Store):
     """Tickbird's tables in the schema `tickbird` of a PostgreSQL database, or in another one with `?schema=`.
 
-    `listen_url` is for servers behind a pooler that hands out a connection per transaction, which cannot LISTEN.
-    `within` is how many seconds a statement may take, by default as long as planning needs.
+    `listen_url` is for servers with a transaction pooler, which does not support LISTEN. `within` is the statement
+    timeout in seconds (default: the time that planning needs).
     """
 
     planners = 2

@@ -44,7 +44,7 @@ class PostgresTokens(NounStore, TokenStore):
             now=now,
         )
         if not rows:
-            raise ConflictError("another token has this id already;", hint="try again.")
+            raise ConflictError("another token has this id.", hint="Try again.")
         token = _record(rows[0])
         await audit_access(
             db, namespace, token.namespaces, "create_token", actor, token.created_at, audit_detail(token)
@@ -103,7 +103,7 @@ async def lock_token(db: Session, token_id: str, now: datetime | None) -> TokenR
 async def audit_access(
     db: Session, namespace: str, opened: Namespaces, action: str, actor: str, now: datetime, detail: Mapping[str, Any]
 ) -> None:
-    """Record what was done to a token or one of its sessions, in each namespace that it opens."""
+    """Audit a change of a token or of one of its sessions, in each namespace of the token."""
     for audited in audited_in(opened, namespace):
         await write_audit(db, now, actor, action, audited, detail=detail)
 
@@ -115,6 +115,6 @@ def _record(row: dict[str, Any]) -> TokenRecord:
         columns["namespaces"] = tuple(columns["namespaces"])
     state = token_state(row["revoked_at"], row["expires_at"], row["now"])
     if state != "live":
-        # Sessions end with their token, without being closed.
+        # Sessions end with their token without being closed.
         columns["sessions"] = 0
     return TokenRecord(**columns, state=state)

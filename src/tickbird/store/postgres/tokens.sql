@@ -1,4 +1,4 @@
--- Tokens: made, looked up, listed, revoked.
+-- Tokens: created, read, listed, revoked.
 
 -- name: insert_token
 INSERT INTO tickbird.tokens (id, digest, name, role, namespaces, created_at, created_by, expires_at)
@@ -50,7 +50,7 @@ WHERE id = %(id)s
     );
 
 -- name: filter_live_tokens
--- Also sessions: no id is of both kinds.
+-- Includes sessions: no id is of both kinds.
 WITH live AS (
     SELECT id FROM tickbird.tokens
     WHERE revoked_at IS NULL

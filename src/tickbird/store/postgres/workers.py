@@ -53,7 +53,7 @@ class PostgresWorkers(NounStore, WorkerStore):
         except StoreUnavailableError:
             raise
         except StoreError:
-            # Migrated meanwhile, perhaps beyond what this code can write.
+            # The store may have been migrated beyond this code.
             if not (too_new := outdated(schema.MIGRATIONS, dict(await self._db.fetch("read_meta")))):
                 raise
             [(clock,)] = await self._db.fetch("clock", now=None)
@@ -89,12 +89,11 @@ class PostgresWorkers(NounStore, WorkerStore):
     async def snapshot(self, namespace: str, *, now: datetime | None = None) -> tuple[datetime, Sequence[Worker]]:
         rows = await self._db.fetch_named("snapshot_workers", namespace=namespace, now=now)
         clocks = [row.pop("clock") for row in rows]
-        # Without a live worker, one row has the clock alone.
+        # Without a live worker, one row has only the clock.
         return clocks[0], [to_worker(row) for row in rows if row["id"] is not None]
 
 
 def to_worker(row: Mapping[str, Any]) -> Worker:
-    """A row of `workers`."""
     kinds = {"tasks": dict, "declared": str, "health": object}
     objects = {name: as_object(row[name], kind) for name, kind in kinds.items()}
     return Worker(**{**row, **objects, "queues": tuple(row["queues"])})

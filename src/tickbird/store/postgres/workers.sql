@@ -1,4 +1,4 @@
--- Workers: who is there, what they serve and what their code declares.
+-- Workers: the live ones, the tasks that they serve and the schedules that their code declares.
 
 -- name: heartbeat
 INSERT INTO tickbird.workers AS w (
@@ -55,14 +55,14 @@ WHERE id = %(id)s
 RETURNING drain_requested_at;
 
 -- name: call_for_heartbeats
--- What a heartbeat is told is to be heard, and not only when the next one is due.
+-- Workers must get the result of a heartbeat now, not only when the next one is due.
 SELECT pg_notify('tickbird', 'schema');
 
 -- name: remove_worker
 DELETE FROM tickbird.workers WHERE id = %(id)s;
 
 -- name: published_task
--- As text, which every driver reads alike; by the worker that started last, which has the newest code.
+-- As text, which every driver reads the same way; from the worker that started last, which has the newest code.
 SELECT CAST(tasks -> CAST(%(task)s AS text) AS text)
 FROM tickbird.workers
 WHERE namespace = CAST(%(namespace)s AS text)

@@ -27,11 +27,11 @@ async def choose_ticks(
         bounds = {"schedule_id": selection.schedule.id, "first": selection.runs_from, "last": selection.last}
         if selection.unknown:
             pruned = {**bounds, "first": selection.first, "last": selection.pruned_until}
-            [(selection.kept,)] = await fetch("count_taken", **pruned)
+            [(selection.kept,)] = await fetch("count_ticks_with_run", **pruned)
         if selection.is_countless:
-            [(taken,)] = await fetch("count_taken", **bounds)
+            [(taken,)] = await fetch("count_ticks_with_run", **bounds)
             raise selection.too_many(taken)
-        rows = await fetch("taken_ticks", **bounds)
+        rows = await fetch("ticks_with_run", **bounds)
         ticks: list[int] = await offload(selection.ticks, {row[0] for row in rows})
         # A run that was pruned after the first lookup is missing in the second one.
         if await _pruned_until(fetch, schedule) == pruned_until:

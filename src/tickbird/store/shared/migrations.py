@@ -100,7 +100,7 @@ def check_schema_generation(
 def unusable_schema(error: SchemaError, newest: int) -> SchemaState:
     """The state of an unreadable schema, for `doctor`."""
     fix = "tickbird migrate" if "`tickbird migrate`" in error.hint else error.hint
-    text = f"{error.message[:1].upper()}{error.message[1:].rstrip(';')}."
+    text = error.message[:1].upper() + error.message[1:]
     return SchemaState(version=None, min_compatible=0, newest=newest, error=text, fix=fix)
 
 

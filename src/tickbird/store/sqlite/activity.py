@@ -1,4 +1,4 @@
-"""Activity on SQLite, where a writer is the only one until it commits."""
+"""Activity on SQLite, where a writer is alone until it commits."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class SqliteActivity(NounStore, ActivityStore):
         if self._db.reader is not self._db.writer:
             version = await self._db.reader.run(lambda db: db.execute(SQL["data_version"]).fetchone()[0])
             if before is not None and before.data_version == version and now is None:
-                # Nothing was written since, so that there is no writer to wait for.
+                # Nothing was written since, so there is no writer to wait for.
                 return before
         return await self._watermark(version, now)
 
     @write_transaction
     def _watermark(self, db: Session, version: int, now: datetime | None) -> Watermark:
-        """As the only writer, so that every row with an earlier instant is committed."""
+        """Read as the only writer, so that every row with an earlier instant is committed."""
         [last_id] = db.execute(SQL["last_run_id"]).fetchone()
         clock = read_clock(now)
         # The next writer may still write within this microsecond.
@@ -42,17 +42,17 @@ class SqliteActivity(NounStore, ActivityStore):
     def read(
         self, db: Session, namespaces: Collection[str], after: ActivityCursor, until: Watermark, *, limit: int = 20_000
     ) -> ActivityPage:
-        place = {"at": to_micros(after.at), "rank": after.rank, "id": after.id, "floor": after.floor}
-        bounds = {**place, "until": to_micros(until.at), "namespaces": dump(sorted(namespaces)), "limit": limit}
-        found = db.execute(SQL["read_activity"], bounds).fetchall()
-        if found and found[0][0] < 0:
+        position = {"at": to_micros(after.at), "rank": after.rank, "id": after.id, "floor": after.floor}
+        bounds = {**position, "until": to_micros(until.at), "namespaces": dump(sorted(namespaces)), "limit": limit}
+        found_rows = db.execute(SQL["read_activity"], bounds).fetchall()
+        if found_rows and found_rows[0][0] < 0:
             return ActivityPage(more=True)
-        rows = [(rank, from_micros(at), row_id, namespace) for rank, at, row_id, namespace in found]
+        rows = [(rank, from_micros(at), row_id, namespace) for rank, at, row_id, namespace in found_rows]
         runs, skips, audits = (dump(ids) for ids in ids_of(rows))
         details: Any = (
-            {row["id"]: _slim(to_run(row)) for row in fetch_named(db, "some_runs", {"ids": runs})},
-            {row["id"]: (row["schedule"], to_skip(row)) for row in fetch_named(db, "told_skips", {"ids": skips})},
-            {row["id"]: to_audit_entry(row) for row in fetch_named(db, "told_audit", {"ids": audits})},
+            {row["id"]: _slim(to_run(row)) for row in fetch_named(db, "runs_by_id", {"ids": runs})},
+            {row["id"]: (row["schedule"], to_skip(row)) for row in fetch_named(db, "activity_skips", {"ids": skips})},
+            {row["id"]: to_audit_entry(row) for row in fetch_named(db, "activity_audit", {"ids": audits})},
         )
         return merge_activity(after, until, [], rows, details)
 

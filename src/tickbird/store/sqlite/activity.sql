@@ -1,4 +1,4 @@
--- What happened lately, newest first.
+-- Recent activity, newest first.
 
 -- name: ended_since
 SELECT *
@@ -21,8 +21,8 @@ LIMIT :limit;
 SELECT value FROM counters WHERE name = 'run_id';
 
 -- name: read_activity
--- Narrow rows in order: rank, instant, id, namespace. A row of rank -1 tells that there is too much. Starts have no index:
--- they are those of runs that run, and of attempts that have ended since.
+-- Narrow rows in order: rank, instant, id, namespace. A row of rank -1 means that there are too many. Starts have no
+-- index: they are read from running runs, and from attempts that have ended since.
 WITH made AS MATERIALIZED (
     SELECT id, namespace, created_at FROM runs WHERE id > :floor ORDER BY id LIMIT :limit
 ),
@@ -38,7 +38,7 @@ tried AS MATERIALIZED (
     SELECT a.run_id, a.started_at, a.ended_at, r.namespace
     FROM ended_attempts AS a
     JOIN runs AS r ON r.id = a.run_id
-    -- The last one of a run is told of as the run's own.
+    -- The last attempt of a run is reported with the run.
     WHERE r.finished_at IS NULL OR r.attempt > a.attempt
 ),
 skipped AS MATERIALIZED (
@@ -80,7 +80,7 @@ WHERE (at, rank, id) > (:at, :rank, :id)
     AND +namespace IN (SELECT value FROM json_each(:namespaces))
 ORDER BY at, rank, id;
 
--- name: told_skips
+-- name: activity_skips
 SELECT
     n.name AS schedule, s.id, s.schedule_id, s.revision, s.reason, s.first_at, s.last_at, s.count, s.run_id, s.actor, s.note,
     s.decided_at
@@ -88,7 +88,7 @@ FROM skips AS s
 JOIN schedules AS n ON n.id = s.schedule_id
 WHERE s.id IN (SELECT value FROM json_each(:ids));
 
--- name: told_audit
+-- name: activity_audit
 SELECT id, created_at AS at, actor, action, schedule, run_id, detail
 FROM audit_log
 WHERE id IN (SELECT value FROM json_each(:ids));

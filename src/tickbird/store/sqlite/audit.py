@@ -24,7 +24,6 @@ def write_audit(
     run_id: int | None = None,
     detail: Mapping[str, Any],
 ) -> None:
-    """Record who did what."""
     row = {
         "now": to_micros(now),
         "actor": actor,

@@ -40,7 +40,7 @@ class SqliteBulkChanges(NounStore, BulkChangeStore):
 
 def _apply(
     db: sqlite3.Connection,
-    known: RevisionCache,
+    revisions: RevisionCache,
     may: PlanningPermission,
     namespace: str,
     changes: ChangeSet,
@@ -48,14 +48,14 @@ def _apply(
     now: datetime,
     counted: ProgressCallback | None,
 ) -> None:
-    """Make all of them, in their order."""
+    """Apply all changes in order."""
     for update in changes.calendars:
         put_calendar(db, namespace, update, actor, now)
     for key, max_running in changes.limits.items():
-        set_limit(db, known, namespace, key, max_running, actor, now)
+        set_limit(db, revisions, namespace, key, max_running, actor, now)
     for queue, rate in changes.queues.items():
         set_queue_rate(db, namespace, queue, rate, actor, now)
     for number, (name, command) in enumerate(changes.commands, 1):
-        change(db, known, may, namespace, name, command, now)
+        change(db, revisions, may, namespace, name, command, now)
         if counted is not None:
             counted(number)

@@ -76,7 +76,6 @@ class SqliteCalendars(NounStore, CalendarStore):
 
 
 def put_calendar(db: Session, namespace: str, update: CalendarUpdate, actor: str, now: datetime) -> CalendarRecord:
-    """Insert or replace a calendar."""
     row = {
         "namespace": namespace,
         "name": update.name,
@@ -88,7 +87,7 @@ def put_calendar(db: Session, namespace: str, update: CalendarUpdate, actor: str
     }
     [stored] = db.execute(SQL["put_calendar"], row).fetchall()
     calendar = _record(stored)
-    # If the revision is another one, the transaction is rolled back.
+    # If its revision is another one, the transaction is rolled back.
     check_revision(update.name, calendar.revision - 1, update.revision)
     detail = {"calendar": update.name, "revision": calendar.revision, "definition": dict(update.definition)}
     write_audit(db, now, actor, "put_calendar", namespace, detail=detail)

@@ -1,4 +1,4 @@
--- Calendars: what people define, what it closes, and which schedules name it.
+-- Calendars: their definitions, their closed days, and the schedules that use them.
 
 -- name: list_calendars
 SELECT name, definition, closed, source, revision, created_at, changed_at, changed_by

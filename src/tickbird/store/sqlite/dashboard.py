@@ -1,4 +1,4 @@
-"""What a dashboard reads, on SQLite; each verb sees one state of the database."""
+"""Queries of the dashboard on SQLite; each verb sees one snapshot of the database."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tickbird.store.sqlite.database.database import NounStore, read_transaction
 from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
 from tickbird.store.sqlite.rows import dump, to_audit_entry, to_run, to_schedule
 
-# Of what has ended lately in all namespaces, so much is looked through for one.
+# The number of recently ended runs of all namespaces that are read for one namespace.
 _RECENT: Final = 10_000
 
 
@@ -49,17 +49,17 @@ class SqliteDashboard(NounStore, DashboardStore):
         self,
         db: Session,
         namespace: str,
-        wanted: ScheduleFilter,
+        filters: ScheduleFilter,
         *,
         after: str = "",
         before: str | None = None,
         limit: int = 100,
     ) -> Sequence[ScheduleSummary]:
-        bounds = {**_filter(db, namespace, wanted), "after": after, "before": before, "limit": limit}
+        bounds = {**_filter(db, namespace, filters), "after": after, "before": before, "limit": limit}
         name = "find_schedules" if before is None else "find_schedules_before"
         ids = [row[0] for row in db.execute(SQL[name], bounds)]
-        rows = {row["id"]: row for row in fetch_named(db, "list_these", {"ids": dump(ids)})}
-        runs = _these_runs(db, [row["last_run_id"] for row in rows.values() if row["last_run_id"] is not None])
+        rows = {row["id"]: row for row in fetch_named(db, "summarize_schedules", {"ids": dump(ids)})}
+        runs = _read_runs(db, [row["last_run_id"] for row in rows.values() if row["last_run_id"] is not None])
         listed = [rows[schedule_id] for schedule_id in (ids if before is None else ids[::-1]) if schedule_id in rows]
         return [
             ScheduleSummary(
@@ -74,21 +74,28 @@ class SqliteDashboard(NounStore, DashboardStore):
 
     @read_transaction
     def count_schedules(
-        self, db: Session, namespace: str, wanted: ScheduleFilter, maximum: int = 10_000
+        self, db: Session, namespace: str, filters: ScheduleFilter, maximum: int = 10_000
     ) -> CappedCount:
-        bounds = {**_filter(db, namespace, wanted), "limit": maximum + 1}
+        bounds = {**_filter(db, namespace, filters), "limit": maximum + 1}
         [number] = db.execute(SQL["count_schedules"], bounds).fetchone()
         return CappedCount(min(number, maximum), number > maximum)
 
     @read_transaction
     def newest_points(
-        self, db: Session, ids: Collection[int], each: int = 60
+        self, db: Session, ids: Collection[int], per_schedule: int = 60
     ) -> tuple[Sequence[RunPoint], Sequence[SkipPoint]]:
-        return _points(db, ids, each)
+        return _points(db, ids, per_schedule)
 
     @read_transaction
     def timeline(
-        self, db: Session, namespace: str, first: datetime, last: datetime, *, schedules: int = 50, each: int = 100
+        self,
+        db: Session,
+        namespace: str,
+        first: datetime,
+        last: datetime,
+        *,
+        schedules: int = 50,
+        per_schedule: int = 100,
     ) -> Timeline:
         bounds = {
             "namespace": namespace,
@@ -97,13 +104,13 @@ class SqliteDashboard(NounStore, DashboardStore):
             "maximum": _RECENT,
             "limit": schedules + 1,
         }
-        lively = [row[0] for row in db.execute(SQL["lively_schedules"], bounds)]
-        coming = [row[0] for row in db.execute(SQL["coming_schedules"], bounds)]
-        ids = list(dict.fromkeys((*lively[:schedules], *coming[:schedules])))
+        active = [row[0] for row in db.execute(SQL["active_schedules"], bounds)]
+        upcoming = [row[0] for row in db.execute(SQL["upupcoming_schedules"], bounds)]
+        ids = list(dict.fromkeys((*active[:schedules], *upcoming[:schedules])))
         return Timeline(
-            schedules=_these_schedules(db, ids),
-            marks=newest_points(*_points(db, ids, each, first, last), each),
-            capped=max(len(lively), len(coming)) > schedules,
+            schedules=_read_schedules(db, ids),
+            marks=newest_points(*_points(db, ids, per_schedule, first, last), per_schedule),
+            capped=max(len(active), len(upcoming)) > schedules,
         )
 
     @read_transaction
@@ -120,8 +127,8 @@ class SqliteDashboard(NounStore, DashboardStore):
         bounds = {"ids": dump(_failing(db, namespace)), "limit": limit + 1}
         streaks = []
         for name, schedule_id, _ in db.execute(SQL["failing_names"], bounds).fetchall():
-            newest = db.execute(SQL["newest_told"], {"id": schedule_id}).fetchall()
-            failures = next((place for place, row in enumerate(newest) if row[1] == "succeeded"), len(newest))
+            newest = db.execute(SQL["newest_ended"], {"id": schedule_id}).fetchall()
+            failures = next((index for index, row in enumerate(newest) if row[1] == "succeeded"), len(newest))
             run_id, since = newest[0][0], from_micros(min(row[2] for row in newest[:failures]))
             [error] = db.execute(SQL["error_of"], {"id": run_id}).fetchone()
             streaks.append(FailureStreak(schedule=name, failures=failures, since=since, run_id=run_id, error=error))
@@ -150,7 +157,7 @@ class SqliteDashboard(NounStore, DashboardStore):
     @read_transaction
     def overdue(self, db: Session, namespace: str, before: datetime, limit: int = 100) -> Sequence[Schedule]:
         bounds = {"namespace": namespace, "last": to_micros(before), "maximum": _RECENT, "limit": limit}
-        return _these_schedules(db, [row[0] for row in db.execute(SQL["coming_schedules"], bounds)])
+        return _read_schedules(db, [row[0] for row in db.execute(SQL["upcoming_schedules"], bounds)])
 
     @read_transaction
     def load(
@@ -179,35 +186,35 @@ class SqliteDashboard(NounStore, DashboardStore):
         self,
         db: Session,
         namespace: str,
-        wanted: RunFilter,
+        filters: RunFilter,
         *,
         before: int | None = None,
         after: int | None = None,
         limit: int = 100,
     ) -> KeysetPage[RunRecord]:
-        statuses = set(wanted.statuses)
+        statuses = set(filters.statuses)
         bounds = {
             "namespace": namespace,
-            "schedule": wanted.schedule,
+            "schedule": filters.schedule,
             "status": min(statuses, default=None),
             "statuses": dump(sorted(statuses)) if statuses else None,
-            "origin": wanted.origin,
-            "target": wanted.target,
-            "target_kind": wanted.target_kind,
-            "worker": wanted.worker,
-            "queue": wanted.queue,
-            "key": wanted.key,
-            "since": to_micros(wanted.since),
-            "until": to_micros(wanted.until),
-            "error": wanted.error,
+            "origin": filters.origin,
+            "target": filters.target,
+            "target_kind": filters.target_kind,
+            "worker": filters.worker,
+            "queue": filters.queue,
+            "key": filters.key,
+            "since": to_micros(filters.since),
+            "until": to_micros(filters.until),
+            "error": filters.error,
         }
-        rare = wanted.schedule is None and len(statuses) == 1 and statuses <= {"failed", "cancelled"}
-        name = "find_unwell" if rare else "find_runs" if wanted.schedule is None else "find_runs_of"
-        page = _going(db, wanted, bounds, before, after, limit) if wanted.is_going else None
+        rare = filters.schedule is None and len(statuses) == 1 and statuses <= {"failed", "cancelled"}
+        name = "find_unsuccessful" if rare else "find_runs" if filters.schedule is None else "find_runs_of"
+        page = _pick_active(db, filters, bounds, before, after, limit) if filters.is_going else None
         if page is None:
             rows, reached = _find(db, name, bounds, before, after, limit)
             page = KeysetPage([row[0] for row in rows], reached)
-        runs = _these_runs(db, page.rows)
+        runs = _read_runs(db, page.rows)
         return KeysetPage([runs[run_id] for run_id in page.rows], page.reached)
 
     @read_transaction
@@ -215,7 +222,7 @@ class SqliteDashboard(NounStore, DashboardStore):
         self,
         db: Session,
         namespace: str,
-        wanted: AuditFilter,
+        filters: AuditFilter,
         *,
         before: int | None = None,
         after: int | None = None,
@@ -223,13 +230,13 @@ class SqliteDashboard(NounStore, DashboardStore):
     ) -> KeysetPage[AuditEntry]:
         bounds = {
             "namespace": namespace,
-            "actor": wanted.actor,
-            "action": wanted.action,
-            "schedule": wanted.schedule,
-            "since": to_micros(wanted.since),
-            "until": to_micros(wanted.until),
+            "actor": filters.actor,
+            "action": filters.action,
+            "schedule": filters.schedule,
+            "since": to_micros(filters.since),
+            "until": to_micros(filters.until),
         }
-        name = "find_audit" if wanted.schedule is None else "find_audit_of"
+        name = "find_audit" if filters.schedule is None else "find_audit_of"
         rows, reached = _find(db, name, bounds, before, after, limit)
         return KeysetPage([to_audit_entry(row) for row in rows], reached)
 
@@ -248,24 +255,24 @@ class SqliteDashboard(NounStore, DashboardStore):
         return [row[0] for row in rows]
 
 
-def _filter(db: Session, namespace: str, wanted: ScheduleFilter) -> dict[str, Any]:
-    states = dump(list(wanted.states or LISTED_STATES))
-    among = frozenset(_failing(db, namespace)) if wanted.failing else None
-    if wanted.states and "active" not in wanted.states:
-        rows = db.execute(SQL["resting_schedules"], {"states": states, "maximum": MAX_IDLE}).fetchall()
-        # Where there are more, a page of them is soon found without knowing which.
+def _filter(db: Session, namespace: str, filters: ScheduleFilter) -> dict[str, Any]:
+    states = dump(list(filters.states or LISTED_STATES))
+    among = frozenset(_failing(db, namespace)) if filters.failing else None
+    if filters.states and "active" not in filters.states:
+        rows = db.execute(SQL["idle_schedules"], {"states": states, "maximum": MAX_IDLE}).fetchall()
+        # If there are more, a page of them is read quickly without their ids.
         if len(rows) < MAX_IDLE:
             resting = frozenset(row[0] for row in rows)
             among = resting if among is None else among & resting
     return {
         "namespace": namespace,
-        # SQLite knows small and capital letters of ASCII alone; for others it asks Python, which takes longer.
-        "folded": not wanted.contains.isascii(),
-        "contains": wanted.contains.casefold(),
+        # SQLite compares without case only in ASCII; other letters need a slower Python function.
+        "folded": not filters.contains.isascii(),
+        "contains": filters.contains.casefold(),
         "states": states,
-        "tag": wanted.tag,
-        "app": wanted.app,
-        "queue": wanted.queue,
+        "tag": filters.tag,
+        "app": filters.app,
+        "queue": filters.queue,
         "among": None if among is None else dump(list(among)),
     }
 
@@ -276,61 +283,61 @@ def _failing(db: Session, namespace: str) -> list[int]:
 
 
 def _points(
-    db: Session, ids: Iterable[int], each: int, first: datetime | None = None, last: datetime | None = None
+    db: Session, ids: Iterable[int], per_schedule: int, first: datetime | None = None, last: datetime | None = None
 ) -> tuple[list[RunPoint], list[SkipPoint]]:
     runs: list[RunPoint] = []
     skips: list[SkipPoint] = []
-    between = {"each": each, "first": to_micros(first), "last": to_micros(last)}
-    for one in ids:
-        bounds = {**between, "id": one}
-        runs += [RunPoint(*row[:4], *map(from_micros, row[4:])) for row in db.execute(SQL["run_marks"], bounds)]
+    between = {"each": per_schedule, "first": to_micros(first), "last": to_micros(last)}
+    for schedule_id in ids:
+        bounds = {**between, "id": schedule_id}
+        runs += [RunPoint(*row[:4], *map(from_micros, row[4:])) for row in db.execute(SQL["run_points"], bounds)]
         skips += [
             SkipPoint(schedule_id, skip_id, reason, from_micros(begin), from_micros(end), count)
-            for schedule_id, skip_id, reason, begin, end, count in db.execute(SQL["skip_marks"], bounds)
+            for schedule_id, skip_id, reason, begin, end, count in db.execute(SQL["skip_points"], bounds)
         ]
     return runs, skips
 
 
-def _these_schedules(db: Session, ids: Sequence[int]) -> list[Schedule]:
+def _read_schedules(db: Session, ids: Sequence[int]) -> list[Schedule]:
     rows = {row["id"]: row for row in fetch_named(db, "read_schedules", {"ids": dump(ids)})}
-    return [to_schedule(rows[one]) for one in ids if one in rows]
+    return [to_schedule(rows[schedule_id]) for schedule_id in ids if schedule_id in rows]
 
 
-def _these_runs(db: Session, ids: Sequence[int]) -> dict[int, RunRecord]:
-    return {row["id"]: to_run(row) for row in fetch_named(db, "some_runs", {"ids": dump(ids)})} if ids else {}
+def _read_runs(db: Session, ids: Sequence[int]) -> dict[int, RunRecord]:
+    return {row["id"]: to_run(row) for row in fetch_named(db, "runs_by_id", {"ids": dump(ids)})} if ids else {}
 
 
 def _median(db: Session, schedule_id: int) -> float | None:
-    taken = [row[0] for row in db.execute(SQL["newest_durations"], {"id": schedule_id})]
-    return timedelta(microseconds=taken[(len(taken) - 1) // 2]).total_seconds() if taken else None
+    durations = [row[0] for row in db.execute(SQL["newest_durations"], {"id": schedule_id})]
+    return timedelta(microseconds=durations[(len(durations) - 1) // 2]).total_seconds() if durations else None
 
 
-def _going(
-    db: Session, wanted: RunFilter, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
+def _pick_active(
+    db: Session, filters: RunFilter, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
 ) -> KeysetPage[int] | None:
-    """A page of ids of runs that are not over; None where there are so many that they are found by their ids."""
-    name = "pick_going" if wanted.key is None else "pick_going_of_key"
-    found = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED, "limit": limit + 1}
-    [(looked, ids)] = db.execute(SQL[name], found).fetchall()
-    return page_of_going(looked, json.loads(ids), MAX_EXAMINED, after, limit)
+    """A page of ids of active runs; None if there are so many that a walk by id is faster."""
+    name = "pick_active" if filters.key is None else "pick_active_of_key"
+    values = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED, "limit": limit + 1}
+    [(examined, ids)] = db.execute(SQL[name], values).fetchall()
+    return page_of_going(examined, json.loads(ids), MAX_EXAMINED, after, limit)
 
 
 def _find(
     db: Session, name: str, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
 ) -> tuple[list[NamedRow], int | None]:
-    """The page, newest first, and where the next begins; the last column tells if a row is wanted."""
+    """The page, newest first, and the start of the next; the last column shows whether a row matches."""
     bounds = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED}
-    found: list[NamedRow] = []
+    matching: list[NamedRow] = []
     reached = None
-    # One after the other: most of them need not be read.
+    # One by one: most of them need not be read.
     cursor = db.cursor()
     cursor.row_factory = NamedRow
-    for looked, row in enumerate(cursor.execute(SQL[name if after is None else f"{name}_after"], bounds), 1):
+    for examined, row in enumerate(cursor.execute(SQL[name if after is None else f"{name}_after"], bounds), 1):
         if row[-1]:
-            if len(found) == limit:
-                reached = found[-1][0]
+            if len(matching) == limit:
+                reached = matching[-1][0]
                 break
-            found.append(row)
-        if looked == MAX_EXAMINED:
+            matching.append(row)
+        if examined == MAX_EXAMINED:
             reached = row[0]
-    return (found if after is None else found[::-1]), reached
+    return (matching if after is None else matching[::-1]), reached

@@ -1,6 +1,6 @@
--- What a dashboard reads; runs are in `dashboard_runs.sql`. Each statement looks at no more rows than its bounds say,
--- however many are stored, but for those that look for schedules: these may walk the narrow table `schedule_search`.
--- `{name}` stands for the text below `-- fragment: name`.
+-- Queries of the dashboard; runs are in `dashboard_runs.sql`. Each statement reads no more rows than its bounds allow,
+-- whatever the size of the store. Exception: searches for schedules may walk the narrow table `schedule_search`.
+-- `{name}` is replaced by the text below `-- fragment: name`.
 
 -- fragment: from_matching_schedules
 FROM schedule_search AS l
@@ -14,7 +14,7 @@ WHERE l.namespace = :namespace
         SELECT 1 FROM cursors AS c
         WHERE c.schedule_id = l.schedule_id AND c.state IN (SELECT value FROM json_each(:states))
     )
-    -- The search text has words and tags alike, so the tags themselves are read too, but only if one is asked for.
+    -- The search text contains words and tags, so the tags are read too, but only if a tag is requested.
     AND (
         :tag IS NULL
         OR EXISTS (
@@ -38,14 +38,14 @@ LIMIT :limit;
 -- name: count_schedules
 SELECT count(*) FROM (SELECT 1 {from_matching_schedules} LIMIT :limit);
 
--- name: resting_schedules
+-- name: idle_schedules
 SELECT schedule_id FROM cursors
 WHERE state <> 'active' AND state IN (SELECT value FROM json_each(:states))
 LIMIT :maximum;
 
 -- name: failing_schedules
--- Of the schedules that failed lately, those that have not succeeded since. Where there are more failures than are looked
--- at, one that fails all the time must not hide others: then it goes on from schedule to schedule, a step each.
+-- Schedules that failed recently and have not succeeded since. If there are more failures than are read, one schedule that
+-- always fails must not hide others: the statement then steps from schedule to schedule.
 WITH RECURSIVE failures AS MATERIALIZED (
     SELECT schedule_id FROM runs
     WHERE namespace = :namespace AND status = 'failed' AND status IN ('failed', 'cancelled')
@@ -78,8 +78,8 @@ WHERE (
     ORDER BY r.id DESC LIMIT 1
 ) = 'failed';
 
--- name: list_these
--- last_run_at: the newest run has begun, or one of the hundred before it, or else the newest that succeeded or failed.
+-- name: summarize_schedules
+-- last_run_at: the start of the newest run or of one of the hundred before it; otherwise of the newest ended one.
 SELECT
     s.*,
     (SELECT max(r.id) FROM runs AS r WHERE r.schedule_id = s.id) AS last_run_id,
@@ -111,25 +111,25 @@ WHERE s.id IN (SELECT value FROM json_each(:ids));
 SELECT * FROM schedule_details WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- fragment: first_start
--- When the first attempt of a run n began.
+-- The start of the first attempt of a run n.
 CASE
     WHEN attempt > 1 THEN coalesce((SELECT min(a.started_at) FROM attempts AS a WHERE a.run_id = n.id), started_at)
     ELSE started_at
 END
 
--- name: run_marks
--- The newest of a schedule; of these, those that touch the time that is asked for.
+-- name: run_points
+-- The newest of a schedule; of these, the ones that overlap the requested range.
 SELECT schedule_id, id, status, origin, scheduled_for, due_at, {first_start}, finished_at
 FROM (SELECT * FROM runs WHERE schedule_id = :id ORDER BY id DESC LIMIT :each) AS n
 WHERE (finished_at IS NULL OR :first IS NULL OR finished_at >= :first) AND (:last IS NULL OR due_at <= :last);
 
--- name: skip_marks
+-- name: skip_points
 SELECT schedule_id, id, reason, first_at, last_at, count
 FROM (SELECT * FROM skips WHERE schedule_id = :id ORDER BY last_at DESC LIMIT :each)
 WHERE (:first IS NULL OR last_at >= :first) AND (:last IS NULL OR first_at <= :last);
 
--- name: lively_schedules
--- Schedules with runs in a time: those that failed first, then those that run, then the others, last active first.
+-- name: active_schedules
+-- Schedules with runs in a range: failed ones first, then running ones, then the others, most recently active first.
 WITH seen AS MATERIALIZED (
     SELECT * FROM (
         SELECT schedule_id, namespace, finished_at AS at, status = 'failed' AS failed, 0 AS running
@@ -163,7 +163,7 @@ GROUP BY schedule_id
 ORDER BY max(failed) DESC, max(running) DESC, max(at) DESC, schedule_id
 LIMIT :limit;
 
--- name: coming_schedules
+-- name: upcoming_schedules
 SELECT due.schedule_id
 FROM (
     SELECT schedule_id, next_run_at FROM cursors
@@ -195,8 +195,8 @@ WHERE namespace = :namespace AND started_at IS NOT NULL AND due_at >= :since
 ORDER BY id DESC
 LIMIT :limit;
 
--- name: newest_told
--- The newest hundred runs of a schedule that tell whether it fails.
+-- name: newest_ended
+-- The newest hundred runs of a schedule that succeeded or failed.
 SELECT r.id, r.status, r.finished_at
 FROM runs AS r
 WHERE r.schedule_id = :id AND r.status IN ('succeeded', 'failed')
@@ -250,7 +250,7 @@ ORDER BY 1;
 -- name: key_of_run
 SELECT idempotency_key FROM runs WHERE id = :id AND namespace = :namespace;
 
--- Pages of the audit log: each entry that is looked at, and whether it is wanted. The caller stops when a page is full.
+-- Pages of the audit log: each entry that is read, and whether it matches. The caller stops when a page is full.
 
 -- fragment: audit_filter
 (:actor = '' OR instr(lower(actor), lower(:actor)))

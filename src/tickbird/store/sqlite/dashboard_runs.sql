@@ -1,6 +1,6 @@
--- Pages of runs of a dashboard, newest first. Each walks an index that has only what it looks for, or nearly so: among a
--- million runs that succeeded, a page of those that did not is found at once.
--- `{name}` stands for the text below `-- fragment: name`.
+-- Pages of runs for the dashboard, newest first. Each walks an index that contains little else than the result: a page of
+-- unsuccessful runs is read at once even among a million successes.
+-- `{name}` is replaced by the text below `-- fragment: name`.
 
 -- fragment: before
 coalesce(:before, 9223372036854775807)
@@ -8,7 +8,7 @@ coalesce(:before, 9223372036854775807)
 -- fragment: of_schedule
 schedule_id = (SELECT s.id FROM schedules AS s WHERE s.namespace = :namespace AND s.name = :schedule)
 
--- fragment: is_unwell
+-- fragment: is_unsuccessful
 -- The second condition is that of the index.
 status = :status AND status IN ('failed', 'cancelled')
 
@@ -26,7 +26,7 @@ status = :status AND status IN ('failed', 'cancelled')
     AND (:until IS NULL OR due_at < :until)
     AND (:error = '' OR instr(lower(coalesce(error, '')), lower(:error)))
 
--- Each run that is looked at, and whether it is wanted: the caller stops when a page is full.
+-- Each run that is read, and whether it matches: the caller stops when a page is full.
 
 -- name: find_runs
 SELECT id, {status_filter} AND {run_filter}
@@ -56,26 +56,26 @@ WHERE {of_schedule} AND id > :after
 ORDER BY id
 LIMIT :maximum;
 
--- Of one status that few have: its own index finds them, also far back.
+-- Of one rare status: its own index finds them, however old they are.
 
--- name: find_unwell
+-- name: find_unsuccessful
 SELECT id, {run_filter}
 FROM runs
-WHERE namespace = :namespace AND {is_unwell} AND id < {before}
+WHERE namespace = :namespace AND {is_unsuccessful} AND id < {before}
 ORDER BY id DESC
 LIMIT :maximum;
 
--- name: find_unwell_after
+-- name: find_unsuccessful_after
 SELECT id, {run_filter}
 FROM runs
-WHERE namespace = :namespace AND {is_unwell} AND id > :after
+WHERE namespace = :namespace AND {is_unsuccessful} AND id > :after
 ORDER BY id
 LIMIT :maximum;
 
--- fragment: going_columns
+-- fragment: picked_columns
 id, namespace, status, origin, target_kind, target, worker, queue, concurrency_key, due_at, error
 
--- fragment: going_page
+-- fragment: picked_page
 (
     SELECT json_group_array(id) FROM (
         SELECT id FROM seen
@@ -89,69 +89,69 @@ id, namespace, status, origin, target_kind, target, worker, queue, concurrency_k
     )
 )
 
--- name: pick_going
--- Runs that are not over, by their own indexes, however far back they are; these know no order of a page, so those that
--- were looked at are sorted. The first column tells how many that were of the status that has most: if these are as many
--- as may be, there are others.
+-- name: pick_active
+-- Runs that are not final, by their own indexes, however old they are. The indexes do not have the order of a page, so
+-- the result is sorted. The first column is the number of runs read for the status with the most: if it is the maximum,
+-- there are more.
 WITH seen AS MATERIALIZED (
     SELECT * FROM (
-        SELECT {going_columns} FROM runs
+        SELECT {picked_columns} FROM runs
         WHERE status = 'running' AND 'running' IN (SELECT value FROM json_each(:statuses))
         LIMIT :maximum
     )
     UNION ALL
     SELECT * FROM (
-        SELECT {going_columns} FROM runs INDEXED BY runs_queued_idx
+        SELECT {picked_columns} FROM runs INDEXED BY runs_queued_idx
         WHERE 'queued' IN (SELECT value FROM json_each(:statuses))
             AND status = 'queued' AND namespace = :namespace AND (:queue IS NULL OR queue = :queue)
         LIMIT :maximum
     )
     UNION ALL
     SELECT * FROM (
-        SELECT {going_columns} FROM runs
+        SELECT {picked_columns} FROM runs
         WHERE status = 'waiting' AND 'waiting' IN (SELECT value FROM json_each(:statuses))
         LIMIT :maximum
     )
 )
 SELECT
     (SELECT coalesce(max(number), 0) FROM (SELECT count(*) AS number FROM seen GROUP BY status) AS counted),
-    {going_page};
+    {picked_page};
 
--- name: pick_going_of_key
+-- name: pick_active_of_key
 WITH seen AS MATERIALIZED (
     SELECT * FROM (
-        SELECT {going_columns} FROM runs
+        SELECT {picked_columns} FROM runs
         WHERE namespace = :namespace AND concurrency_key = :key AND finished_at IS NULL AND status IN ('queued', 'running')
         LIMIT :maximum
     )
     UNION ALL
     SELECT * FROM (
-        SELECT {going_columns} FROM runs
+        SELECT {picked_columns} FROM runs
         WHERE namespace = :namespace AND concurrency_key = :key AND finished_at IS NULL AND status = 'waiting'
         LIMIT :maximum
     )
 )
 SELECT
     (SELECT max(count(*) FILTER (WHERE status = 'waiting'), count(*) FILTER (WHERE status <> 'waiting')) FROM seen),
-    {going_page};
+    {picked_page};
 
--- name: page_unwell
+-- name: page_unsuccessful
 SELECT *
 FROM run_details
-WHERE namespace = :namespace AND {is_unwell} AND id < {before}
+WHERE namespace = :namespace AND {is_unsuccessful} AND id < {before}
 ORDER BY id DESC
 LIMIT :limit;
 
--- name: page_unwell_of
+-- name: page_unsuccessful_of
 SELECT *
 FROM run_details
-WHERE {of_schedule} AND {is_unwell} AND id < {before}
+WHERE {of_schedule} AND {is_unsuccessful} AND id < {before}
 ORDER BY id DESC
 LIMIT :limit;
 
 -- name: page_active
--- There are as many as there is work to do, in no order that their indexes know. The plus keeps SQLite from walking all
--- runs by their ids instead.
+-- There are as many as there is work to do; their indexes do not have the order of a page. The plus prevents SQLite from
+-- walking all runs by their ids instead.
 SELECT *
 FROM run_details
 WHERE id IN (

@@ -1,4 +1,4 @@
-"""Everything that `doctor` looks at in a SQLite file and around it."""
+"""The checks of `doctor` on a SQLite file and its folder."""
 
 from __future__ import annotations
 
@@ -42,34 +42,34 @@ from tickbird.store.sqlite.planning.zone_data import read_records
 from tickbird.store.sqlite.workers import live_workers
 from tickbird.version import VERSION
 
-# Looking through the pages of a larger file takes too long.
-_LOOKED_THROUGH: Final = 200 * 10**6
+# Bytes; checking the pages of a larger file takes too long.
+_MAX_CHECKED_SIZE: Final = 200 * 10**6
 _MOUNTS: Final = Path("/proc/self/mounts")
 
 
 def examine(db: sqlite3.Connection, path: str, namespace: str, now: datetime) -> StoreSnapshot:
-    """Look at the file, the schema, workers, schedules and runs."""
+    """Inspect the file, the schema, workers, schedules and runs."""
     file = _file(db, path)
-    seen = StoreSnapshot(
+    snapshot = StoreSnapshot(
         kind="sqlite",
         namespace=namespace,
         now=now,
         version=VERSION,
         schema=SchemaState(version=None, min_compatible=0, newest=len(MIGRATIONS)),
         file=file,
-        unseen={"schema": "It could not be looked at: the file is damaged."} if file.damage else {},
+        unseen={"schema": "It could not be read: the file is damaged."} if file.damage else {},
     )
     if file.damage:
-        return seen
-    seen = replace(seen, schema=_schema(db))
-    if not seen.schema.is_usable:
-        return seen
+        return snapshot
+    snapshot = replace(snapshot, schema=_schema(db))
+    if not snapshot.schema.is_usable:
+        return snapshot
     bounds = {"namespace": namespace, "now": to_micros(now), "limit": MAX_COUNT, **readable_bounds()}
 
     def inspect() -> StoreSnapshot:
         stored = read_records(db, 1)
         return replace(
-            seen,
+            snapshot,
             copy_reason=read_identity(db, read_database(path)).copy_reason,
             zones=ZoneDataStatus(
                 zone_source().data, stored[0].version if stored else None, stored[0].digest if stored else None
@@ -83,15 +83,15 @@ def examine(db: sqlite3.Connection, path: str, namespace: str, now: datetime) ->
 
 
 def examine_refused(error: SchemaError, namespace: str, now: datetime) -> StoreSnapshot:
-    """A file that was not opened, because its schema is of another generation."""
+    """The result for a file that was not opened, because its schema is of another generation."""
     schema = unusable_schema(error, len(MIGRATIONS))
     return StoreSnapshot(kind="sqlite", namespace=namespace, now=now, version=VERSION, schema=schema)
 
 
 def must_exist(path: str) -> None:
-    """Looking at a file must not make it."""
+    """An inspection must not create the file."""
     if path != MEMORY and not Path(path).exists():
-        raise StoreError(f"there is no database file {path};", hint="create it with `tickbird migrate`.")
+        raise StoreError(f"there is no database file {path}.", hint="Create it with `tickbird migrate`.")
 
 
 def _schema(db: sqlite3.Connection) -> SchemaState:
@@ -113,9 +113,9 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
     [(due, due_since)], [(new,)] = rows("examine_due"), rows("examine_new")
     [(expired, expired_since)], [(held, held_of)] = rows("examine_expired"), rows("examine_held")
     failing = []
-    for schedule_id, name in rows("examine_lately"):
+    for schedule_id, name in rows("examine_failing"):
         newest = rows("examine_newest", schedule_id=schedule_id)
-        failures = next((place for place, row in enumerate(newest) if row[0] == "succeeded"), len(newest))
+        failures = next((index for index, row in enumerate(newest) if row[0] == "succeeded"), len(newest))
         if failures >= FAILING:
             failing.append(FailingSchedule(name, failures, newest[0][1]))
     return Workload(
@@ -151,10 +151,10 @@ def _work(db: sqlite3.Connection, bounds: dict[str, Any]) -> Workload:
 
 def _file(db: sqlite3.Connection, path: str) -> SqliteSnapshot:
     library, journal_mode, synchronous, free_pages, pages, page_size = db.execute(SQL["examine_file"]).fetchone()
-    told = {"library": library, "journal_mode": journal_mode, "synchronous": synchronous}
-    told |= {"free_pages": free_pages, "pages": pages, "page_size": page_size}
+    pragmas = {"library": library, "journal_mode": journal_mode, "synchronous": synchronous}
+    pragmas |= {"free_pages": free_pages, "pages": pages, "page_size": page_size}
     if path == MEMORY:
-        return SqliteSnapshot(path=path, file_system="", size=0, log_size=0, free=0, **told)
+        return SqliteSnapshot(path=path, file_system="", size=0, log_size=0, free=0, **pragmas)
     real = Path(path).resolve()
     log = real.with_name(f"{real.name}-wal")
     try:
@@ -162,7 +162,7 @@ def _file(db: sqlite3.Connection, path: str) -> SqliteSnapshot:
     except OSError as error:
         # The connection still has the file that was moved or deleted.
         raise StoreUnavailableError(
-            f"the database {path} is not there any more: {error.strerror}.", hint="Put the file back, then restart."
+            f"the database {path} does not exist any more: {error.strerror}.", hint="Restore the file, then restart."
         ) from None
     return SqliteSnapshot(
         path=path,
@@ -170,30 +170,30 @@ def _file(db: sqlite3.Connection, path: str) -> SqliteSnapshot:
         size=size,
         log_size=log.stat().st_size if log.exists() else 0,
         free=state.f_bavail * state.f_frsize,
-        damage=_damage(db, path) if size <= _LOOKED_THROUGH else None,
-        **told,
+        damage=_damage(db, path) if size <= _MAX_CHECKED_SIZE else None,
+        **pragmas,
     )
 
 
 def _damage(db: sqlite3.Connection, path: str) -> str:
     try:
-        said = db.execute(SQL["examine_pages"]).fetchone()[0]
+        result = db.execute(SQL["examine_pages"]).fetchone()[0]
     except sqlite3.DatabaseError as error:
         return str(explain(error, path))
-    return "" if said == "ok" else " ".join(str(said).split())
+    return "" if result == "ok" else " ".join(str(result).split())
 
 
 def file_system(path: Path, mounts: Path = _MOUNTS) -> str:
-    """The kind of file system that a path is on; empty where the system does not tell."""
+    """The type of the file system of a path; empty if the system does not report it."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return ""
-    found, longest = "", -1
+    file_system_type, longest = "", -1
     for line in lines:
-        _, place, kind, *_ = line.split()
-        folder = place.replace("\\040", " ").replace("\\011", "\t")
-        # Of two at the same place the later one covers the other.
+        _, mount_point, kind, *_ = line.split()
+        folder = mount_point.replace("\\040", " ").replace("\\011", "\t")
+        # Of two mounts at the same path, the later one covers the other.
         if path.is_relative_to(folder) and len(folder) >= longest:
-            found, longest = kind, len(folder)
-    return found
+            file_system_type, longest = kind, len(folder)
+    return file_system_type

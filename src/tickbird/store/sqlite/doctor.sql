@@ -1,4 +1,4 @@
--- What `doctor` looks at. Each statement only reads.
+-- Queries of `doctor`. They only read.
 
 -- name: examine_planners
 SELECT count(*) FROM workers WHERE live_until > :now AND kind IN ('worker', 'planner') AND NOT draining;
@@ -18,7 +18,7 @@ LIMIT :limit;
         format < :custom OR NOT EXISTS (
             SELECT 1 FROM schedules AS d
             WHERE d.id = schedule_id AND (
-                -- NULL is not in an empty list, so triggers without a name are left out first.
+                -- NULL is not in an empty list, so triggers without a name are excluded first.
                 json_extract(d.definition, '$.trigger.custom') IS NOT NULL
                 AND json_extract(d.definition, '$.trigger.custom') NOT IN (SELECT value FROM json_each(:triggers))
                 OR EXISTS (
@@ -60,7 +60,7 @@ ORDER BY 4, 1, 2
 LIMIT :limit;
 
 -- fragment: has_schedule
--- Nobody can plan a cursor without one.
+-- A cursor without a schedule cannot be planned.
 EXISTS (SELECT 1 FROM schedules AS s WHERE s.id = schedule_id)
 
 -- name: examine_cursorless
@@ -107,7 +107,7 @@ FROM (
 );
 
 -- name: examine_calendars
--- Schedules that hold something else than what a calendar says which they name.
+-- Schedules whose stored days differ from the calendars that they use.
 SELECT s.name, k.name
 FROM schedules AS s
 JOIN cursors AS c ON c.schedule_id = s.id
@@ -120,8 +120,8 @@ WHERE s.namespace = :namespace
 ORDER BY k.name, s.name
 LIMIT :limit;
 
--- name: examine_lately
--- The schedules that failed lately.
+-- name: examine_failing
+-- The schedules that failed recently.
 SELECT DISTINCT s.id, s.name
 FROM (SELECT schedule_id, status FROM runs WHERE finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT :limit) AS r
 JOIN schedules AS s ON s.id = r.schedule_id
@@ -130,14 +130,14 @@ WHERE r.status = 'failed' AND s.namespace = :namespace
 ORDER BY s.name;
 
 -- name: examine_newest
--- How the newest runs of a schedule that tell ended.
+-- The statuses of a schedule's newest succeeded or failed runs.
 SELECT status, coalesce(error, '') FROM runs
 WHERE schedule_id = :schedule_id AND status IN ('succeeded', 'failed')
 ORDER BY id DESC
 LIMIT 100;
 
 -- name: examine_dependencies
--- Active schedules that depend on one which is not, or never succeeds, since it is a shadow.
+-- Active schedules that depend on an inactive one, or on a shadow, which never succeeds.
 SELECT d.name, json_extract(e.value, '$.after'),
     iif(o.state = 'active' AND json_type(o.definition, '$.shadow') = 'true', 'a shadow', o.state)
 FROM schedules AS d

@@ -1,7 +1,7 @@
--- How long runs took.
+-- Durations of runs.
 
 -- name: durations
--- Of the newest runs of each schedule those that succeeded, newest first; those that failed in a row are not walked.
+-- The successes among the newest runs of each schedule, newest first; a series of failures is not walked.
 SELECT
     s.name,
     max(

@@ -1,4 +1,4 @@
-"""One run, enqueued on whatever connection; also on one that is somebody else's, in their transaction."""
+"""Enqueue one run on any connection, including a caller's own transaction."""
 
 from __future__ import annotations
 
@@ -22,24 +22,23 @@ from tickbird.store.sqlite.rows import dump
 
 
 def statements(url: str) -> Mapping[str, str]:
-    """Statements by name."""
     return SQL
 
 
 def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = None) -> StatementScript[int]:
-    """Insert a run, or find the one that its key stands for."""
+    """Insert a run, or find the run of its idempotency key."""
     if (key := run.idempotency_key) is not None:
-        found = yield from finding(namespace, key)
-        if found is not None:
-            return match_enqueue(key, found, run.target, run.payload)
+        existing = yield from finding(namespace, key)
+        if existing is not None:
+            return match_enqueue(key, existing, run.target, run.payload)
     [(run_id,)] = yield "reserve_ids", {"name": "run_id", "count": 1}
-    # Once nobody else can write any more: what is dated later, is written later.
+    # Read when this is the only writer, so that a later instant is written later.
     at = read_clock(now)
     room: dict[Key, int] = {}
     if run.concurrency_key is not None:
-        asked = {"namespace": namespace, "key": run.concurrency_key, "default": DEFAULT_LIMIT}
-        [(left,)] = yield "busy_key", asked
-        room[namespace, run.concurrency_key] = left
+        values = {"namespace": namespace, "key": run.concurrency_key, "default": DEFAULT_LIMIT}
+        [(free,)] = yield "busy_key", values
+        room[namespace, run.concurrency_key] = free
     yield "enqueue_run", run_row(run_id, namespace, run, actor, at, room)
     if run.payload:
         yield "enqueue_payload", {"run_id": run_id, "payload": check_payload(run.payload)}
@@ -49,7 +48,7 @@ def enqueueing(namespace: str, run: NewRun, actor: str, now: datetime | None = N
 
 
 def finding(namespace: str, key: str) -> StatementScript[IdempotentRun | None]:
-    """The run that a key stands for."""
+    """The run of an idempotency key."""
     rows = yield "keyed_run", {"namespace": namespace, "idempotency_key": key}
     if not rows:
         return None
@@ -58,7 +57,7 @@ def finding(namespace: str, key: str) -> StatementScript[IdempotentRun | None]:
 
 
 def publishing(namespace: str, task: str) -> StatementScript[Mapping[str, Any] | None]:
-    """What a live worker publishes of a task."""
+    """The entry that a live worker publishes for a task."""
     for (text,) in (yield "published_tasks", {"namespace": namespace, "now": to_micros(read_clock())}):
         if task in (tasks := as_object(decode(text))):
             return tasks[task]  # type: ignore[no-any-return]
@@ -66,21 +65,21 @@ def publishing(namespace: str, task: str) -> StatementScript[Mapping[str, Any] |
 
 
 def placing(url: str) -> StatementScript[None]:
-    """Refuse a connection to another file than the store's."""
+    """Refuse a connection to a file other than the store's."""
     path = read_url(url).path
     [(file,)] = yield "main_file", {}
     if not file or not Path(path).exists() or not Path(path).samefile(file):
         raise InvalidError(
-            f"this connection is to {file or 'a database in memory'}, and the store is {path};",
+            f"this connection is to {file or 'a database in memory'}, but the store is {path}.",
             field="connection",
-            hint="give a connection to the store's own file.",
+            hint="Pass a connection to the store's own file.",
         )
 
 
 def run_row(
     run_id: int, namespace: str, run: NewRun, actor: str, now: datetime, room: MutableMapping[Key, int]
 ) -> dict[str, Any]:
-    """The values of the statement enqueue_run; it takes a place of its concurrency key if there is one."""
+    """The values of the statement enqueue_run; it occupies a slot of its concurrency key if one is free."""
     key = run.concurrency_key
     due_at = now + timedelta(seconds=run.delay) if run.at is None else run.at
     start_by = None
@@ -107,7 +106,6 @@ def run_row(
 
 
 def audit_row(first: int, namespace: str, runs: Sequence[NewRun], actor: str, now: datetime) -> dict[str, Any]:
-    """The values of the statement write_audit."""
     nothing = {"schedule_id": None, "schedule": None}
-    told = {"now": to_micros(now), "actor": actor, "action": "enqueue", "namespace": namespace, "run_id": first}
-    return {**told, **nothing, "detail": dump(enqueued_detail(runs))}
+    audit = {"now": to_micros(now), "actor": actor, "action": "enqueue", "namespace": namespace, "run_id": first}
+    return {**audit, **nothing, "detail": dump(enqueued_detail(runs))}

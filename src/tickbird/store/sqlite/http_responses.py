@@ -20,14 +20,16 @@ class SqliteHttpResponses(NounStore, HttpResponseStore):
     def begin(
         self, db: Session, namespace: str, key: str, request: str, *, now: datetime | None = None
     ) -> StoredResponse | None:
-        at, place = read_clock(now), {"namespace": namespace, "key": key}
+        at, key_columns = read_clock(now), {"namespace": namespace, "key": key}
         bounds = {
             "kept_since": to_micros(at - timedelta(seconds=RESPONSE_TTL)),
             "given_up_since": to_micros(at - timedelta(seconds=ABANDONED_AFTER)),
         }
-        if db.execute(SQL["begin_request"], {**place, **bounds, "request": request, "now": to_micros(at)}).fetchall():
+        if db.execute(
+            SQL["begin_request"], {**key_columns, **bounds, "request": request, "now": to_micros(at)}
+        ).fetchall():
             return None
-        [(requested, status, headers, body)] = db.execute(SQL["find_response"], place).fetchall()
+        [(requested, status, headers, body)] = db.execute(SQL["find_response"], key_columns).fetchall()
         return StoredResponse(requested, status, as_object(decode(headers)), body or "")
 
     @write_transaction
@@ -41,9 +43,9 @@ class SqliteHttpResponses(NounStore, HttpResponseStore):
         *,
         now: datetime | None = None,
     ) -> None:
-        place = {"namespace": namespace, "key": key, "request": request}
+        key_columns = {"namespace": namespace, "key": key, "request": request}
         if response is None:
-            db.execute(SQL["release_key"], place)
+            db.execute(SQL["release_key"], key_columns)
         else:
-            kept = {"status": response.status, "headers": dump(dict(response.headers)), "body": response.body}
-            db.execute(SQL["store_response"], {**place, **kept})
+            columns = {"status": response.status, "headers": dump(dict(response.headers)), "body": response.body}
+            db.execute(SQL["store_response"], {**key_columns, **columns})

@@ -1,7 +1,7 @@
 -- Responses to requests with an idempotency key.
 
 -- name: begin_request
--- A row if the caller is to respond: there was none, it is a day old, or the first request was abandoned.
+-- Returns a row if the caller must respond: there was none, it is a day old, or the first request was abandoned.
 INSERT INTO http_responses (namespace, idempotency_key, request_digest, started_at)
 VALUES (:namespace, :key, :request, :now)
 ON CONFLICT (namespace, idempotency_key) DO UPDATE

@@ -24,13 +24,13 @@ from tickbird.store.sqlite.database.database import Database, NounStore, write_t
 from tickbird.store.sqlite.database.instants import has_jumped, read_clock
 from tickbird.store.sqlite.database.statements import SQL, fetch_as
 from tickbird.store.sqlite.planning.claims import claim
-from tickbird.store.sqlite.planning.dependencies import cancel_unmet, note_successes
+from tickbird.store.sqlite.planning.dependencies import cancel_unmet, record_successes
 from tickbird.store.sqlite.planning.waiting_runs import release
 from tickbird.store.sqlite.rows import dump
 
 
 class _Running(NamedTuple):
-    """A running run as finish finds it."""
+    """The columns of a running run that finish needs."""
 
     id: int
     attempt: int
@@ -44,9 +44,9 @@ class _Running(NamedTuple):
     concurrency_key: str | None
 
 
-def _is_of(told: LeaseRef | Outcome, attempt: int, incarnation: int | None) -> bool:
-    """Does this have the fencing token of the current lease?"""
-    return told.attempt == attempt and told.incarnation in (0, incarnation)
+def _is_of(ref: LeaseRef | Outcome, attempt: int, incarnation: int | None) -> bool:
+    """True if this has the fencing token of the current lease."""
+    return ref.attempt == attempt and ref.incarnation in (0, incarnation)
 
 
 class SqliteLeases(NounStore, LeaseStore):
@@ -91,14 +91,12 @@ class SqliteLeases(NounStore, LeaseStore):
         at = read_clock(now)
         leases = {ref.run_id: ref for ref in held}
         rows = db.execute(SQL["held_runs"], {"ids": dump(list(leases)), "worker": worker.id}).fetchall()
-        kept = {
-            run_id: asked
-            for run_id, attempt, incarnation, asked in rows
-            if _is_of(leases[run_id], attempt, incarnation)
+        renewed = {
+            run_id: stop for run_id, attempt, incarnation, stop in rows if _is_of(leases[run_id], attempt, incarnation)
         }
-        db.execute(SQL["renew_leases"], {"ids": dump(list(kept)), "until": to_micros(at + timedelta(seconds=lease))})
-        cancelled = frozenset(run_id for run_id, asked in kept.items() if asked)
-        return RenewResult(at, frozenset(kept), cancelled)
+        db.execute(SQL["renew_leases"], {"ids": dump(list(renewed)), "until": to_micros(at + timedelta(seconds=lease))})
+        cancelled = frozenset(run_id for run_id, stop in renewed.items() if stop)
+        return RenewResult(at, frozenset(renewed), cancelled)
 
     async def finish(
         self, outcomes: Sequence[Outcome], *, worker: Worker | None = None, now: datetime | None = None
@@ -153,7 +151,7 @@ class SqliteLeases(NounStore, LeaseStore):
             db.executemany(SQL["requeue_run"], requeued)
         if attempts:
             db.executemany(SQL["insert_attempt"], attempts)
-        schedules |= note_successes(db, succeeded, at)
+        schedules |= record_successes(db, succeeded, at)
         released = release(db, self._db.revisions, schedules, at, keys=keys)
         if released or requeued:
             db.execute(SQL["wake_others"])
@@ -177,7 +175,7 @@ class SqliteLeases(NounStore, LeaseStore):
         requeued, failed, lost, attempts = [], [], [], []
         for row in db.execute(SQL["expired_runs"], bounds).fetchall():
             run_id, attempt, crashes, crash_limit, worker, started_at, asked_to_stop, reason = row
-            error = f"worker {worker} was lost while it ran this"
+            error = f"worker {worker} was lost during this run"
             attempts.append((run_id, attempt, worker, started_at, lost_at, "lost", error))
             if not asked_to_stop and crashes + 1 <= crash_limit:
                 requeued.append((run_id, lost_at, error, "lost", reason, 0, 1, True))
@@ -186,7 +184,7 @@ class SqliteLeases(NounStore, LeaseStore):
             if not asked_to_stop:
                 failed.append(run_id)
         db.executemany(SQL["requeue_run"], requeued)
-        db.executemany(SQL["lose_run"], lost)
+        db.executemany(SQL["fail_lost_run"], lost)
         db.executemany(SQL["insert_attempt"], attempts)
         misfired = db.execute(SQL["misfired_runs"], bounds).fetchall()
         unmet = cancel_unmet(db, limit, at)

@@ -1,9 +1,9 @@
--- What runs say while they execute. A batch that is sent again after its answer was lost changes nothing.
+-- Log lines and progress of runs. Writing a batch again after a lost response changes nothing.
 
 -- name: write_line
 INSERT INTO run_logs (run_id, attempt, number, logged_at, level, text)
 SELECT ?1, ?2, ?3, ?4, ?5, ?6
--- One that was pruned meanwhile has no log any more.
+-- A pruned run has no log.
 WHERE EXISTS (SELECT 1 FROM runs WHERE id = ?1)
 ON CONFLICT DO NOTHING;
 

@@ -1,4 +1,4 @@
--- How much there is of everything in a namespace; nothing is counted without a bound.
+-- Counts of a namespace, all bounded.
 
 -- name: measure
 WITH known AS MATERIALIZED (

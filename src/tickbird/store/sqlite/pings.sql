@@ -4,7 +4,7 @@
 INSERT INTO pings (schedule_id, pinged_at) VALUES (:schedule_id, :at) ON CONFLICT DO NOTHING;
 
 -- name: trim_pings
--- The newest so many of a schedule stay.
+-- Retains the newest pings of a schedule.
 DELETE FROM pings
 WHERE schedule_id = :schedule_id AND pinged_at <= (
     SELECT pinged_at FROM pings WHERE schedule_id = :schedule_id ORDER BY pinged_at DESC LIMIT 1 OFFSET :maximum

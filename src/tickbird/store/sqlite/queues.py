@@ -1,4 +1,4 @@
-"""Queues and their rates on SQLite."""
+"""Queues and their rate limits on SQLite."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class SqliteQueues(NounStore, QueueStore):
         until = EPOCH + timedelta(minutes=minute)
         if rate is None and until <= at:
             return None
-        where = {"namespace": run.namespace, "queue": run.queue, "id": run.id}
-        [(ahead,)] = db.execute(SQL["runs_ahead"], {**where, "now": to_micros(at), "limit": MAX_POSITION})
+        location = {"namespace": run.namespace, "queue": run.queue, "id": run.id}
+        [(ahead,)] = db.execute(SQL["runs_ahead"], {**location, "now": to_micros(at), "limit": MAX_POSITION})
         turn = None if rate is None else max(run.available_at, rate[0].turn_at(rate[1], at, ahead))
         return QueuePosition(None if rate is None else rate[0], ahead, turn, until if until > at else None)
 
@@ -57,7 +57,7 @@ class SqliteQueues(NounStore, QueueStore):
 def set_queue_rate(
     db: Session, namespace: str, queue: str, rate: RateLimit | None, actor: str, now: datetime
 ) -> QueueStatus:
-    """Set or remove the rate of a queue; returns the queue's status after it."""
+    """Set or remove the rate limit of a queue; returns the queue's new status."""
     names = {"namespace": namespace, "queue": queue}
     before = stored(db, namespace, queue).get(queue)
     if rate is None:

@@ -1,4 +1,4 @@
--- Queues: their rates, and what stands in them.
+-- Queues: their rate limits and their runs.
 
 -- name: set_rate
 INSERT INTO queue_rates (namespace, queue, count, seconds) VALUES (:namespace, :queue, :count, :seconds)
@@ -17,8 +17,7 @@ ORDER BY queue;
 UPDATE queue_rates SET starts = :starts WHERE namespace = :namespace AND queue = :queue;
 
 -- name: count_queues
--- How many runs of each queue wait, are queued and run; where a queue is named, its alone.
--- Each status by its own index.
+-- The number of waiting, queued and running runs of each queue, or of one queue. Each status by its own index.
 SELECT queue, sum(status = 'waiting'), sum(status = 'queued'), sum(status = 'running')
 FROM (
     SELECT queue, status FROM runs WHERE status = 'waiting' AND +namespace = :namespace
@@ -34,7 +33,7 @@ GROUP BY queue;
 SELECT deferred_until_minute FROM runs WHERE id = :id;
 
 -- name: runs_ahead
--- Those of its queue that are taken before this one, as far as they are counted.
+-- The runs of its queue that start before this one, counted up to a limit.
 SELECT count(*)
 FROM (
     SELECT 1
@@ -59,7 +58,7 @@ WITH RECURSIVE queues (queue) AS (
 SELECT queue FROM queues WHERE queue IS NOT NULL;
 
 -- name: examine_waiting
--- What could start now, by target. What nobody takes stays in front of its queue, so the first ones tell.
+-- Runs that could start now, by target. Runs that no worker serves stay at the front of their queue, so the first suffice.
 SELECT :queue, target_kind, target, count(*), min(available_at)
 FROM (
     SELECT target_kind, target, available_at FROM runs
@@ -71,7 +70,7 @@ GROUP BY target_kind, target
 ORDER BY min(available_at), target_kind, target;
 
 -- name: late_runs
--- What nobody takes stays in front of its queue, so the first ones of each tell.
+-- Runs that no worker serves stay at the front of their queue, so the first of each suffice.
 SELECT f.id, s.name, f.queue, f.target_kind, f.target, f.available_at
 FROM (
     SELECT id, schedule_id, queue, target_kind, target, available_at

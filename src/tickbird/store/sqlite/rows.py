@@ -1,4 +1,4 @@
-"""Rows as the values that the protocol speaks of."""
+"""Convert rows to values of the protocol."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tickbird.store.sqlite.database.statements import NamedRow
 
 Row = tuple[Any, ...]
 
-# Made once: with any setting of its own, json.dumps makes an encoder for every value.
+# Created once: with custom settings, json.dumps creates an encoder per value.
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def dump(value: Any) -> str:
-    """A value as compact JSON text, in ASCII: halves of characters cannot be stored otherwise."""
+    """A value as compact JSON text in ASCII, because lone surrogates cannot be stored otherwise."""
     return _ENCODER.encode(value)
 
 
@@ -115,12 +115,12 @@ def to_schedule(row: NamedRow) -> Schedule:
 
 
 def is_left_alone(row: NamedRow) -> bool:
-    """Has this row of `schedule_details` a definition that this process does not understand?"""
+    """True if this row of `schedule_details` has a definition that this process cannot read."""
     return row["format"] >= CUSTOM_TRIGGERS and bool(left_alone_reason(as_object(decode(row["definition"]))))
 
 
 def is_due(row: NamedRow, now: datetime) -> bool:
-    """Must the planner look at this row of `schedule_details`: due, never planned, or edited by plain SQL?"""
+    """True if the planner must decide this row of `schedule_details`: due, never planned, or edited by plain SQL."""
     state, next_run_at, prior_revision = row["state"], row["next_run_at"], row["prior_revision"]
     if next_run_at is None:
         return bool(state == "active")
@@ -128,7 +128,7 @@ def is_due(row: NamedRow, now: datetime) -> bool:
 
 
 def last_skip_id(row: NamedRow | None) -> int | None:
-    """The skip that a row of `schedule_details` may extend."""
+    """The id of the skip that a row of `schedule_details` may extend."""
     return None if row is None or row["last_skip_id"] is None else int(row["last_skip_id"])
 
 

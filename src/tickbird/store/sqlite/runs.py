@@ -90,10 +90,10 @@ class SqliteRuns(NounStore, RunStore):
     def _cancel(
         self, db: Session, run_id: int, actor: str, reason: str, now: datetime | None
     ) -> tuple[RunRecord, bool]:
-        """The run after it, and whether that created work."""
+        """Returns the cancelled run, and whether that created work."""
         at, run = read_clock(now), get_run(db, run_id)
         if run is None:
-            raise NotFoundError(f"there is no run {run_id};", hint="`tickbird runs` shows those that exist.")
+            raise NotFoundError(f"there is no run {run_id}.", hint="`tickbird runs` lists all runs.")
         if run.status in FINAL:
             raise already_final_error(run_id, run.status)
         change = {
@@ -155,14 +155,14 @@ class SqliteRuns(NounStore, RunStore):
 
 
 def _page_statement(status: Status | None) -> str:
-    """The statement for a page of runs; with the suffix `_of`, of a schedule's."""
+    """The statement for a page of runs; with the suffix `_of`, for one schedule."""
     if status in ("failed", "cancelled"):
-        return "page_unwell"
+        return "page_unsuccessful"
     return "list_runs" if status is None or status == "succeeded" else "page_active"
 
 
 def reserve_ids(db: Session, name: str, count: int) -> range:
-    """New ids of this kind, never given out before."""
+    """New ids of this kind; each is issued only once."""
     if not count:
         return range(0)
     [(last,)] = db.execute(SQL["reserve_ids"], {"name": name, "count": count}).fetchall()
@@ -170,24 +170,22 @@ def reserve_ids(db: Session, name: str, count: int) -> range:
 
 
 def fetch(db: Session, name: str, values: Mapping[str, Any]) -> list[Row]:
-    """All rows of a step's statement."""
     return db.execute(SQL[name], values).fetchall()
 
 
 def get_run(db: Session, run_id: int) -> RunRecord | None:
-    """A run by id."""
     rows = fetch_named(db, "get_run", {"id": run_id})
     return to_run(rows[0]) if rows else None
 
 
 def _prune_revisions(db: Session, cutoff: datetime, limit: int) -> int:
-    gone, after = 0, 0
-    while gone < limit:
-        edited = db.execute(SQL["edited_often"], {"after": after, "limit": PRUNE_BATCH}).fetchall()
+    deleted, after = 0, 0
+    while deleted < limit:
+        edited = db.execute(SQL["schedules_with_old_revisions"], {"after": after, "limit": PRUNE_BATCH}).fetchall()
         for schedule_id, revision in edited:
             bounds = {"id": schedule_id, "newest": revision - MIN_REVISIONS_KEPT, "cutoff": to_micros(cutoff)}
-            gone += len(db.execute(SQL["prune_revisions"], {**bounds, "limit": limit - gone}).fetchall())
+            deleted += len(db.execute(SQL["prune_revisions"], {**bounds, "limit": limit - deleted}).fetchall())
             after = schedule_id
         if len(edited) < PRUNE_BATCH:
             break
-    return gone
+    return deleted

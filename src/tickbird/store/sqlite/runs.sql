@@ -1,5 +1,5 @@
 -- Runs: from insertion to pruning.
--- `{name}` stands for the text below `-- fragment: name`.
+-- `{name}` is replaced by the text below `-- fragment: name`.
 
 -- fragment: unless_planned
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING
@@ -28,7 +28,7 @@ VALUES (
 {unless_planned};
 
 -- name: insert_leased
--- As insert_on_time, already running at the worker that plans.
+-- Like insert_on_time, already running on the planning worker.
 INSERT INTO runs (
     id, created_at, schedule_id, revision, scheduled_for, due_at, available_at, start_by, namespace, target_kind, target,
     queue, priority, crash_limit, status, origin, attempt, incarnation, worker, started_at, lease_until
@@ -66,9 +66,9 @@ UPDATE runs SET idempotency_key = :idempotency_key WHERE id = :id;
 INSERT INTO run_payloads (run_id, payload) VALUES (?1, ?2);
 
 -- name: queued_lines
--- The queued runs of one target, queue and priority stand in two lines: runs of schedules, and runs that belong to none.
--- Found by jumping through the index, so that neither runs for later nor runs of other targets are walked. With each line:
--- whether any run stands behind it, and the rate of its queue if that has one.
+-- The queued runs of one target, queue and priority form two lines: runs of schedules, and runs without a schedule.
+-- Read by jumping through the index, so that neither runs for later nor runs of other targets are walked. With each line:
+-- whether it has deferred runs, and the rate limit of its queue, if any.
 WITH RECURSIVE kinds (queue, kind) AS (
     SELECT
         q.value,
@@ -213,8 +213,8 @@ WHERE {in_line}
 ORDER BY r.available_at, r.id
 LIMIT :limit;
 
--- name: available_behind
--- As available_runs, of deferred runs.
+-- name: available_deferred
+-- Like available_runs, for deferred runs.
 {select_available} AND r.deferred_until_minute > 0
 ORDER BY r.deferred_until_minute, r.available_at, r.id
 LIMIT :limit;
@@ -226,7 +226,7 @@ WHERE {in_line} AND r.deferred_until_minute = 0 AND (r.start_by IS NULL OR r.sta
 ORDER BY r.available_at, r.id
 LIMIT 1;
 
--- name: next_behind
+-- name: next_deferred
 SELECT r.available_at
 FROM runs AS r
 WHERE {in_line} AND r.deferred_until_minute > 0 AND (r.start_by IS NULL OR r.start_by >= :now)
@@ -261,7 +261,7 @@ SET status = ?2, finished_at = ?3, result = ?4, error = ?5, failure_kind = ?6, r
 WHERE id = ?1;
 
 -- name: requeue_run
--- A run that has started did so in time, so `start_by` no longer binds it.
+-- A run that has started did so in time, so `start_by` no longer applies.
 UPDATE runs
 SET status = 'queued', available_at = ?2, error = ?3, failure_kind = ?4, reason = ?5, failures = failures + ?6,
     crashes = crashes + ?7, lease_until = NULL, worker = NULL, start_by = iif(?8, NULL, start_by),
@@ -312,7 +312,7 @@ SET status = 'cancelled', lane = 0, finished_at = :now, reason = :reason, cancel
 WHERE id IN (SELECT value FROM json_each(:ids)) AND status IN ('waiting', 'queued');
 
 -- name: clear_lanes
--- Runs that wait aside, of backfills, and those that are held.
+-- Waiting runs of backfills, and held ones.
 {cancel}
 WHERE schedule_id = :schedule_id AND status = 'waiting' AND lane > 0;
 
@@ -328,13 +328,13 @@ WHERE status = 'running' AND lease_until < :now
 ORDER BY lease_until
 LIMIT :limit;
 
--- name: lose_run
+-- name: fail_lost_run
 UPDATE runs
 SET status = ?2, finished_at = ?3, error = ?4, failure_kind = ?5, crashes = crashes + 1, lease_until = NULL
 WHERE id = ?1;
 
 -- name: join_lines
--- Runs that stood behind the line of their queue until now join it, by their age.
+-- Deferred runs whose time has come join their line, by age.
 UPDATE runs SET deferred_until_minute = 0
 WHERE status = 'queued' AND deferred_until_minute > 0 AND deferred_until_minute < :minute;
 
@@ -392,17 +392,17 @@ WHERE id IN (
 )
 RETURNING schedule_id, last_at;
 
--- name: edited_often
--- Schedules that have had more revisions than are kept in any case; the number is that of the index.
+-- name: schedules_with_old_revisions
+-- Schedules with more revisions than are always retained; the number is that of the index.
 SELECT id, revision FROM schedules
 WHERE revision > 100 AND id > :after
 ORDER BY id
 LIMIT :limit;
 
 -- name: prune_revisions
--- Revisions that were replaced before the cutoff and that nothing refers to, without the newest. A run is created while
--- its revision is in force, unless it is a retry: so old revisions can only be those of the oldest runs. What code has
--- declared is kept, since it decides which deploy wins.
+-- Revisions that were replaced before the cutoff and that nothing refers to, except the newest. A run is created while
+-- its revision is in force, unless it is a retry: so only the oldest runs can have old revisions. Revisions that code has
+-- declared are retained, because they decide which deploy wins.
 WITH early AS (
     SELECT revision, created_at FROM runs
     WHERE schedule_id = :id
@@ -434,7 +434,7 @@ old AS (
     WHERE v.revision <= :newest
         AND v.replaced_at < :cutoff
         AND v.revision NOT IN (SELECT revision FROM used WHERE revision IS NOT NULL)
-        -- More of the oldest runs are to be pruned first.
+        -- More of the oldest runs must be pruned first.
         AND (SELECT count(*) FROM early WHERE created_at < :cutoff) < 2000
     ORDER BY v.revision
     LIMIT :limit
@@ -449,7 +449,7 @@ WHERE created_at < :cutoff AND id IN (SELECT id FROM audit_log ORDER BY id LIMIT
 -- name: get_run
 SELECT * FROM run_details WHERE id = :id;
 
--- name: some_runs
+-- name: runs_by_id
 SELECT * FROM run_details WHERE id IN (SELECT value FROM json_each(:ids));
 
 -- name: list_runs

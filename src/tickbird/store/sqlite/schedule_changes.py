@@ -1,4 +1,4 @@
-"""Changing a schedule: what is due under the old revision first, then the command, its revision and its audit row."""
+"""Change a schedule: plan due ticks under the old revision, then apply the command, with its revision and audit row."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from tickbird.store.sqlite.planning.write import write_plans
 from tickbird.store.sqlite.rows import dump, is_due, is_left_alone, last_skip_id, to_schedule
 from tickbird.store.sqlite.runs import fetch, get_run
 
-# Plans of a thousand runs each: more than that is for the planner to catch up with first.
+# The number of plans, of a thousand runs each, before a command; with more due ticks, the planner must catch up first.
 MAX_PLANS = 50
 CANCELLED = "cancelled with the schedule"
 
 
 def change(
     db: sqlite3.Connection,
-    known: RevisionCache,
+    revisions: RevisionCache,
     may: PlanningPermission,
     namespace: str,
     name: str,
@@ -48,7 +48,7 @@ def change(
     now: datetime,
 ) -> ChangeResult:
     """Apply a command to the schedule of this name, or to none."""
-    row = up_to_date(db, known, may, namespace, name, now)
+    row = plan_and_read(db, revisions, may, namespace, name, now)
     before = None if row is None else to_schedule(row)
     facts = NO_FACTS if before is None else read_facts(db, [before.id]).get(before.id, NO_FACTS)
     key = command.idempotency_key if isinstance(command, Trigger) else None
@@ -63,15 +63,15 @@ def change(
         needs = read_needs(db, namespace, command.dependencies_after(before))
         facts = replace(facts, needs=needs, dependents=dependents(db, namespace, name))
     if isinstance(command, Trigger) and command.retry_of is not None and before is not None:
-        facts = replace(facts, retried_run=_read_retried_run(db, known, before.id, command.retry_of))
+        facts = replace(facts, retried_run=_read_retried_run(db, revisions, before.id, command.retry_of))
     done = command.apply(before, name, facts, now.timestamp())
     schedule = done.schedule if before else replace(done.schedule, id=_insert(db, done.schedule, now))
     if done.makes_revision:
         _revise(db, schedule, done, command.actor, may, now)
         if command.changes_dependencies and schedule.definition is not None and schedule.definition.depends_on:
-            watch(db, namespace, [each.schedule for each in schedule.definition.depends_on])
+            watch(db, namespace, [needed.schedule for needed in schedule.definition.depends_on])
     elif not done.plan.runs:
-        # Nothing new was asked for; what was due before may have made runs.
+        # Nothing new was requested; due ticks that were planned before may have created runs.
         db.execute(SQL["wake_others"])
         return ChangeResult(schedule)
     keys = held_keys(facts)
@@ -84,7 +84,7 @@ def change(
         keys,
         edited=done.makes_revision,
     )
-    run_ids = write_plans(db, known, [decided], now, actor=command.actor, reason=CANCELLED)
+    run_ids = write_plans(db, revisions, [decided], now, actor=command.actor, reason=CANCELLED)
     if key is not None:
         db.execute(SQL["key_run"], {"id": run_ids[0], "idempotency_key": key})
     write_audit(
@@ -104,30 +104,32 @@ def change(
     return ChangeResult(to_schedule(after), run_ids, None if done.makes_revision else get_run(db, run_ids[0]))
 
 
-def _read_retried_run(db: sqlite3.Connection, known: RevisionCache, schedule_id: int, run_id: int) -> RetriedRun | None:
-    """A run of a schedule that is to be retried."""
+def _read_retried_run(
+    db: sqlite3.Connection, revisions: RevisionCache, schedule_id: int, run_id: int
+) -> RetriedRun | None:
+    """The run of a schedule to retry."""
     run = get_run(db, run_id)
     if run is None or run.schedule_id != schedule_id or run.revision is None:
         return None
-    revision = read_revision(db, known, schedule_id, run.revision)
+    revision = read_revision(db, revisions, schedule_id, run.revision)
     return RetriedRun(run, None if revision is None else revision.definition)
 
 
-def up_to_date(
-    db: sqlite3.Connection, known: RevisionCache, may: PlanningPermission, namespace: str, name: str, now: datetime
+def plan_and_read(
+    db: sqlite3.Connection, revisions: RevisionCache, may: PlanningPermission, namespace: str, name: str, now: datetime
 ) -> NamedRow | None:
-    """The schedule's row once nothing of it is due any more."""
+    """Plan due ticks, then return the schedule's row."""
     for _ in range(MAX_PLANS):
         row = _read(db, namespace, name)
         if row is None:
             return None
         if is_left_alone(row):
             raise left_alone(name, as_object(decode(row["definition"])))
-        # A cursor by other zone rules than ours is for the planners who have them.
+        # Planners with other zone rules handle cursors that were computed with those.
         if not is_due(row, now) or not _may_plan(db, may, row["id"]):
             return row
-        plan_schedules(db, known, [row["id"]], read_facts(db, [row["id"]]), now, may.zones)
-    raise ConflictError(f"schedule {name!r} is still catching up with its ticks;", hint="try again in a moment.")
+        plan_schedules(db, revisions, [row["id"]], read_facts(db, [row["id"]]), now, may.zones)
+    raise ConflictError(f"schedule {name!r} is still catching up with its ticks.", hint="Try again in a moment.")
 
 
 def _may_plan(db: sqlite3.Connection, may: PlanningPermission, schedule_id: int) -> bool:
@@ -141,7 +143,7 @@ def _read(db: sqlite3.Connection, namespace: str, name: str) -> NamedRow | None:
 
 
 def _insert(db: sqlite3.Connection, schedule: Schedule, now: datetime) -> int:
-    """A new row, and with it by trigger its cursor and first revision; its id."""
+    """Insert a row; a trigger adds its cursor and first revision. Returns its id."""
     row = {
         "namespace": schedule.namespace,
         "name": schedule.name,
@@ -159,13 +161,13 @@ def _insert(db: sqlite3.Connection, schedule: Schedule, now: datetime) -> int:
 def _revise(
     db: sqlite3.Connection, schedule: Schedule, done: Change, actor: str, may: PlanningPermission, now: datetime
 ) -> None:
-    """Write a schedule's next revision; its cursor follows with the plan."""
+    """Write a schedule's next revision; its cursor is written with the plan."""
     pause = schedule.pause
     is_readable = schedule.definition is not None
     row = {
         "id": schedule.id,
         "app": schedule.app,
-        # One that cannot be read stays as it is stored.
+        # An unreadable definition stays as it is stored.
         "definition": definition_text(schedule.definition_json) if is_readable else None,
         "revision": schedule.revision,
         "fingerprint": schedule.fingerprint,

@@ -47,8 +47,8 @@ class SqliteSchedules(NounStore, ScheduleStore):
         after: str = "",
         limit: int = 100,
     ) -> Sequence[ScheduleSummary]:
-        wanted = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
-        return await self._dashboard.schedules(namespace, wanted, after=after, limit=limit)
+        filters = ScheduleFilter(contains=contains, states=() if state is None else (state,), tag=tag)
+        return await self._dashboard.schedules(namespace, filters, after=after, limit=limit)
 
     @read_transaction
     def list_of_app(self, db: Session, namespace: str, app: str, names: Collection[str]) -> Mapping[str, AppSchedule]:

@@ -1,4 +1,4 @@
--- Schedules: their definitions, revisions and what was done to them.
+-- Schedules: their definitions, revisions and audit log.
 
 -- name: schedule_by_name
 SELECT * FROM schedule_details WHERE namespace = :namespace AND name = :name;

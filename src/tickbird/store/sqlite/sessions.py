@@ -43,7 +43,7 @@ class SqliteSessions(NounStore, SessionStore):
             "now": to_micros(at),
         }
         if not db.execute(SQL["insert_session"], row).fetchall():
-            raise ConflictError("another session has this id already;", hint="try again.")
+            raise ConflictError("another session has this id.", hint="Try again.")
         actor = holder(token.name, token.id)
         opened = _get(db, new.id, at)
         _audit(db, namespace, opened, "open_session", actor, at)

@@ -1,4 +1,4 @@
--- Sessions: opened, looked up, listed, closed, pruned. One is live while it is neither closed nor over, and its token is live.
+-- Sessions: opened, read, listed, closed, pruned. A session is live if it is neither closed nor expired, and its token is live.
 
 -- name: insert_session
 INSERT INTO sessions (id, digest, token_id, user_agent, opened_at, expires_at)
@@ -53,7 +53,7 @@ WHERE id = :id
 RETURNING id;
 
 -- name: close_sessions
--- Those of a token: all but one, apart from so many of the newest.
+-- Sessions of a token: all but one, except a number of the newest.
 UPDATE sessions
 SET closed_at = :now, closed_by = :actor
 WHERE id IN (

@@ -48,7 +48,7 @@ class SqliteStore(Store):
     planners = 1
 
     def __init__(self, path_or_url: str) -> None:
-        """Take a path, or a URL: `sqlite:///tickbird.db` (relative), `sqlite:////var/lib/tickbird.db`.
+        """Accepts a path, or a URL: `sqlite:///tickbird.db` (relative), `sqlite:////var/lib/tickbird.db`.
 
         With `?shared=1` at its end, the file may have tables of another program too.
         """
@@ -116,7 +116,7 @@ class SqliteStore(Store):
         try:
             return await self._writer.run(schema.migrate)
         finally:
-            # A database in memory is gone with its connection.
+            # A database in memory ends with its connection.
             if opened_here and self.path != MEMORY:
                 await self._writer.close()
 

@@ -46,7 +46,7 @@ class SqliteTokens(NounStore, TokenStore):
         }
         rows = db.execute(SQL["insert_token"], row).fetchall()
         if not rows:
-            raise ConflictError("another token has this id already;", hint="try again.")
+            raise ConflictError("another token has this id.", hint="Try again.")
         token = _record(rows[0], at)
         audit_access(db, namespace, token.namespaces, "create_token", actor, at, audit_detail(token))
         return token
@@ -94,7 +94,6 @@ class SqliteTokens(NounStore, TokenStore):
 
 
 def find_token(db: Session, token_id: str, now: datetime) -> TokenRecord | None:
-    """A token by its id."""
     rows = db.execute(SQL["find_token"], {"id": token_id, "now": to_micros(now)}).fetchall()
     return _record(rows[0], now) if rows else None
 
@@ -102,7 +101,7 @@ def find_token(db: Session, token_id: str, now: datetime) -> TokenRecord | None:
 def audit_access(
     db: Session, namespace: str, opened: Namespaces, action: str, actor: str, now: datetime, detail: Mapping[str, Any]
 ) -> None:
-    """Record what was done to a token or one of its sessions, in each namespace that it opens."""
+    """Audit a change of a token or of one of its sessions, in each namespace of the token."""
     for audited in audited_in(opened, namespace):
         write_audit(db, now, actor, action, audited, detail=detail)
 
@@ -124,6 +123,6 @@ def _record(row: Row, now: datetime) -> TokenRecord:
         revoked_by=revoked_by,
         last_used_at=from_micros(used_at),
         state=state,
-        # Sessions end with their token, without being closed.
+        # Sessions end with their token without being closed.
         sessions=sessions if state == "live" else 0,
     )

@@ -1,4 +1,4 @@
--- Tokens: made, looked up, listed, revoked.
+-- Tokens: created, read, listed, revoked.
 
 -- name: insert_token
 INSERT INTO tokens (id, digest, name, role, namespaces, created_at, created_by, expires_at)
@@ -46,7 +46,7 @@ SET last_used_at = :now
 WHERE id = :id AND (last_used_at IS NULL OR last_used_at <= :now - :every * 1000000);
 
 -- name: filter_live_tokens
--- Also sessions: no id is of both kinds.
+-- Includes sessions: no id is of both kinds.
 SELECT id FROM tokens
 WHERE id IN (SELECT value FROM json_each(:ids)) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
 UNION ALL

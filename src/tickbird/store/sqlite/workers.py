@@ -18,7 +18,7 @@ from tickbird.store.sqlite.database.instants import read_clock
 from tickbird.store.sqlite.database.statements import SQL, fetch_named
 from tickbird.store.sqlite.rows import dump, to_worker
 
-# The row of a lost worker is kept for a day.
+# The row of a lost worker is retained for a day.
 WORKER_RETENTION = timedelta(days=1)
 
 
@@ -59,7 +59,7 @@ class SqliteWorkers(NounStore, WorkerStore):
             "live_until": to_micros(at + timedelta(seconds=live_for)),
         }
         [(drained_by,)] = db.execute(SQL["heartbeat"], row).fetchall()
-        db.execute(SQL["forget_workers"], {"cutoff": to_micros(at - WORKER_RETENTION)})
+        db.execute(SQL["delete_lost_workers"], {"cutoff": to_micros(at - WORKER_RETENTION)})
         peers = frozenset(peer for (peer,) in db.execute(SQL["list_peers"], row))
         [generation] = db.execute(SQL["current_zones"]).fetchone()
         copied = self._identity.update(db, here).copy_reason
@@ -106,5 +106,4 @@ class SqliteWorkers(NounStore, WorkerStore):
 
 
 def live_workers(db: Session, namespace: str, now: datetime) -> list[Worker]:
-    """The live workers."""
     return [to_worker(row) for row in fetch_named(db, "list_workers", {"namespace": namespace, "now": to_micros(now)})]

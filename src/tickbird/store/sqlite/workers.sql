@@ -1,4 +1,4 @@
--- Workers: who is alive, and what they declare.
+-- Workers: the live ones, and the schedules that they declare.
 
 -- name: heartbeat
 INSERT INTO workers (
@@ -34,7 +34,7 @@ UPDATE workers SET drain_requested_at = :now, drain_requested_by = :actor WHERE 
 -- name: call_for_heartbeats
 UPDATE counters SET value = value + 1 WHERE name IN ('heartbeat_requests', 'wakeups');
 
--- name: forget_workers
+-- name: delete_lost_workers
 DELETE FROM workers WHERE live_until < :cutoff;
 
 -- name: list_peers

@@ -91,7 +91,7 @@ def test_the_file_of_another_program_is_left_as_it_is(bare: Cli, command: tuple[
     with closing(sqlite3.connect(file)) as other:
         other.execute("CREATE TABLE orders (x)")
     before = file.read_bytes()
-    assert "tickbird.db belongs to another program, and is left as it is" in bare.refused(5, *command)
+    assert "tickbird.db belongs to another program. It was not changed" in bare.refused(5, *command)
     assert file.read_bytes() == before
 
 

@@ -204,7 +204,7 @@ def test_a_worker_that_only_executes_some_queues(shop: Cli) -> None:
 def test_a_worker_never_migrates_a_server(bare: Cli, postgres_url: str) -> None:
     bare.write("shop", APP)
     words = bare.refused(5, "worker", "shop", "--url", postgres_url)
-    assert words == "the database has no Tickbird schema; run `tickbird migrate`."
+    assert words == "the database has no Tickbird schema. Run `tickbird migrate`."
 
 
 def test_a_worker_says_what_it_has(bare: Cli) -> None:

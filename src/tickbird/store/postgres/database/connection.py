@@ -1,4 +1,4 @@
-"""Connections to one PostgreSQL database: a pool, whole transactions, and trying again where that is safe."""
+"""Connections to one PostgreSQL database: a pool, transactions, and safe retries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 R = TypeVar("R", bound=NamedTuple)
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
 
-# A network that swallows packets must not hang a worker, and a frozen one must not hide its rows from others.
+# A network that drops packets must not block a worker, and a frozen worker must not hide its rows from others.
 _DEFAULTS: Final = {
     "connect_timeout": "5",
     "tcp_user_timeout": "10000",
@@ -40,41 +40,40 @@ _DEFAULTS: Final = {
     "keepalives_count": "3",
     "application_name": "tickbird",
 }
-# Every statement is written for an index and its plan does not depend on the values: plan once per connection, and
-# never scan a table because the plan, made without the values, expects many rows.
+# Every statement is written for an index, and its plan does not depend on the values: plan once per connection, and
+# never scan a table because a generic plan expects many rows.
 _SETTINGS: Final = (
     "-c statement_timeout=15000 -c lock_timeout=3000 -c idle_in_transaction_session_timeout=10000"
     " -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off -c timezone=UTC"
 )
 _PAUSES: Final = (0.02, 0.1, 0.3)
-# How often and how many seconds a caller waits for a connection of the pool; after each wait, one connection of the
-# process checks whether the server can be reached at all.
+# The number and seconds of waits for a connection of the pool; after each wait, one connection of the process checks
+# whether the server can be reached.
 _WAITS: Final = 4
 _WAIT: Final = 2.5
 # Connections outside of the pool: listener, check of the server, `doctor`, migrations. With the size of the pool, this
-# limits the connections of a store however many callers wait.
+# limits the connections of a store for any number of waiting callers.
 _MAX_DEDICATED: Final = 8
 
 
 class Session:
-    """One connection within one transaction, or outside of any; statements go by name."""
+    """One connection, inside one transaction or outside of any; statements are called by name."""
 
-    __slots__ = ("asked_at", "connection", "statements")
+    __slots__ = ("connection", "sent_at", "statements")
 
     def __init__(self, connection: Connection, schema: str = SCHEMA) -> None:
         self.connection = connection
         self.statements = encoded(schema)
-        self.asked_at = time.monotonic()
+        self.sent_at = time.monotonic()
 
     async def fetch(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
-        """All rows of a statement."""
-        self.asked_at = time.monotonic()
+        self.sent_at = time.monotonic()
         cursor = await self.connection.execute(self.statements[name], values, prepare=True, binary=True)
         return await cursor.fetchall()
 
     async def fetch_table(self, name: str, /, **values: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """The names of the columns of a statement, and all rows."""
-        self.asked_at = time.monotonic()
+        """The column names of a statement, and all rows."""
+        self.sent_at = time.monotonic()
         cursor = await self.connection.execute(self.statements[name], values, prepare=True, binary=True)
         return [column.name for column in cursor.description or ()], await cursor.fetchall()
 
@@ -83,24 +82,23 @@ class Session:
         return as_rows(row_type, *await self.fetch_table(name, **values))
 
     async def fetch_step(self, name: str, values: Mapping[str, Any], /) -> list[tuple[Any, ...]]:
-        """All rows of a step's statement."""
         return await self.fetch(name, **values)
 
     async def fetch_named(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
         """All rows of a statement, as column → value."""
-        self.asked_at = time.monotonic()
+        self.sent_at = time.monotonic()
         cursor = self.connection.cursor(binary=True, row_factory=dict_row)
         await cursor.execute(self.statements[name], values, prepare=True)
         return await cursor.fetchall()
 
     async def execute(self, name: str, /, **values: Any) -> int:
-        """How many rows a statement wrote."""
-        self.asked_at = time.monotonic()
+        """The number of rows that a statement wrote."""
+        self.sent_at = time.monotonic()
         return (await self.connection.execute(self.statements[name], values, prepare=True)).rowcount
 
 
 class Connections:
-    """The pool, and how work is done on it."""
+    """The pool, with retries."""
 
     def __init__(self, url: str, size: int, within: float | None = None) -> None:
         parsed = PostgresUrl.parse(url)
@@ -109,7 +107,7 @@ class Connections:
         self.url = str(parsed)
         self.display_name = parsed.display_name
         self._size = size
-        # A caller that wants an answer soon is refused soon; a worker has nothing better to do than to wait.
+        # A caller with a deadline gets an error soon; a worker just waits.
         self._within = inf if within is None else within
         self._waits = _WAITS if within is None else 1
         self._patience = response_timeout(self.conninfo)
@@ -118,7 +116,7 @@ class Connections:
         self._check: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Make the pool; the caller has seen that a connection can be made."""
+        """Create the pool; the caller has tested a connection."""
         self._pool = Pool(
             self.conninfo,
             kwargs={"autocommit": True},
@@ -126,7 +124,7 @@ class Connections:
             min_size=1,
             max_size=self._size,
             timeout=_WAIT,
-            # Giving up early lets the next verb try at once, instead of waiting out a long backoff.
+            # A short timeout lets the next verb retry at once, instead of waiting for a long backoff.
             reconnect_timeout=2.0,
             name="tickbird",
             open=False,
@@ -134,7 +132,6 @@ class Connections:
         await self._pool.open()
 
     async def close(self) -> None:
-        """Let go of every connection."""
         pool, self._pool = self._pool, None
         check, self._check = self._check, None
         if check is not None:
@@ -144,11 +141,11 @@ class Connections:
 
     @asynccontextmanager
     async def dedicated(self, conninfo: str | None = None) -> AsyncIterator[Connection]:
-        """A connection of its own, outside of the pool; StoreUnavailableError if there are too many of them."""
+        """A connection outside of the pool; StoreUnavailableError if there are too many of them."""
         if self._apart >= _MAX_DEDICATED:
             raise StoreUnavailableError(
                 f"{self.display_name}: all {_MAX_DEDICATED} connections outside of the pool are in use.",
-                hint="Try again soon.",
+                hint="Try again later.",
             )
         self._apart += 1
         try:
@@ -169,13 +166,13 @@ class Connections:
         return connection
 
     def statement(self, work: Callable[[Session], Awaitable[T]]) -> Coroutine[Any, Any, T]:
-        """Do work that is a single statement, and so a whole transaction."""
+        """Run work that is a single statement, and so a complete transaction."""
         return self.transact(work, begin=False)
 
     async def transact(self, work: Callable[[Session], Awaitable[T]], *, begin: bool = True, patient: bool = True) -> T:
-        """Do the work in one transaction; retry it if it was certainly rolled back for a transient reason.
+        """Run the work in one transaction; retry it if it was certainly rolled back for a transient reason.
 
-        Without `begin`, each statement of the work is a transaction. Without patience, a lock timeout is not retried.
+        Without `begin`, each statement of the work is a transaction. Without `patient`, a lock timeout is not retried.
         """
         pauses = iter((*_PAUSES, None))
         stale, began = 0, time.monotonic()
@@ -192,11 +189,11 @@ class Connections:
                         return await work(session)
                     async with connection.transaction():
                         result = await work(session)
-                        committing, session.asked_at = True, time.monotonic()
+                        committing, session.sent_at = True, time.monotonic()
                     return result
                 except psycopg.Error as error:
                     if is_stale(error):
-                        # Everything that it has prepared may be; the pool makes another in its place.
+                        # Its other prepared statements may be stale too; the pool creates a new connection.
                         await connection.close()
                     raise
                 finally:
@@ -209,17 +206,17 @@ class Connections:
                     continue
                 if lost:
                     await self._replace_broken()
-                # Once COMMIT was sent nobody knows whether it counted; the caller decides.
+                # After COMMIT was sent, its result is unknown; the caller decides.
                 unsafe = committing and not is_transient(error)
                 pause = next(pauses) if time.monotonic() - began < self._within else None
-                again = is_transient(error) and (patient or not isinstance(error, errors.LockNotAvailable))
-                if pause is None or unsafe or not (lost or again):
+                retryable = is_transient(error) and (patient or not isinstance(error, errors.LockNotAvailable))
+                if pause is None or unsafe or not (lost or retryable):
                     raise (_unreachable(error) if lost else error) from None
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - to part two that collided
 
     def _open_pool(self) -> Pool:
         if self._pool is None:
-            raise StoreError("the store is not open;", hint="await store.open() first.")
+            raise StoreError("the store is not open.", hint="Call `await store.open()` first.")
         return self._pool
 
     async def _take(self, pool: Pool) -> Connection:
@@ -227,19 +224,20 @@ class Connections:
             try:
                 return await pool.getconn()
             except PoolClosed:
-                raise StoreError("the store is closed;", hint="open it again.") from None
+                raise StoreError("the store is closed.", hint="Open it again.") from None
             except PoolTimeout:
                 await self._check_server()
         raise StoreUnavailableError(
-            f"all {self._size} connections to {self.display_name} are busy.", hint="Try again, or allow more."
+            f"all {self._size} connections to {self.display_name} are busy.",
+            hint="Try again, or allow more connections.",
         )
 
     async def _check_server(self) -> None:
-        """Raise if the server cannot be reached. All callers share one connection: many would use up the server's."""
+        """Raise if the server cannot be reached. All callers share one connection, to save the server's connections."""
         check = self._check
         if check is None or check.done():
             check = self._check = asyncio.create_task(self._reach(), name="tickbird check of the server")
-            # The callers may have been cancelled when it fails.
+            # Its callers may have been cancelled before it fails.
             check.add_done_callback(lambda done: done.cancelled() or done.exception())
         await asyncio.wait({check})
         if not check.cancelled():
@@ -250,7 +248,7 @@ class Connections:
             pass
 
     async def _replace_broken(self) -> None:
-        """After one connection was lost the idle ones probably are too."""
+        """After one connection was lost, the idle ones probably are too."""
         if self._pool is not None:
             await self._pool.check()
 
@@ -260,7 +258,7 @@ async def _configure(connection: Connection) -> None:
 
 
 def _unreachable(error: psycopg.Error) -> psycopg.Error:
-    """What broke the connection, whatever class the driver gave it; without an SQLSTATE, since nobody said no."""
+    """The error that broke the connection; without an SQLSTATE, because the server did not refuse anything."""
     return psycopg.OperationalError(error.diag.message_primary or str(error))
 
 
@@ -274,7 +272,7 @@ def _write_conninfo(url: PostgresUrl, within: float | None) -> str:
 
 
 def _limits(within: float | None) -> str:
-    """Settings that have the server give up sooner: on a statement, and on a lock in half of that."""
+    """Settings for a statement timeout of `within` seconds, and a lock timeout of half of that."""
     if within is None:
         return ""
     return f" -c statement_timeout={within * 1_000:.0f} -c lock_timeout={within * 500:.0f}"

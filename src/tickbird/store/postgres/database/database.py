@@ -1,4 +1,4 @@
-"""The database as verbs use it: statements and transactions whose errors are errors of the store."""
+"""The database for verbs: statements and transactions that raise errors of the store."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _MAX_DEFINITIONS: Final = 48_000_000
 
 
 class Database:
-    """One database: work on its connections, without errors of the driver; and what this process keeps of it."""
+    """One database: it translates errors of the driver, and has the caches of this process."""
 
     def __init__(self, connections: Connections) -> None:
         self.connections = connections
         self.notifier = Notifier(connections)
         self.revisions = RevisionCache()
-        # Definitions that were read, by id and revision; schedules as lists show them, by id and version.
+        # Definitions by id and revision; list summaries of schedules by id and version.
         self.definitions = SizedCache[tuple[int, int], Definition](_MAX_DEFINITIONS)
         self.summaries = SizedCache[tuple[int, str], ScheduleSummary](_MAX_SUMMARIES)
 
     def translate(self, error: psycopg.Error) -> StoreError:
-        """The error of the store for one of the driver."""
+        """Convert an error of the driver to an error of the store."""
         return translate(error, self.connections.display_name)
 
     @contextmanager
@@ -54,32 +54,29 @@ class Database:
             raise self.translate(error) from None
 
     async def fetch(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
-        """All rows of one statement."""
         return await self.statement(lambda db: db.fetch(name, **values))
 
     async def fetch_named(self, name: str, /, **values: Any) -> list[dict[str, Any]]:
-        """All rows of one statement, as column → value."""
         return await self.statement(lambda db: db.fetch_named(name, **values))
 
     async def execute(self, name: str, /, **values: Any) -> int:
-        """How many rows one statement wrote."""
+        """The number of rows that one statement wrote."""
         return await self.statement(lambda db: db.execute(name, **values))
 
     async def statement(self, work: Work[T]) -> T:
-        """Work on one connection, on which each statement is a transaction."""
+        """Run work on one connection, on which each statement is a transaction."""
         with self.translating():
             return await self.connections.statement(work)
 
     async def transact(self, work: Work[T]) -> T:
-        """Work in one transaction."""
         with self.translating():
             return await self.connections.transact(work)
 
-    async def record(self, work: Work[T], *, one_statement: bool = False) -> T:
+    async def record(self, work: Work[T], *, single_statement: bool = False) -> T:
         """Write values of runs; raises InvalidError if one of them can never be stored."""
         try:
             with refusing_values():
-                return await self.connections.transact(work, begin=not one_statement)
+                return await self.connections.transact(work, begin=not single_statement)
         except psycopg.Error as error:
             raise (refused_value(error) if is_data_error(error) else self.translate(error)) from None
 
@@ -94,7 +91,7 @@ class NounStore:
 def transaction(
     verb: Callable[Concatenate[N, Session, P], Awaitable[T]],
 ) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
-    """A verb that is one transaction."""
+    """Turn a method into a verb that is one transaction."""
 
     @wraps(verb)
     async def transact(self: N, /, *args: P.args, **options: P.kwargs) -> T:
@@ -106,7 +103,7 @@ def transaction(
 def autocommit(
     verb: Callable[Concatenate[N, Session, P], Awaitable[T]],
 ) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
-    """A verb on one connection, on which each statement is a transaction."""
+    """Turn a method into a verb on one connection, on which each statement is a transaction."""
 
     @wraps(verb)
     async def statement(self: N, /, *args: P.args, **options: P.kwargs) -> T:

@@ -1,4 +1,4 @@
-"""Which database the store is: by the names that the database and its server have."""
+"""The identity of the store: the names of its database and server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PostgresIdentity(NounStore, IdentityStore):
         here = await read_database(db)
         rows = await db.fetch("read_identity")
         if not rows:
-            # A store that has recorded nothing yet belongs here.
+            # A store without a recorded identity belongs to this database.
             await db.execute("record_identity", identity=encode(here))
         self._checked = compare(here, rows[0][0] if rows else None, same_database)
         return self._checked
@@ -51,11 +51,10 @@ class PostgresIdentity(NounStore, IdentityStore):
         return StoreIdentity(copy.here, copy.here)
 
     async def cached(self) -> StoreIdentity:
-        """The last result of a check."""
         return await self.check() if self._checked is None else self._checked
 
     def update(self, here: Mapping[str, str], stored: str | None) -> StoreIdentity:
-        """The result of a check, from a value that another verb has read."""
+        """Update the last result with a value that another verb has read."""
         self._checked = compare(here, stored, same_database)
         return self._checked
 

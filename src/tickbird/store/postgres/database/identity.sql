@@ -1,4 +1,4 @@
--- Where the store is, so that a copy of it is told from itself.
+-- The location of the store, so that a copy is detected.
 
 -- name: read_database
 SELECT
@@ -9,7 +9,7 @@ FROM pg_catalog.pg_database AS d
 WHERE d.datname = current_database();
 
 -- name: read_database_name
--- For who may not read the server's identity.
+-- For roles that may not read the server's identity.
 SELECT d.datname::text AS database, d.oid::text AS oid
 FROM pg_catalog.pg_database AS d
 WHERE d.datname = current_database();
@@ -21,7 +21,7 @@ SELECT value FROM tickbird.meta WHERE key = 'identity';
 INSERT INTO tickbird.meta (key, value) VALUES ('identity', %(identity)s) ON CONFLICT (key) DO NOTHING;
 
 -- name: accept_identity
--- It is another store than the one that it was copied from, and knows nothing of leases that this one gave since.
+-- An accepted copy is a separate store: it does not know leases that the original issued since.
 INSERT INTO tickbird.meta (key, value)
 VALUES ('identity', %(identity)s), ('incarnation', (floor(random() * 2147483646) + 1)::integer::text)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value;

@@ -34,7 +34,7 @@ CREATE INDEX CONCURRENTLY schedules_prunable_revisions_idx ON tickbird.schedules
 
 -- name: runs_queued_target_idx
 -- In the order of claims. A claim jumps from one (queue, kind and name of the target, scheduled or ad hoc, priority) to the
--- next; within each, deferred runs come last. It takes the place of runs_queued_idx, which workers of schema 2 use.
+-- next; within each, deferred runs come last. It replaces runs_queued_idx, which workers of schema 2 use.
 CREATE INDEX CONCURRENTLY runs_queued_target_idx ON tickbird.runs (
     namespace, queue, target_kind, target, (((schedule_id IS NULL))::integer), priority, deferred_until_minute, available_at,
     id

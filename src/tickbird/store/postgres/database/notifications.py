@@ -1,4 +1,4 @@
-"""Wake-ups by NOTIFY: sent rarely, and heard through a connection that comes back by itself."""
+"""Wake-ups by NOTIFY: sent rarely, and received on a connection that reconnects."""
 
 from __future__ import annotations
 
@@ -13,54 +13,53 @@ import psycopg
 from tickbird.domain.errors import StoreError
 from tickbird.store.postgres.database.connection import Connections, Session
 
-# Sending costs every committer of the database a lock, so a busy process sends at most so often.
-_REST: Final = 0.05
+# Seconds between two notifications: each costs every committer of the database a lock.
+_INTERVAL: Final = 0.05
 _FIRST_PAUSE: Final = 0.1
 _MAX_PAUSE: Final = 5.0
 
 
 class Notifier:
-    """Tells other processes that there is work: at once, then at most every so often, and once more at the end."""
+    """Notifies other processes of work: at once, then at most once per interval, and once more at the end."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
-        self._wanted = False
-        self._ringing: asyncio.Task[None] | None = None
+        self._is_requested = False
+        self._sending: asyncio.Task[None] | None = None
 
     def notify(self) -> None:
-        """Ask for a wake-up to be sent; it may get lost, as every wake-up may."""
-        self._wanted = True
-        if self._ringing is None or self._ringing.done():
-            self._ringing = asyncio.create_task(self._send(), name="tickbird wake-up")
+        """Request a wake-up; like every wake-up, it may get lost."""
+        self._is_requested = True
+        if self._sending is None or self._sending.done():
+            self._sending = asyncio.create_task(self._send(), name="tickbird wake-up")
 
     def may_notify_with_commit(self) -> bool:
-        """May a transaction send one with its commit, which is quicker? If not, ask for one once it has committed."""
-        if self._ringing is not None and not self._ringing.done():
+        """True if a transaction may send one with its commit, which is faster; otherwise call `notify` afterwards."""
+        if self._sending is not None and not self._sending.done():
             return False
-        self._ringing = asyncio.create_task(self._rest(), name="tickbird wake-up")
+        self._sending = asyncio.create_task(self._wait_interval(), name="tickbird wake-up")
         return True
 
     async def close(self) -> None:
-        """Send nothing more."""
-        if self._ringing is not None:
-            self._ringing.cancel()
+        if self._sending is not None:
+            self._sending.cancel()
             with suppress(asyncio.CancelledError):
-                await self._ringing
+                await self._sending
 
     async def _send(self) -> None:
-        while self._wanted:
-            self._wanted = False
+        while self._is_requested:
+            self._is_requested = False
             with suppress(StoreError, psycopg.Error):
                 await self._connections.statement(lambda db: db.execute("wake"))
-            await asyncio.sleep(_REST)
+            await asyncio.sleep(_INTERVAL)
 
-    async def _rest(self) -> None:
-        await asyncio.sleep(_REST)
+    async def _wait_interval(self) -> None:
+        await asyncio.sleep(_INTERVAL)
         await self._send()
 
 
 class _Notifications:
-    """What was heard and not yet told."""
+    """Notifications that were received and not yet yielded."""
 
     def __init__(self) -> None:
         self.event = asyncio.Event()
@@ -79,14 +78,14 @@ class _Notifications:
 
 @asynccontextmanager
 async def listen(connections: Connections, schema: str) -> AsyncIterator[AsyncIterator[bool]]:
-    """Wake-ups heard on a connection of their own; one also follows each new connection, since some may be lost."""
-    heard = _Notifications()
+    """Wake-ups from a dedicated connection. One also follows each reconnection, because others may be lost."""
+    received = _Notifications()
     connected = asyncio.Event()
-    listening = asyncio.create_task(_listen(connections, schema, heard, connected), name="tickbird listener")
+    listening = asyncio.create_task(_listen(connections, schema, received, connected), name="tickbird listener")
 
     async def wakeups() -> AsyncIterator[bool]:
         while True:
-            yield await heard.next()
+            yield await received.next()
 
     try:
         with suppress(TimeoutError):
@@ -100,7 +99,7 @@ async def listen(connections: Connections, schema: str) -> AsyncIterator[AsyncIt
             await listening
 
 
-async def _listen(connections: Connections, schema: str, heard: _Notifications, connected: asyncio.Event) -> None:
+async def _listen(connections: Connections, schema: str, received: _Notifications, connected: asyncio.Event) -> None:
     pause = _FIRST_PAUSE
     while True:
         with suppress(StoreError, psycopg.Error):
@@ -108,10 +107,10 @@ async def _listen(connections: Connections, schema: str, heard: _Notifications, 
                 await connection.execute(Session(connection, schema).statements["listen"])
                 pause = _FIRST_PAUSE
                 if connected.is_set():
-                    # A server that was away may have been migrated meanwhile.
-                    heard.hear(schema=True)
+                    # The server may have been migrated while it was unreachable.
+                    received.hear(schema=True)
                 connected.set()
                 async for message in connection.notifies():
-                    heard.hear(schema=message.payload == "schema")
+                    received.hear(schema=message.payload == "schema")
         await asyncio.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that not all come back at once
         pause = min(2 * pause, _MAX_PAUSE)

@@ -1,4 +1,4 @@
-"""The schema: is it the one this code needs, and bringing it there."""
+"""The schema: check whether it fits this code, and migrate it."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ async def _read_meta(connection: Connection, schema: str) -> dict[str, str]:
 
 
 async def migrate(connection: Connection, schema: str) -> list[str]:
-    """Apply what is left, all or nothing, one process at a time; the names of what was applied."""
+    """Apply pending migrations, all or none, one process at a time; returns their names."""
     db = Session(connection, schema)
     async with connection.transaction():
-        # A running worker's short locks are waited for; a long one makes this fail rather than queue up all others.
+        # Waits for short locks of running workers; fails on a long one, because all others would queue behind it.
         await connection.execute("SET LOCAL statement_timeout = 0")
         await connection.execute("SET LOCAL lock_timeout = '30s'")
         await db.execute("lock_schema")
@@ -70,23 +70,23 @@ async def migrate(connection: Connection, schema: str) -> list[str]:
             await _write_version(db, MIGRATIONS[-1])
             done.append(CORRECTED_VERSION)
         if done:
-            await db.execute("tell_migrated")
+            await db.execute("notify_migrated")
         return done
 
 
 async def build_indexes(connection: Connection, guard: Connection, schema: str) -> list[str]:
-    """Build the indexes that are missing or that an interrupted build left unusable; nobody waits for it."""
+    """Build missing indexes, and those left unusable by an interrupted build, without blocking writers."""
     db = Session(connection, schema)
     if not await missing_indexes(db):
         return []
     async with guard.transaction():
-        # Building must not happen inside of a transaction; this one only keeps others from building the same.
-        [(alone,)] = await Session(guard, schema).fetch("lock_indexes")
-        # Also ends the statement before, whose snapshot the building would wait for.
+        # CREATE INDEX CONCURRENTLY cannot run in a transaction; this one only prevents parallel builds.
+        [(is_locked,)] = await Session(guard, schema).fetch("lock_indexes")
+        # This also ends the previous statement, whose snapshot the build would wait for.
         await guard.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        missing = await missing_indexes(db) if alone else {}
+        missing = await missing_indexes(db) if is_locked else {}
         if missing:
-            # It waits until every transaction has ended that began before, and for the whole table to be read.
+            # The build waits for all earlier transactions, and reads the whole table.
             await connection.execute("SET statement_timeout = 0")
             await connection.execute("SET lock_timeout = 0")
         for name, broken in missing.items():
@@ -97,7 +97,7 @@ async def build_indexes(connection: Connection, guard: Connection, schema: str) 
 
 
 async def missing_indexes(db: Session) -> dict[str, bool]:
-    """The indexes that are not there, and those that cannot be used."""
+    """The missing indexes, and the unusable ones."""
     usable = dict(await db.fetch("read_indexes"))
     return {name: name in usable for name in INDEXES if not usable.get(name)}
 
@@ -118,6 +118,6 @@ async def _apply(connection: Connection, text: str) -> None:
     except errors.InsufficientPrivilege as error:
         role, database = connection.info.user, connection.info.dbname
         raise StoreError(
-            f"the role {role!r} lacks a right to migrate the database {database!r}: {error.diag.message_primary};",
-            hint="grant it CREATE on the database, or migrate as the role that owns the schema tickbird.",
+            f"the role {role!r} lacks a permission to migrate the database {database!r}: {error.diag.message_primary}.",
+            hint="Grant it CREATE on the database, or migrate as the role that owns the schema tickbird.",
         ) from None

@@ -1,4 +1,4 @@
--- The schema's own version, and migrating it.
+-- The version of the schema, and its migration.
 
 -- name: read_meta
 SELECT key, value FROM tickbird.meta;
@@ -10,7 +10,7 @@ SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'tickbird' AN
 SELECT number, checksum FROM tickbird.migrations;
 
 -- name: lock_schema
--- One migration at a time in this database; the number is arbitrary and ours.
+-- One migration at a time in this database; the number is arbitrary.
 SELECT pg_advisory_xact_lock(7310577410325);
 
 -- name: write_applied
@@ -33,8 +33,8 @@ WHERE i.indrelid IN (
     'tickbird.runs'::regclass, 'tickbird.attempts'::regclass, 'tickbird.cursors'::regclass, 'tickbird.schedules'::regclass
 );
 
--- name: tell_migrated
--- Workers that this schema is too new for are to end, and not only when they next look.
+-- name: notify_migrated
+-- Workers that are too old for this schema must end soon, not only after their next heartbeat.
 SELECT pg_notify('tickbird', 'schema');
 
 -- name: listen

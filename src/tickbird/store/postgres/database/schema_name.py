@@ -1,4 +1,4 @@
-"""In which schema of a database the tables are: `tickbird`, unless the URL ends with ?schema=another."""
+"""The schema that has the tables: `tickbird`, unless the URL ends with ?schema=another."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Final
 from tickbird.store.shared.postgres_url import SCHEMA
 from tickbird.store.shared.sql import load_statements
 
-# In the statements and migrations it stands for the schema, and for the channel of its wake-ups, and for nothing else.
+# In statements and migrations, this word is only used for the schema and for the channel of its wake-ups.
 _WORD: Final = re.compile(rf"\b{SCHEMA}\b")
 
 
 def in_schema(text: str, schema: str) -> str:
-    """SQL that was written for the usual schema."""
+    """Adapt SQL that was written for the default schema."""
     return text if schema == SCHEMA else _WORD.sub(schema, text)
 
 
 @lru_cache(maxsize=8)
 def statements(schema: str = SCHEMA) -> Mapping[str, str]:
     """Every statement of this driver, by name."""
-    found = load_statements("tickbird.store.postgres", folders=("database", "planning"))
-    return {name: in_schema(text, schema) for name, text in found.items()}
+    texts = load_statements("tickbird.store.postgres", folders=("database", "planning"))
+    return {name: in_schema(text, schema) for name, text in texts.items()}
 
 
 @lru_cache(maxsize=8)
 def encoded(schema: str = SCHEMA) -> Mapping[str, bytes]:
-    """The same as the driver takes them quickest."""
+    """The same statements as bytes, the fastest form for the driver."""
     return {name: text.encode() for name, text in statements(schema).items()}
 
 

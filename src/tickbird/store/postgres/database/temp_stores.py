@@ -1,4 +1,4 @@
-"""Scratch stores on PostgreSQL: schemas of their own in the same database."""
+"""Temporary stores on PostgreSQL: separate schemas in the same database."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ T = TypeVar("T")
 
 
 class PostgresScratches:
-    """Each has the name of its schema as its application name too, so that its sessions are told from others."""
+    """Each uses the name of its schema as application name, so that its sessions can be identified."""
 
     def __init__(self, url: str) -> None:
         self._connections = Connections(url, 1)
         self._url = PostgresUrl.parse(url)
 
     def address(self) -> str:
-        """The URL of a new one, which is not made yet."""
         name = new_name()
         return self._address(name)
 
@@ -35,39 +34,35 @@ class PostgresScratches:
         return replace(self._url.with_parameters(application_name=name), schema=name).secret_text
 
     def name(self, url: str) -> str:
-        """The schema."""
         return check_name(PostgresUrl.parse(url).schema)
 
     async def make(self, url: str) -> None:
-        """Make it, with an empty schema."""
         self.name(url)
-        [(role, database, may, standby)] = await self._fetch(lambda db: db.fetch("may_scratch"))
+        [(role, database, may, standby)] = await self._fetch(lambda db: db.fetch("may_create_schema"))
         if standby:
-            raise StoreError("this server is a standby, which takes no writes;", hint="give the URL of the primary.")
+            raise StoreError("this server is a standby and read-only.", hint="Use the URL of the primary.")
         if not may:
             raise StoreError(
-                f"the role {role!r} may not make a schema in the database {database!r};",
-                hint=f'GRANT CREATE ON DATABASE "{database}" TO "{role}"; or give the URL of a role that may.',
+                f"the role {role!r} may not create a schema in the database {database!r}.",
+                hint=f'Run `GRANT CREATE ON DATABASE "{database}" TO "{role}"`, or use the URL of a role that may.',
             )
 
         async def migrate(db: Session) -> None:
-            # Without the indexes that are built beside the work: that waits for every transaction of the database.
+            # Without the indexes that are built concurrently: a build waits for every transaction of the database.
             await schema.migrate(db.connection, self.name(url))
 
         await self._fetch(migrate)
 
     async def left(self) -> Sequence[str]:
-        """The URLs of all that are there."""
-        names = [name for (name,) in await self._fetch(lambda db: db.fetch("list_scratches"))]
+        names = [name for (name,) in await self._fetch(lambda db: db.fetch("list_temp_schemas"))]
         return [self._address(check_name(name)) for name in names]
 
     async def disturb(self, url: str) -> str:
-        """End every connection of those who use it, as a restart of the server does."""
+        """End every connection to it, as a restart of the server does."""
         await self._fetch(lambda db: db.fetch("end_sessions", program=self.name(url)))
-        return "connections cut"
+        return "connections closed"
 
     async def drop(self, url: str) -> None:
-        """Remove it with all that is in it."""
         name = self.name(url)
 
         async def work(db: Session) -> None:

@@ -1,13 +1,13 @@
--- Scratch stores: schemas of their own in the same database.
+-- Temporary stores: separate schemas in the same database.
 
--- name: may_scratch
+-- name: may_create_schema
 SELECT
     current_user::text,
     current_database()::text,
     has_database_privilege(current_database(), 'CREATE'),
     pg_is_in_recovery();
 
--- name: list_scratches
+-- name: list_temp_schemas
 SELECT nspname::text FROM pg_catalog.pg_namespace WHERE nspname ~ '^tickbird_proof_[0-9a-f]{8}$' ORDER BY 1;
 
 -- name: end_sessions

@@ -1,4 +1,4 @@
-"""How values of PostgreSQL become values of Python: no stored value may raise, since that would hide all other rows."""
+"""Convert PostgreSQL values to Python. No stored value may raise, because that would hide all other rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from psycopg.types.json import set_json_loads
 from tickbird.domain.time.instants import EARLIEST, LATEST
 from tickbird.store.shared.json_columns import decode
 
-# Timestamps are microseconds since this instant; the largest and the smallest number stand for infinity.
+# Timestamps are microseconds since this instant; the largest and the smallest number mean infinity.
 _EPOCH: Final = datetime.fromisoformat("2000-01-01T00:00:00+00:00")
 _unpack = Struct("!q").unpack
 
@@ -42,7 +42,7 @@ class _InstantLoader(TimestamptzLoader):
 
 
 def register(connection: psycopg.AsyncConnection[Any]) -> None:
-    """Let a connection read what Python has no value for as the nearest that it has."""
+    """Read values that Python cannot represent as the nearest possible ones."""
     set_json_loads(decode, connection)
     connection.adapters.register_loader("timestamptz", _InstantBinaryLoader)
     connection.adapters.register_loader("timestamptz", _InstantLoader)

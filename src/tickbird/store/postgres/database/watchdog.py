@@ -1,4 +1,4 @@
-"""How long an answer is waited for: a server that is frozen keeps its connections alive and never says a word."""
+"""Response timeouts: a frozen server keeps its connections open and never responds."""
 
 from __future__ import annotations
 
@@ -20,43 +20,43 @@ from psycopg_pool.sched_async import AsyncScheduler
 
 Connection = psycopg.AsyncConnection[tuple[Any, ...]]
 
-# What takes longer than any statement may is given up; idle connections have to prove themselves much sooner.
-_LONGER: Final = 4 / 3
+# A response may take this much longer than the statement timeout; the check of an idle connection is much shorter.
+_TIMEOUT_FACTOR: Final = 4 / 3
 _PROOF: Final = 1.0
 
 
-class Asking(Protocol):
-    """Puts one question after the other."""
+class Requester(Protocol):
+    """Sends one request after the other."""
 
     connection: Connection
-    # When the last question was put, by the steady clock.
-    asked_at: float
+    # The instant of the last request, on the monotonic clock.
+    sent_at: float
 
 
 class StatementWatchdog:
-    """Hangs up on a server that leaves a question unanswered for too long; the driver then says that it is lost."""
+    """Aborts a connection whose server does not respond in time; the driver then reports it as lost."""
 
-    __slots__ = ("_asking", "_patience", "_timer")
+    __slots__ = ("_patience", "_requester", "_timer")
 
-    def __init__(self, asking: Asking, patience: float) -> None:
-        self._asking = asking
+    def __init__(self, asking: Requester, patience: float) -> None:
+        self._requester = asking
         self._patience = patience
         self._timer = asyncio.get_running_loop().call_later(patience, self._check)
 
     def _check(self) -> None:
-        left = self._asking.asked_at + self._patience - time.monotonic()
-        if left > 0:
-            self._timer = asyncio.get_running_loop().call_later(left, self._check)
+        remaining = self._requester.sent_at + self._patience - time.monotonic()
+        if remaining > 0:
+            self._timer = asyncio.get_running_loop().call_later(remaining, self._check)
         else:
-            abort_connection(self._asking.connection)
+            abort_connection(self._requester.connection)
 
     def end(self) -> None:
-        """Everything was answered."""
+        """Stop the timer: all responses have arrived."""
         self._timer.cancel()
 
 
 class _CancelledPool(BaseException):
-    """A task of the pool was cancelled. psycopg's pool swallows CancelledError as it does every Exception."""
+    """A task of the pool was cancelled. psycopg's pool swallows CancelledError like every Exception."""
 
 
 class _MaintenanceTask:
@@ -99,9 +99,9 @@ class _Scheduler(AsyncScheduler):
 
 
 class Pool(AsyncConnectionPool[Connection]):
-    """A pool that gives idle connections little time to answer, and whose tasks end when they are cancelled.
+    """A pool with a short timeout for checks of idle connections, whose tasks end when they are cancelled.
 
-    asyncio.run cancels the tasks that are left at its end, and waits for each of them without limit.
+    At its end, asyncio.run cancels the remaining tasks, and waits for each of them without limit.
     """
 
     def _start_workers(self) -> None:
@@ -110,7 +110,7 @@ class Pool(AsyncConnectionPool[Connection]):
 
     @classmethod
     async def worker(cls, q: Any) -> None:
-        """Run maintenance tasks until told to stop, or cancelled."""
+        """Run maintenance tasks until stopped or cancelled."""
         jobs: Any = _MaintenanceTasks(q)
         with suppress(_CancelledPool):
             await super().worker(jobs)
@@ -143,7 +143,7 @@ class Pool(AsyncConnectionPool[Connection]):
 
     @staticmethod
     async def check_connection(conn: Connection) -> None:
-        """Raise unless the server answers soon."""
+        """Raise unless the server responds soon."""
         timer = asyncio.get_running_loop().call_later(_PROOF, abort_connection, conn)
         try:
             await conn.execute("")
@@ -152,15 +152,15 @@ class Pool(AsyncConnectionPool[Connection]):
 
 
 def abort_connection(connection: Connection) -> None:
-    """End a connection under whoever waits for an answer on it, who then hears at once that it is lost."""
+    """Abort a connection while a caller waits for a response; the caller then gets an error at once."""
     if connection.closed:
         return
-    # Not closed here: its number would be free for others while the loop still watches it.
-    with socket.socket(fileno=os.dup(connection.fileno())) as line, suppress(OSError):
-        line.shutdown(socket.SHUT_RDWR)
+    # Not closed here: its descriptor would be reused while the loop still watches it.
+    with socket.socket(fileno=os.dup(connection.fileno())) as sock, suppress(OSError):
+        sock.shutdown(socket.SHUT_RDWR)
 
 
 def response_timeout(conninfo: str) -> float:
-    """Seconds to wait for an answer: somewhat longer than the server gives to one statement."""
-    found = re.findall(r"statement_timeout=(\d+)", str(conninfo_to_dict(conninfo).get("options")))
-    return _LONGER * (int(found[-1]) / 1_000) if found and int(found[-1]) else inf
+    """Seconds to wait for a response: somewhat longer than the statement timeout."""
+    timeouts = re.findall(r"statement_timeout=(\d+)", str(conninfo_to_dict(conninfo).get("options")))
+    return _TIMEOUT_FACTOR * (int(timeouts[-1]) / 1_000) if timeouts and int(timeouts[-1]) else inf

@@ -1,1 +1,1 @@
-"""Planning and claiming: which ticks are due, which runs may begin."""
+"""Planning and claiming: due ticks, and the runs that may start."""

@@ -1,4 +1,4 @@
-"""Backfills on PostgreSQL: created under the schedule's lock, as the runs of its ticks are."""
+"""Backfills on PostgreSQL: created under the schedule's lock, like the runs of its ticks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import Database, NounStore, autocommit, transaction
 from tickbird.store.postgres.planning.waiting_runs import release
 from tickbird.store.postgres.rows import numbers, to_schedule
-from tickbird.store.postgres.schedule_changes import hold, settle
+from tickbird.store.postgres.schedule_changes import plan_due_ticks, read_locked
 from tickbird.store.protocol.backfills import BackfillStore
 from tickbird.store.shared.backfills import choose_ticks
 from tickbird.store.shared.zone_data import PlanningPermission, PlanningSwitch
@@ -52,11 +52,11 @@ class PostgresBackfills(NounStore, BackfillStore):
         now: datetime | None,
     ) -> BackfillPlan:
         locked = await db.fetch("lock_schedule", namespace=namespace, name=name)
-        held = await hold(db, locked[0][0] if locked else None, now)
-        # What is due is planned first, so that the range may reach up to now.
+        current = await read_locked(db, locked[0][0] if locked else None, now)
+        # Plan due ticks first, so that the range may end now.
         if locked and permission.plan(locked[0][1]):
-            held = await settle(db, self._db.revisions, held)
-        selection, ticks = await choose_ticks(db.fetch, held.schedule, name, new, compute_now)
+            current = await plan_due_ticks(db, self._db.revisions, current)
+        selection, ticks = await choose_ticks(db.fetch, current.schedule, name, new, compute_now)
         if not ticks:
             return selection.plan(ticks)
         schedule, definition = selection.schedule, selection.definition
@@ -66,7 +66,7 @@ class PostgresBackfills(NounStore, BackfillStore):
             "revision": schedule.revision,
             "payload": None if new.payload is None else check_payload(new.payload),
             "actor": new.actor,
-            "now": held.now,
+            "now": current.now,
         }
         [(backfill_id,)] = await db.fetch(
             "insert_backfill",
@@ -91,10 +91,10 @@ class PostgresBackfills(NounStore, BackfillStore):
             concurrency_key=definition.key(new.payload),
             **run,
         )
-        await release(db, self._db.revisions, [schedule.id], held.now)
+        await release(db, self._db.revisions, [schedule.id], current.now)
         detail = selection.detail(backfill_id, ticks)
         await write_audit(
-            db, held.now, new.actor, "backfill", namespace, schedule_id=schedule.id, schedule=name, detail=detail
+            db, current.now, new.actor, "backfill", namespace, schedule_id=schedule.id, schedule=name, detail=detail
         )
         await db.execute("wake")
         return selection.plan(ticks, backfill_id)

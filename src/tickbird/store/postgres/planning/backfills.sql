@@ -1,13 +1,13 @@
--- Backfills: which ticks have a run, the runs of those that have none, and how far they are.
+-- Backfills: ticks with a run, the new runs of the others, and their progress.
 
--- name: taken_ticks
+-- name: ticks_with_run
 SELECT tickbird.epoch_seconds(scheduled_for)
 FROM tickbird.runs
 WHERE schedule_id = %(schedule_id)s
     AND origin IN ('schedule', 'catch_up', 'backfill')
     AND scheduled_for BETWEEN to_timestamp(%(first)s::bigint) AND to_timestamp(%(last)s::bigint);
 
--- name: count_taken
+-- name: count_ticks_with_run
 SELECT count(*)
 FROM tickbird.runs
 WHERE schedule_id = %(schedule_id)s
@@ -26,7 +26,7 @@ VALUES (
 RETURNING id;
 
 -- name: insert_backfilled
--- Numbered in the order in which they are to run.
+-- Numbered in the order in which they run.
 WITH made AS (
     INSERT INTO tickbird.runs (
         namespace, schedule_id, revision, target_kind, target, queue, priority, status, lane, origin, scheduled_for,
@@ -77,14 +77,15 @@ ORDER BY b.id DESC
 LIMIT %(limit)s;
 
 -- name: lock_backfilled
--- Its runs that are not final, by id, as everybody locks them. The status is disguised, as in succeed_runs.
+-- Its runs that are not final, in the lock order of all sessions (by id). The status is hidden from the query planner, as
+-- in succeed_runs.
 SELECT id, status, concurrency_key FROM tickbird.runs
 WHERE backfill_id = %(id)s AND finished_at IS NULL AND status || '' IN ('waiting', 'queued', 'running')
 ORDER BY id
 FOR UPDATE;
 
 -- name: cancel_waiting
--- Of those that are locked.
+-- Only locked ones.
 UPDATE tickbird.runs
 SET status = 'cancelled',
     lane = 0,
@@ -100,7 +101,7 @@ SET cancelled_at = coalesce(cancelled_at, %(now)s), cancelled_by = coalesce(canc
 WHERE id = %(id)s;
 
 -- name: prune_backfills
--- Once their runs are gone.
+-- After all their runs were deleted.
 DELETE FROM tickbird.backfills AS b
 WHERE b.created_at < coalesce(%(now)s::timestamptz, statement_timestamp()) - make_interval(secs => %(older_than)s)
     AND NOT EXISTS (SELECT FROM tickbird.runs AS r WHERE r.backfill_id = b.id);

@@ -1,4 +1,4 @@
-"""Claims on PostgreSQL: one statement; for queues that have a rate, again in a transaction that counts what begins."""
+"""Claims on PostgreSQL: one statement; for queues with a rate limit, a transaction that also counts starts."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from tickbird.store.shared.unreadable_runs import ROUNDS, UnreadableRuns, decode
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
-# What is available but in the hands of another claimer, who may leave it: look again after so long.
+# An available run may be locked by another claimer, which may leave it: claim again after this time.
 _RECHECK_AFTER: Final = timedelta(milliseconds=100)
 
 
-class Doing(Protocol):
-    """Does work on a connection, as a transaction or as a statement."""
+class Runner(Protocol):
+    """Runs work on a connection, as a transaction or as a statement."""
 
     async def __call__(self, work: Callable[[Session], Awaitable[T]], /) -> T: ...
 
 
 class _ClaimRow(NamedTuple):
-    """A row of claim_runs: the clock, and a queue that has a rate, a run, or neither."""
+    """A row of claim_runs: the clock, and a queue with a rate limit, a run, or neither."""
 
     now: datetime
     next_at: datetime | None
@@ -65,7 +65,7 @@ class _ClaimRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
-    """What a worker asks for; `at_once` of the runs begin at once."""
+    """The request of a worker; `at_once` of the runs start at once."""
 
     worker: Worker
     limit: int
@@ -97,7 +97,7 @@ class ClaimRequest:
 
 @dataclass(frozen=True, slots=True)
 class LimitedQueues:
-    """Queues of a claim that have a rate but no budget, and when the first run of each is available."""
+    """Queues of a claim with a rate limit but no budget, each with the instant at which its first run is available."""
 
     now: datetime
     rates: Mapping[str, RateState]
@@ -107,39 +107,39 @@ class LimitedQueues:
 class Claims:
     """The claims of one process."""
 
-    def __init__(self, known: RevisionCache, once: Doing, transact: Doing) -> None:
-        self._known = known
+    def __init__(self, revisions: RevisionCache, once: Runner, transact: Runner) -> None:
+        self._known = revisions
         self._once = once
         self._transact = transact
         self._unread = UnreadableRuns()
         self._turns = Turns()
 
-    async def claim(self, wanted: ClaimRequest) -> ClaimResult:
-        """Lease runs to a worker, without those that this process cannot read."""
-        wanted = replace(wanted, unread=self._unread, turns=self._turns)
+    async def claim(self, request: ClaimRequest) -> ClaimResult:
+        """Lease runs to a worker, except those that this process cannot read."""
+        request = replace(request, unread=self._unread, turns=self._turns)
         for _ in range(ROUNDS):
             before = len(self._unread)
-            claimed = await self._claim(wanted)
+            claimed = await self._claim(request)
             if self._unread.is_due(now := claimed.now):
-                await self._once(partial(recheck, known=self._known, unread=self._unread, now=now))
+                await self._once(partial(recheck, revisions=self._known, unread=self._unread, now=now))
             if claimed.runs or len(self._unread) == before:
                 break
         else:
             claimed = ClaimResult(claimed.now, next_at=self._unread.next_claim_at(claimed.now))
         return replace(claimed, unreadable=self._unread.snapshot())
 
-    async def _claim(self, wanted: ClaimRequest) -> ClaimResult:
+    async def _claim(self, request: ClaimRequest) -> ClaimResult:
         while True:
-            claimed = await self._once(lambda db: claim(db, self._known, wanted))
+            claimed = await self._once(lambda db: claim(db, self._known, request))
             if isinstance(claimed, LimitedQueues):
-                claimed = await self._claim_limited(wanted, claimed)
-            # Else another queue has got a rate in between.
+                claimed = await self._claim_limited(request, claimed)
+            # Otherwise another queue got a rate limit in between.
             if isinstance(claimed, ClaimResult):
                 return claimed
 
-    async def _claim_limited(self, wanted: ClaimRequest, limited: LimitedQueues) -> ClaimResult | LimitedQueues:
-        budget = RateBudget(limited.rates, limited.now, wanted.at_once)
-        free = replace(wanted, queues={*wanted.queues}.difference(limited.rates))
+    async def _claim_limited(self, request: ClaimRequest, limited: LimitedQueues) -> ClaimResult | LimitedQueues:
+        budget = RateBudget(limited.rates, limited.now, request.at_once)
+        free = replace(request, queues={*request.queues}.difference(limited.rates))
         ready = [
             queue
             for queue, at in limited.first.items()
@@ -153,24 +153,24 @@ class Claims:
             claimed = await self._once(lambda db: claim(db, self._known, free))
         if isinstance(claimed, LimitedQueues) or claimed.runs:
             return claimed
-        looks = [
+        wakeups = [
             claimed.next_at,
             budget.next_wakeup(limited.first.items()),
             claimed.now + _RECHECK_AFTER if ready else None,
         ]
-        return ClaimResult(claimed.now, next_at=min(filter(None, looks), default=None))
+        return ClaimResult(claimed.now, next_at=min(filter(None, wakeups), default=None))
 
 
 async def _claim_by_rate(
-    db: Session, known: RevisionCache, free: ClaimRequest, limited: Collection[str]
+    db: Session, revisions: RevisionCache, free: ClaimRequest, limited: Collection[str]
 ) -> ClaimResult | LimitedQueues:
-    """A claim that may take of queues that have a rate too, and counts what begins in them."""
+    """Claim also from queues with a rate limit, and count the starts."""
     rows = await db.fetch("lock_rates", namespace=free.worker.namespace, queues=texts(sorted(limited)), now=free.now)
     if not rows:
-        return await claim(db, known, free)
+        return await claim(db, revisions, free)
     budget = RateBudget({queue: rate_state(*row) for _, queue, *row in rows}, rows[0][0], free.at_once)
-    maximum = {queue: max(0, left) for queue, left in budget.left.items()}
-    claimed = await claim(db, known, replace(free, limit=budget.max_claims(free.limit)), maximum)
+    maximum = {queue: max(0, remaining) for queue, remaining in budget.left.items()}
+    claimed = await claim(db, revisions, replace(free, limit=budget.max_claims(free.limit)), maximum)
     if isinstance(claimed, LimitedQueues):
         return claimed
     if claimed.runs:
@@ -185,11 +185,11 @@ async def _claim_by_rate(
 
 
 async def claim(
-    db: Session, known: RevisionCache, free: ClaimRequest, maximum: Mapping[str, int] | None = None
+    db: Session, revisions: RevisionCache, free: ClaimRequest, maximum: Mapping[str, int] | None = None
 ) -> ClaimResult | LimitedQueues:
-    """Lease runs to a worker, in one statement; nothing if one of its queues has a rate.
+    """Lease runs to a worker, in one statement; none if one of its queues has a rate limit.
 
-    The queues in `maximum` are asked for as well, whatever their rate: at most so many of their runs are leased.
+    The queues in `maximum` are included whatever their rate limit: it is their maximum of leased runs.
     """
     values, budgets = free.values(), sorted((maximum or {}).items())
     rows = await db.fetch_as(
@@ -210,16 +210,16 @@ async def claim(
     runs = [row for row in rows if row.id is not None]
     if not runs:
         return ClaimResult(now, next_at=next_at)
-    return ClaimResult(now, await _read(db, known, free, now, runs), now)
+    return ClaimResult(now, await _read(db, revisions, free, now, runs), now)
 
 
 async def _read(
-    db: Session, known: RevisionCache, free: ClaimRequest, now: datetime, rows: Sequence[_ClaimRow]
+    db: Session, revisions: RevisionCache, free: ClaimRequest, now: datetime, rows: Sequence[_ClaimRow]
 ) -> list[ClaimedRun]:
-    """The runs that were claimed, without those that this process cannot read: they are returned."""
+    """The claimed runs; those that this process cannot read are returned to their queue."""
     free.turns.serve((row.schedule_id, (row.target_kind, row.target)) for row in rows)
     loaded = await load_revisions(
-        db, known, {(row.schedule_id, row.revision) for row in rows if row.schedule_id is not None}
+        db, revisions, {(row.schedule_id, row.revision) for row in rows if row.schedule_id is not None}
     )
     runs: list[ClaimedRun] = []
     unread: list[_ClaimRow] = []
@@ -237,20 +237,20 @@ async def _read(
             free.unread.add_run(run_id, error, now)
             unread.append(row)
         else:
-            runs.append(_claimed(loaded.found.get(key), row, payload))
+            runs.append(_claimed(loaded.by_key.get(key), row, payload))
     if unread:
         ids, attempts = numbers(row.id for row in unread), numbers(row.attempt for row in unread)
         await db.fetch("return_runs", ids=ids, attempts=attempts, worker=free.worker.id)
     return runs
 
 
-async def recheck(db: Session, known: RevisionCache, unread: UnreadableRuns, now: datetime) -> None:
-    """Read again what could not be read: a person may have repaired it, or another worker may have claimed the runs."""
-    ids, revisions = (numbers(key[place] for key in unread.revisions) for place in (0, 1))
-    queued = [(row[0], row[1]) for row in await db.fetch("queued_revisions", ids=ids, revisions=revisions)]
+async def recheck(db: Session, revisions: RevisionCache, unread: UnreadableRuns, now: datetime) -> None:
+    """Read unreadable runs again: a person may have repaired them, or another worker may have claimed them."""
+    ids, numbers_of = (numbers(key[index] for key in unread.revisions) for index in (0, 1))
+    queued = [(row[0], row[1]) for row in await db.fetch("queued_revisions", ids=ids, revisions=numbers_of)]
     payloads = await db.fetch("queued_payloads", ids=numbers(unread.runs))
     undecodable = {run_id for run_id, text in payloads if decode_payload(text)[1] is not None}
-    unread.keep((await load_revisions(db, known, queued)).errors, undecodable, now)
+    unread.keep((await load_revisions(db, revisions, queued)).errors, undecodable, now)
 
 
 def _claimed(revised: RevisionInfo | None, row: _ClaimRow, payload: Any) -> ClaimedRun:

@@ -1,5 +1,5 @@
--- Claims: which queued runs a worker leases.
--- `{name}` stands for the text below `-- fragment: name`.
+-- Claims: the queued runs that a worker leases.
+-- `{name}` is replaced by the text below `-- fragment: name`.
 
 -- fragment: queued_of_queue
 SELECT r.target_kind, r.target, (r.schedule_id IS NULL)::integer AS ad_hoc, r.priority, r.deferred_until_minute
@@ -12,9 +12,9 @@ ORDER BY
 LIMIT 1
 
 -- fragment: claimable
--- A run r of a part p, at a time of which the worker believes that it is now. If the clock is ahead of that, a run that
--- waited for the clock is left out: one that was enqueued for later, or is to be tried again. One that was due when it was
--- created, or waited only for others, is not.
+-- A run r of a part p, at the worker's trusted time. If the clock is ahead of that, a run that waited for the clock is
+-- excluded: one that was enqueued for later, or waits for a retry. A run that was due when it was created, or waited only
+-- for other runs, is included.
 r.status = 'queued'
     AND r.namespace = %(namespace)s
     AND r.queue = p.queue
@@ -33,19 +33,19 @@ r.status = 'queued'
     AND NOT EXISTS (SELECT FROM unread AS u WHERE u.schedule_id = r.schedule_id AND u.revision = r.revision)
 
 -- name: claim_runs
--- The queued runs of one target, queue and priority stand in two lines: runs of schedules, and runs that belong to none.
--- Lines are found by jumping through the index, so neither the runs of targets that this worker does not have nor runs for
--- later are walked. The jumps begin at the end of a line: its front holds dead index entries of runs claimed lately.
--- Each line offers its first runs. The best priority is served first. Lines of one priority are served in turn, and first
--- the one that this process has not served for the longest time. Deferred runs (`deferred_until_minute` > 0) come after all
--- that stand in one. Another claimer may have locked what was offered: then the next ones are taken. If there is only one
--- part, runs are taken from it without counting; its offers are counted only to say when to look again.
--- Of a queue, at most `maximum` runs are claimed, its budget; the first queues have one. If one of the others, `free`, has a
--- rate, nothing is claimed, and each row has such a queue, its rate, and when its first run is available. Else, if nothing
--- was claimed, the only row has the clock, and when a run becomes available that could be claimed then; if one is available
--- already, another claimer holds it and may leave it: look again soon.
--- Runs that this process cannot read are left out. Leases and rates go by the clock as it is, since other workers may
--- believe it.
+-- The queued runs of one target, queue and priority form two lines: runs of schedules, and runs without a schedule.
+-- Lines are read by jumping through the index, so neither runs of targets that this worker does not serve nor runs for
+-- later are walked. The jumps start at the end of a line: its front has dead index entries of recently claimed runs.
+-- Each line offers its first runs. The best priority is served first. Lines of one priority are served in turn, starting
+-- with the one that this process has not served for the longest time. Deferred runs (`deferred_until_minute` > 0) come
+-- after all others. If another claimer has locked offered runs, the next ones are claimed. If there is only one part, runs
+-- are claimed from it without counting; its offers are counted only to compute the next wake-up.
+-- At most `maximum` runs of a queue are claimed, its budget; the first queues have one. If one of the others, `free`, has
+-- a rate limit, nothing is claimed, and each row has such a queue, its rate limit, and the instant at which its first run
+-- is available. Otherwise, if nothing was claimed, the only row has the clock, and the instant at which a run becomes
+-- available; if one is available already, another claimer holds it and may leave it: claim again soon.
+-- Runs that this process cannot read are excluded. Leases and rate limits use the clock as it is, because other workers may
+-- trust it.
 WITH RECURSIVE rates AS MATERIALIZED (
     SELECT t.queue, t.count, t.seconds, t.starts
     FROM tickbird.queue_rates AS t
@@ -183,7 +183,7 @@ LEFT JOIN tickbird.run_payloads AS p ON p.run_id = taken.id
 ORDER BY picked.priority DESC, picked.first, picked.place, picked.turn, picked.first_at, taken.id;
 
 -- name: lock_rates
--- Those that another claimer holds are its own to use: nobody waits for them.
+-- Skips rows that another claimer has locked; a claim does not wait for them.
 SELECT coalesce(%(now)s::timestamptz, statement_timestamp()), queue, count, seconds, starts
 FROM tickbird.queue_rates
 WHERE namespace = %(namespace)s AND queue = ANY(%(queues)s::text[])
@@ -197,7 +197,7 @@ SELECT queue, array_agg(id) FROM tickbird.runs WHERE id = ANY(%(ids)s::bigint[])
 UPDATE tickbird.queue_rates SET starts = %(starts)s WHERE namespace = %(namespace)s AND queue = %(queue)s;
 
 -- name: return_runs
--- Undo the claim of runs that this process cannot read; other workers may have looked for them in between.
+-- Undo the claim of runs that this process cannot read; other workers may have searched for them in between.
 WITH returned AS (
     UPDATE tickbird.runs AS r
     SET status = 'queued',
@@ -212,7 +212,7 @@ WITH returned AS (
 SELECT pg_notify('tickbird', '') FROM (SELECT FROM returned LIMIT 1) AS any_returned;
 
 -- name: queued_revisions
--- Those of these revisions that queued runs have.
+-- Which of these revisions have queued runs.
 SELECT u.schedule_id, u.revision
 FROM unnest(%(ids)s::bigint[], %(revisions)s::integer[]) AS u(schedule_id, revision)
 WHERE EXISTS (

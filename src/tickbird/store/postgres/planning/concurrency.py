@@ -10,7 +10,7 @@ from tickbird.domain.runs.run import RunRecord
 from tickbird.store.postgres.audit import write_audit
 from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import NounStore
-from tickbird.store.postgres.planning.waiting_runs import hold_keys, release
+from tickbird.store.postgres.planning.waiting_runs import lock_keys, release
 from tickbird.store.postgres.rows import to_run
 from tickbird.store.protocol.concurrency import LimitStore
 from tickbird.store.shared.planning.revision_cache import RevisionCache
@@ -48,7 +48,7 @@ async def set_limit(
     now: datetime | None,
 ) -> tuple[ConcurrencyLimit, list[int]]:
     """Set or remove a limit; returns it with its counts, and the runs that were released."""
-    await hold_keys(db, [(namespace, key)])
+    await lock_keys(db, [(namespace, key)])
     before = await db.fetch("stored_limit", namespace=namespace, key=key)
     if max_running is None:
         await db.execute("remove_limit", namespace=namespace, key=key)

@@ -1,8 +1,8 @@
--- Concurrency keys: their limits, who has a place and who waits for one.
+-- Concurrency keys: their limits, and the runs that have a slot or wait for one.
 
 -- name: lock_keys
--- Places of a key are counted, taken and given up by whoever holds its stripe. Everybody asks for all stripes at once, in
--- order, after the rows of runs that are to change; and who has stripes waits for no row. So nobody waits in a circle.
+-- The holder of a key's stripe counts, occupies and releases its slots. Each session locks all stripes at once, in order,
+-- after the rows of runs that it changes, and does not wait for a row afterwards. So there is no deadlock.
 SELECT pg_advisory_xact_lock(1413694530, stripe) FROM unnest(CAST(%(stripes)s AS integer[])) AS stripe;
 
 -- name: read_room
@@ -17,7 +17,7 @@ FROM unnest(CAST(%(namespaces)s AS text[]), CAST(%(keys)s AS text[])) AS k(names
 LEFT JOIN tickbird.concurrency_limits AS l USING (namespace, key);
 
 -- name: schedules_of_keys
--- The schedules that have a waiter of one of these keys, found by jumping through the index.
+-- The schedules with a run that waits for one of these keys, read by jumping through the index.
 WITH RECURSIVE found AS (
     SELECT k.namespace, k.key, first.schedule_id
     FROM unnest(%(namespaces)s::text[], %(keys)s::text[]) AS k(namespace, key)
@@ -45,8 +45,8 @@ WITH RECURSIVE found AS (
 )
 SELECT DISTINCT schedule_id FROM found;
 
--- name: loose_waiters
--- Those that belong to no schedule, as many as there are places.
+-- name: waiters_without_schedule
+-- Waiting runs without a schedule, as many as there are free slots.
 SELECT w.id, NULL::bigint, NULL::integer, w.priority, k.namespace, k.key, NULL::bigint, NULL::integer
 FROM unnest(%(namespaces)s::text[], %(keys)s::text[], %(room)s::integer[]) AS k(namespace, key, room)
 CROSS JOIN LATERAL (

@@ -9,17 +9,16 @@ from typing import Final
 from tickbird.domain.limits.concurrency import Key
 from tickbird.store.postgres.rows import numbers, texts
 
-# Keys share locks, so that a batch of any size fits into the server's table of locks.
+# Keys share locks, so that a batch of any size fits into the server's lock table.
 _STRIPES: Final = 1_024
 
 
 def key_columns(keys: Collection[Key]) -> dict[str, str]:
-    """Keys as two arrays."""
     return {"namespaces": texts([key[0] for key in keys]), "keys": texts([key[1] for key in keys])}
 
 
 def stripes(keys: Collection[Key]) -> str:
-    """The locks of these keys, in the order in which everybody takes them."""
+    """The locks of these keys, in the common lock order."""
     return numbers(sorted({stripe_of(key) for key in keys}))
 
 

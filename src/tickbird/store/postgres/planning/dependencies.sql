@@ -1,10 +1,10 @@
--- Dependencies: when schedules that others depend on last succeeded, and the runs that wait for them to.
--- Who notes a success holds the runs that ended, then takes hold of the notes in order, and then of the first waiters. Who
--- makes a run wait for a success holds the note, and does not wait for it: so nobody waits in a circle, and no success
--- comes between.
+-- Dependencies: the last successes of schedules that others depend on, and the runs that wait for them.
+-- A session that records a success locks the ended runs, then the records in order, then the first waiting runs. A session
+-- that makes a run wait for a success locks the record without waiting. So there is no deadlock, and no success is missed
+-- in between.
 
 -- name: read_successes
--- Those of these schedules that exist; and is it noted when they succeed?
+-- The existing schedules among these, and whether their successes are recorded.
 SELECT n.namespace, n.name, s.id, l.schedule_id IS NOT NULL, tickbird.epoch_seconds(l.succeeded_at)
 FROM unnest(%(namespaces)s::text[], %(names)s::text[]) AS n(namespace, name)
 JOIN tickbird.schedules AS s USING (namespace, name)
@@ -17,7 +17,7 @@ SELECT u.id FROM unnest(%(ids)s::bigint[]) AS u(id) ORDER BY u.id
 ON CONFLICT (schedule_id) DO NOTHING;
 
 -- name: fill_successes
--- The newest runs tell; those that were ending have ended, since they were waited for.
+-- From the newest runs; runs that were ending have ended, because their locks were waited for.
 UPDATE tickbird.last_successes AS l
 SET succeeded_at = (
     SELECT max(r.finished_at)
@@ -28,20 +28,20 @@ SET succeeded_at = (
 )
 WHERE l.schedule_id = ANY(%(ids)s::bigint[]) AND l.succeeded_at IS NULL;
 
--- name: hold_successes
+-- name: lock_successes
 SELECT schedule_id FROM tickbird.last_successes
 WHERE schedule_id = ANY(%(ids)s::bigint[])
 ORDER BY schedule_id
 FOR SHARE SKIP LOCKED;
 
--- name: keep_successes
--- As hold_successes; fails where one is being noted, so that the whole transaction is done once more.
+-- name: lock_successes_or_fail
+-- Like lock_successes; fails if one is being recorded, so that the whole transaction is retried.
 SELECT schedule_id FROM tickbird.last_successes
 WHERE schedule_id = ANY(%(ids)s::bigint[])
 ORDER BY schedule_id
 FOR SHARE NOWAIT;
 
--- name: note_successes
+-- name: record_successes
 UPDATE tickbird.last_successes
 SET succeeded_at = greatest(succeeded_at, %(at)s)
 WHERE schedule_id = ANY(ARRAY(
@@ -51,8 +51,8 @@ WHERE schedule_id = ANY(ARRAY(
     FOR UPDATE
 ));
 
--- name: awaiting_these
--- The schedules of runs that wait for one of these to succeed now.
+-- name: awaiting_schedules
+-- The schedules of runs that wait for one of these successes.
 SELECT DISTINCT r.schedule_id
 FROM tickbird.dependency_waits AS a
 JOIN tickbird.runs AS r ON r.id = a.run_id
@@ -62,20 +62,20 @@ WHERE a.schedule_id = ANY(%(ids)s::bigint[])
     AND r.status || '' = 'waiting'
     AND r.lane = -1;
 
--- name: settle_awaits
+-- name: resolve_awaits
 DELETE FROM tickbird.dependency_waits
 WHERE schedule_id = ANY(%(ids)s::bigint[]) AND earliest_at <= %(at)s AND deadline_at >= %(at)s
 RETURNING run_id;
 
--- name: settle_missed
--- As settle_awaits, for whatever is noted and was missed.
+-- name: resolve_missed_awaits
+-- Like resolve_awaits, for every recorded success that was missed.
 DELETE FROM tickbird.dependency_waits AS a
 USING tickbird.last_successes AS l
 WHERE l.schedule_id = a.schedule_id AND l.succeeded_at BETWEEN a.earliest_at AND a.deadline_at;
 
 -- name: end_waits
--- Runs that wait for no other schedule any more; from now on they wait among the others. One that somebody holds is being
--- cancelled.
+-- Runs that no longer wait for another schedule; from now on they wait for a slot. A run that another session has locked
+-- is being cancelled.
 UPDATE tickbird.runs
 SET lane = 0
 WHERE id = ANY(ARRAY(
@@ -89,7 +89,7 @@ WHERE id = ANY(ARRAY(
 ));
 
 -- name: end_missed
--- As end_waits, of all runs.
+-- Like end_waits, for all runs.
 UPDATE tickbird.runs
 SET lane = 0
 WHERE id = ANY(ARRAY(
@@ -123,8 +123,8 @@ FROM over
 WHERE r.id = over.run_id AND r.id = ANY(ARRAY(SELECT late.id FROM late))
 RETURNING r.id;
 
--- name: forget_awaits
--- Of runs that were cancelled just now, or before for another reason.
+-- name: delete_awaits
+-- Of runs that were cancelled now, or earlier for another reason.
 DELETE FROM tickbird.dependency_waits AS a
 WHERE a.run_id = ANY(ARRAY(SELECT run_id FROM tickbird.dependency_waits WHERE deadline_at < %(now)s))
     AND NOT EXISTS (
@@ -138,7 +138,7 @@ FROM unnest(%(run_id)s::bigint[], %(schedule_id)s::bigint[], %(earliest_at)s::bi
     AS u(run_id, schedule_id, earliest_at, deadline_at);
 
 -- name: lock_dependencies
--- Changes that tie schedules of a namespace together or part them are made one after the other.
+-- Serializes changes of dependencies between schedules of a namespace.
 SELECT pg_advisory_xact_lock(1413694531, hashtext(%(namespace)s));
 
 -- name: read_needs
@@ -159,7 +159,7 @@ ORDER BY s.name
 LIMIT %(limit)s;
 
 -- name: unwatch
--- What nobody depends on or waits for any more need not be noted.
+-- A success need not be recorded if no schedule depends on it and no run waits for it.
 DELETE FROM tickbird.last_successes
 WHERE schedule_id NOT IN (SELECT schedule_id FROM tickbird.dependency_waits)
     AND schedule_id NOT IN (

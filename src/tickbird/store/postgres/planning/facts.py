@@ -1,4 +1,4 @@
-"""What the planner must know of other rows, on PostgreSQL: read first, then held where a decision relies on it."""
+"""Facts from other rows, on PostgreSQL: read first, then locked if a decision relies on them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tickbird.domain.planning.admission import ScheduleDecision
 from tickbird.domain.planning.plan import NO_FACTS, ActiveRun, Facts
 from tickbird.domain.runs.run import Origin, Status
 from tickbird.store.postgres.database.connection import Session
-from tickbird.store.postgres.planning.dependencies import Successes, hold_successes, read_successes, watch
-from tickbird.store.postgres.planning.waiting_runs import hold_active
+from tickbird.store.postgres.planning.dependencies import Successes, lock_successes, read_successes, watch
+from tickbird.store.postgres.planning.waiting_runs import lock_active_runs
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.shared.planning.decide import MAX_RUNS, decide, depended_on, held_keys, needs_held_flag
 from tickbird.store.shared.planning.due import DueSchedule
@@ -28,7 +28,7 @@ class _ActiveRow(NamedTuple):
 
 
 async def read_facts(db: Session, schedule_ids: Iterable[int]) -> dict[int, Facts]:
-    """The active runs of schedules, oldest first; in a statement of its own, after the cursors were locked."""
+    """The active runs of schedules, oldest first; in a separate statement, after the cursors were locked."""
     active: defaultdict[int, list[ActiveRun]] = defaultdict(list)
     for row in sorted(await db.fetch_as(_ActiveRow, "read_active", ids=numbers(schedule_ids))):
         active[row.schedule_id].append(ActiveRun(row.id, row.status, row.origin, row.concurrency_key, row.awaits))
@@ -36,54 +36,54 @@ async def read_facts(db: Session, schedule_ids: Iterable[int]) -> dict[int, Fact
 
 
 async def lock_facts(db: Session, schedule_ids: Collection[int]) -> dict[int, Facts]:
-    """As read_facts, with the active runs held until the end of the transaction."""
-    await hold_active(db, schedule_ids)
+    """Like read_facts, with the active runs locked until the end of the transaction."""
+    await lock_active_runs(db, schedule_ids)
     return await read_facts(db, schedule_ids)
 
 
 async def decide_batch(
-    db: Session, looks: Sequence[DueSchedule], facts: Mapping[int, Facts], now: float, zones: int
+    db: Session, schedules: Sequence[DueSchedule], facts: Mapping[int, Facts], now: float, zones: int
 ) -> list[ScheduleDecision]:
-    """What becomes of these schedules; those that must be looked at once more are left out, and stay due."""
-    holding = [look.schedule.id for look in looks if needs_held_flag(look.schedule, look.edited)]
-    held = {row[0] for row in await db.fetch("with_held", ids=numbers(holding))} if holding else set()
-    needed = {(look.schedule.namespace, name) for look in looks for name in depended_on(look.schedule, look.edited)}
+    """Decide these schedules; schedules that must be read again are omitted, and stay due."""
+    holding = [due.schedule.id for due in schedules if needs_held_flag(due.schedule, due.edited)]
+    held = {row[0] for row in await db.fetch("schedules_with_held_runs", ids=numbers(holding))} if holding else set()
+    needed = {(due.schedule.namespace, name) for due in schedules for name in depended_on(due.schedule, due.edited)}
     successes: Successes = await watch(db, needed) if needed else {}
 
-    def decided_on(look: DueSchedule) -> ScheduleDecision:
-        known = facts.get(look.schedule.id, NO_FACTS)
-        if look.schedule.id in held:
-            known = replace(known, held=True)
-        if found := successes.get(look.schedule.namespace):
-            known = replace(known, successes=found)
-        return decide(look, known, now, zones)
+    def decided_on(due: DueSchedule) -> ScheduleDecision:
+        facts_of_schedule = facts.get(due.schedule.id, NO_FACTS)
+        if due.schedule.id in held:
+            facts_of_schedule = replace(facts_of_schedule, held=True)
+        if recorded := successes.get(due.schedule.namespace):
+            facts_of_schedule = replace(facts_of_schedule, successes=recorded)
+        return decide(due, facts_of_schedule, now, zones)
 
     batch: list[ScheduleDecision] = []
     relying: dict[int, int] = {}
     awaiting = False
     runs = 0
-    for look in looks:
-        decided = decided_on(look)
+    for due in schedules:
+        decided = decided_on(due)
         awaiting |= decided.plan.relies_on_successes
         if decided.plan.relies_on_runs:
-            relying[look.schedule.id] = len(batch)
+            relying[due.schedule.id] = len(batch)
         batch.append(decided)
         runs += len(decided.plan.runs)
         if runs >= MAX_RUNS:
             break
     if relying:
-        # A waiter must not be left behind by a blocker that finishes meanwhile: hold the blockers, then look again.
+        # A waiting run must not miss the end of its blocker: lock the blockers, then decide again.
         facts = await lock_facts(db, relying)
         still: set[int] = set()
         if awaiting:
-            # Nor must a run wait for what comes meanwhile: hold the notes of that, then look again.
+            # A run must not miss a success: lock the records of successes, then decide again.
             noted = {success.schedule_id for names in successes.values() for success in names.values()}
-            still = await hold_successes(db, noted)
+            still = await lock_successes(db, noted)
             successes = await read_successes(db, needed)
-        for schedule_id, place in relying.items():
+        for schedule_id, index in relying.items():
             keys = held_keys(facts.get(schedule_id, NO_FACTS))
-            batch[place] = replace(decided_on(looks[place]), held_keys=keys)
-        # Where one is being noted at this moment, the schedule stays due, and is looked at once more.
+            batch[index] = replace(decided_on(schedules[index]), held_keys=keys)
+        # If a success is being recorded now, the schedule stays due and is decided again.
         batch = [decided for decided in batch if _awaited(decided) <= still]
     return batch
 

@@ -14,7 +14,7 @@ from tickbird.store.postgres.database.connection import Session
 from tickbird.store.postgres.database.database import NounStore, transaction
 from tickbird.store.postgres.planning.waiting_runs import release
 from tickbird.store.postgres.rows import numbers, to_run
-from tickbird.store.postgres.schedule_changes import hold
+from tickbird.store.postgres.schedule_changes import read_locked
 from tickbird.store.protocol.held import HeldStore
 
 
@@ -35,9 +35,9 @@ class PostgresHeld(NounStore, HeldStore):
     ) -> int:
         locked = await db.fetch("lock_schedule", namespace=namespace, name=name)
         if not locked:
-            raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
-        # The active runs are locked too: runs that are released wait for them.
-        schedule_id, at = locked[0][0], (await hold(db, locked[0][0], now)).now
+            raise NotFoundError(f"there is no schedule {name[:200]!r}.", hint="`tickbird ls` lists all schedules.")
+        # The active runs are locked too, because released runs wait for them.
+        schedule_id, at = locked[0][0], (await read_locked(db, locked[0][0], now)).now
         rows = await db.fetch("lock_held", schedule_id=schedule_id, count=decision.count or MAX_COUNT)
         if not rows:
             raise none_held(name)
@@ -49,7 +49,7 @@ class PostgresHeld(NounStore, HeldStore):
         else:
             await db.execute("cancel_waiting", ids=ids, now=at, actor=decision.actor, reason=DROPPED)
             action = "drop_held"
-        # Also after a drop: a transaction that wanted to release a waiting run that was locked here has left it.
+        # Also after a drop: another transaction may have skipped a waiting run that was locked here.
         await release(db, self._db.revisions, [schedule_id], at)
         await write_audit(
             db, at, decision.actor, action, namespace, schedule_id=schedule_id, schedule=name, detail=detail

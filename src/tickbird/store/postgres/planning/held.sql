@@ -1,4 +1,4 @@
--- Held runs: late ticks that wait until a person releases or drops them.
+-- Held runs: runs of late ticks that wait until an operator releases or drops them.
 
 -- name: held_schedules
 SELECT
@@ -26,7 +26,7 @@ ORDER BY d.id
 LIMIT %(limit)s;
 
 -- name: lock_held
--- The oldest of those that are held.
+-- The oldest held ones.
 SELECT id FROM tickbird.runs
 WHERE schedule_id = %(schedule_id)s AND status = 'waiting' AND lane = 2
 ORDER BY id
@@ -34,7 +34,7 @@ LIMIT %(count)s
 FOR UPDATE;
 
 -- name: release_held
--- They wait among the others from now on, and are not available before their turn.
+-- From now on they wait like others, and are not available before their turn.
 UPDATE tickbird.runs AS r
 SET lane = 0,
     released_at = %(now)s,

@@ -1,4 +1,4 @@
-"""Planning on PostgreSQL, step by step: a batch, and the search for the schedule that makes a batch fail."""
+"""Planning steps on PostgreSQL: plan a batch, and find the schedule that makes a batch fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tickbird.store.postgres.database.connection import Connections, Session
 from tickbird.store.postgres.database.database import Database, NounStore
 from tickbird.store.postgres.database.errors import is_of_row, refusal_text, translate
 from tickbird.store.postgres.planning import planning
-from tickbird.store.postgres.planning.due import LockResult, lock_due, lock_these
+from tickbird.store.postgres.planning.due import LockResult, lock_due, lock_due_by_id
 from tickbird.store.postgres.planning.zone_data import PostgresZoneData
 from tickbird.store.postgres.rows import numbers
 from tickbird.store.protocol.planning import PlanningStore
@@ -29,10 +29,10 @@ from tickbird.store.shared.planning.next_due import NextDue
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.stored_definitions import readable_bounds
 
-# A schedule that is due may be locked by another planner, which may never commit.
+# A due schedule may be locked by another planner, which may never commit.
 _RECHECK_AFTER: Final = timedelta(seconds=1)
 _MAX_RETRIES: Final = 20
-# Seconds after which a step leaves the rest of a search, or of the schedules to be tried again, to the next one.
+# Seconds after which a step leaves the rest of a search, or of the retries, to the next step.
 _MAX_SEARCH: Final = 5.0
 _MAX_RETRY_TIME: Final = 1.0
 
@@ -42,7 +42,7 @@ class Step:
     """One planning step of a process."""
 
     connections: Connections
-    known: RevisionCache
+    revisions: RevisionCache
     backoff: PlanBackoff
     next_due: NextDue
     zones: Zones
@@ -77,7 +77,7 @@ class Step:
         return self.expected is None or self.expected[0] <= now <= self.expected[1]
 
     async def _peek(self) -> PlanResult:
-        """The store's clock, the next instant at which a schedule is due, and whether one is due already."""
+        """The store's clock, the next due instant, and whether a schedule is due now."""
         bounds = {**self._bounds(), "refused": numbers(self.backoff.ids)}
         try:
             [row] = await self.connections.statement(lambda db: db.fetch_named("peek_due", **bounds))
@@ -86,7 +86,7 @@ class Step:
         return PlanResult(row["now"], next_at=row["next_at"], more=row["due"])
 
     async def _plan_due(self, limit: int, hand_off: HandOff | None) -> PlanResult:
-        """Plan a batch; where the database refuses it, all of it that it does not refuse."""
+        """Plan a batch; if the database refuses it, plan the part that it accepts."""
         bounds = {**self._bounds(), "refused": numbers(self.backoff.ids)}
         locked: LockResult | None = None
         ids: list[int] = []
@@ -97,7 +97,7 @@ class Step:
             ids[:] = [cursor.schedule_id for cursor in due]
             if not due or not self._is_expected(locked.now):
                 return PlanResult(locked.now)
-            return await planning.plan_locked(db, self.known, due, locked.now, self.zones, hand_off)
+            return await planning.plan_locked(db, self.revisions, due, locked.now, self.zones, hand_off)
 
         planned = await self._try(work)
         if isinstance(planned, Exception):
@@ -107,28 +107,28 @@ class Step:
                 )
             planned = await self._search(ids, planned, locked.now)
         assert locked is not None
-        found = PlanResult(locked.now, next_at=_next_at(locked), more=len(ids) >= limit)
-        return found.plus(planned)
+        seen = PlanResult(locked.now, next_at=_next_at(locked), more=len(ids) >= limit)
+        return seen.plus(planned)
 
-    async def _plan_these(self, ids: Sequence[int], error: str | None = None) -> PlanResult | Exception:
+    async def _plan_ids(self, ids: Sequence[int], error: str | None = None) -> PlanResult | Exception:
         """Plan these schedules, or with an error park them; returns the error if the database refuses them."""
 
         async def work(db: Session) -> PlanResult:
             await db.execute("limit_search")
-            locked, due = await lock_these(db, ids, self._bounds())
+            locked, due = await lock_due_by_id(db, ids, self._bounds())
             planned = PlanResult(locked.now, next_at=_next_at(locked))
             if not due or not self._is_expected(locked.now):
                 return planned
             if error is not None:
-                return planned.plus(await planning.park_locked(db, self.known, due, locked.now, error))
-            return planned.plus(await planning.plan_locked(db, self.known, due, locked.now, self.zones))
+                return planned.plus(await planning.park_locked(db, self.revisions, due, locked.now, error))
+            return planned.plus(await planning.plan_locked(db, self.revisions, due, locked.now, self.zones))
 
         return await self._try(work)
 
     async def _try(self, work: Callable[[Session], Awaitable[PlanResult]]) -> PlanResult | Exception:
-        """What one transaction plans; returns the error of a refusal, and raises if the store is unreachable."""
+        """Plan in one transaction; returns the error of a refusal, and raises if the store is unreachable."""
         try:
-            # A lock that is not available in time may be the fault of one schedule.
+            # A single schedule may cause a lock timeout.
             return await self.connections.transact(work, patient=False)
         except psycopg.Error as error:
             if error.sqlstate is None and not isinstance(error, psycopg.DataError):
@@ -140,7 +140,7 @@ class Step:
             return error
 
     async def _search(self, ids: Sequence[int], error: Exception, now: datetime) -> PlanResult:
-        """Try halves of a refused batch until each refused schedule is alone."""
+        """Try halves of a refused batch until each refused schedule is isolated."""
         began = time.monotonic()
         total = PlanResult(now)
         refused = [(ids, error)]
@@ -153,7 +153,7 @@ class Step:
                 continue
             middle = len(ids) // 2
             for half in (ids[:middle], ids[middle:]):
-                planned = await self._plan_these(half)
+                planned = await self._plan_ids(half)
                 if isinstance(planned, Exception):
                     refused.append((half, planned))
                 else:
@@ -161,25 +161,25 @@ class Step:
         return total
 
     async def _retry(self, schedule_id: int, now: datetime) -> PlanResult:
-        planned = await self._plan_these([schedule_id])
+        planned = await self._plan_ids([schedule_id])
         if isinstance(planned, Exception):
             return await self._refuse(schedule_id, planned, now)
         self.backoff.remove(schedule_id, planned.now)
         return planned
 
     async def _refuse(self, schedule_id: int, error: Exception, now: datetime) -> PlanResult:
-        """Park a schedule whose row is the cause; try it again later if it is not, or if parking is refused too."""
+        """Park a schedule whose row is the cause; otherwise, or if parking is refused too, retry it later."""
         text = refusal_text(error)
         if is_of_row(error):
-            parked = await self._plan_these([schedule_id], error=text)
+            parked = await self._plan_ids([schedule_id], error=text)
             if not isinstance(parked, Exception):
                 self.backoff.remove(schedule_id, parked.now)
                 return parked
-            text = f"{text} (and it could not be parked: {refusal_text(parked)})"
+            text = f"{text} (parking failed too: {refusal_text(parked)})"
         retry_at = self.backoff.add(schedule_id, text, now)
-        return PlanResult(now, refused=(RefusedPlan(await self._show(schedule_id, text, now), text, retry_at),))
+        return PlanResult(now, refused=(RefusedPlan(await self._store_error(schedule_id, text, now), text, retry_at),))
 
-    async def _show(self, schedule_id: int, error: str, now: datetime) -> str:
+    async def _store_error(self, schedule_id: int, error: str, now: datetime) -> str:
         """Store the error with its schedule, if the database accepts that; returns the schedule's name."""
 
         async def work(db: Session) -> str:

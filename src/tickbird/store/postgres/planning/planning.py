@@ -1,4 +1,4 @@
-"""Planning on PostgreSQL: what becomes of locked cursors, decided in Python and written as sets."""
+"""Planning on PostgreSQL: decide locked cursors in Python, and write the decisions as sets."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from tickbird.store.shared.planning.revision_cache import RevisionCache
 
 async def plan_locked(
     db: Session,
-    known: RevisionCache,
+    revisions: RevisionCache,
     locked: Sequence[DueCursor],
     now: datetime,
     zones: Zones,
     hand_off: HandOff | None = None,
 ) -> PlanResult:
-    """Plan the schedules of these locked cursors: nearly all are on time."""
-    due = await load_due_revisions(db, known, locked)
+    """Plan the schedules of these locked cursors; nearly all are on time."""
+    due = await load_due_revisions(db, revisions, locked)
     ids = need_facts(due)
     facts = await read_facts(db, ids) if ids else {}
     runs, others = plan_on_time_batch(due, facts, now.timestamp())
@@ -43,41 +43,49 @@ async def plan_locked(
         next_at = to_datetime(min(run.next_run_at for run in runs))
         planned = replace(planned, schedules=len(runs), runs=len(runs), next_at=next_at, leased=leased)
     if others:
-        planned = planned.plus(await _plan_others(db, known, others, facts, now, zones))
+        planned = planned.plus(await _plan_others(db, revisions, others, facts, now, zones))
     return planned
 
 
 async def park_locked(
-    db: Session, known: RevisionCache, locked: Sequence[DueCursor], now: datetime, error: str
+    db: Session, revisions: RevisionCache, locked: Sequence[DueCursor], now: datetime, error: str
 ) -> PlanResult:
     """Park the schedules of these locked cursors, which the database refuses to plan."""
-    looks = await read_due_schedules(db, known, [cursor.schedule_id for cursor in locked])
+    schedules = await read_due_schedules(db, revisions, [cursor.schedule_id for cursor in locked])
     batch: Sequence[ScheduleDecision] = [
-        ScheduleDecision(look.schedule, park(look.schedule, error), None, look.last_skip_id, edited=bool(look.edited))
-        for look in looks
+        ScheduleDecision(
+            due_schedule.schedule,
+            park(due_schedule.schedule, error),
+            None,
+            due_schedule.last_skip_id,
+            edited=bool(due_schedule.edited),
+        )
+        for due_schedule in schedules
     ]
-    batch = await _undisputed(db, batch)
-    await write_plans(db, known, batch, now)
+    batch = await _omit_locked(db, batch)
+    await write_plans(db, revisions, batch, now)
     return tally(batch, now)
 
 
 async def _plan_others(
-    db: Session, known: RevisionCache, ids: Sequence[int], facts: Mapping[int, Facts], now: datetime, zones: Zones
+    db: Session, revisions: RevisionCache, ids: Sequence[int], facts: Mapping[int, Facts], now: datetime, zones: Zones
 ) -> PlanResult:
-    """Plan schedules that are late, held up, edited or otherwise out of the ordinary."""
-    looks = await read_due_schedules(db, known, ids)
-    decided = await decide_batch(db, looks, facts, now.timestamp(), zones.generation)
-    outdated = {look.schedule.id for look in looks if look.has_old_zone_data(zones.generation)}
-    batch = await _undisputed(db, decided)
-    await write_plans(db, known, batch, now)
+    """Plan schedules that are late, blocked, edited or otherwise special."""
+    schedules = await read_due_schedules(db, revisions, ids)
+    decided = await decide_batch(db, schedules, facts, now.timestamp(), zones.generation)
+    outdated = {
+        due_schedule.schedule.id for due_schedule in schedules if due_schedule.has_old_zone_data(zones.generation)
+    }
+    batch = await _omit_locked(db, decided)
+    await write_plans(db, revisions, batch, now)
     if outdated:
-        await _follow_zones(db, zones, [plan for plan in batch if plan.schedule.id in outdated], now)
+        await _record_zones(db, zones, [plan for plan in batch if plan.schedule.id in outdated], now)
     planned = tally(batch, now)
     return replace(planned, more=planned.more or len(batch) < len(ids))
 
 
-async def _undisputed(db: Session, batch: Sequence[ScheduleDecision]) -> Sequence[ScheduleDecision]:
-    """Without those whose own row must be written while somebody else edits it; they stay due."""
+async def _omit_locked(db: Session, batch: Sequence[ScheduleDecision]) -> Sequence[ScheduleDecision]:
+    """Omit decisions whose schedule row must be written while another session edits it; they stay due."""
     changed = [decided.schedule.id for decided in batch if decided.changes_schedule]
     if not changed:
         return batch
@@ -85,7 +93,7 @@ async def _undisputed(db: Session, batch: Sequence[ScheduleDecision]) -> Sequenc
     return [decided for decided in batch if decided.schedule.id in held or not decided.changes_schedule]
 
 
-async def _follow_zones(db: Session, zones: Zones, batch: Sequence[ScheduleDecision], now: datetime) -> None:
-    """Mark cursors that were computed anew by the zone rules of today, and tell what moved."""
+async def _record_zones(db: Session, zones: Zones, batch: Sequence[ScheduleDecision], now: datetime) -> None:
+    """Stamp cursors that were recomputed with the current zone rules, and audit the moved ones."""
     await audit(db, zones, [decided.moved for decided in batch if decided.moved is not None], now)
     await stamp(db, zones, [decided.schedule.id for decided in batch])

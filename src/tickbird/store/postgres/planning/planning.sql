@@ -1,6 +1,6 @@
--- Planning: lock due cursors, read what they rely on, write what was decided.
--- Whole-second instants travel as bigint epoch seconds, which spares both sides the datetime arithmetic.
--- `{name}` stands for the text below `-- fragment: name`.
+-- Planning: lock due cursors, read the facts for their decisions, write the decisions.
+-- Whole-second instants are passed as bigint epoch seconds, which saves datetime conversions on both sides.
+-- `{name}` is replaced by the text below `-- fragment: name`.
 
 -- fragment: now
 coalesce(%(now)s::timestamptz, statement_timestamp())
@@ -20,7 +20,7 @@ coalesce(%(now)s::timestamptz, statement_timestamp())
 )
 
 -- fragment: plannable
--- By this process: it can read the schedule, has the zone rules, and the database does not refuse the schedule.
+-- By this process: it can read the schedule, has the zone rules, and the schedule is not in backoff after a refusal.
 {readable} AND (zone_generation IS NULL OR zone_generation <= %(zones)s)
 AND schedule_id <> ALL(%(refused)s::bigint[])
 
@@ -33,11 +33,11 @@ AND to_timestamp(60.0 * deferred_until_minute) <= {now}
 AND (zone_generation IS NULL OR zone_generation = %(zones)s) AS has_fast_path
 
 -- fragment: locked_cursors
--- The row of the clock comes first; the planner reads it apart from the others.
+-- The row of the clock comes first; the planner reads it separately.
 SELECT clock.*, locked.* FROM clock FULL JOIN locked ON false ORDER BY clock.now
 
 -- name: peek_due
--- The clock; when the next schedule becomes due that is not due yet; and is anything due now?
+-- The clock; the instant at which the next schedule becomes due; and whether one is due now.
 SELECT
     {now} AS now,
     (
@@ -53,9 +53,9 @@ SELECT
     ) AS due;
 
 -- name: lock_due
--- Half from the oldest and half from the newest end, so that a mountain of late ticks does not starve what is due now;
--- the newest half stops where the oldest one ended. The first row is what a peek would find besides: the clock, when the
--- next schedule becomes due, and, where fewer than the limit were locked, whether another planner holds one that is due.
+-- Half from the oldest and half from the newest end, so that a backlog of late ticks does not starve ticks that are due
+-- now; the newest half stops at the end of the oldest one. The first row is the result of a peek: the clock, the instant at
+-- which the next schedule becomes due, and, if fewer than the limit were locked, whether another planner holds a due one.
 WITH oldest AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
     WHERE next_run_at <= {now} AND {plannable}
@@ -110,8 +110,8 @@ clock AS MATERIALIZED (
 )
 {locked_cursors};
 
--- name: lock_these
--- As lock_due, for cursors named by schedule.
+-- name: lock_due_by_id
+-- Like lock_due, for cursors by schedule id.
 WITH taken AS MATERIALIZED (
     SELECT * FROM tickbird.cursors
     WHERE schedule_id = ANY(%(ids)s::bigint[])
@@ -144,7 +144,7 @@ ORDER BY s.namespace, s.name
 LIMIT %(limit)s;
 
 -- name: limit_search
--- During the search for a refused schedule, one that is slow must not delay all others.
+-- During the search for a refused schedule, a slow one must not delay all others.
 SELECT set_config('statement_timeout', '2000', true), set_config('lock_timeout', '500', true);
 
 -- name: store_refusal
@@ -155,7 +155,7 @@ UPDATE tickbird.schedules SET error = %(error)s WHERE id = %(id)s RETURNING name
 UPDATE tickbird.cursors SET refused_at = %(now)s WHERE schedule_id = %(id)s AND state = 'active';
 
 -- name: read_cursors
--- All of cursors that are locked.
+-- Complete rows of locked cursors.
 SELECT
     schedule_id,
     revision,
@@ -179,28 +179,28 @@ WHERE schedule_id = ANY(%(ids)s::bigint[]);
 SELECT id, octet_length(definition::text) FROM tickbird.schedules WHERE id = ANY(%(ids)s::bigint[]);
 
 -- name: read_revisions
--- The definition as text, so that one that Python cannot decode concerns its own row alone; null if there is no revision.
+-- The definition as text, so that one that Python cannot decode affects only its own row; null if there is no revision.
 SELECT u.schedule_id, u.revision, s.namespace, s.name, v.definition::text
 FROM unnest(%(ids)s::bigint[], %(revisions)s::integer[]) AS u(schedule_id, revision)
 JOIN tickbird.schedules AS s ON s.id = u.schedule_id
 LEFT JOIN tickbird.revisions AS v ON v.schedule_id = u.schedule_id AND v.revision = u.revision;
 
 -- name: read_active
--- In no order: asked for one, a plan made while the table is small would walk the primary key.
+-- Unordered: with ORDER BY, a plan made while the table is small would walk the primary key.
 SELECT schedule_id, id, status, origin, concurrency_key, lane < 0 AS awaits
 FROM tickbird.runs
 WHERE schedule_id = ANY(%(ids)s::bigint[]) AND lane <= 0 AND finished_at IS NULL;
 
--- name: with_held
--- Those of these schedules of which a run is held.
+-- name: schedules_with_held_runs
+-- Which of these schedules have a held run.
 SELECT u.id
 FROM unnest(%(ids)s::bigint[]) AS u(id)
 WHERE EXISTS (SELECT FROM tickbird.runs AS r WHERE r.schedule_id = u.id AND r.status = 'waiting' AND r.lane = 2);
 
 -- name: lock_active
--- First those that go on, by id, then those that wait, by schedule: as whoever ends runs locks them, and lets others go.
--- Also the next of those that stand aside: while it is held, none of them begins. Whoever was waited for here may have
--- let some go that this statement does not see; the second column says of which row that is to be feared.
+-- First active runs by id, then waiting ones by schedule: the lock order of sessions that end runs and release others. Also
+-- the next deferred one: while it is locked, none of them starts. A session that was waited for here may have released some
+-- that this statement does not see; the second column marks rows for which that is possible.
 WITH aside AS MATERIALIZED (
     SELECT first.id
     FROM unnest(%(ids)s::bigint[]) AS u(schedule_id)
@@ -221,7 +221,7 @@ ORDER BY status = 'waiting', CASE WHEN status = 'waiting' THEN schedule_id END, 
 FOR UPDATE;
 
 -- name: lock_schedules
--- Everybody else locks a schedule before its cursor; the planner holds the cursor and so must not wait.
+-- Other sessions lock a schedule before its cursor; the planner holds the cursor, so it must not wait.
 SELECT id FROM tickbird.schedules WHERE id = ANY(%(ids)s::bigint[]) FOR UPDATE SKIP LOCKED;
 
 -- name: take_ids
@@ -233,8 +233,8 @@ FROM tickbird.skips
 WHERE id = ANY(%(ids)s::bigint[]);
 
 -- name: write_on_time
--- The hot one: ticks that become runs, queued or leased to the worker that plans, and the cursors that they move.
--- None is leased of a queue with a rate: only a claim counts what begins.
+-- The hot path: ticks that become runs, queued or leased to the planning worker, and the cursors that they move.
+-- No run of a queue with a rate limit is leased, because only a claim counts starts.
 WITH u AS MATERIALIZED (
     SELECT * FROM unnest(
         %(schedule_id)s::bigint[], %(revision)s::integer[], %(tick)s::bigint[], %(due_at)s::bigint[],
@@ -283,7 +283,7 @@ made AS (
 SELECT schedule_id, id, incarnation FROM made WHERE status = 'running';
 
 -- name: write_plans
--- Whatever else was decided: cursors that moved, and their runs.
+-- All other decisions: moved cursors, and their runs.
 WITH c AS MATERIALIZED (
     SELECT * FROM unnest(
         %(cursor_schedule_id)s::bigint[], %(cursor_state)s::text[], %(cursor_next_run_at)s::bigint[],
@@ -330,7 +330,7 @@ FROM r
 ON CONFLICT (schedule_id, scheduled_for) WHERE origin IN ('schedule', 'catch_up', 'backfill') DO NOTHING;
 
 -- name: move_cursors
--- As the first half of write_plans, where nothing is to run.
+-- Like the first half of write_plans, if there is no run.
 UPDATE tickbird.cursors AS t
 SET state = c.state,
     next_run_at = to_timestamp(c.next_run_at),
@@ -347,14 +347,14 @@ WHERE t.schedule_id = c.schedule_id;
 -- name: lines_of
 SELECT schedule_id, deferred_until_minute FROM tickbird.cursors WHERE schedule_id = ANY(%(ids)s::bigint[]);
 
--- name: lengthen_lines
+-- name: extend_lines
 UPDATE tickbird.cursors AS t
 SET deferred_until_minute = u.deferred_until_minute
 FROM unnest(%(ids)s::bigint[], %(lines)s::integer[]) AS u(schedule_id, deferred_until_minute)
 WHERE t.schedule_id = u.schedule_id;
 
 -- name: write_overrides
--- What reschedule, override, skip and edits by plain SQL left in a cursor, once it is decided.
+-- The remaining overrides of a cursor after a decision (reschedule, override, skip, edits by plain SQL).
 UPDATE tickbird.cursors AS t
 SET skip_until = to_timestamp(c.skip_until),
     skip_by = c.skip_by,
@@ -373,14 +373,14 @@ INSERT INTO tickbird.run_payloads (run_id, payload)
 SELECT u.run_id, u.text::json FROM unnest(%(run_id)s::bigint[], %(text)s::text[]) AS u(run_id, text);
 
 -- name: write_applied_override
--- What the override of its tick had to say about a run.
+-- The override of a run's tick, as applied.
 UPDATE tickbird.runs AS r
 SET applied_override = u.text::json
 FROM unnest(%(run_id)s::bigint[], %(text)s::text[]) AS u(run_id, text)
 WHERE r.id = u.run_id;
 
 -- name: write_void
--- Overrides that were not carried out.
+-- Overrides that were not applied.
 INSERT INTO tickbird.audit_log (created_at, actor, action, namespace, schedule_id, schedule, detail)
 SELECT %(now)s, coalesce(u.actor, %(planner)s), %(action)s, u.namespace, u.schedule_id, u.schedule, u.detail::jsonb
 FROM unnest(
@@ -413,13 +413,13 @@ FROM unnest(
 WHERE s.id = u.schedule_id;
 
 -- name: drop_runs
--- Runs that are not to start after all; their rows are locked.
+-- Runs that must not start after all; their rows are locked.
 UPDATE tickbird.runs
 SET status = 'cancelled', lane = 0, reason = %(reason)s, finished_at = %(now)s
 WHERE id = ANY(%(ids)s::bigint[]) AND status IN ('waiting', 'queued');
 
 -- name: clear_lanes
--- Runs that wait aside, of backfills, and those that are held.
+-- Waiting runs of backfills, and held ones.
 UPDATE tickbird.runs
 SET status = 'cancelled', lane = 0, reason = %(reason)s, finished_at = %(now)s
 WHERE schedule_id = ANY(%(ids)s::bigint[]) AND status = 'waiting' AND lane > 0;

@@ -14,21 +14,21 @@ from tickbird.store.shared.stored_definitions import read_definition
 
 @dataclass(frozen=True, slots=True)
 class LoadedRevisions:
-    """The revisions that could be read; for each of the others the schedule's name and the error."""
+    """The readable revisions; for each other one, the schedule's name and the error."""
 
-    found: dict[Key, RevisionInfo] = field(default_factory=dict)
+    by_key: dict[Key, RevisionInfo] = field(default_factory=dict)
     errors: dict[Key, tuple[str, str]] = field(default_factory=dict)
 
 
-async def load_revisions(db: Session, known: RevisionCache, keys: Iterable[Key]) -> LoadedRevisions:
-    """Read and decode these revisions unless they are cached."""
+async def load_revisions(db: Session, cache: RevisionCache, keys: Iterable[Key]) -> LoadedRevisions:
+    """Read and decode these revisions, unless they are cached."""
     loaded = LoadedRevisions()
     missing: list[Key] = []
     for key in keys:
-        if (revision := known.get(key)) is None:
+        if (revision := cache.get(key)) is None:
             missing.append(key)
         else:
-            loaded.found[key] = revision
+            loaded.by_key[key] = revision
     if not missing:
         return loaded
     loaded.errors.update(dict.fromkeys(missing, ("", "its schedule does not exist")))
@@ -42,5 +42,5 @@ async def load_revisions(db: Session, known: RevisionCache, keys: Iterable[Key])
             loaded.errors[key] = name, error or "it cannot be read"
         else:
             del loaded.errors[key]
-            loaded.found[key] = known.add(key, RevisionInfo(namespace, name, definition))
+            loaded.by_key[key] = cache.add(key, RevisionInfo(namespace, name, definition))
     return loaded

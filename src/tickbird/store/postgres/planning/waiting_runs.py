@@ -1,4 +1,4 @@
-"""Waiting runs, and letting the next of them go."""
+"""Waiting runs, and the release of the next ones."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ from tickbird.store.postgres.rows import numbers
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.planning.waiting_runs import waiter
 
-# So many waiters of a schedule are looked at; whoever stands behind them is not next.
+# The number of waiting runs of a schedule that are read; later ones are not next.
 _MAX_WAITERS: Final = 1_000
 
 
-async def hold_active(db: Session, schedule_ids: Collection[int]) -> None:
-    """Keep the active runs of these schedules from ending, and those that stand aside from beginning."""
-    held: set[int] = set()
+async def lock_active_runs(db: Session, schedule_ids: Collection[int]) -> None:
+    """Lock the active runs of these schedules, and prevent the start of deferred ones."""
+    locked: set[int] = set()
     while True:
         rows = await db.fetch("lock_active", ids=numbers(schedule_ids))
-        found, held = held, held | {row[0] for row in rows}
-        # Where nobody stood aside, nobody began unseen.
-        if held == found or not any(stood_aside for _, stood_aside in rows):
+        before, locked = locked, locked | {row[0] for row in rows}
+        # Without deferred runs, no run started unseen.
+        if locked == before or not any(was_deferred for _, was_deferred in rows):
             return
 
 
-async def hold_keys(db: Session, keys: Collection[Key]) -> dict[Key, int]:
-    """Take hold of keys until the end of the transaction; how many more runs of each may go on.
+async def lock_keys(db: Session, keys: Collection[Key]) -> dict[Key, int]:
+    """Lock keys until the end of the transaction; returns the number of free slots of each.
 
-    Below none where a limit was lowered. Rows of runs that are to change must have been locked before.
+    Negative if a limit was lowered. Rows of runs that will change must be locked before.
     """
     if not keys:
         return {}
     await db.execute("lock_keys", stripes=stripes(keys))
-    # A later statement, which sees what others did while they held them.
+    # A later statement, which sees the changes of earlier lock holders.
     rows = await db.fetch("read_room", **key_columns(keys), default=DEFAULT_LIMIT)
-    return {(namespace, key): left for namespace, key, left in rows}
+    return {(namespace, key): free for namespace, key, free in rows}
 
 
 async def release(
-    db: Session, known: RevisionCache, schedule_ids: Collection[int], now: datetime, *, keys: Collection[Key] = ()
+    db: Session, revisions: RevisionCache, schedule_ids: Collection[int], now: datetime, *, keys: Collection[Key] = ()
 ) -> list[int]:
-    """Queue the next waiters of these schedules and keys as far as there is room; call it after what made the room."""
+    """Queue the next waiting runs of these schedules and keys, if slots are free. Call it after slots were freed."""
     if not schedule_ids and not keys:
         return []
-    # Who finishes another run of the same schedule at this moment must see what is released here, and the reverse:
-    # both must hold the oldest waiter, and count in a later statement.
+    # A session that finishes another run of the same schedule must see the runs released here, and vice versa: both
+    # must lock the oldest waiting run, and count in a later statement.
     schedules: set[int] = set()
     if schedule_ids:
         schedules = {row[0] for row in await db.fetch("lock_waiters", ids=numbers(schedule_ids))}
@@ -59,23 +59,25 @@ async def release(
         return []
     waiting = await _waiters(db, schedules)
     keys = {*keys, *_keys(waiting)}
-    room = await hold_keys(db, keys)
-    if free := [key for key, left in room.items() if left > 0]:
-        found = {row[0] for row in await db.fetch("schedules_of_keys", **key_columns(free))} - schedules
-        if found:
-            # Who holds the waiter of another schedule will ask for its key next; to wait for it would be a circle.
-            others = {row[0] for row in await db.fetch("try_waiters", ids=numbers(found))}
+    room = await lock_keys(db, keys)
+    if free := [key for key, slots in room.items() if slots > 0]:
+        more = {row[0] for row in await db.fetch("schedules_of_keys", **key_columns(free))} - schedules
+        if more:
+            # The holder of another schedule's waiting run will lock its key next; waiting for it would be a deadlock.
+            others = {row[0] for row in await db.fetch("try_waiters", ids=numbers(more))}
             waiting += await _waiters(db, others)
             schedules |= others
-        waiting += await db.fetch("loose_waiters", **key_columns(free), room=numbers(room[key] for key in free))
+        waiting += await db.fetch(
+            "waiters_without_schedule", **key_columns(free), room=numbers(room[key] for key in free)
+        )
     if not waiting:
         return []
-    loaded = await load_revisions(db, known, {(row[1], row[2]) for row in waiting if row[1] is not None})
+    loaded = await load_revisions(db, revisions, {(row[1], row[2]) for row in waiting if row[1] is not None})
     busy: Counter[int] = Counter()
     own: dict[int, int] = {}
-    for schedule_id, backfill_id, going in await db.fetch("read_busy", ids=numbers(schedules)) if schedules else ():
-        busy[schedule_id] += going
-        own[backfill_id] = going
+    for schedule_id, backfill_id, active in await db.fetch("read_busy", ids=numbers(schedules)) if schedules else ():
+        busy[schedule_id] += active
+        own[backfill_id] = active
     waiters = {row[0]: _waiter(loaded, row) for row in waiting}
     chosen = pick_releasable(waiters.values(), busy, room, own)
     if not chosen:
@@ -93,8 +95,8 @@ async def _waiters(db: Session, schedules: Collection[int]) -> list[tuple[Any, .
 
 def _waiter(loaded: LoadedRevisions, row: Sequence[Any]) -> WaitingRun:
     run_id, schedule_id, revision, priority, _, _, backfill_id, concurrency = row
-    one = loaded.found.get((schedule_id, revision))
-    return waiter(one, run_id, schedule_id, priority, _key(row), backfill_id, concurrency)
+    revision_info = loaded.by_key.get((schedule_id, revision))
+    return waiter(revision_info, run_id, schedule_id, priority, _key(row), backfill_id, concurrency)
 
 
 def _keys(rows: Iterable[Sequence[Any]]) -> set[Key]:

@@ -1,4 +1,4 @@
-"""Plans become rows on PostgreSQL: a statement per kind of row, whatever the number of schedules."""
+"""Write plans on PostgreSQL: one statement per kind of row, for any number of schedules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tickbird.domain.runs.run import ClaimedRun
 from tickbird.domain.schedules.tick_overrides import VOID
 from tickbird.domain.workers import HandOff
 from tickbird.store.postgres.database.connection import Session
-from tickbird.store.postgres.planning.waiting_runs import hold_keys, release
+from tickbird.store.postgres.planning.waiting_runs import lock_keys, release
 from tickbird.store.postgres.rows import columns, json_text, numbers, texts
 from tickbird.store.shared.planning.revision_cache import RevisionCache
 from tickbird.store.shared.planning.rows import LastSkip, Rows, ids_needed, last_skips_needed, to_rows
@@ -25,12 +25,12 @@ PLANNER: Final = "planner"
 async def write_on_time(
     db: Session, runs: Sequence[OnTimeRun], hand_off: HandOff | None, now: datetime
 ) -> list[ClaimedRun]:
-    """Insert runs of ticks on time; returns those leased to the worker that plans."""
+    """Insert runs of ticks that are on time; returns the ones leased to the planning worker."""
     mine = pick_handoff(runs, hand_off)
-    # Many schedules, few kinds of runs: what a kind has in common is sent once.
+    # Many schedules have few kinds of runs: the common values of a kind are sent once.
     templates = [run.info.template for run in runs]
     kinds = {template: number for number, template in enumerate(dict.fromkeys(templates), 1)}
-    made = await db.fetch(
+    leased = await db.fetch(
         "write_on_time",
         **columns(runs),
         **columns(list(kinds), "template_"),
@@ -40,31 +40,31 @@ async def write_on_time(
         lease=hand_off.lease if hand_off else 0.0,
         now=now,
     )
-    if not made:
+    if not leased:
         return []
     by_schedule = {run.schedule_id: run for run in runs}
-    return [by_schedule[schedule_id].to_claimed(run_id, incarnation) for schedule_id, run_id, incarnation in made]
+    return [by_schedule[schedule_id].to_claimed(run_id, incarnation) for schedule_id, run_id, incarnation in leased]
 
 
 async def write_plans(
     db: Session,
-    known: RevisionCache,
+    revisions: RevisionCache,
     batch: Sequence[ScheduleDecision],
     now: datetime,
     *,
     reason: str = REPLACED,
     by: str = PLANNER,
 ) -> Rows:
-    """Write what was decided; which runs wait is decided last, when their keys are held."""
+    """Write decisions; the waiting runs are chosen last, when their keys are locked."""
     if not batch:
         return Rows()
     if keys := keys_needed(batch):
-        batch = admit(batch, await hold_keys(db, keys))
+        batch = admit(batch, await lock_keys(db, keys))
     batch = await defer_runs(db, batch, now)
     spare = await _take_ids(db, batch)
     last_skips: dict[int, LastSkip] = {}
-    if wanted := last_skips_needed(batch):
-        last_skips = {skip.id: skip for skip in await db.fetch_as(LastSkip, "read_skips", ids=numbers(wanted))}
+    if skip_ids := last_skips_needed(batch):
+        last_skips = {skip.id: skip for skip in await db.fetch_as(LastSkip, "read_skips", ids=numbers(skip_ids))}
     rows = to_rows(batch, spare, spare, last_skips)
     await _write_runs(db, rows, now)
     await _write_ledger(db, rows, now)
@@ -74,27 +74,27 @@ async def write_plans(
         await db.execute("clear_lanes", ids=numbers(cleared), now=now, reason=reason)
     if rows.cancel:
         await db.execute("drop_runs", ids=numbers(rows.cancel), now=now, reason=reason)
-    # What was cancelled may have been what a manual run waits for; and whoever wanted to release a waiter that was held
-    # here has left it.
+    # A manual run may have waited for a cancelled one. Another session may have skipped a waiting run that was locked
+    # here.
     if held := [decided.schedule.id for decided in batch if decided.plan.cancel or decided.held_keys]:
-        await release(db, known, held, now, keys=keys)
+        await release(db, revisions, held, now, keys=keys)
     return rows
 
 
 async def defer_runs(db: Session, batch: Sequence[ScheduleDecision], now: datetime) -> Sequence[ScheduleDecision]:
-    """The same plans, with queued runs deferred where their schedule has made many."""
+    """The same plans, with queued runs deferred if their schedule has created many."""
     crowded = deferrable(batch)
     if not crowded:
         return batch
     lines = dict(await db.fetch("lines_of", ids=numbers(crowded)))
     deferred, longer = defer(batch, lines, int(now.timestamp()) // MINUTE)
     if longer:
-        await db.execute("lengthen_lines", ids=numbers(longer), lines=numbers(longer.values()))
+        await db.execute("extend_lines", ids=numbers(longer), lines=numbers(longer.values()))
     return deferred
 
 
 async def _take_ids(db: Session, batch: Sequence[ScheduleDecision]) -> Iterator[int]:
-    """Ids for the runs and skips of these plans: known before they are written, so that skips can name runs."""
+    """Ids for the runs and skips of these plans, reserved before they are written, so that skips can refer to runs."""
     count = sum(ids_needed(batch))
     return iter([row[0] for row in await db.fetch("take_ids", count=count)] if count else [])
 
@@ -123,6 +123,6 @@ async def _write_ledger(db: Session, rows: Rows, now: datetime) -> None:
     if rows.schedules:
         await db.execute("write_pauses", **columns(rows.schedules))
     if rows.void:
-        told = columns(rows.void)
+        void_columns = columns(rows.void)
         details = texts([json_text(row.detail) for row in rows.void])
-        await db.execute("write_void", **told, detail=details, action=VOID, planner=PLANNER, now=now)
+        await db.execute("write_void", **void_columns, detail=details, action=VOID, planner=PLANNER, now=now)

@@ -17,7 +17,7 @@ async def stamp(db: Session, zones: Zones, ids: Sequence[int]) -> None:
 
 
 async def audit(db: Session, zones: Zones, moved: Sequence[MovedSchedule], now: datetime) -> None:
-    """A row for each schedule whose next pass moved; its revision is the same."""
+    """Write an audit row for each schedule whose next pass moved; its revision is the same."""
     if moved:
         await db.execute(
             "audit_zones",

@@ -45,7 +45,7 @@ class PostgresZoneData(NounStore, ZoneDataStore):
         return Zones(here, ZoneRecord(*stored), adopted=bool(adopted))
 
     async def cached(self, *, adopt: bool = True) -> Zones:
-        """The last result of a check, which tells what this process may plan."""
+        """The last result of a check, which decides whether this process may plan."""
         return await self.check(adopt=adopt) if self._checked is UNKNOWN else self._checked
 
     async def recompute(self, after: int = 0, limit: int = 500, *, now: datetime | None = None) -> ZoneRecomputeResult:
@@ -63,7 +63,7 @@ class PostgresZoneData(NounStore, ZoneDataStore):
             await db.execute("end_recompute", zones=zones.generation, now=now)
             return ZoneRecomputeResult()
         ids, at = [row[0] for row in locked], locked[0][1]
-        # An edit by plain SQL is for the planner, which uses the new zone data as well.
+        # The planner handles edits by plain SQL, also with the new zone data.
         due = [
             schedule for schedule in await read_due_schedules(db, self._db.revisions, ids) if schedule.edited is None
         ]

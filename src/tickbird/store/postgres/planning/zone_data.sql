@@ -1,4 +1,4 @@
--- Zone rules: which the store goes by, and cursors that were computed by older ones.
+-- Zone rules: the store's current ones, and cursors that were computed with older ones.
 
 -- fragment: readable
 -- This process knows the format, and every custom trigger of the definition.
@@ -21,7 +21,7 @@ ORDER BY generation DESC
 LIMIT %(limit)s;
 
 -- name: adopt_zone_data
--- Of two at once one wins; the other looks again.
+-- If two sessions adopt at once, one wins, and the other reads again.
 INSERT INTO tickbird.zone_data (generation, version, digest, adopted_at, adopted_by)
 VALUES (
     %(generation)s, %(version)s, %(digest)s, coalesce(%(now)s::timestamptz, statement_timestamp()), %(actor)s

@@ -1,4 +1,4 @@
-"""The database as verbs use it: one writer, one reader, and wake-ups of those who wait for work."""
+"""The database for verbs: one writer, one reader, and wake-ups in this process."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ N = TypeVar("N", bound="NounStore")
 Work = Callable[[Session], T]
 ChangeCounters = tuple[int, int, int]
 
-# How often another process's commits are looked for.
+# Seconds between checks for commits of other processes.
 POLL_SECONDS = 0.1
 
 
 class Database:
-    """One database: read and write transactions, each on its connection's thread; and what this process keeps of it."""
+    """One database: read and write transactions, each on its connection's thread; and the caches of this process."""
 
     def __init__(self, writer: Connection, reader: Connection) -> None:
         self.writer = writer
         self.reader = reader
         self.revisions = RevisionCache()
         self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
-        # How often this process called for heartbeats: a connection does not notice its own commits.
+        # The number of heartbeat calls of this process: a connection does not notice its own commits.
         self._heartbeat_calls = 0
 
     async def fetch(self, name: str, /, **values: Any) -> list[tuple[Any, ...]]:
-        """All rows of one statement that reads."""
+        """All rows of one reading statement."""
         return await self.read(lambda db: db.execute(SQL[name], values).fetchall())
 
     async def read(self, work: Work[T]) -> T:
-        """Work that sees one state of the database."""
+        """Run work on one snapshot of the database."""
         return await self.reader.run(lambda db: read(db, lambda: work(db)))
 
     async def write(self, work: Work[T]) -> T:
-        """Work as the only writer."""
+        """Run work as the only writer."""
         return await self.writer.run(partial(self._write, work))
 
     def _write(self, work: Work[T], db: Session) -> T:
@@ -55,16 +55,16 @@ class Database:
         except BaseException as error:
             self.revisions.clear()
             if isinstance(error, UnicodeError | OverflowError):
-                raise InvalidError(f"what was given cannot be stored: {error}.") from None
+                raise InvalidError(f"a value cannot be stored: {error}.") from None
             raise
 
     def call_for_heartbeats(self) -> None:
-        """Signal that the workers of this process are to send a heartbeat."""
+        """Signal that the workers of this process must send a heartbeat."""
         self._heartbeat_calls += 1
         self.signal()
 
     def signal(self) -> None:
-        """Wake those in this process who wait for work, after it was committed."""
+        """Wake waiting tasks of this process, after work was committed."""
         for loop, event in tuple(self._listeners):
             # A loop that has ended needs no signal.
             with suppress(RuntimeError):
@@ -72,7 +72,7 @@ class Database:
 
     @asynccontextmanager
     async def wakeups(self) -> AsyncIterator[AsyncIterator[bool]]:
-        """Yields when this process signals, or when another one's commit has made work."""
+        """Yields when this process signals, or when a commit of another one has created work."""
         listener = (asyncio.get_running_loop(), asyncio.Event())
         self._listeners.add(listener)
         signals = self._signals(listener[1], await self.writer.run(_change_counters), self._heartbeat_calls)
@@ -82,25 +82,25 @@ class Database:
             self._listeners.discard(listener)
             await signals.aclose()
 
-    async def _signals(self, event: asyncio.Event, seen: ChangeCounters, calls: int) -> AsyncGenerator[bool, None]:
+    async def _signals(self, event: asyncio.Event, counters: ChangeCounters, calls: int) -> AsyncGenerator[bool, None]:
         while True:
-            before = seen
+            before = counters
             try:
                 async with asyncio.timeout(POLL_SECONDS):
                     await event.wait()
             except TimeoutError:
-                seen = await self.writer.run(partial(_change_counters, before=seen))
-                if seen[1:] == before[1:]:
+                counters = await self.writer.run(partial(_change_counters, before=counters))
+                if counters[1:] == before[1:]:
                     continue
             event.clear()
             calls_before, calls = calls, self._heartbeat_calls
-            yield seen[2] != before[2] or calls != calls_before
+            yield counters[2] != before[2] or calls != calls_before
 
 
 def _change_counters(db: Session, before: ChangeCounters = (-1, -1, -1)) -> ChangeCounters:
-    """The data version, which grows when another connection commits; how often work was made for others.
+    """The data version, which grows when another connection commits; the number of wake-ups for other processes.
 
-    And a number that grows when the schema changes, or heartbeats are called for.
+    And a number that grows when the schema changes, or heartbeats are requested.
     """
     [version] = db.execute(SQL["data_version"]).fetchone()
     if version == before[0]:
@@ -120,7 +120,7 @@ class NounStore:
 def read_transaction(
     verb: Callable[Concatenate[N, Session, P], T],
 ) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
-    """A verb that sees one state of the database."""
+    """Turn a method into a verb that sees one snapshot of the database."""
 
     @wraps(verb)
     async def read(self: N, /, *args: P.args, **options: P.kwargs) -> T:
@@ -132,7 +132,7 @@ def read_transaction(
 def write_transaction(
     verb: Callable[Concatenate[N, Session, P], T],
 ) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
-    """A verb that is the only writer from its first statement on."""
+    """Turn a method into a verb that is the only writer from its first statement on."""
 
     @wraps(verb)
     async def write(self: N, /, *args: P.args, **options: P.kwargs) -> T:
@@ -144,7 +144,7 @@ def write_transaction(
 def waking_transaction(
     verb: Callable[Concatenate[N, Session, P], T],
 ) -> Callable[Concatenate[N, P], Coroutine[Any, Any, T]]:
-    """As a write transaction; its commit wakes those in this process who wait for work."""
+    """Like write_transaction; its commit wakes waiting tasks of this process."""
     write = write_transaction(verb)
 
     @wraps(verb)

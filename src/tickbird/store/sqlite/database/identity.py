@@ -1,4 +1,4 @@
-"""Which database the store is: a file, by its path and by its number on the disk."""
+"""The identity of the store: the path and inode of its file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SqliteIdentity(NounStore, IdentityStore):
     def check(self, db: Session) -> StoreIdentity:
         self._checked = read_identity(db, read_database(self._path))
         here, stored = self._checked.here, self._checked.stored
-        # A store that has recorded nothing yet belongs here, and so does a file that was moved.
+        # A store without a recorded identity belongs to this file, and so does a file that was moved.
         if here and not self._checked.copy_reason and here != stored:
             db.execute(SQL["accept_identity"], {"identity": encode(here)})
         return self._checked
@@ -47,17 +47,16 @@ class SqliteIdentity(NounStore, IdentityStore):
         return self._checked
 
     async def cached(self) -> StoreIdentity:
-        """The last result of a check."""
         return await self.check() if self._checked is None else self._checked
 
     def update(self, db: Session, here: Mapping[str, str]) -> StoreIdentity:
-        """The result of a check, as part of another verb."""
+        """Update the last result, as part of another verb."""
         self._checked = read_identity(db, here)
         return self._checked
 
 
 def read_database(path: str) -> Mapping[str, str]:
-    """The file behind a path; nothing for a database in memory."""
+    """The file of a path; empty for a database in memory."""
     if path == MEMORY:
         return {}
     file = Path(path).resolve()
@@ -66,6 +65,6 @@ def read_database(path: str) -> Mapping[str, str]:
 
 
 def read_identity(db: Session, here: Mapping[str, str]) -> StoreIdentity:
-    """Compare a file with the one that the store recorded."""
+    """Compare a file with the recorded one."""
     row = db.execute(SQL["read_identity"]).fetchone()
     return compare(here, row[0] if row else None, same_file)

@@ -1,4 +1,4 @@
--- Where the store is, so that a copy of it is told from itself.
+-- The location of the store, so that a copy is detected.
 
 -- name: read_identity
 SELECT value FROM meta WHERE key = 'identity';
@@ -10,6 +10,6 @@ INSERT INTO meta (key, value) VALUES ('identity', :identity) ON CONFLICT (key) D
 SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'incarnation';
 
 -- name: renew_incarnation
--- An accepted copy is another store than the one that it was copied from, and knows nothing of leases given since.
+-- An accepted copy is a separate store: it does not know leases that the original issued since.
 INSERT INTO meta (key, value) VALUES ('incarnation', abs(random() % 2147483646) + 1)
 ON CONFLICT (key) DO UPDATE SET value = excluded.value;

@@ -1,4 +1,4 @@
-"""The store's clock, which on SQLite is the machine's."""
+"""The store's clock: on SQLite, the machine's."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def read_clock(now: datetime | None = None) -> datetime:
 
 
 def has_jumped(now: datetime, expected: ClockBounds | None) -> bool:
-    """Is the clock outside the bounds that the caller expects?"""
+    """True if the clock is outside the bounds that the caller expects."""
     return expected is not None and not expected[0] <= now <= expected[1]

@@ -1,4 +1,4 @@
-"""The schema of a database: made and migrated on opening, since nobody else looks after an embedded file."""
+"""The schema of a database: created and migrated on opening, because an embedded file has no administrator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MIGRATIONS = read_migrations("tickbird.store.sqlite")
 
 
 def prepare(db: sqlite3.Connection) -> None:
-    """Migrate a database that is older than this code; refuse one that is too new for it."""
+    """Migrate a database that is older than this code; refuse one that is too new."""
     meta = read(db, lambda: meta_of(db) or {})
     check_schema_generation(meta)
     version, min_compatible = read_version(meta)
@@ -51,17 +51,17 @@ def check_migratable(db: sqlite3.Connection) -> None:
 
 
 def changed(db: sqlite3.Connection) -> str:
-    """Why the schema is too new for this code since somebody migrated it; empty when it is not."""
+    """The reason why the schema is too new for this code, after another process migrated it; empty if it is not."""
     return outdated(MIGRATIONS, dict(db.execute(SQL["read_meta"])))
 
 
 def migrate(db: sqlite3.Connection) -> list[str]:
-    """Apply what is missing, in one transaction; the names of what was."""
+    """Apply pending migrations, in one transaction; returns their names."""
     return write(db, lambda: _migrate(db))
 
 
 def meta_of(db: sqlite3.Connection) -> dict[str, str] | None:
-    """What the schema says of itself; None where there is none."""
+    """The table `meta`; None if there is no schema."""
     if db.execute(SQL["has_schema"]).fetchone()[0] < 2:
         return None
     return dict(db.execute(SQL["read_meta"]))
@@ -80,8 +80,8 @@ def _migrate(db: sqlite3.Connection) -> list[str]:
                 if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
                     raise
                 raise SchemaError(
-                    f"migration {migration.number:04} does not fit this database: {error};",
-                    hint="choose a file that no other program keeps its tables in.",
+                    f"migration {migration.number:04} does not fit this database: {error}.",
+                    hint="Choose a file without tables of another program.",
                 ) from None
         record = {"number": migration.number, "name": migration.name, "checksum": migration.checksum}
         db.execute(SQL["record_migration"], {**record, "now": to_micros(read_clock())})
@@ -98,7 +98,7 @@ def _record_version(db: sqlite3.Connection, migration: Migration) -> None:
 
 
 def _statements(migration: Migration) -> Iterator[str]:
-    """One at a time: running a whole script would commit first."""
+    """Yield one statement at a time: running a whole script would commit first."""
     statement = ""
     for line in migration.text.splitlines(keepends=True):
         statement += line

@@ -1,7 +1,7 @@
--- What the schema is, before anything else may rely on it.
+-- The version of the schema, read before any other table.
 
 -- name: owner
--- How many tables there are, and whether they include those that only a schema of ours has together.
+-- The number of tables, and whether they include the combination that only our schema has.
 SELECT
     count(*),
     count(*) FILTER (WHERE name IN ('meta', 'migrations', 'schedules', 'cursors')) = 4
@@ -39,7 +39,7 @@ SELECT value FROM counters WHERE name IN ('wakeups', 'heartbeat_requests') ORDER
 PRAGMA data_version;
 
 -- name: schema_version
--- Moves with every change of any table.
+-- Changes with every change of any table.
 PRAGMA schema_version;
 
 -- name: reserve_ids

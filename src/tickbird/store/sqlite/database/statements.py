@@ -10,7 +10,7 @@ from tickbird.store.shared.row_types import as_rows
 from tickbird.store.shared.sql import load_statements
 
 R = TypeVar("R", bound=NamedTuple)
-# A row whose columns go by name.
+# A row whose columns are read by name.
 NamedRow = sqlite3.Row
 
 SQL = load_statements("tickbird.store.sqlite", folders=("database", "planning"))

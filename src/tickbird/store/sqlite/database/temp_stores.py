@@ -1,4 +1,4 @@
-"""Scratch stores on SQLite: files of their own beside another, on the same disk."""
+"""Temporary stores on SQLite: files next to another store, on the same disk."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tickbird.store.sqlite.database.url import MEMORY, read_url
 from tickbird.store.sqlite.store import SqliteStore
 
 _SUFFIX: Final = ".db"
-# What SQLite keeps beside the file.
-_BESIDE: Final = ("", "-wal", "-shm", "-journal")
-# So many seconds somebody else keeps the file locked.
+# The suffixes of SQLite's files.
+_SUFFIXES: Final = ("", "-wal", "-shm", "-journal")
+# Seconds for which the fault locks the file.
 _LOCKED: Final = 1.5
 
 
@@ -28,38 +28,35 @@ class SqliteScratches:
     def __init__(self, url: str) -> None:
         path = read_url(url).path
         if path == MEMORY:
-            raise StoreError("this store is in memory, where no other process can be;", hint="give a file's URL.")
+            raise StoreError(
+                "this store is in memory, so other processes cannot use it.", hint="Use the URL of a file."
+            )
         self._folder = Path(path).absolute().parent
 
     def address(self) -> str:
-        """The URL of a new one, which is not made yet."""
         return f"sqlite:///{self._folder / new_name()}{_SUFFIX}"
 
     def name(self, url: str) -> str:
-        """The file."""
         path = Path(read_url(url).path)
         check_name(path.stem)
         return str(path)
 
     async def make(self, url: str) -> None:
-        """Make it, with an empty schema."""
         self.name(url)
         await SqliteStore(url).migrate()
 
     async def left(self) -> Sequence[str]:
-        """The URLs of all that are there."""
-        found = sorted(self._folder.glob(f"*{_SUFFIX}"))
-        return [f"sqlite:///{path}" for path in found if NAME.fullmatch(path.stem)]
+        paths = sorted(self._folder.glob(f"*{_SUFFIX}"))
+        return [f"sqlite:///{path}" for path in paths if NAME.fullmatch(path.stem)]
 
     async def disturb(self, url: str) -> str:
-        """Keep the file locked for a while, as another program's long transaction does."""
+        """Lock the file for a while, as a long transaction of another program does."""
         await asyncio.to_thread(_lock, self.name(url))
         return "file locked"
 
     async def drop(self, url: str) -> None:
-        """Remove it with all that is beside it."""
         path = self.name(url)
-        for suffix in _BESIDE:
+        for suffix in _SUFFIXES:
             Path(f"{path}{suffix}").unlink(missing_ok=True)  # noqa: ASYNC240 - a moment
 
 

@@ -21,7 +21,7 @@ def write(db: sqlite3.Connection, work: Callable[[], T]) -> T:
 
 
 def read(db: sqlite3.Connection, work: Callable[[], T]) -> T:
-    """One transaction that sees one state of the database; it waits for no writer."""
+    """One transaction that sees one snapshot of the database; it waits for no writer."""
 
     def attempt() -> T:
         db.execute("BEGIN")
@@ -35,7 +35,7 @@ def _end(db: sqlite3.Connection, work: Callable[[], T]) -> T:
         result = work()
         db.execute("COMMIT")
     except BaseException:
-        # A full disk and the like have already rolled back by themselves.
+        # A full disk and similar errors have already rolled back.
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise

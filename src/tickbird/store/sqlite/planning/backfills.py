@@ -1,4 +1,4 @@
-"""Backfills on SQLite: created in one transaction, as the runs of a schedule's ticks are."""
+"""Backfills on SQLite: created in one transaction, like the runs of a schedule's ticks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tickbird.store.sqlite.database.statements import SQL, NamedRow, fetch_named
 from tickbird.store.sqlite.planning.waiting_runs import release
 from tickbird.store.sqlite.rows import dump, to_schedule
 from tickbird.store.sqlite.runs import reserve_ids
-from tickbird.store.sqlite.schedule_changes import up_to_date
+from tickbird.store.sqlite.schedule_changes import plan_and_read
 
 
 class SqliteBackfills(NounStore, BackfillStore):
@@ -46,7 +46,7 @@ class SqliteBackfills(NounStore, BackfillStore):
         bounds = {"namespace": namespace, "name": name}
         rows = await self._db.read(lambda db: fetch_named(db, "schedule_by_name", bounds))
         schedule = to_schedule(rows[0]) if rows else None
-        # Not in the thread of the connection, in which all others wait.
+        # Not in the connection's thread, which would block all others.
         selection, ticks = await choose_ticks(self._db.fetch, schedule, name, new)
         return selection.plan(ticks)
 
@@ -61,8 +61,8 @@ class SqliteBackfills(NounStore, BackfillStore):
         now: datetime | None,
     ) -> BackfillPlan:
         at = read_clock(now)
-        # What is due is planned first, so that the range may reach up to now.
-        row = up_to_date(db, self._db.revisions, permission, namespace, name, at)
+        # Plan due ticks first, so that the range may end now.
+        row = plan_and_read(db, self._db.revisions, permission, namespace, name, at)
         selection = _selection(db, None if row is None else to_schedule(row), name, new)
         ticks = _ticks(db, selection)
         if not ticks:
@@ -181,11 +181,11 @@ def _ticks(db: Session, selection: BackfillSelection) -> list[int]:
     bounds = {"schedule_id": selection.schedule.id, "first": selection.runs_from, "last": selection.last}
     if selection.unknown:
         unknown = {**bounds, "first": selection.first, "last": selection.pruned_until}
-        [selection.kept] = db.execute(SQL["count_taken"], unknown).fetchone()
+        [selection.kept] = db.execute(SQL["count_ticks_with_run"], unknown).fetchone()
     if selection.is_countless:
-        [taken] = db.execute(SQL["count_taken"], bounds).fetchone()
+        [taken] = db.execute(SQL["count_ticks_with_run"], bounds).fetchone()
         raise selection.too_many(taken)
-    return selection.ticks({row[0] for row in db.execute(SQL["taken_ticks"], bounds)})
+    return selection.ticks({row[0] for row in db.execute(SQL["ticks_with_run"], bounds)})
 
 
 def _row(db: Session, namespace: str, backfill_id: int) -> NamedRow:

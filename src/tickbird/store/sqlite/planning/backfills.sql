@@ -1,13 +1,13 @@
--- Backfills: which ticks have a run, the runs of those that have none, and how far they are.
+-- Backfills: ticks with a run, the new runs of the others, and their progress.
 
--- name: taken_ticks
+-- name: ticks_with_run
 SELECT scheduled_for / 1000000
 FROM runs
 WHERE schedule_id = :schedule_id
     AND origin IN ('schedule', 'catch_up', 'backfill')
     AND scheduled_for BETWEEN :first * 1000000 AND :last * 1000000;
 
--- name: count_taken
+-- name: count_ticks_with_run
 SELECT count(*)
 FROM runs
 WHERE schedule_id = :schedule_id
@@ -36,7 +36,7 @@ VALUES (
 );
 
 -- name: waiters_of_backfills
--- As many of each backfill of a schedule as might start; how many of it go on is counted apart.
+-- As many of each backfill of a schedule as might start; its active runs are counted separately.
 SELECT id, schedule_id, revision, priority, namespace, concurrency_key, backfill_id, concurrency
 FROM (
     SELECT
@@ -49,8 +49,8 @@ FROM (
 WHERE place <= concurrency
 ORDER BY backfill_id, id;
 
--- name: going_on_of
--- How many runs of a schedule are queued or running, and of its backfills.
+-- name: count_busy
+-- The number of queued or running runs of a schedule, and of its backfills.
 SELECT backfill_id, count(*)
 FROM runs
 WHERE schedule_id = :schedule_id
@@ -98,6 +98,6 @@ SET cancelled_at = coalesce(cancelled_at, :now), cancelled_by = coalesce(cancell
 WHERE id = :id;
 
 -- name: prune_backfills
--- Once their runs are gone.
+-- After all their runs were deleted.
 DELETE FROM backfills
 WHERE created_at < :cutoff AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.backfill_id = backfills.id);

@@ -1,4 +1,4 @@
--- Concurrency keys: their limits, who has a place and who waits for one.
+-- Concurrency keys: their limits, and the runs that have a slot or wait for one.
 
 -- name: busy_key
 SELECT
@@ -13,7 +13,7 @@ SELECT
     );
 
 -- name: schedules_of_key
--- The schedules that have a waiter of this key, found by jumping through the index.
+-- The schedules with a run that waits for this key, read by jumping through the index.
 WITH RECURSIVE found (id) AS (
     SELECT min(schedule_id)
     FROM runs
@@ -38,8 +38,8 @@ WITH RECURSIVE found (id) AS (
 )
 SELECT id FROM found WHERE id IS NOT NULL;
 
--- name: loose_waiters
--- Those that belong to no schedule.
+-- name: waiters_without_schedule
+-- Waiting runs without a schedule.
 SELECT id, schedule_id, revision, priority, namespace, concurrency_key, NULL, NULL
 FROM runs
 WHERE namespace = :namespace

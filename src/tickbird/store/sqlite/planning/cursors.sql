@@ -1,5 +1,5 @@
--- Cursors: what planning reads, locks and writes. Whole seconds come and go as seconds.
--- `{name}` stands for the text below `-- fragment: name`.
+-- Cursors: everything that planning reads, locks and writes. Instants are in whole seconds.
+-- `{name}` is replaced by the text below `-- fragment: name`.
 
 -- fragment: readable
 -- This process knows the format, and every custom trigger of the definition.
@@ -8,7 +8,7 @@
         format < :custom OR NOT EXISTS (
             SELECT 1 FROM schedules AS d
             WHERE d.id = schedule_id AND (
-                -- NULL is not in an empty list, so triggers without a name are left out first.
+                -- NULL is not in an empty list, so triggers without a name are excluded first.
                 json_extract(d.definition, '$.trigger.custom') IS NOT NULL
                 AND json_extract(d.definition, '$.trigger.custom') NOT IN (SELECT value FROM json_each(:triggers))
                 OR EXISTS (
@@ -22,7 +22,7 @@
 )
 
 -- fragment: plannable
--- By this process: it can read the schedule, has the zone rules, and the database does not refuse the schedule.
+-- By this process: it can read the schedule, has the zone rules, and the schedule is not in backoff after a refusal.
 {readable} AND (zone_generation IS NULL OR zone_generation <= :zones)
 AND (:refused = '[]' OR schedule_id NOT IN (SELECT value FROM json_each(:refused)))
 
@@ -52,7 +52,7 @@ WHERE next_run_at IS NULL AND state = 'active' AND {plannable}
 ORDER BY schedule_id
 LIMIT :limit;
 
--- name: some_cursors
+-- name: cursors_by_id
 SELECT
     schedule_id,
     revision,
@@ -74,7 +74,7 @@ WHERE schedule_id IN (SELECT value FROM json_each(:ids))
 ORDER BY schedule_id;
 
 -- name: still_due
--- Those of these cursors that no other process has planned meanwhile.
+-- The cursors that no other process has planned meanwhile.
 SELECT {due_cursor} FROM cursors
 WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND {readable} AND (zone_generation IS NULL OR zone_generation <= :zones)
     AND iif(next_run_at IS NULL, state = 'active', next_run_at <= :now)
@@ -98,7 +98,7 @@ LIMIT :limit;
 -- name: lines_of
 SELECT schedule_id, deferred_until_minute FROM cursors WHERE schedule_id IN (SELECT value FROM json_each(:ids));
 
--- name: lengthen_line
+-- name: extend_line
 UPDATE cursors SET deferred_until_minute = ?2 WHERE schedule_id = ?1;
 
 -- name: next_due
@@ -114,7 +114,7 @@ WHERE status IN ('waiting', 'queued', 'running')
     AND schedule_id IN (SELECT value FROM json_each(:ids))
 ORDER BY id;
 
--- name: some_schedules
+-- name: schedules_by_id
 SELECT id, namespace, name, definition, paused_by, pause_note, paused_until / 1000000 AS paused_until, error
 FROM schedules
 WHERE id IN (SELECT value FROM json_each(:ids));
@@ -144,7 +144,7 @@ SET state = ?2,
 WHERE schedule_id = ?1;
 
 -- name: write_overrides
--- What reschedule, override, skip and edits by plain SQL left in a cursor, once it is decided.
+-- The remaining overrides of a cursor after a decision (reschedule, override, skip, edits by plain SQL).
 UPDATE cursors
 SET skip_until = ?2 * 1000000,
     skip_by = ?3,
@@ -163,7 +163,7 @@ WHERE schedule_id = ?1;
 UPDATE cursors SET revision = :revision, format = coalesce(:format, format) WHERE schedule_id = :id;
 
 -- name: stamp_revised
--- Computed by the zone rules of this process, which may be others than the store's.
+-- Computed with the zone rules of this process, which may differ from the store's.
 UPDATE cursors SET zone_generation = :zones WHERE schedule_id = :id AND zone_generation IS NOT NULL;
 
 -- name: write_applied_override

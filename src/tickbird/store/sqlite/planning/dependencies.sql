@@ -1,7 +1,7 @@
--- Dependencies: when schedules that others depend on last succeeded, and the runs that wait for them to.
+-- Dependencies: the last successes of schedules that others depend on, and the runs that wait for them.
 
 -- name: read_successes
--- Those of these schedules that exist; and is it known of them?
+-- The existing schedules among these, and whether their successes are recorded.
 SELECT s.name, s.id, l.schedule_id IS NOT NULL, l.succeeded_at / 1000000
 FROM schedules AS s
 JOIN cursors AS c ON c.schedule_id = s.id
@@ -9,7 +9,7 @@ LEFT JOIN last_successes AS l ON l.schedule_id = s.id
 WHERE s.namespace = :namespace AND s.name IN (SELECT value FROM json_each(:names)) AND c.state <> 'deleted';
 
 -- name: watch_success
--- From now on it is noted; so far, the newest runs tell.
+-- From now on its successes are recorded; the first value comes from its newest runs.
 INSERT INTO last_successes (schedule_id, succeeded_at)
 SELECT
     :id,
@@ -23,7 +23,7 @@ RETURNING succeeded_at / 1000000;
 -- name: any_watched
 SELECT EXISTS (SELECT 1 FROM last_successes);
 
--- name: note_success
+-- name: record_success
 UPDATE last_successes
 SET succeeded_at = max(coalesce(succeeded_at, :now), :now)
 WHERE schedule_id IN (SELECT value FROM json_each(:ids))
@@ -32,13 +32,13 @@ RETURNING schedule_id;
 -- name: insert_await
 INSERT INTO dependency_waits (run_id, schedule_id, earliest_at, deadline_at) VALUES (?1, ?2, ?3 * 1000000, ?4 * 1000000);
 
--- name: settle_awaits
+-- name: resolve_awaits
 DELETE FROM dependency_waits
 WHERE schedule_id IN (SELECT value FROM json_each(:ids)) AND earliest_at <= :now AND deadline_at >= :now
 RETURNING run_id;
 
 -- name: end_waits
--- Runs that wait for no other schedule any more; from now on they wait among the others.
+-- Runs that no longer wait for another schedule; from now on they wait for a slot.
 UPDATE runs
 SET lane = 0
 WHERE id IN (SELECT value FROM json_each(:ids))
@@ -68,8 +68,8 @@ WHERE id IN (SELECT run_id FROM dependency_waits WHERE deadline_at < :now ORDER 
     AND lane = -1
 RETURNING id;
 
--- name: forget_awaits
--- Of runs that were cancelled just now, or before for another reason.
+-- name: delete_awaits
+-- Of runs that were cancelled now, or earlier for another reason.
 DELETE FROM dependency_waits
 WHERE run_id IN (SELECT run_id FROM dependency_waits WHERE deadline_at < :now)
     AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.id = dependency_waits.run_id AND r.status = 'waiting' AND r.lane = -1);
@@ -96,7 +96,7 @@ ORDER BY s.name
 LIMIT :limit;
 
 -- name: unwatch
--- What nobody depends on or waits for any more need not be noted.
+-- A success need not be recorded if no schedule depends on it and no run waits for it.
 DELETE FROM last_successes
 WHERE schedule_id NOT IN (SELECT schedule_id FROM dependency_waits) AND schedule_id NOT IN (
     SELECT s.id

@@ -1,4 +1,4 @@
-"""Due schedules on SQLite: their cursors, and what the planner must know of them."""
+"""Due schedules on SQLite: their cursors, and facts for the planner."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _ScheduleRow(NamedTuple):
 
 
 def read_due(db: sqlite3.Connection, limit: int, bounds: dict[str, Any]) -> list[DueCursor]:
-    """Due cursors: half of them the oldest and half the newest if there are too many; and those never planned."""
+    """Due cursors: if there are too many, half the oldest and half the newest; and those never planned."""
     due = fetch_as(db, DueCursor, "oldest_due", {**bounds, "limit": limit})
     if len(due) == limit > 1:
         newest = fetch_as(db, DueCursor, "newest_due", {**bounds, "limit": limit // 2})
@@ -43,60 +43,59 @@ def read_due(db: sqlite3.Connection, limit: int, bounds: dict[str, Any]) -> list
 
 
 def read_due_of(db: sqlite3.Connection, ids: Sequence[int], bounds: dict[str, Any]) -> list[DueCursor]:
-    """Those of these cursors that no other process has planned meanwhile."""
+    """The cursors that no other process has planned meanwhile."""
     return fetch_as(db, DueCursor, "still_due", {**bounds, "ids": dump(ids)})
 
 
-def load_due_revisions(db: sqlite3.Connection, known: RevisionCache, cursors: Sequence[DueCursor]) -> list[Due]:
-    """Pair due cursors with their revisions; leaves out cursors whose definitions do not fit into memory together.
+def load_due_revisions(db: sqlite3.Connection, revisions: RevisionCache, cursors: Sequence[DueCursor]) -> list[Due]:
+    """Pair due cursors with their revisions; omits cursors whose definitions do not fit into memory together.
 
     A definition that cannot be decoded counts as none.
     """
-    due: list[Due] = [(cursor, known.get(cursor[:2])) for cursor in cursors]
+    due: list[Due] = [(cursor, revisions.get(cursor[:2])) for cursor in cursors]
     missing = {cursor.schedule_id: cursor[:2] for cursor, revision in due if revision is None}
     if missing:
         sizes = dict(db.execute(SQL["definition_sizes"], {"ids": dump(list(missing))}))
-        left = leave_large((schedule_id, sizes.get(schedule_id, 0)) for schedule_id in missing)
-        found: dict[int, RevisionInfo] = {}
-        for row in _read_schedules(db, missing.keys() - left):
+        excluded = leave_large((schedule_id, sizes.get(schedule_id, 0)) for schedule_id in missing)
+        loaded: dict[int, RevisionInfo] = {}
+        for row in _read_schedules(db, missing.keys() - excluded):
             definition, _ = read_definition(row.definition)
             if definition is not None:
-                found[row.id] = known.add(missing[row.id], RevisionInfo(row.namespace, row.name, definition))
+                loaded[row.id] = revisions.add(missing[row.id], RevisionInfo(row.namespace, row.name, definition))
         due = [
-            (cursor, revision or found.get(cursor.schedule_id))
+            (cursor, revision or loaded.get(cursor.schedule_id))
             for cursor, revision in due
-            if cursor.schedule_id not in left
+            if cursor.schedule_id not in excluded
         ]
     return [(cursor, revision if cursor.has_fast_path else None) for cursor, revision in due]
 
 
-def read_due_schedules(db: sqlite3.Connection, known: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:
-    """The schedules of these cursors; where the revision is known and the state plain nothing more is read."""
-    rows = fetch_as(db, LockedCursor, "some_cursors", {"ids": dump(list(ids))})
-    # Kept here, since reading the others may push them out of the cache.
-    ready = {row.schedule_id: known.get((row.schedule_id, row.revision)) for row in rows if row.is_complete}
+def read_due_schedules(db: sqlite3.Connection, revisions: RevisionCache, ids: Iterable[int]) -> list[DueSchedule]:
+    """The schedules of these cursors; a cached revision and a plain state need no further read."""
+    rows = fetch_as(db, LockedCursor, "cursors_by_id", {"ids": dump(list(ids))})
+    # Keep references, because reading the others may evict them from the cache.
+    ready = {row.schedule_id: revisions.get((row.schedule_id, row.revision)) for row in rows if row.is_complete}
     others = [row.schedule_id for row in rows if ready.get(row.schedule_id) is None]
     details = {detail.id: detail for detail in _read_schedules(db, others)}
-    looks = []
+    schedules = []
     for row in rows:
         if (info := ready.get(row.schedule_id)) is not None:
-            looks.append(plain_schedule(row, info))
+            schedules.append(plain_schedule(row, info))
             continue
         schedule, edited = _schedule(row, details[row.schedule_id]), None
         if row.prior_revision is not None and row.edited_at is not None:
-            before = read_revision(db, known, row.schedule_id, row.prior_revision)
+            before = read_revision(db, revisions, row.schedule_id, row.prior_revision)
             edited = edited_by_sql(before, schedule, row.prior_revision, row.edited_at)
-        looks.append(DueSchedule(schedule, row.last_skip_id, edited, row.zone_generation))
-    return looks
+        schedules.append(DueSchedule(schedule, row.last_skip_id, edited, row.zone_generation))
+    return schedules
 
 
 def _read_schedules(db: sqlite3.Connection, ids: Iterable[int]) -> list[_ScheduleRow]:
-    wanted = list(ids)
-    return fetch_as(db, _ScheduleRow, "some_schedules", {"ids": dump(wanted)}) if wanted else []
+    schedule_ids = list(ids)
+    return fetch_as(db, _ScheduleRow, "schedules_by_id", {"ids": dump(schedule_ids)}) if schedule_ids else []
 
 
 def _schedule(row: LockedCursor, detail: _ScheduleRow) -> Schedule:
-    """A schedule from its cursor and its own row."""
     pause = None
     if detail.paused_by is not None:
         pause = PauseState(detail.paused_by, detail.pause_note or "", detail.paused_until)

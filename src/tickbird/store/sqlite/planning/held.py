@@ -43,7 +43,7 @@ class SqliteHeld(NounStore, HeldStore):
         at = read_clock(now)
         row = db.execute(SQL["schedule_by_name"], {"namespace": namespace, "name": name}).fetchone()
         if row is None:
-            raise NotFoundError(f"there is no schedule {name[:200]!r};", hint="`tickbird ls` shows those that exist.")
+            raise NotFoundError(f"there is no schedule {name[:200]!r}.", hint="`tickbird ls` lists all schedules.")
         schedule_id = row[0]
         oldest = db.execute(SQL["oldest_held"], {"schedule_id": schedule_id, "count": decision.count or MAX_COUNT})
         ids = [run_id for (run_id,) in oldest]
@@ -53,8 +53,8 @@ class SqliteHeld(NounStore, HeldStore):
         if isinstance(decision, Release):
             released_at = to_micros(at)
             turns = [
-                (run_id, released_at, decision.actor, to_micros(at + timedelta(seconds=decision.interval * place)))
-                for place, run_id in enumerate(ids)
+                (run_id, released_at, decision.actor, to_micros(at + timedelta(seconds=decision.interval * index)))
+                for index, run_id in enumerate(ids)
             ]
             db.executemany(SQL["release_held"], turns)
             release(db, self._db.revisions, [schedule_id], at)

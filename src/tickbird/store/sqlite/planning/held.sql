@@ -1,4 +1,4 @@
--- Held runs: late ticks that wait until a person releases or drops them.
+-- Held runs: runs of late ticks that wait until an operator releases or drops them.
 
 -- name: any_held
 SELECT EXISTS (SELECT 1 FROM runs WHERE schedule_id = :schedule_id AND status = 'waiting' AND lane = 2);
@@ -33,5 +33,5 @@ ORDER BY id;
 SELECT id FROM runs WHERE schedule_id = :schedule_id AND status = 'waiting' AND lane = 2 ORDER BY id LIMIT :count;
 
 -- name: release_held
--- They wait among the others from now on, and are not available before their turn.
+-- From now on they wait like others, and are not available before their turn.
 UPDATE runs SET lane = 0, released_at = ?2, released_by = ?3, available_at = max(available_at, ?4) WHERE id = ?1;

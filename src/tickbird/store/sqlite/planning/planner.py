@@ -1,4 +1,4 @@
-"""Planning on SQLite, step by step: a batch, and the search for the schedule that makes a batch fail."""
+"""Planning steps on SQLite: plan a batch, and find the schedule that makes a batch fail."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tickbird.store.sqlite.planning.planning import park_schedules, plan_due_cur
 from tickbird.store.sqlite.planning.zone_data import SqliteZoneData
 from tickbird.store.sqlite.rows import dump
 
-# No row is the cause of these: the file cannot be read or written, or another process holds a lock.
+# A row never causes these: the file cannot be read or written, or another process holds a lock.
 _FILE_ERRORS = frozenset(
     (
         sqlite3.SQLITE_BUSY,
@@ -45,7 +45,7 @@ _FILE_ERRORS = frozenset(
         sqlite3.SQLITE_NOMEM,
     )
 )
-# Only a change of the row can remove the cause of these: a value that does not fit.
+# Only a change of the row removes the cause of these: a value that does not fit.
 _ROW_ERRORS = (*VALUE_ERRORS, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError)
 _MAX_RETRIES = 20
 # Seconds after which a step leaves the rest of a search for refused schedules to the next one.
@@ -57,7 +57,7 @@ class Step:
     """One planning step."""
 
     db: sqlite3.Connection
-    known: RevisionCache
+    revisions: RevisionCache
     backoff: PlanBackoff
     zones: Zones
     clock: Callable[[], datetime]
@@ -67,7 +67,7 @@ class Step:
         """Plan up to `limit` due schedules, then refused ones whose backoff is over."""
         self.now = self.clock()
         planned = read(self.db, self._peek)
-        # Where nothing is due nobody has to wait for a writer that has nothing to write.
+        # If nothing is due, do not wait for the write lock.
         if planned.more:
             planned = self._plan_due(limit, hand_off)
         for schedule_id in self.backoff.due(self.now, _MAX_RETRIES):
@@ -76,27 +76,27 @@ class Step:
 
     def _bounds(self) -> dict[str, Any]:
         refused = dump(list(self.backoff.ids))
-        known = {"zones": self.zones.generation, **readable_bounds()}
-        return {"now": to_micros(self.now), "refused": refused, **known}
+        readable = {"zones": self.zones.generation, **readable_bounds()}
+        return {"now": to_micros(self.now), "refused": refused, **readable}
 
     def _peek(self) -> PlanResult:
-        """When the next schedule is due, and whether any is by now."""
+        """The next due instant, and whether a schedule is due now."""
         next_due, is_new = self.db.execute(SQL["next_due"], self._bounds()).fetchone()
         next_at = from_micros(next_due)
         due = bool(is_new) or (next_at is not None and next_at <= self.now)
         return PlanResult(self.now, next_at=next_at, more=due)
 
     def _plan_due(self, limit: int, hand_off: HandOff | None) -> PlanResult:
-        """Plan a batch; where the database refuses it, all of it that it does not refuse."""
+        """Plan a batch; if the database refuses it, plan the part that it accepts."""
         ids: list[int] = []
 
         def work() -> PlanResult:
-            # Dated once nobody else can write any more, so that what is dated later is written later.
+            # Read when this is the only writer, so that a later instant is written later.
             self.now = self.clock()
             due = read_due(self.db, limit, self._bounds())
             ids[:] = [cursor.schedule_id for cursor in due]
-            planned = plan_due_cursors(self.db, self.known, due, self.now, self.zones, hand_off)
-            # What is still due is seen here, with what was just written.
+            planned = plan_due_cursors(self.db, self.revisions, due, self.now, self.zones, hand_off)
+            # Count the schedules that are still due, after these writes.
             return planned.plus(self._peek())
 
         planned = self._try(work)
@@ -106,28 +106,28 @@ class Step:
             raise planned
         return self._search(ids, planned).plus(read(self.db, self._peek))
 
-    def _plan_these(self, ids: Sequence[int]) -> PlanResult | Exception:
+    def _plan_ids(self, ids: Sequence[int]) -> PlanResult | Exception:
         """Plan these schedules; returns the error if they are refused."""
 
         def work() -> PlanResult:
             due = read_due_of(self.db, ids, self._bounds())
-            return plan_due_cursors(self.db, self.known, due, self.now, self.zones)
+            return plan_due_cursors(self.db, self.revisions, due, self.now, self.zones)
 
         return self._try(work)
 
     def _try(self, work: Callable[[], PlanResult]) -> PlanResult | Exception:
-        """What one transaction plans; returns the error of a refusal, and raises if the file cannot be used."""
+        """Plan in one transaction; returns the error of a refusal, and raises if the file cannot be used."""
         try:
             return write(self.db, work)
         except Exception as error:
-            # An error that one row causes must not concern another.
-            self.known.clear()
+            # An error in one row must not affect another.
+            self.revisions.clear()
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _FILE_ERRORS:
                 raise
             return error
 
     def _search(self, ids: Sequence[int], error: Exception) -> PlanResult:
-        """Try halves of a refused batch until each refused schedule is alone."""
+        """Try halves of a refused batch until each refused schedule is isolated."""
         began = time.monotonic()
         total = PlanResult(self.now)
         refused = [(ids, error)]
@@ -140,7 +140,7 @@ class Step:
                 continue
             middle = len(ids) // 2
             for half in (ids[:middle], ids[middle:]):
-                planned = self._plan_these(half)
+                planned = self._plan_ids(half)
                 if isinstance(planned, Exception):
                     refused.append((half, planned))
                 else:
@@ -148,29 +148,29 @@ class Step:
         return total
 
     def _retry(self, schedule_id: int) -> PlanResult:
-        planned = self._plan_these([schedule_id])
+        planned = self._plan_ids([schedule_id])
         if isinstance(planned, Exception):
             return self._refuse(schedule_id, planned)
         self.backoff.remove(schedule_id, self.now)
         return planned
 
     def _refuse(self, schedule_id: int, error: Exception) -> PlanResult:
-        """Park a schedule whose row is the cause; try it again later if it is not, or if parking is refused too."""
+        """Park a schedule whose row is the cause; otherwise, or if parking is refused too, retry it later."""
         text = error_text(error)
         if isinstance(error, _ROW_ERRORS):
             parked = self._try(lambda: self._park(schedule_id, text))
             if not isinstance(parked, Exception):
                 self.backoff.remove(schedule_id, self.now)
                 return parked
-            text = f"{text} (and it could not be parked: {error_text(parked)})"
+            text = f"{text} (parking failed too: {error_text(parked)})"
         retry_at = self.backoff.add(schedule_id, text, self.now)
-        return PlanResult(self.now, refused=(RefusedPlan(self._show(schedule_id, text), text, retry_at),))
+        return PlanResult(self.now, refused=(RefusedPlan(self._store_error(schedule_id, text), text, retry_at),))
 
     def _park(self, schedule_id: int, error: str) -> PlanResult:
         due = read_due_of(self.db, [schedule_id], self._bounds())
-        return park_schedules(self.db, self.known, [cursor.schedule_id for cursor in due], self.now, error)
+        return park_schedules(self.db, self.revisions, [cursor.schedule_id for cursor in due], self.now, error)
 
-    def _show(self, schedule_id: int, error: str) -> str:
+    def _store_error(self, schedule_id: int, error: str) -> str:
         """Store the error with its schedule, if the database accepts that; returns the schedule's name."""
 
         def work() -> str:

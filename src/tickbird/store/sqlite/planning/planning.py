@@ -1,4 +1,4 @@
-"""Planning on SQLite: what becomes of due cursors, in one transaction that is the only writer."""
+"""Planning on SQLite: decide due cursors in one transaction, which is the only writer."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from tickbird.store.sqlite.rows import all_facts, dump
 
 def plan_due_cursors(
     db: sqlite3.Connection,
-    known: RevisionCache,
+    revisions: RevisionCache,
     cursors: Sequence[DueCursor],
     now: datetime,
     zones: Zones,
     hand_off: HandOff | None = None,
 ) -> PlanResult:
-    """Plan the schedules of these cursors: nearly all are on time."""
-    due = load_due_revisions(db, known, cursors)
+    """Plan the schedules of these cursors; nearly all are on time."""
+    due = load_due_revisions(db, revisions, cursors)
     facts = read_facts(db, need_facts(due))
     runs, others = plan_on_time_batch(due, facts, now.timestamp())
     planned = PlanResult(now)
@@ -44,36 +44,44 @@ def plan_due_cursors(
         next_at = to_datetime(min(run.next_run_at for run in runs))
         planned = PlanResult(now, schedules=len(runs), runs=len(runs), next_at=next_at, leased=mine)
     if others:
-        planned = planned.plus(plan_schedules(db, known, others, facts, now, zones))
+        planned = planned.plus(plan_schedules(db, revisions, others, facts, now, zones))
     return planned
 
 
 def park_schedules(
-    db: sqlite3.Connection, known: RevisionCache, ids: Sequence[int], now: datetime, error: str
+    db: sqlite3.Connection, revisions: RevisionCache, ids: Sequence[int], now: datetime, error: str
 ) -> PlanResult:
     """Park schedules that the database refuses to plan."""
-    looks = read_due_schedules(db, known, ids)
+    schedules = read_due_schedules(db, revisions, ids)
     batch = [
-        ScheduleDecision(look.schedule, park(look.schedule, error), None, look.last_skip_id, edited=bool(look.edited))
-        for look in looks
+        ScheduleDecision(
+            due_schedule.schedule,
+            park(due_schedule.schedule, error),
+            None,
+            due_schedule.last_skip_id,
+            edited=bool(due_schedule.edited),
+        )
+        for due_schedule in schedules
     ]
-    write_plans(db, known, batch, now)
+    write_plans(db, revisions, batch, now)
     return tally(batch, now)
 
 
 def plan_schedules(
     db: sqlite3.Connection,
-    known: RevisionCache,
+    revisions: RevisionCache,
     ids: Iterable[int],
     facts: Mapping[int, Facts],
     now: datetime,
     zones: Zones,
 ) -> PlanResult:
-    """Plan schedules that are late, held up, edited or otherwise out of the ordinary."""
-    looks = read_due_schedules(db, known, ids)
-    batch = _decide_batch(db, looks, facts, now, zones)
-    write_plans(db, known, batch, now)
-    outdated = {look.schedule.id for look in looks if look.has_old_zone_data(zones.generation)}
+    """Plan schedules that are late, blocked, edited or otherwise special."""
+    schedules = read_due_schedules(db, revisions, ids)
+    batch = _decide_batch(db, schedules, facts, now, zones)
+    write_plans(db, revisions, batch, now)
+    outdated = {
+        due_schedule.schedule.id for due_schedule in schedules if due_schedule.has_old_zone_data(zones.generation)
+    }
     if outdated:
         followed = [decided for decided in batch if decided.schedule.id in outdated]
         audit(db, zones, [decided.moved for decided in followed if decided.moved is not None], now)
@@ -82,19 +90,19 @@ def plan_schedules(
 
 
 def _decide_batch(
-    db: sqlite3.Connection, looks: Iterable[DueSchedule], facts: Mapping[int, Facts], now: datetime, zones: Zones
+    db: sqlite3.Connection, schedules: Iterable[DueSchedule], facts: Mapping[int, Facts], now: datetime, zones: Zones
 ) -> list[ScheduleDecision]:
     batch: list[ScheduleDecision] = []
     runs = 0
-    for look in looks:
-        schedule, edited = look.schedule, look.edited
+    for due_schedule in schedules:
+        schedule, edited = due_schedule.schedule, due_schedule.edited
         fact = facts.get(schedule.id, NO_FACTS)
         if needs_held_flag(schedule, edited):
             [held] = db.execute(SQL["any_held"], {"schedule_id": schedule.id}).fetchone()
             fact = replace(fact, held=bool(held))
         if names := depended_on(schedule, edited):
             fact = replace(fact, successes=watch(db, schedule.namespace, names))
-        batch.append(decide(look, fact, now.timestamp(), zones.generation))
+        batch.append(decide(due_schedule, fact, now.timestamp(), zones.generation))
         runs += len(batch[-1].plan.runs)
         if runs >= MAX_RUNS:
             break

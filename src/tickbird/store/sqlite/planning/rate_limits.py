@@ -1,4 +1,4 @@
-"""Rates of queues on SQLite: what may begin, and what has."""
+"""Rate limits of queues on SQLite: their budgets and start times."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from tickbird.store.sqlite.rows import dump
 
 
 def stored(db: sqlite3.Connection, namespace: str, queue: str | None = None) -> dict[str, RateState]:
-    """The queues that have a rate, or one of them."""
+    """The queues with a rate limit, or one of them."""
     rows = db.execute(SQL["stored_rates"], {"namespace": namespace, "queue": queue})
     return {name: rate_state(*row) for name, *row in rows}
 
 
 def rate_state(count: int, seconds: int, starts: str) -> RateState:
-    """A queue's rate as it is stored."""
     return RateLimit(count, seconds), read_starts(decode(starts))
 
 
 def save_starts(db: sqlite3.Connection, namespace: str, queue: str, starts: StartTimes) -> None:
-    """Keep what has begun."""
     db.execute(SQL["save_starts"], {"namespace": namespace, "queue": queue, "starts": dump(starts)})

@@ -1,4 +1,4 @@
-"""Waiting runs, and letting the next of them go."""
+"""Waiting runs, and the release of the next ones."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from tickbird.store.sqlite.database.statements import SQL
 from tickbird.store.sqlite.planning.revisions import read_revision
 from tickbird.store.sqlite.rows import Row, dump
 
-# So many waiters of a schedule or key are looked at; whoever stands behind them is not next.
+# The number of waiting runs of a schedule or key that are read; later ones are not next.
 MAX_WAITERS = 1_000
 
 
 def room(db: sqlite3.Connection, keys: Iterable[Key]) -> dict[Key, int]:
-    """How many more runs of each key may go on; below none where a limit was lowered."""
-    found: dict[Key, int] = {}
+    """The number of free slots of each key; negative if a limit was lowered."""
+    free_slots: dict[Key, int] = {}
     for namespace, key in keys:
-        asked = {"namespace": namespace, "key": key, "default": DEFAULT_LIMIT}
-        [(left,)] = db.execute(SQL["busy_key"], asked).fetchall()
-        found[namespace, key] = left
-    return found
+        values = {"namespace": namespace, "key": key, "default": DEFAULT_LIMIT}
+        [(free,)] = db.execute(SQL["busy_key"], values).fetchall()
+        free_slots[namespace, key] = free
+    return free_slots
 
 
 def release(
     db: sqlite3.Connection,
-    known: RevisionCache,
+    revisions: RevisionCache,
     schedule_ids: Iterable[int],
     now: datetime,
     *,
     keys: Iterable[Key] = (),
 ) -> list[int]:
-    """Queue the next waiters of these schedules and keys, as far as there is room for them."""
-    asked, freed = list(schedule_ids), set(keys)
+    """Queue the next waiting runs of these schedules and keys, if slots are free."""
+    ids, freed = list(schedule_ids), set(keys)
     schedules: set[int] = set()
-    if asked:
-        schedules = {row[0] for row in db.execute(SQL["with_waiters"], {"ids": dump(asked)})}
+    if ids:
+        schedules = {row[0] for row in db.execute(SQL["with_waiters"], {"ids": dump(ids)})}
     loose: list[Row] = []
-    for (namespace, key), left in room(db, freed).items():
-        if left > 0:
-            bounds = {"namespace": namespace, "key": key, "limit": left}
+    for (namespace, key), free in room(db, freed).items():
+        if free > 0:
+            bounds = {"namespace": namespace, "key": key, "limit": free}
             schedules |= {row[0] for row in db.execute(SQL["schedules_of_key"], bounds)}
-            loose += db.execute(SQL["loose_waiters"], bounds)
+            loose += db.execute(SQL["waiters_without_schedule"], bounds)
     if not schedules and not loose:
         return []
     busy: dict[int, int] = {}
@@ -55,13 +55,13 @@ def release(
     waiters: list[WaitingRun] = []
     for schedule_id in schedules:
         bounds = {"schedule_id": schedule_id, "limit": MAX_WAITERS}
-        counts = dict(db.execute(SQL["going_on_of"], bounds).fetchall())
+        counts = dict(db.execute(SQL["count_busy"], bounds).fetchall())
         busy[schedule_id] = sum(counts.values())
         own |= counts
         for statement in ("waiters_of_schedule", "waiters_of_backfills"):
-            waiters += [_waiter(db, known, row) for row in db.execute(SQL[statement], bounds).fetchall()]
-    waiters += [_waiter(db, known, row) for row in loose]
-    chosen = pick_releasable(waiters, busy, room(db, {one.key for one in waiters if one.key is not None}), own)
+            waiters += [_waiter(db, revisions, row) for row in db.execute(SQL[statement], bounds).fetchall()]
+    waiters += [_waiter(db, revisions, row) for row in loose]
+    chosen = pick_releasable(waiters, busy, room(db, {run.key for run in waiters if run.key is not None}), own)
     by_id = {waiter.id: waiter for waiter in waiters}
     deferred = defer_released((by_id[run_id] for run_id in chosen), own, to_seconds(now) // MINUTE)
     released_at = to_micros(now)
@@ -73,8 +73,8 @@ def release(
     return chosen
 
 
-def _waiter(db: sqlite3.Connection, known: RevisionCache, row: Row) -> WaitingRun:
+def _waiter(db: sqlite3.Connection, revisions: RevisionCache, row: Row) -> WaitingRun:
     run_id, schedule_id, revision, priority, namespace, key, backfill_id, concurrency = row
-    one = None if schedule_id is None else read_revision(db, known, schedule_id, revision)
-    place = None if key is None else (namespace, key)
-    return waiter(one, run_id, schedule_id, priority, place, backfill_id, concurrency)
+    info = None if schedule_id is None else read_revision(db, revisions, schedule_id, revision)
+    concurrency_key = None if key is None else (namespace, key)
+    return waiter(info, run_id, schedule_id, priority, concurrency_key, backfill_id, concurrency)

@@ -1,4 +1,4 @@
-"""Plans become rows on SQLite."""
+"""Write plans on SQLite."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLANNER = "planner"
 def write_on_time(
     db: sqlite3.Connection, runs: Sequence[OnTimeRun], hand_off: HandOff | None, now: datetime
 ) -> list[ClaimedRun]:
-    """Insert runs of ticks on time; returns those leased to the worker that plans."""
+    """Insert runs of ticks that are on time; returns the ones leased to the planning worker."""
     ids = reserve_ids(db, "run_id", len(runs))
     db.executemany(SQL["move_on_time"], [(run.schedule_id, run.tick, run.next_run_at) for run in runs])
     mine = pick_handoff(runs, hand_off, _limited(db, hand_off))
@@ -46,12 +46,12 @@ def write_on_time(
         return []
     [incarnation] = db.execute(SQL["read_incarnation"]).fetchone()
     lease = incarnation, hand_off.worker.id, to_micros(now + timedelta(seconds=hand_off.lease))
-    made = []
+    leased = []
     for run_id, run in running:
-        # One by one, to learn where the tick has a run already.
+        # One by one, to detect ticks that already have a run.
         if db.execute(SQL["insert_leased"], (*_values(run_id, run, created_at), *lease)).rowcount:
-            made.append(run.to_claimed(run_id, incarnation))
-    return made
+            leased.append(run.to_claimed(run_id, incarnation))
+    return leased
 
 
 def _values(run_id: int, run: OnTimeRun, created_at: int) -> tuple[Any, ...]:
@@ -59,28 +59,28 @@ def _values(run_id: int, run: OnTimeRun, created_at: int) -> tuple[Any, ...]:
 
 
 def _limited(db: sqlite3.Connection, hand_off: HandOff | None) -> Collection[str]:
-    """The queues whose runs begin only when they are claimed."""
+    """The queues with a rate limit, whose runs start only by a claim."""
     return stored(db, hand_off.worker.namespace) if hand_off is not None and hand_off.room > 0 else ()
 
 
 def write_plans(
     db: sqlite3.Connection,
-    known: RevisionCache,
+    revisions: RevisionCache,
     batch: Sequence[ScheduleDecision],
     now: datetime,
     *,
     actor: str = PLANNER,
     reason: str = REPLACED,
 ) -> list[int]:
-    """Write all that these plans decide; the ids of the new runs."""
+    """Write these decisions; returns the ids of the new runs."""
     if not batch:
         return []
     if keys := keys_needed(batch):
         batch = admit(batch, room(db, keys))
     batch = _defer_runs(db, batch, now)
     last_skips: dict[int, LastSkip] = {}
-    if wanted := last_skips_needed(batch):
-        last_skips = {skip.id: skip for skip in fetch_as(db, LastSkip, "last_skips", {"ids": dump(wanted)})}
+    if skip_ids := last_skips_needed(batch):
+        last_skips = {skip.id: skip for skip in fetch_as(db, LastSkip, "last_skips", {"ids": dump(skip_ids)})}
     runs, skips = ids_needed(batch)
     rows = to_rows(batch, iter(reserve_ids(db, "run_id", runs)), iter(reserve_ids(db, "skip_id", skips)), last_skips)
     _write_rows(db, rows, now)
@@ -91,21 +91,21 @@ def write_plans(
     if rows.cancel or rows.stop:
         db.execute(SQL["cancel_runs"], {**change, "ids": dump(rows.cancel)})
         db.execute(SQL["stop_runs"], {**change, "ids": dump(rows.stop)})
-        release(db, known, {decided.schedule.id for decided in batch if decided.plan.cancel}, now, keys=keys)
+        release(db, revisions, {decided.schedule.id for decided in batch if decided.plan.cancel}, now, keys=keys)
     if rows.runs:
         db.execute(SQL["wake_others"])
     return [run.id for run in rows.runs]
 
 
 def _defer_runs(db: sqlite3.Connection, batch: Sequence[ScheduleDecision], now: datetime) -> Sequence[ScheduleDecision]:
-    """The same plans, with queued runs deferred where their schedule has made many."""
+    """The same plans, with queued runs deferred if their schedule has created many."""
     crowded = deferrable(batch)
     if not crowded:
         return batch
     lines = dict(db.execute(SQL["lines_of"], {"ids": dump(crowded)}).fetchall())
     deferred, longer = defer(batch, lines, to_seconds(now) // MINUTE)
     if longer:
-        db.executemany(SQL["lengthen_line"], longer.items())
+        db.executemany(SQL["extend_line"], longer.items())
     return deferred
 
 

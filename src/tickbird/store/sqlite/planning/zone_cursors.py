@@ -19,7 +19,7 @@ def stamp(db: sqlite3.Connection, zones: Zones, ids: Sequence[int]) -> None:
 
 
 def audit(db: sqlite3.Connection, zones: Zones, moved: Sequence[MovedSchedule], now: datetime) -> None:
-    """A row for each schedule whose next pass moved; its revision is the same."""
+    """Write an audit row for each schedule whose next pass moved; its revision is the same."""
     for schedule in moved:
         write_audit(
             db,

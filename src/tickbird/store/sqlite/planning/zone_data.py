@@ -47,7 +47,7 @@ class SqliteZoneData(NounStore, ZoneDataStore):
         return Zones(here, read_records(db, 1)[0], adopted=True)
 
     async def cached(self, *, adopt: bool = True) -> Zones:
-        """The last result of a check, which tells what this process may plan."""
+        """The last result of a check, which decides whether this process may plan."""
         return await self.check(adopt=adopt) if self._checked is UNKNOWN else self._checked
 
     async def recompute(self, after: int = 0, limit: int = 500, *, now: datetime | None = None) -> ZoneRecomputeResult:
@@ -69,7 +69,7 @@ class SqliteZoneData(NounStore, ZoneDataStore):
         if not ids:
             db.execute(SQL["end_recompute"], bounds)
             return ZoneRecomputeResult()
-        # An edit by plain SQL is for the planner, which uses the new zone data as well.
+        # The planner handles edits by plain SQL, also with the new zone data.
         due = [schedule for schedule in read_due_schedules(db, self._db.revisions, ids) if schedule.edited is None]
         recomputed = [
             decision
@@ -89,7 +89,6 @@ class SqliteZoneData(NounStore, ZoneDataStore):
 
 
 def read_records(db: Session, limit: int) -> list[ZoneRecord]:
-    """The zone data that the store has had, newest first."""
     return [
         ZoneRecord(generation, version, digest, from_micros(adopted_at), actor, from_micros(recomputed_at))
         for generation, version, digest, adopted_at, actor, recomputed_at in db.execute(

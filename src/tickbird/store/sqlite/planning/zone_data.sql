@@ -1,4 +1,4 @@
--- Zone rules: which the store goes by, and cursors that were computed by older ones.
+-- Zone rules: the store's current ones, and cursors that were computed with older ones.
 
 -- fragment: readable
 -- This process knows the format, and every custom trigger of the definition.
@@ -7,7 +7,7 @@
         format < :custom OR NOT EXISTS (
             SELECT 1 FROM schedules AS d
             WHERE d.id = schedule_id AND (
-                -- NULL is not in an empty list, so triggers without a name are left out first.
+                -- NULL is not in an empty list, so triggers without a name are excluded first.
                 json_extract(d.definition, '$.trigger.custom') IS NOT NULL
                 AND json_extract(d.definition, '$.trigger.custom') NOT IN (SELECT value FROM json_each(:triggers))
                 OR EXISTS (
