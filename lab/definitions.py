@@ -29,7 +29,7 @@ def to_trigger(form: TriggerSpec) -> Trigger:
 
 
 def to_options(spec: Spec, *names: str) -> dict[str, Any]:
-    """These fields, or all, as the client takes them."""
+    """These fields, or all, as options of the client."""
     options: dict[str, Any] = {}
     for name in names or [field.name for field in fields(spec)]:
         value = getattr(spec, name)

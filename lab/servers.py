@@ -56,9 +56,9 @@ class PostgresServer:
         environment: Mapping[str, str] | None = None,
         parent: Path | None = None,
     ) -> None:
-        """Take Debian's programs of that version, or the wheel's (else Debian's newest) if no version is asked for.
+        """Use Debian's programs of that version; without a version, the wheel's, or Debian's newest.
 
-        The server's processes have `environment` besides their own; its folder is made in `parent`.
+        `environment` is added to the environment of the server's processes; its folder is created in `parent`.
         """
         self.port = _free_port()
         self._environment = environment or {}
@@ -103,7 +103,7 @@ class PostgresServer:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
 
     def start(self) -> None:
-        """Start, making the data folder the first time, and return when connections are answered."""
+        """Start the server and wait until it accepts connections; creates the data folder the first time."""
         if self.pid:
             return
         first = self._watcher is None
@@ -112,16 +112,16 @@ class PostgresServer:
             self._initialize()
         deadline = time.monotonic() + START_SECONDS
         while not self._starts(deadline):
-            # After a kill, the orphaned backends need a moment to let go of the shared memory.
+            # After a kill, the orphaned backends need a moment to release the shared memory.
             if time.monotonic() > deadline:
                 self.stop(immediate=True)
                 raise ServerFailed(f"PostgreSQL did not start in {START_SECONDS:.0f} s:\n{self.log_tail()}")
             if first:
-                self.port = _free_port()  # the first one may have been taken meanwhile
+                self.port = _free_port()  # another process may use the first one meanwhile
             time.sleep(0.05)
 
     def stop(self, *, immediate: bool = False) -> None:
-        """Shut down and keep the data; immediately means without a checkpoint, so that a start has to recover."""
+        """Shut down and keep the data; `immediate` means without a checkpoint, so that a start has to recover."""
         self._end(signal.SIGQUIT if immediate else signal.SIGINT)
 
     def kill(self) -> None:
@@ -137,7 +137,7 @@ class PostgresServer:
         """Stop and delete everything; the object cannot be started again."""
         atexit.unregister(self.close)
         self._end(signal.SIGQUIT)
-        # Left by a kill, it names a process that is no more; its number may be another's by now.
+        # After a kill, it names a process that has ended; its pid may belong to another process by now.
         (self._data / "postmaster.pid").unlink(missing_ok=True)
         if self._watcher and self._watcher.stdin:
             self._watcher.stdin.close()
@@ -145,15 +145,15 @@ class PostgresServer:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def create_database(self, template: str = "template1") -> str:
-        """Make a database, empty or a copy of another, and return its address."""
+        """Create a database, empty or as a copy of another, and return its address."""
         name = f"test_{next(self._numbers)}"
-        # Faster than writing the copy to the log when nothing is flushed.
+        # Without fsync, this is faster than writing the copy to the log.
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
         self._execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
         return self.url_of(name)
 
     def drop_database(self, url: str) -> None:
-        """Delete a database, closing whatever connections are left."""
+        """Delete a database, and close its remaining connections."""
         name = url.rpartition("/")[2]
         self._execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
@@ -179,7 +179,7 @@ class PostgresServer:
             connection.execute(statement)
 
     def _as_user(self) -> dict[str, Any]:
-        """Options that start a program as the server's user, apart from our terminal and our locale."""
+        """Options that start a program as the server's user, detached from our terminal and locale."""
         options: dict[str, Any] = {
             "cwd": self._folder,
             "env": {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"},
@@ -191,7 +191,7 @@ class PostgresServer:
         return options
 
     def _readable(self, programs: Path) -> Path:
-        """The folder of programs, or a copy of the wheel's files if our user may not read them there."""
+        """The folder of programs, or a copy of the wheel's files if our user may not read them."""
         try:
             command: list[str | Path] = [programs / "postgres", "--version"]
             subprocess.run(command, check=True, capture_output=True, **self._as_user())
@@ -199,7 +199,7 @@ class PostgresServer:
             package = next((parent for parent in programs.parents if parent.name == WHEEL), None)
             if package is None:
                 raise
-            # Its libraries lie beside the package and are found by relative path.
+            # Its libraries are next to the package, at a relative path.
             for source in (package, package.with_name(f"{WHEEL}.libs")):
                 if source.is_dir():
                     shutil.copytree(source, self._folder / source.name, symlinks=True)
@@ -219,7 +219,7 @@ class PostgresServer:
             raise ServerFailed(f"initdb failed:\n{done.stdout}{done.stderr}")
 
     def _starts(self, deadline: float) -> bool:
-        """Start the process and try to connect until it answers, ends or the time is over."""
+        """Start the process and try to connect until it responds, ends or the time is over."""
         command: list[str | Path] = [self._programs / "postgres", "-D", self._data, "-p", str(self.port)]
         for name, value in self._settings.items():
             command += ["-c", f"{name}={value}"]
@@ -235,7 +235,7 @@ class PostgresServer:
             except psycopg.OperationalError:
                 time.sleep(0.02)
             else:
-                # Another server could have taken the port.
+                # Another server may use the port.
                 return process.poll() is None
         return False
 
@@ -253,12 +253,12 @@ class PostgresServer:
 
 
 def postgres_programs(version: int | None = None) -> Path:
-    """The folder of PostgreSQL's programs: Debian's of that version, or the wheel's, else Debian's newest."""
+    """The folder of PostgreSQL's programs: Debian's of that version; otherwise the wheel's or Debian's newest."""
     debian = Path("/usr/lib/postgresql")
     if version is not None:
         candidates = [debian / str(version) / "bin"]
     else:
-        # Found without importing the package, whose own helpers change users and permissions.
+        # Located without importing the package, whose helpers change users and permissions.
         spec = importlib.util.find_spec(WHEEL)
         homes = [Path(home) for home in (spec.submodule_search_locations or [])] if spec else []
         newest = sorted(debian.glob("[0-9]*/bin"), key=lambda path: int(path.parent.name), reverse=True)
@@ -271,7 +271,7 @@ def postgres_programs(version: int | None = None) -> Path:
 
 
 def _memory() -> str | None:
-    """A folder in memory, where a new database takes a tenth of the time, if it is large enough; else None."""
+    """A folder in memory, in which a new database takes a tenth of the time; None if none is large enough."""
     try:
         state = os.statvfs(MEMORY)
     except OSError:

@@ -22,7 +22,7 @@ from lab.faults.fault_run import FaultRun, Report
 
 
 @click.command(help=__doc__)
-@click.option("--minutes", type=click.FloatRange(0.1), default=1.0, show_default=True, help="How long faults happen.")
+@click.option("--minutes", type=click.FloatRange(0.1), default=1.0, show_default=True, help="Duration of the faults.")
 @click.option("--seed", type=int, help="Repeat the faults of a seed (default: random, printed at the end).")
 @click.option("--store", type=click.Choice(["postgresql", "sqlite"]), default="postgresql", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
@@ -92,7 +92,6 @@ def _format_burst(report: BurstReport) -> str:
 
 
 def to_json(report: Report) -> dict[str, Any]:
-    """The report as plain JSON values."""
     verdict = report.verdict
     return {
         "seed": report.seed,
@@ -135,8 +134,8 @@ def print_report(report: Report, minutes: float) -> None:
     click.echo("faults:")
     for line in report.log:
         click.echo(line)
-    again = f"./dev faults --minutes {minutes:g} --seed {report.seed} --store {report.store}"
-    click.echo(f"seed {report.seed} breaks {len(verdict.violations)} promises; repeat it: {again}")
+    command = f"./dev faults --minutes {minutes:g} --seed {report.seed} --store {report.store}"
+    click.echo(f"seed {report.seed} breaks {len(verdict.violations)} promises; repeat it: {command}")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class BurstReport:
 async def run_burst(
     url: str, folder: Path, size: int, workers: int = 2, max_lateness: int = MAX_LATENESS
 ) -> BurstReport:
-    """Let `size` schedules be due at once, and wait until all of them have run."""
+    """Create `size` schedules that are due at once, and wait until all of them have run."""
     store = open_store(url)
     await store.migrate()
     await store.open()

@@ -14,14 +14,14 @@ from tickbird.stores import open_store
 
 
 def check(url: str, folder: Path, since: float, until: float) -> list[Violation]:
-    """Every broken promise among the ticks of (since, until], by a store at rest and the journals of a folder."""
+    """Every broken promise among the ticks of (since, until], from a store at rest and the journals of a folder."""
     return asyncio.run(judge(url, folder, since, until)).violations
 
 
 async def judge(
     url: str, folder: Path, since: float, until: float, *, calm: tuple[float, float] | None = None
 ) -> Verdict:
-    """The same with the counts; for `calm` see `tickbird.proof.checker`."""
+    """Like `check`, with counts; for `calm` see `tickbird.proof.checker`."""
     store = open_store(url)
     await store.open()
     try:
@@ -32,7 +32,7 @@ async def judge(
 
 
 class FaultChecker(Checker):
-    """Also checks what clients were told: edits that were acknowledged, and runs that were final."""
+    """Also checks responses to clients: acknowledged edits, and runs that were final."""
 
     def _check_schedule(self, schedule: ScheduleRecords) -> None:
         super()._check_schedule(schedule)

@@ -1,4 +1,4 @@
-"""Clients that edit, pause, delete and trigger at random, and journal what the store acknowledged."""
+"""Clients that edit, pause, delete and trigger at random, and journal acknowledged changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RandomClient:
         self._random = Random(seed)
         self.done = 0
         self.refused = 0
-        # Without a response, so that the change may be committed or not.
+        # Requests without a response: the change may be committed or not.
         self.unknown = 0
 
     async def work(self, pause: float) -> None:
@@ -37,7 +37,7 @@ class RandomClient:
             await asyncio.sleep(self._random.uniform(0, 2 * pause))
 
     async def act(self) -> None:
-        """Change or read something; every response of the store is accepted."""
+        """Change or read something; accepts every response of the store."""
         actions: list[Callable[[str], Awaitable[None]]] = [self._edit, self._edit, self._retime, self._pause]
         actions += [self._resume, self._recreate, self._edit_stale, self._trigger, self._read]
         action, name = self._random.choice(actions), self._random.choice(self._names)

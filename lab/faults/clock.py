@@ -42,7 +42,7 @@ class SetClock:
             file.write(struct.pack("=q", round(offset * 1_000_000_000)))
 
     def close(self) -> None:
-        """Delete it; processes that are alive keep the last offset."""
+        """Delete it; living processes keep the last offset."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def __enter__(self) -> Self:

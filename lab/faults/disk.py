@@ -24,7 +24,7 @@ class SmallDisk:
             raise MissingRequirement(f"a small disk cannot be mounted: {done.stderr.strip()}")
 
     def fill(self) -> None:
-        """Leave no byte free."""
+        """Use all free space."""
         with self._ballast.open("ab", buffering=0) as file:
             for size in (1 << 20, 4_096):
                 with suppress(OSError):
@@ -32,7 +32,7 @@ class SmallDisk:
                         pass
 
     def clear(self) -> None:
-        """Free what `fill` used."""
+        """Free the space that `fill` used."""
         self._ballast.unlink(missing_ok=True)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The plan of a fault run: which faults happen when, from a seed, so that a failure can be repeated."""
+"""The plan of a fault run: kinds and times of faults from a seed, so that a failure can be repeated."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 
 from lab.faults.refusals import FINISHES, INSERTS
 
-# Kind → weight, and its shortest and longest duration in seconds.
+# Kind → weight, and its minimum and maximum duration in seconds.
 _BOTH = {
     "kill": (4, 0.0, 3.0),
     "freeze": (3, 1.0, 6.0),

@@ -1,4 +1,4 @@
-"""A fault run: a fleet and clients at work while seeded faults happen, then a time without faults, and a verdict."""
+"""A fault run: a fleet and clients under seeded faults, then an interval without faults, and a verdict."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ LEASE: Final = 2.0
 SETUP: Final[dict[str, Any]] = {"lease": LEASE, "slots": 8, "drain": 5.0}
 # Shorter timeouts than the defaults, so that many faults fit into a minute.
 QUICK: Final = "connect_timeout=2&tcp_user_timeout=3000&options=-c%20idle_in_transaction_session_timeout%3D2000"
-# A zone that only some workers have: the others may neither plan its ticks nor execute their runs. Its trigger is made
-# when this process has the zone.
+# A zone that only some workers have: the others may neither plan its ticks nor execute their runs. Its trigger is
+# created after this process has the zone.
 ZONE: Final = "Tick/Bird"
 ZONED: Final = {"task": "succeed", "payload": {"edition": 7}, "overlap": "allow"}
 EDITED: Final = ("edited-1", "edited-2", "edited-3")
@@ -86,11 +86,11 @@ class FaultRun:
         self._proxies: list[Proxy] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._began = 0.0
-        # Called with every fault and every second: the seconds that are over, and an event or an empty text.
+        # Called with every fault and every second: the elapsed seconds, and an event or an empty text.
         self.on_progress: Callable[[float, str], None] = lambda _seconds, _event: None
 
     async def run(self) -> Report:
-        """Follow the plan, let all runs end, and judge."""
+        """Follow the plan, wait for the last runs, and judge."""
         async with AsyncExitStack() as stack:
             stack.callback(self.fleet.close)
             stack.enter_context(zones_of(self._zones))
@@ -116,7 +116,7 @@ class FaultRun:
             async with _background([self._supervise(), *(editor.work(0.5) for editor in editors)]):
                 await self._follow_plan()
             calm = await self._calm_down()
-            await self._settle(client)
+            await self._finish_runs(client)
             verdict, lateness = await self._judge(store, since, calm)
             return Report(
                 self.seed,
@@ -141,7 +141,7 @@ class FaultRun:
             url += ("&" if "?" in url else "?") + QUICK
         environment = {"PYTHONTZPATH": str(self._zones)} if slot >= SLOTS // 2 else {}
         if self._clock is not None and slot == SLOTS - 1:
-            # Its clock is hours ahead, which must change nothing.
+            # Its clock is hours ahead, which must have no effect.
             environment |= self._clock.environment
         if environment:
             return self.fleet.spawn(url=url, environment=environment, **SETUP)
@@ -167,8 +167,8 @@ class FaultRun:
         await asyncio.gather(*self._tasks)
 
     async def _sleep_until(self, at: float) -> None:
-        while (left := self._began + at - time.monotonic()) > 0:
-            await asyncio.sleep(min(1.0, left))
+        while (remaining := self._began + at - time.monotonic()) > 0:
+            await asyncio.sleep(min(1.0, remaining))
             self.on_progress(time.monotonic() - self._began, "")
 
     async def _inflict(self, fault: Fault) -> None:
@@ -235,7 +235,7 @@ class FaultRun:
                 os.kill(pid, signal.SIGCONT)
 
     async def _backends(self) -> list[int]:
-        """The server's processes that serve workers; none while it cannot be queried."""
+        """The server's processes for workers; none while it cannot be queried."""
         import psycopg
 
         with suppress(psycopg.Error):
@@ -273,39 +273,39 @@ class FaultRun:
             connection.close()
 
     async def _calm_down(self) -> tuple[float, float]:
-        """End all faults; an interval without any."""
+        """End all faults; returns an interval without faults."""
         self.on_progress(self.seconds, "calm")
         for proxy in self._proxies:
             proxy.heal()
         self._slots.thaw()
         self._slots.fill()
-        # Until statements without a response time out, and the leases of lost workers have expired.
+        # Wait until statements without a response time out, and the leases of lost workers have expired.
         await asyncio.sleep(3 * LEASE)
         begins = time.time()
         await asyncio.sleep(2 * LEASE)
         return begins, time.time()
 
-    async def _settle(self, client: Client) -> None:
+    async def _finish_runs(self, client: Client) -> None:
         """Pause all schedules, and wait until all runs are final."""
-        self.on_progress(self.seconds, "coming to rest")
+        self.on_progress(self.seconds, "waiting for the last runs")
         for row in await client.schedules.list(limit=1_000):
             if row.schedule.state == "active":
                 with suppress(TickbirdError):
                     await client.schedules.pause(row.schedule.name, actor=ACTOR)
 
-        async def is_settled() -> bool:
+        async def all_final() -> bool:
             with suppress(StoreError):
                 runs = await client.runs.list(limit=1_000)
                 return all(run.status in FINAL for run in runs)
             return False
 
         with suppress(TimeoutError):
-            await until(is_settled, 60.0)
+            await until(all_final, 60.0)
 
 
 @asynccontextmanager
 async def _background(work: list[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    """Run coroutines meanwhile; what they raise is raised at the end."""
+    """Run coroutines in the background; raises their errors at the end."""
     tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:
         yield

@@ -26,7 +26,7 @@ class Fleet(proof.Fleet):
     """`with Fleet(url, folder) as fleet:` the worker processes of one test; none outlives it."""
 
     def start(self, *, url: str | None = None, **setup: Any) -> Member:
-        """Start a worker, perhaps with another URL of the same store."""
+        """Start a worker, optionally with another URL of the same store."""
         return self.fork(run_worker, self._setup(url, setup))
 
     def fork(self, target: Callable[[S], None], setup: S) -> Member:
@@ -76,7 +76,7 @@ class Fleet(proof.Fleet):
         return sum(entry.tick is not None for entry in self.entries("done"))
 
     def create_file(self, name: str) -> None:
-        """Let runs of `wait_for_file` go on."""
+        """Let runs of `wait_for_file` continue."""
         (self.folder / name).touch()
 
     def __enter__(self) -> Self:
@@ -106,7 +106,7 @@ def _sys_path() -> str:
 
 @contextmanager
 def _python_path() -> Iterator[None]:
-    """Let the fork server, which starts with the first process, import from where this process does."""
+    """Let the fork server, which starts with the first process, import from the same paths as this process."""
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = _sys_path()
     try:

@@ -1,5 +1,5 @@
-"""The error of a fault that this machine cannot make."""
+"""The error for a fault that this machine cannot inject."""
 
 
 class MissingRequirement(RuntimeError):
-    """A program or a permission that a fault needs is missing; the message says which."""
+    """A program or a permission that a fault needs is missing; the message names it."""

@@ -34,7 +34,7 @@ class Cable:
 
     @property
     def prefix(self) -> tuple[str, ...]:
-        """The arguments before a command that is to run in the namespace."""
+        """The arguments before a command that runs in the namespace."""
         return "ip", "netns", "exec", self._name
 
     def pull(self) -> None:
@@ -46,7 +46,7 @@ class Cable:
         self._ip("link", "set", self._near, "up")
 
     def close(self) -> None:
-        """Remove it; processes that are still in it have no network."""
+        """Remove it; processes that are still in it lose their network."""
         for arguments in (("link", "del", self._near), ("netns", "del", self._name)):
             subprocess.run(["ip", *arguments], capture_output=True, check=False)
 
@@ -60,5 +60,5 @@ class Cable:
         done = subprocess.run(["ip", *arguments], capture_output=True, text=True, check=False)
         if done.returncode:
             raise MissingRequirement(
-                f"a network namespace cannot be made: ip {' '.join(arguments)}: {done.stderr.strip()}"
+                f"a network namespace cannot be created: ip {' '.join(arguments)}: {done.stderr.strip()}"
             )

@@ -1,4 +1,4 @@
-"""A proxy before a PostgreSQL server that delays, breaks or swallows traffic, or plays a trick on one statement."""
+"""A proxy in front of a PostgreSQL server: it delays, breaks or drops traffic, or injects a fault into a statement."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ class Rule:
     count: int = 1
 
     def fits(self, statement: str) -> bool:
-        """Does it apply to this statement?"""
         return statement.strip() == self.text if self.text == "COMMIT" else self.text in statement
 
 
@@ -60,7 +59,7 @@ class Proxy:
         self._rules: list[Rule] = []
         # Seconds that every message is delayed, in each direction.
         self.delay = 0.0
-        # How many statements a trick was played on, and how many of them are held now.
+        # The number of statements with an injected fault, and the number of those that are held now.
         self.tricks = 0
         self.held = 0
         self.port = 0
@@ -88,7 +87,7 @@ class Proxy:
         self._loop.close()
 
     def cut(self) -> int:
-        """Break all connections; how many there were."""
+        """Break all connections; returns their number."""
         return self._call(self._cut)
 
     def swallow(self) -> None:
@@ -96,11 +95,11 @@ class Proxy:
         self._call(self._swallow)
 
     def heal(self) -> None:
-        """Forward everything again, without delay and tricks; held statements go on."""
+        """Forward everything again, without delay and faults; held statements continue."""
         self._call(self._heal)
 
     def trick(self, text: str, trick: Trick, count: int = 1) -> None:
-        """Play a trick on the next statements that contain a text; "COMMIT" means the command alone."""
+        """Inject a fault into the next statements that contain a text; "COMMIT" means only the command."""
         rule = Rule(text, trick, count)
         self._loop.call_soon_threadsafe(self._rules.append, rule)
 
@@ -160,7 +159,7 @@ class Proxy:
             line.break_off()
 
     async def _forward_requests(self, line: _Line, reader: asyncio.StreamReader) -> None:
-        """Forward what a client sends, message by message."""
+        """Forward messages of a client one by one."""
         statements = Statements()
         while data := await reader.read(65_536):
             await self._pass()
@@ -180,7 +179,7 @@ class Proxy:
         return rule
 
     async def _play(self, line: _Line, rule: Rule, message: bytes) -> bool:
-        """Play a trick on a statement; False if the connection must end."""
+        """Inject a fault into a statement; False if the connection must end."""
         self.tricks += 1
         if rule.trick == "hold":
             self.held += 1
@@ -192,14 +191,13 @@ class Proxy:
         if rule.trick == "unanswered":
             line.mute = True
             line.far.write(message)
-            # The client may be in the middle of a pipeline: what follows belongs to the same request.
+            # The client may be in the middle of a pipeline: the following messages belong to the same request.
             with suppress(TimeoutError):
                 async with asyncio.timeout(5.0):
                     await line.responses.complete.wait()
         return False
 
     async def _forward_responses(self, line: _Line, reader: asyncio.StreamReader) -> None:
-        """Forward what the server sends."""
         with suppress(OSError):
             while data := await reader.read(65_536):
                 await self._pass()
@@ -211,7 +209,7 @@ class Proxy:
         line.near.transport.abort()
 
     async def _pass(self) -> None:
-        """Wait for the delay, and until traffic is not swallowed."""
+        """Wait for the delay, and until traffic is forwarded."""
         if self.delay:
             await asyncio.sleep(self.delay)
         await self._flowing.wait()

@@ -1,4 +1,4 @@
-"""A database that refuses writes for a while: triggers that raise as long as a row says so."""
+"""A database that refuses writes for a while: triggers that raise while a row requests it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Refusals:
         self._active: Counter[str] = Counter()
 
     async def install(self) -> None:
-        """Make the triggers in a migrated store."""
+        """Create the triggers in a migrated store."""
         await asyncio.to_thread(self._execute, _POSTGRES if self._path is None else _SQLITE)
 
     async def refuse(self, kind: str, seconds: float) -> None:

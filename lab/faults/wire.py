@@ -1,4 +1,4 @@
-"""PostgreSQL's wire protocol, as far as needed to see which statement a client executes, and the end of a response."""
+"""PostgreSQL's wire protocol, as far as needed to see the statements of a client, and the end of a response."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _VERSION_3 = 3
 
 @dataclass
 class Statements:
-    """Splits what a client sends into messages, and finds the statements that they execute."""
+    """Splits the data of a client into messages, and finds the statements that they execute."""
 
     _rest: bytes = b""
     _started: bool = False
@@ -56,7 +56,7 @@ def _text(body: bytes, index: int) -> str:
 
 @dataclass
 class Responses:
-    """Finds the end of a response in what a server sends."""
+    """Finds the end of a response in the data of a server."""
 
     complete: asyncio.Event = field(default_factory=asyncio.Event)
     _rest: bytes = b""

@@ -18,7 +18,7 @@ from tickbird.proof.journal import Journal
 
 @dataclass(frozen=True, kw_only=True)
 class Setup(worker.Setup):
-    """How one worker process is started."""
+    """The setup of one worker process."""
 
     # Schedules that its code declares: name and seconds between ticks.
     declares: tuple[tuple[str, int], ...] = ()
@@ -28,7 +28,7 @@ class Setup(worker.Setup):
     die_before_commit_of: str = ""
 
     def engine_options(self) -> EngineOptions:
-        """With the roles of the worker."""
+        """The options, with the roles of the worker."""
         return EngineOptions(
             plan=self.plan,
             execute=self.execute,
@@ -40,7 +40,7 @@ class Setup(worker.Setup):
 
 
 def run_worker(setup: Setup) -> None:
-    """Be a worker until SIGTERM."""
+    """Run a worker until SIGTERM."""
     journal = worker.open_journal(setup)
     if setup.die_before_commit_of:
         die_before_commit_of(setup.die_before_commit_of)

@@ -9,6 +9,6 @@ __all__ = ["Record", "Violation", "simulate"]
 
 
 def simulate(seed: int) -> tuple[Record, list[Violation]]:
-    """Play a seed; what happened, and which promises were broken."""
+    """Play a seed; returns the record and the broken promises."""
     record = World(seed).run()
     return record, Checker(record).check()

@@ -10,15 +10,16 @@ from lab.simulation.seeds import play_all, replay
 
 
 def main() -> int:
-    """Parse and play."""
     parser = argparse.ArgumentParser(prog="./dev simulation", description=__doc__)
-    parser.add_argument("--seeds", type=int, metavar="N", help="play so many seeds")
-    parser.add_argument("--seed", type=int, metavar="S", help="with --seeds: begin here; alone: replay it with a trace")
+    parser.add_argument("--seeds", type=int, metavar="N", help="number of seeds to play")
+    parser.add_argument(
+        "--seed", type=int, metavar="S", help="with --seeds: the first seed; alone: replay this seed with a trace"
+    )
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="P")
     options = parser.parse_args()
     if options.seeds is None:
         if options.seed is None:
-            parser.error("give --seeds N, or --seed S to replay one")
+            parser.error("pass --seeds N, or --seed S to replay one seed")
         return replay(options.seed)
     return play_all(options.seed or 0, options.seeds, options.processes)
 

@@ -13,25 +13,25 @@ if TYPE_CHECKING:
 
 
 class Backfills:
-    """Follows what people ask for, and what they take back."""
+    """Follows created and cancelled backfills."""
 
     def __init__(self, checker: Checker) -> None:
         self._checker = checker
-        # How many runs of each may go on at once.
+        # The maximum of active runs of each.
         self.concurrency: dict[int, int] = {}
 
     def check_runs(self, call: Call, schedule: Watched, planned: list[RunRow], runs: list[RunRow]) -> None:
-        """The new runs of a backfill, beside those of ticks that were due."""
+        """Check the new runs of a backfill, created in the same call as runs of due ticks."""
         new: Any = call.args[2]
-        taken = {run.scheduled_for for run in planned}
+        planned_ticks = {run.scheduled_for for run in planned}
         decided = (self._checker.cursors[schedule.id].planned_until or 0) // MICROS
-        # A tick whose run may have been pruned does not run again.
+        # A tick whose run may have been pruned must not run again.
         after = max(new.first - 1, self._checker.pruned[schedule.id] // MICROS)
         expected = [
             tick
             for tick in schedule.spec.ticks(after + 1, min(new.last, decided))
             if not schedule.spec.excludes(tick)
-            and tick * MICROS not in taken
+            and tick * MICROS not in planned_ticks
             and not self._checker.lifecycle.has_run(schedule.id, tick * MICROS)
         ]
         if new.order == "newest":
@@ -48,7 +48,7 @@ class Backfills:
                 self._broken(f"run {run.id} is due at {run.due_at} and must start by {run.start_by}")
 
     def cancelled(self, call: Call) -> None:
-        """Nothing of it is to start any more."""
+        """None of its runs may start any more."""
         for run in self._checker.lifecycle.runs.values():
             if run.backfill_id == call.args[1] and run.status in ("waiting", "queued"):
                 self._broken(f"run {run.id} is {run.status} though its backfill was cancelled")

@@ -29,7 +29,7 @@ TICKING = ("schedule", "catch_up")
 
 @dataclass(frozen=True)
 class Violation:
-    """A promise that was broken, and where."""
+    """A broken promise, and its call."""
 
     promise: str
     call: int
@@ -37,21 +37,21 @@ class Violation:
 
 
 class Checker:
-    """Follows runs, skips and cursors through their history beside its own idea of what must happen."""
+    """Follows runs, skips and cursors through their history, and compares them with its own model."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
         self.violations: list[Violation] = []
         self.call = record.calls[0] if record.calls else None
-        # The store's clock in the call that is looked at, in microseconds.
+        # The store's clock in the current call, in microseconds.
         self.now = 0
         self.schedules: dict[int, Watched] = {}
         self.skips: dict[int, SkipRow] = {}
         self.cursors: dict[int, CursorRow] = {}
-        # In one call: the runs that new ones replace, and those that are asked to stop.
+        # In one call: the runs that new ones replace, and those that get a stop request.
         self._replaced: set[int] = set()
         self._stopped: set[int] = set()
-        # The newest tick of each schedule of which a run or skip was pruned, in microseconds.
+        # The newest tick of each schedule whose run or skip was pruned, in microseconds.
         self.pruned: dict[int, int] = defaultdict(int)
         self.backfills = Backfills(self)
         self.held = HeldRuns(self)
@@ -61,16 +61,15 @@ class Checker:
         self.deploys = Deploys(self)
         self.clocks = Clocks(self)
         heartbeat = record.scenario.heartbeat
-        # Who was frozen or cut off learns of a jump only when faults end.
-        held = HOLD_TIME + POLL_TIME if record.jumps else 0.0
-        self.undisturbed_from = record.calm_from + max(2 * heartbeat, held + heartbeat)
+        # A worker that was frozen or disconnected learns of a jump only when faults end.
+        standby_time = HOLD_TIME + POLL_TIME if record.jumps else 0.0
+        self.undisturbed_from = record.calm_from + max(2 * heartbeat, standby_time + heartbeat)
 
     def broken(self, promise: str, text: str) -> None:
-        """Note a violation in the call that is looked at."""
+        """Record a violation in the current call."""
         self.violations.append(Violation(promise, self.call.number if self.call else 0, text))
 
     def check(self) -> list[Violation]:
-        """All violations."""
         by_call: dict[int, list[Event]] = defaultdict(list)
         for event in self.record.events:
             by_call[event.call].append(event)
@@ -81,15 +80,15 @@ class Checker:
             self.now = start + (call.now - begin) // timedelta(microseconds=1)
             if call.error:
                 if by_call.get(call.number):
-                    self.broken("I4", f"{call.verb} was refused and yet changed rows")
+                    self.broken("I4", f"{call.verb} was refused but changed rows")
                 continue
             self.deploys.see(call)
             self._see(call, by_call.get(call.number, []))
             self.clocks.see(call, changed=call.number in by_call)
         self.lifecycle.at_end()
         self.deploys.at_end()
-        if not self.record.settled:
-            self.broken("I6", "runs do not come to an end though nothing disturbs them")
+        if not self.record.finished:
+            self.broken("I6", "runs do not end although there are no faults")
         for error in self.record.errors:
             self.broken("engine", error)
         return self.violations
@@ -118,7 +117,9 @@ class Checker:
                 if schedule.id in new_runs or schedule.id in skipped or is_due:
                     self._plan(schedule, new_runs, skipped)
             if call.refused and call.at > self.undisturbed_from:
-                self.broken("I5", f"schedules {sorted(call.refused)} are left out though nothing refuses them")
+                self.broken(
+                    "I5", f"schedules {sorted(call.refused)} are left out although the database does not refuse them"
+                )
         elif new_runs or skipped:
             self.broken("I4", f"{call.verb} decided ticks")
         for schedule_id in {**new_runs, **skipped}:
@@ -135,16 +136,16 @@ class Checker:
         elif call.verb == "schedules.change" and getattr(call.args[2], "cancel_runs", False):
             for run in self.lifecycle.active[call.result.schedule.id].values():
                 if run.status != "running":
-                    self.broken("states", f"run {run.id} is {run.status} though it was cancelled with its schedule")
+                    self.broken("states", f"run {run.id} is {run.status} although it was cancelled with its schedule")
 
     def _see_cursor(self, call: Call, row: CursorRow) -> None:
-        """It goes back only where a grid ends, to that instant and not before it."""
+        """It moves back only if a grid ends, exactly to that instant."""
         old = self.cursors.get(row.schedule_id)
         self.cursors[row.schedule_id] = row
         ends = call.verb == "schedules.change" and isinstance(call.args[2], Create | Update | SyncFromCode | Delete)
         restarts = ends and row.planned_until == self.now // MICROS * MICROS
         if old is not None and (row.planned_until or 0) < (old.planned_until or 0) and not restarts:
-            self.broken("I1", f"the cursor of schedule {row.schedule_id} went back")
+            self.broken("I1", f"the cursor of schedule {row.schedule_id} moved back")
 
     def _see_skip(self, event: Event, row: SkipRow, skipped: dict[int, list[tuple[SkipRow, int]]]) -> None:
         if event.change == "insert":
@@ -153,7 +154,7 @@ class Checker:
         elif event.change == "update":
             old = self.skips[row.id]
             if _without_end(old) != _without_end(row):
-                self.broken("I3", f"skip {row.id} became another one")
+                self.broken("I3", f"skip {row.id} changed its identity")
             added = row._replace(ticks=row.ticks - old.ticks)
             skipped[row.schedule_id].append((added, old.last_at // MICROS))
             self.skips[row.id] = row
@@ -169,7 +170,7 @@ class Checker:
         self._compare(schedule, expected, runs, skipped.pop(schedule.id, []))
 
     def _expected(self, schedule: Watched) -> list[TickDecision]:
-        """What becomes of its due ticks, with the runs that are active before this call."""
+        """The expected decisions about its due ticks, given the runs that are active before this call."""
         active = [
             Run(run.id, run.status, run.origin in TICKING, awaits=run.lane == AWAITING)
             for run in self.lifecycle.active_runs(schedule.id)
@@ -182,18 +183,18 @@ class Checker:
         return list(planned.decisions)
 
     def _check_replaced(self) -> None:
-        """Exactly the runs that had to be replaced were cancelled, or asked to stop."""
+        """Exactly the runs that had to be replaced were cancelled, or got a stop request."""
         replaced = self.lifecycle.replaced
         if replaced != self._replaced:
             self.broken("I10", f"runs {sorted(replaced)} were replaced, not {sorted(self._replaced)}")
         for run_id in self._stopped:
             if self.lifecycle.runs[run_id].cancel_requested_at is None:
-                self.broken("I10", f"run {run_id} goes on though another one replaces it")
+                self.broken("I10", f"run {run_id} continues although another one replaces it")
 
     def _compare(
         self, schedule: Watched, expected: list[TickDecision], runs: list[RunRow], skips: list[tuple[SkipRow, int]]
     ) -> None:
-        """What was decided in one look, against what had to be."""
+        """Compare the decisions of one call with the expected ones."""
         if not (expected or runs or skips):
             return
         numbers = {run.id: -number for number, run in enumerate(runs, 1)}
@@ -219,7 +220,7 @@ class Checker:
             self._compare_tick(schedule, tick, by_tick.get(tick), actual.get(tick))
 
     def _check_lateness(self, schedule: Watched, run: RunRow, turn: int) -> None:
-        """A while after the last fault every tick is planned when it is due, not at some later look."""
+        """Some time after the last fault, every tick is planned when it is due, not later."""
         assert self.call is not None
         heartbeat = self.record.scenario.heartbeat
         undisturbed = self.call.at > self.undisturbed_from and self.call.verb == "planning.plan_due"
@@ -254,15 +255,15 @@ class Checker:
     def _fits(self, schedule: Watched, expected: TickDecision, actual: TickDecision) -> bool:
         expected = replace(expected, awaits=_AWAITS if expected.awaits else (), override=None)
         if schedule.spec.concurrency_key is not None and expected.status == "queued":
-            # Whether its key had room is looked at where all runs of the key are.
+            # Another check, with all runs of the key, decides whether the key had a free slot.
             expected = replace(expected, status=actual.status)
         return expected == actual
 
     # Changes
 
     def _see_backfill(self, call: Call, new_runs: Any, skipped: Any) -> None:
-        """What is due is planned first; then runs are made of what was decided."""
-        schedule = next(one for one in self.schedules.values() if one.name == call.args[1])
+        """Due ticks are planned first; then runs are created for decided ticks."""
+        schedule = next(schedule for schedule in self.schedules.values() if schedule.name == call.args[1])
         runs = new_runs.pop(schedule.id, [])
         planned = [run for run in runs if run.origin != "backfill"]
         self._compare(schedule, self._expected(schedule), planned, skipped.pop(schedule.id, []))
@@ -281,7 +282,7 @@ class Checker:
         first = [pair for pair in mine_skips if pair[0].revision in specs and pair[0].reason not in _OF_CHANGES]
         rest = [pair for pair in mine_skips if pair not in first]
         if not isinstance(command, Resume) and rest:
-            # A pause that ran out is planned, not commanded.
+            # The planner, not a command, ends a pause that has expired.
             over = [
                 pair for pair in rest if pair[0].reason == "paused" and any(d.outcome == "paused" for d in expected)
             ]
@@ -289,7 +290,7 @@ class Checker:
         if schedule is not None:
             self._compare(schedule, expected, planned, first)
         elif planned:
-            self.broken("I2", f"a new schedule ran at once: {planned}")
+            self.broken("I2", f"a new schedule was run at once: {planned}")
         if schedule is None:
             spec = self.record.scenario.specs[command.definition.payload["spec"]]
             schedule = self.schedules[stored.id] = Watched(stored.name, spec, id=stored.id)
@@ -302,7 +303,7 @@ class Checker:
         if any(run.revision != stored.revision for run in manual if run.retry_of is None):
             self.broken("I15", f"{schedule.name}: a manual run uses an old revision: {manual}")
         if len(manual) > isinstance(command, Trigger | Create):
-            self.broken("I2", f"{type(command).__name__} made runs: {manual}")
+            self.broken("I2", f"{type(command).__name__} created runs: {manual}")
         if schedule.revision != stored.revision:
             self.broken("I15", f"{schedule.name} is at revision {stored.revision}, not {schedule.revision}")
         self._compare(schedule, passed_over, [], rest)
@@ -314,7 +315,7 @@ class Checker:
             self.broken("states", f"{schedule.name} is {stored.state}, not {schedule.state}")
 
     def _apply(self, call: Call, schedule: Watched, command: Any) -> list[TickDecision]:
-        """Change the schedule as a command must; the skips that it records. CommandRefused."""
+        """Apply a command to the model; returns the skips that it records. CommandRefused."""
         now = self.now / MICROS
         match command:
             case Create() | SyncFromCode():
@@ -344,18 +345,18 @@ class Checker:
         return []
 
 
-# Seconds that planning may take when nothing is in its way.
+# Seconds that planning may take without faults.
 _PROMPT = 0.5
-# Skips that a command writes itself, beside what was due before it.
+# Skips that a command writes, in addition to those of due ticks.
 _OF_CHANGES = ("paused", "edited", "deleted")
 
 
 def _without_end(skip: SkipRow) -> SkipRow:
-    """A skip without what may change when it grows."""
+    """A skip without the fields that change when it is extended."""
     return skip._replace(last_at=0, ticks=0)
 
 
-# Rows show that a run waits for another schedule, but not for which.
+# Rows show that a run waits for another schedule, but not the schedule.
 _AWAITS = (("", 0, 0),)
 
 
@@ -369,7 +370,7 @@ def _decision(run: RunRow) -> TickDecision:
         run.scheduled_for // MICROS,
         "run",
         origin=run.origin,
-        # A run that is leased as it is created is as good as queued; the lease is checked elsewhere.
+        # A run that is leased when it is created counts as queued; the lease is checked elsewhere.
         status="queued" if run.status == "running" else run.status,
         due_at=run.due_at // MICROS,
         start_by=None if run.start_by is None else run.start_by // MICROS,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Awaited:
-    """A schedule that must succeed between two instants (in microseconds), so that a run may go."""
+    """A schedule that must succeed between two instants (in microseconds) before a run may start."""
 
     schedule_id: int
     since: int
@@ -24,7 +24,7 @@ class Awaited:
 
 
 class Dependencies:
-    """Follows when schedules succeeded, and what each run waits for."""
+    """Follows the successes of schedules, and the dependencies of each run."""
 
     def __init__(self, checker: Checker) -> None:
         self._checker = checker
@@ -33,13 +33,13 @@ class Dependencies:
         self._succeeded: set[int] = set()
 
     def successes(self, schedule: Watched) -> dict[str, int | None]:
-        """When the schedules that it depends on last succeeded, as far as they exist; in seconds."""
+        """The last successes of its existing dependencies, in seconds."""
         others = [self._named(name) for name, _, _ in schedule.spec.depends_on]
         lasts = {other.name: self._last.get(other.id) for other in others if other is not None}
         return {name: None if last is None else last // MICROS for name, last in lasts.items()}
 
     def planned(self, run: RunRow, decision: TickDecision) -> None:
-        """A new run of a tick, and what it has to wait for."""
+        """Record a new run of a tick, and its dependencies."""
         awaits = []
         for name, since, until in decision.awaits:
             if (other := self._named(name)) is not None:
@@ -48,25 +48,28 @@ class Dependencies:
             self._awaits[run.id] = awaits
 
     def see(self, old: RunRow | None, new: RunRow) -> None:
-        """A run was changed."""
         if new.status == "succeeded" and (old is None or old.status != "succeeded") and new.schedule_id is not None:
             self._last[new.schedule_id] = max(self._last.get(new.schedule_id, 0), new.finished_at or 0)
             self._succeeded.add(new.schedule_id)
 
     def check(self, call: Call) -> None:
-        """After a call, a run waits if and only if it has something to wait for."""
+        """After a call, a run waits if and only if a dependency is open."""
         now = self._checker.now
         for run_id in list(self._awaits):
             awaits = self._awaits[run_id]
             if self._succeeded:
-                awaits = [one for one in awaits if one.schedule_id not in self._succeeded or not _comes(one, now)]
+                awaits = [
+                    awaited
+                    for awaited in awaits
+                    if awaited.schedule_id not in self._succeeded or not _comes(awaited, now)
+                ]
                 self._awaits[run_id] = awaits
             run = self._checker.lifecycle.runs.get(run_id)
             waits = run is not None and run.status == "waiting" and run.lane == AWAITING
             if waits and not awaits:
-                self._broken(f"run {run_id} waits for another schedule though all have succeeded")
+                self._broken(f"run {run_id} waits for another schedule although all have succeeded")
             if waits and call.verb == "leases.rescue" and call.believed and self.is_too_late(run_id):
-                self._broken(f"run {run_id} still waits for another schedule though it is too late")
+                self._broken(f"run {run_id} still waits for another schedule although it is too late")
             if not waits:
                 if awaits and run is not None and run.status != "cancelled":
                     self._broken(f"run {run_id} does not wait for {awaits}")
@@ -74,11 +77,11 @@ class Dependencies:
         self._succeeded.clear()
 
     def is_too_late(self, run_id: int) -> bool:
-        """Has the time passed in which what a run waits for had to come?"""
-        return any(one.until < self._checker.now for one in self._awaits.get(run_id, ()))
+        """True if the time for a dependency of a run has passed."""
+        return any(awaited.until < self._checker.now for awaited in self._awaits.get(run_id, ()))
 
     def defined(self, schedule: Watched) -> None:
-        """A definition was accepted: what it names exists, and nothing waits for itself."""
+        """A definition was accepted: its dependencies exist, and there is no cycle."""
         ways = [name for name, _, _ in schedule.spec.depends_on]
         visited: set[str] = set()
         while ways:
@@ -96,16 +99,20 @@ class Dependencies:
         """A schedule was deleted: no other depends on it."""
         for schedule in self._checker.schedules.values():
             if schedule.state != "deleted" and any(name == gone.name for name, _, _ in schedule.spec.depends_on):
-                self._broken(f"{gone.name} was deleted though {schedule.name} depends on it")
+                self._broken(f"{gone.name} was deleted although {schedule.name} depends on it")
 
     def _named(self, name: str) -> Watched | None:
-        matches = (one for one in self._checker.schedules.values() if one.name == name and one.state != "deleted")
+        matches = (
+            schedule
+            for schedule in self._checker.schedules.values()
+            if schedule.name == name and schedule.state != "deleted"
+        )
         return next(matches, None)
 
     def _broken(self, text: str) -> None:
         self._checker.broken("dependencies", text)
 
 
-def _comes(one: Awaited, now: int) -> bool:
-    """Is a success at this instant the one that is waited for?"""
-    return one.since <= now <= one.until
+def _comes(awaited: Awaited, now: int) -> bool:
+    """True if a success at this instant meets the dependency."""
+    return awaited.since <= now <= awaited.until

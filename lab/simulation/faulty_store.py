@@ -1,4 +1,4 @@
-"""The store as a simulated process reaches it: every call may be late or fail, or the process may crash in it."""
+"""The store for a simulated process: every call may be late or fail, or the process may crash in it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TIMED = frozenset(
 
 
 def _unreachable(when: str) -> StoreUnavailableError:
-    return StoreUnavailableError(f"the store is out of reach ({when});", hint="this is a simulation.")
+    return StoreUnavailableError(f"the store cannot be reached ({when}).", hint="This is a simulation.")
 
 
 class FaultyStore:
@@ -59,12 +59,12 @@ class FaultyStore:
     async def _call(self, verb: str, *args: Any, **options: Any) -> Any:
         host, world = self._host, self._world
         if host.loop.dead:
-            raise _unreachable("the process is dead")
+            raise _unreachable("the process has ended")
         called_at = world.elapsed
         fault = world.draw_fault(mortal=host.mortal)
         await self._wait()
         if world.store_is_down or host.cut_off or fault == "fail before":
-            # As in a black hole: the time-out is what tells. It also keeps a long outage from being millions of calls.
+            # Packets are dropped, so only a timeout shows the fault; it also limits the calls of a long outage.
             await asyncio.sleep(world.chance.random() * world.scenario.heartbeat)
             raise _unreachable("before")
         if fault == "crash before":
@@ -74,12 +74,12 @@ class FaultyStore:
         call = await world.perform(host.id, verb, args, options)
         call.there = call.at - called_at
         if world.calm:
-            # What was to befall it came too late.
+            # The fault would come too late.
             fault = ""
         if fault == "crash after":
             await self._crash(f"crashes after {verb}")
         if fault == "fail after":
-            world.note(host.id, f"the answer to {verb} is lost")
+            world.note(host.id, f"the response to {verb} is lost")
             raise _unreachable("after")
         if fault == "freeze after":
             await self._freeze(verb, "after")
@@ -104,7 +104,7 @@ class FaultyStore:
 
     @asynccontextmanager
     async def wakeups(self) -> AsyncIterator[Any]:
-        """Wakes as the world decides; some get lost."""
+        """Yields as the world decides; some wake-ups get lost."""
         if self._world.store_is_down or self._host.cut_off:
             await asyncio.sleep(self._world.chance.random() * self._world.scenario.heartbeat)
             raise _unreachable("listening")

@@ -27,13 +27,13 @@ class HeldRuns:
         return [active[run_id] for run_id in sorted(active) if is_held(active[run_id])]
 
     def before(self, call: Call) -> None:
-        """Keep the held runs before a decision."""
+        """Record the held runs before a decision."""
         for schedule in self._checker.schedules.values():
             if schedule.name == call.args[1]:
                 self._before = self.of_schedule(schedule.id)
 
     def after(self, call: Call) -> None:
-        """The oldest are decided, as many as were named, and no others."""
+        """Exactly the oldest ones are decided, in the requested number."""
         decision, now = call.args[2], self._checker.now
         count = len(self._before) if decision.count is None else min(decision.count, len(self._before))
         if call.result != count:
@@ -42,7 +42,7 @@ class HeldRuns:
             new = self._checker.lifecycle.runs[old.id]
             if index >= count:
                 if not is_held(new):
-                    self._broken(f"run {old.id} is not held any more, though {count} older ones were meant")
+                    self._broken(f"run {old.id} is not held any more, although {count} older ones were requested")
             elif not isinstance(decision, Release):
                 if (new.status, new.reason) != ("cancelled", "dropped"):
                     self._broken(f"run {old.id} was dropped and is {new.status}: {new.reason}")
@@ -56,5 +56,5 @@ class HeldRuns:
 
 
 def is_held(run: RunRow) -> bool:
-    """Does it wait for a person?"""
+    """True if it waits for an operator."""
     return run.status == "waiting" and run.lane == HELD

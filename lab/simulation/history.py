@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 MICROS = 1_000_000
-# Where a run waits: for another schedule, for room among the others, for its turn in a backfill, or for a person.
+# The lanes of waiting runs: for another schedule, for a slot, for its turn in a backfill, or for an operator.
 AWAITING, USUAL, BACKFILL, HELD = -1, 0, 1, 2
 
 _RUN = (
@@ -81,7 +81,7 @@ class CursorRow(NamedTuple):
 
 
 class Event(NamedTuple):
-    """One changed row: in which store call, how, and what it is now (or was, when deleted)."""
+    """One changed row: its store call, the kind of change, and its new values (old ones if deleted)."""
 
     call: int
     change: str
@@ -104,7 +104,7 @@ _STATEMENTS = _watch("runs", _RUN) + _watch("skips", _SKIP) + _watch("cursors", 
 
 
 def watch(db: sqlite3.Connection, current_call: Callable[[], int]) -> None:
-    """Begin to record; what is rolled back leaves no trace here either."""
+    """Start recording; rolled-back changes are not recorded."""
     position = 0
 
     def next_position() -> int:
@@ -121,7 +121,7 @@ def watch(db: sqlite3.Connection, current_call: Callable[[], int]) -> None:
 
 
 def read_history(db: sqlite3.Connection) -> list[Event]:
-    """Every change in order."""
+    """Every change, in order."""
     events: list[tuple[int, Event]] = []
     kinds: tuple[tuple[str, Any], ...] = (("runs", RunRow), ("skips", SkipRow), ("cursors", CursorRow))
     for table, kind in kinds:

@@ -26,17 +26,17 @@ APP = "shop"
 
 
 class HostClock:
-    """A worker's own steady clock; what time it is only the store says."""
+    """A worker's monotonic clock; only the store knows the time."""
 
     def __init__(self, loop: SimulatedLoop) -> None:
         self._loop = loop
 
     def now(self) -> datetime | None:
-        """Every decision is made by the store's clock."""
+        """None: every decision uses the store's clock."""
         return None
 
     def monotonic(self) -> float:
-        """Goes on while the process is frozen."""
+        """Continues while the process is frozen."""
         return self._loop.time()
 
 
@@ -52,19 +52,18 @@ class Host:
         self.undisturbed = world.calm
         self.loop = new_loop(world.timeline)
         self.store = FaultyStore(self)
-        # Is the network between it and the store a black hole?
+        # True if packets between it and the store are dropped.
         self.cut_off = False
-        # Stretches of time in which it stood still.
+        # Intervals in which it was frozen.
         self.freezes: list[tuple[float, float]] = []
         self._engine: Engine | None = None
 
     @property
     def alive(self) -> bool:
-        """Has it neither crashed nor ended?"""
+        """True if it has neither crashed nor ended."""
         return not self.loop.dead
 
     def start(self) -> None:
-        """Begin to work."""
         self.world.note(self.id, f"starts with version {self.version}")
         self.loop.spawn(self._run())
 
@@ -103,7 +102,7 @@ class Host:
             threads=cast(Any, SimulatedThreads(self)),
             clock=HostClock(self.loop),
         )
-        # Every ten minutes is too often where a heartbeat comes once a day.
+        # Every ten minutes is too often if a heartbeat comes once a day.
         engine._prune = StepLoop("prune", self._prune_seldom(engine), 10.0 * scenario.heartbeat)
         self._engine = engine
         try:
@@ -120,19 +119,18 @@ class Host:
         return prune
 
     def drain(self) -> None:
-        """Ask it to end after what it is doing."""
+        """Request a drain."""
         self.world.note(self.id, "drains")
         if self._engine is not None:
             self._engine.drain()
         else:
-            self.crash("is killed before it began")
+            self.crash("is killed before it started")
 
     def crash(self, text: str = "is killed") -> None:
-        """Lose everything at once."""
         self.end(text)
 
     def end(self, text: str) -> None:
-        """The process is gone, and with it all that it was doing."""
+        """End the process with all its work."""
         if self.alive:
             self.world.note(self.id, text)
             self.world.journal.die(self.id, self.world.elapsed)
@@ -140,17 +138,17 @@ class Host:
             self.world.ended(self)
 
     def freeze(self, text: str = "") -> None:
-        """Stand still for a while, perhaps longer than a lease."""
+        """Freeze for a while, possibly longer than a lease."""
         world = self.world
         if self.loop.frozen or not self.alive:
             return
-        length = world.scenario.lease * world.chance.choice((0.1, 0.7, 1.5, 3.0)) * world.chance.uniform(0.3, 1.0)
-        world.note(self.id, f"freezes {text} for {length:.3f} s")
-        self.freezes.append((world.elapsed, world.elapsed + length))
+        duration = world.scenario.lease * world.chance.choice((0.1, 0.7, 1.5, 3.0)) * world.chance.uniform(0.3, 1.0)
+        world.note(self.id, f"freezes {text} for {duration:.3f} s")
+        self.freezes.append((world.elapsed, world.elapsed + duration))
         self.loop.freeze()
-        world.later(length, self._thaw)
+        world.later(duration, self._thaw)
 
     def _thaw(self) -> None:
         if self.alive and self.loop.frozen:
-            self.world.note(self.id, "goes on")
+            self.world.note(self.id, "continues")
             self.loop.thaw()

@@ -1,4 +1,4 @@
-"""Checks of runs: who may claim, renew and finish them, how often they are tried, and what their tasks did."""
+"""Checks of runs: their claims, renewals and finishes, their number of attempts, and the calls of their tasks."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _CANCELLERS = (
 
 
 class Lifecycle:
-    """All runs as the history has left them so far."""
+    """All runs in the state after the processed part of the history."""
 
     def __init__(self, checker: Checker) -> None:
         self._checker = checker
         self.runs: dict[int, RunRow] = {}
         self.active: dict[int, dict[int, RunRow]] = defaultdict(dict)
-        # The runs that the last call cancelled because new ones replace them.
+        # The runs that the last call cancelled because new ones replaced them.
         self.replaced: set[int] = set()
         self._ticks: dict[tuple[int, int], int] = {}
         self._claims: dict[tuple[int, int], tuple[str, float]] = {}
@@ -51,18 +51,18 @@ class Lifecycle:
             self._task_calls[key] = task_call
 
     def active_runs(self, schedule_id: int) -> list[RunRow]:
-        """The active runs of a schedule, oldest first; without those that wait aside."""
+        """The active runs of a schedule, oldest first; without backfills and held runs."""
         runs = self.active[schedule_id]
         return [
             runs[run_id] for run_id in sorted(runs) if runs[run_id].status != "waiting" or runs[run_id].lane <= USUAL
         ]
 
     def has_run(self, schedule_id: int, tick: int) -> bool:
-        """Does a tick have a run that is not pruned yet?"""
+        """True if a tick has a run that is not pruned."""
         return self._ticks.get((schedule_id, tick)) in self.runs
 
     def see(self, call: Call, events: list[Event]) -> None:
-        """The changes of one call, in order."""
+        """Process the changes of one call, in order."""
         self.replaced = set()
         for event in events:
             row = event.row
@@ -94,11 +94,10 @@ class Lifecycle:
         self._checker.rates.check(call)
 
     def broken(self, promise: str, text: str) -> None:
-        """Note a violation."""
         self._checker.broken(promise, text)
 
     def spec(self, run: RunRow) -> Spec | None:
-        """What a run was planned by, as far as it is known."""
+        """The spec that a run was planned with, if it is known."""
         schedule = self._checker.schedules.get(run.schedule_id or 0)
         return None if schedule is None or run.revision is None else schedule.specs.get(run.revision)
 
@@ -115,7 +114,7 @@ class Lifecycle:
             self.broken("I2", f"run {run.id} was planned before it was due")
         original = None if run.retry_of is None else self.runs.get(run.retry_of)
         if original is not None and _created_with(run) != _created_with(original):
-            self.broken("I17", f"run {run.id} repeats run {original.id} as {_created_with(run)}")
+            self.broken("I17", f"run {run.id} retries run {original.id} as {_created_with(run)}")
 
     def _changed(self, call: Call, old: RunRow, new: RunRow) -> None:
         now = self._checker.now
@@ -125,7 +124,7 @@ class Lifecycle:
             return
         step = (old.status, new.status)
         if is_held(old) and not is_held(new) and new.status != "cancelled" and call.verb != "held.resolve":
-            self.broken("held", f"run {old.id} was let go by {call.verb}")
+            self.broken("held", f"run {old.id} was released by {call.verb}")
         if step == ("queued", "running"):
             if call.verb != "leases.claim":
                 self.broken("I8", f"run {old.id} was started by {call.verb}")
@@ -144,36 +143,36 @@ class Lifecycle:
                 self.broken("I6", f"{call.verb} cancelled run {old.id}")
             elif new.reason == "dependency":
                 if not self._checker.dependencies.is_too_late(old.id):
-                    self.broken("dependencies", f"run {old.id} was cancelled while it could wait")
+                    self.broken("dependencies", f"run {old.id} was cancelled while it could still wait")
             elif call.verb == "leases.rescue" and (old.start_by is None or old.start_by >= now):
-                self.broken("I11", f"run {old.id} was cancelled as too late before it was")
+                self.broken("I11", f"run {old.id} was cancelled as too late too early")
         elif step not in (("waiting", "queued"), ("queued", "queued"), ("waiting", "waiting")):
             self.broken("I6", f"run {old.id} went from {old.status} to {new.status} by {call.verb}")
         if old.schedule_id != new.schedule_id or old.scheduled_for != new.scheduled_for or old.due_at != new.due_at:
-            self.broken("I1", f"run {old.id} became another tick's")
+            self.broken("I1", f"run {old.id} changed its tick")
 
     def _leased(self, call: Call, old: RunRow, new: RunRow) -> None:
         now = self._checker.now
         if new.worker != call.host or new.attempt != old.attempt + 1:
             self.broken("I8", f"run {old.id} was started by {call.verb} of {call.host} for {new.worker}")
-        # Another attempt may come before the run was due, by a clock that was set back.
+        # If the clock was set back, another attempt may start before the run was due.
         early = old.available_at if old.attempt else max(old.due_at, old.available_at)
         if now < early:
             self.broken("I2", f"run {old.id} started {early - now} µs too early")
-        # By a clock that is ahead of what its worker expects, nothing starts that waited for that clock.
-        believed = now if call.expected is None else to_micros(believed_now(call.now, call.expected))
+        # With a clock that is ahead of the worker's expectation, a run that waited for the clock must not start.
+        trusted_now = now if call.expected is None else to_micros(believed_now(call.now, call.expected))
         waited_for = old.available_at if old.attempt else old.due_at
-        if believed < waited_for and (old.attempt or old.created_at < old.due_at):
-            self.broken("I14", f"run {old.id} started {waited_for - believed} µs early by a clock that had jumped")
-        if old.start_by is not None and old.start_by < believed:
-            self.broken("I11", f"run {old.id} started after the instant by which it had to")
+        if trusted_now < waited_for and (old.attempt or old.created_at < old.due_at):
+            self.broken("I14", f"run {old.id} started {waited_for - trusted_now} µs early by a clock that had jumped")
+        if old.start_by is not None and old.start_by < trusted_now:
+            self.broken("I11", f"run {old.id} started after its start_by")
         if new.lease_until is None or new.lease_until > now + self._checker.record.scenario.lease * MICROS + 1:
             self.broken("I8", f"run {old.id} has a lease until {new.lease_until}")
         self._claims[old.id, new.attempt] = call.host, call.at
 
     def _renewed(self, call: Call, old: RunRow, new: RunRow) -> None:
-        held = {(one.run_id, one.attempt) for one in call.args[1]} if call.verb == "leases.renew" else set()
-        if old.worker != call.host or new.worker != call.host or (old.id, old.attempt) not in held:
+        renewed = {(ref.run_id, ref.attempt) for ref in call.args[1]} if call.verb == "leases.renew" else set()
+        if old.worker != call.host or new.worker != call.host or (old.id, old.attempt) not in renewed:
             self.broken(
                 "I7", f"the lease of run {old.id}, held by {old.worker}, was moved by {call.verb} of {call.host}"
             )
@@ -181,10 +180,10 @@ class Lifecycle:
     def _ended(self, call: Call, old: RunRow, new: RunRow, now: int) -> None:
         if call.verb == "leases.rescue":
             if old.lease_until is None or old.lease_until >= now:
-                self.broken("I8", f"run {old.id} was taken from {old.worker} while its lease was good")
+                self.broken("I8", f"run {old.id} was taken from {old.worker} while its lease was valid")
             self._lost(old, new)
         elif call.verb == "leases.finish":
-            outcome = next((one for one in call.args[0] if one.run_id == old.id and one.attempt == old.attempt), None)
+            outcome = next((end for end in call.args[0] if end.run_id == old.id and end.attempt == old.attempt), None)
             if outcome is None or old.worker != call.host:
                 self.broken("I7", f"run {old.id}, attempt {old.attempt} of {old.worker}, was ended by {call.host}")
             else:
@@ -211,15 +210,17 @@ class Lifecycle:
             self.broken("I7", f"run {old.id} succeeded, but its attempt {old.attempt} {task_call}")
         if new.failures > old.failures:
             if task_call is not None and task_call.ending == "done" and outcome.failure_kind != "timeout":
-                self.broken("I9", f"run {old.id} failed, but its attempt was done")
+                self.broken("I9", f"run {old.id} failed, but its attempt succeeded")
             if new.status == "queued" and new.failures > retries:
-                self.broken("I9", f"run {old.id} is tried again after {new.failures} failures; {retries} are allowed")
+                self.broken(
+                    "I9", f"run {old.id} is retried after {new.failures} failures; {retries} retries are allowed"
+                )
             if new.status == "failed" and new.failures <= retries:
                 self.broken("I9", f"run {old.id} failed for good after {new.failures} of {retries} retries")
         elif new.status == "failed" and old.crash_limit:
-            self.broken("I9", f"run {old.id} failed without a failure")
+            self.broken("I9", f"run {old.id} failed without a recorded failure")
         elif new.status == "queued" and not old.crash_limit and spec is not None and task_call is not None:
-            self.broken("I9", f"run {old.id} must never start twice, but was put back")
+            self.broken("I9", f"run {old.id} must never start twice, but was requeued")
 
     def _deleted(self, call: Call, old: RunRow) -> None:
         scenario = self._checker.record.scenario
@@ -232,7 +233,7 @@ class Lifecycle:
             pruned[old.schedule_id] = max(pruned[old.schedule_id], old.scheduled_for)
 
     def at_end(self) -> None:
-        """What only the whole journal shows."""
+        """Checks that need the complete journal."""
         for run in self.runs.values():
             if run.status in ACTIVE:
                 self.broken("I6", f"run {run.id} is still {run.status}")
@@ -246,28 +247,28 @@ class Lifecycle:
             by_run[task_call.run_id].append(task_call)
         for task_calls in by_run.values():
             task_calls.sort(key=lambda task_call: task_call.attempt)
-            for one, other in pairwise(task_calls):
-                if one.ended is None or other.began < one.ended:
-                    self._overlapping(one, other)
+            for earlier, later in pairwise(task_calls):
+                if earlier.ended is None or later.began < earlier.ended:
+                    self._overlapping(earlier, later)
 
-    def _overlapping(self, one: TaskCall, other: TaskCall) -> None:
-        """Two at a time: only a thread, a frozen process or a clock that was set can excuse it."""
+    def _overlapping(self, earlier: TaskCall, later: TaskCall) -> None:
+        """Two calls at a time: only a thread, a frozen process or a clock jump excuses it."""
         record = self._checker.record
         soon = record.scenario.lease / 5
         froze = any(
-            end >= one.began and one.ended is not None and begin <= one.ended <= end + soon
-            for begin, end in record.hosts[one.host].freezes
+            end >= earlier.began and earlier.ended is not None and begin <= earlier.ended <= end + soon
+            for begin, end in record.hosts[earlier.host].freezes
         )
-        _, claimed_at = self._claims.get((one.run_id, one.attempt), ("", one.began))
-        jumped = any(claimed_at <= at <= other.began for at, _ in record.jumps)
-        if not (one.thread or froze or jumped):
+        _, claimed_at = self._claims.get((earlier.run_id, earlier.attempt), ("", earlier.began))
+        jumped = any(claimed_at <= at <= later.began for at, _ in record.jumps)
+        if not (earlier.thread or froze or jumped):
             self.broken(
                 "I8",
-                f"run {one.run_id}: attempt {one.attempt} went on at {one.host} until {one.ended} "
-                f"while attempt {other.attempt} began at {other.host} at {other.began}",
+                f"run {earlier.run_id}: attempt {earlier.attempt} continued at {earlier.host} until {earlier.ended} "
+                f"while attempt {later.attempt} began at {later.host} at {later.began}",
             )
 
 
 def _created_with(run: RunRow) -> tuple[object, ...]:
-    """The columns that a retry has in common with the run that it repeats."""
+    """The columns that a retry shares with its original run."""
     return run.schedule_id, run.revision, run.queue, run.priority, run.crash_limit, run.concurrency_key

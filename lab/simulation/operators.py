@@ -47,11 +47,10 @@ class Operator:
         self._client = StoreClient(cast(Any, FaultyStore(cast(Any, self))), NAMESPACE, cast(Any, tasks))
 
     def start(self) -> None:
-        """Begin."""
         self.loop.spawn(self._work())
 
     def crash(self, text: str = "") -> None:
-        """Never called, since this process is not mortal."""
+        """Never called: this process does not crash."""
 
     freeze = crash
 
@@ -82,7 +81,7 @@ class Operator:
         try:
             await work
         except StoreError:
-            pass  # it may have happened or not, as after any lost answer
+            pass  # unknown result, as after any lost response
         except TickbirdError as error:
             self.world.note(self.id, f"was refused: {error}")
         finally:
@@ -109,7 +108,7 @@ class Operator:
         )
 
     def _before(self, name: str) -> list[str]:
-        """The schedules that one may depend on so that nothing waits for itself; people err now and then."""
+        """Schedules that it may depend on without a cycle; an operator sometimes errs."""
         scenario = self.world.scenario
         names = [*scenario.versions[0], *scenario.operator_schedules]
         if name in scenario.operator_schedules and self.world.chance.random() < 0.2:
@@ -120,7 +119,7 @@ class Operator:
         scenario, chance = self.world.scenario, self.world.chance
         fields = changed_fields(scenario, chance)
         if scenario.dependencies and chance.random() < 0.3:
-            # What code says of catching up must fit an operator's wait, whatever version comes.
+            # The declared catch_up must allow an operator's wait in every version.
             wait = name in scenario.operator_schedules
             fields = {"depends_on": with_needs(scenario, _PLAIN, self._before(name), chance, wait=wait).depends_on}
         current = await self._client.schedules.get(name)
@@ -156,7 +155,7 @@ class Operator:
         await self._client.schedules.reschedule(name, utc(to), actor=self.id)
 
     async def _run_early(self, name: str) -> None:
-        """The next tick at once, whenever it would be, and soon after that another grid."""
+        """Run the next tick now, and change the trigger soon after."""
         chance, to = self.world.chance, int(self.world.store_now().timestamp()) + 1
         if chance.random() < 0.3:
             await self._skip(name)
@@ -179,19 +178,19 @@ class Operator:
         if not ticks:
             return
         tick = chance.choice(ticks)
-        what = chance.choice(("skip", "move", "payload", "both"))
-        away = timedelta(seconds=int((chance.random() * 6 - 2) * heartbeat))
-        self.intent = Intent("override", {"tick": tick, "what": what, "to": tick + away})
+        kind = chance.choice(("skip", "move", "payload", "both"))
+        shift = timedelta(seconds=int((chance.random() * 6 - 2) * heartbeat))
+        self.intent = Intent("override", {"tick": tick, "what": kind, "to": tick + shift})
         definition = (await self._client.schedules.get(name)).definition
         own = {**(definition.payload if definition else {}), "own": 1}
         await self._client.overrides.put(
             name,
             tick,
             actor=self.id,
-            skip=what == "skip",
-            move_to=tick + away if what in ("move", "both") else None,
-            payload=own if what in ("payload", "both") else None,
-            note=what,
+            skip=kind == "skip",
+            move_to=tick + shift if kind in ("move", "both") else None,
+            payload=own if kind in ("payload", "both") else None,
+            note=kind,
         )
 
     async def _undo(self, name: str) -> None:
@@ -219,7 +218,7 @@ class Operator:
             await self._client.runs.cancel(self.world.chance.choice(runs).id, actor=self.id)
 
     async def _retry(self, name: str) -> None:
-        # Of this schedule, or of any schedule and none.
+        # Runs of this schedule, or of any schedule or none.
         of_schedule = name if self.world.chance.random() < 0.7 else None
         runs = [
             run for run in await self._client.runs.list(schedule=of_schedule, limit=10) if run.finished_at is not None
@@ -236,7 +235,7 @@ class Operator:
             chance.choice(("work", "block")),
             {"instead of": name},
             actor=self.id,
-            # One that has a key begins at once or waits for a place.
+            # A run with a key starts at once or waits for a slot.
             delay=0 if key else int(chance.random() * 3 * heartbeat),
             concurrency_key=key,
             queue=chance.choice(("default", *scenario.queues)),
@@ -256,7 +255,7 @@ class Operator:
         chance, scenario = self.world.chance, self.world.scenario
         heartbeat = scenario.heartbeat
         if chance.random() < 0.5:
-            # Workers prune once an hour, which is longer than many a story.
+            # Workers prune once an hour, which is longer than many scenarios.
             await self._client._store.runs.prune(older_than=scenario.retention, keep=scenario.keep)
         first = int(self.world.store_now().timestamp() - chance.random() * 20 * heartbeat)
         created = await self._client.backfills.create(
@@ -301,7 +300,7 @@ class Operator:
             )
 
     async def pause_everything(self) -> None:
-        """So that every run can come to its end."""
+        """So that every run can end."""
         for queue in self.world.scenario.queues:
             await self._try(self._client.queues.remove_rate(queue, actor=self.id))
         for row in await self._client.schedules.list(limit=1_000):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ProcessFaults:
-    """Inflicts the faults, and starts processes again."""
+    """Injects the faults, and starts processes again."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -24,7 +24,7 @@ class ProcessFaults:
         self.version = 0
 
     def start(self) -> None:
-        """Let things happen, spread over the scenario's span."""
+        """Schedule the faults over the scenario's span."""
         self._world.fate.spawn(self._happen())
 
     def stop(self) -> None:
@@ -48,18 +48,18 @@ class ProcessFaults:
         """Start no more workers."""
         self._starts_disabled = True
 
-    def replace(self, gone: Host) -> None:
-        """After a crash the same version starts again; after a drain the current one."""
+    def replace(self, ended: Host) -> None:
+        """Start the same version again after a crash, the current one after a drain."""
         world = self._world
-        drained = gone.id in self._draining
-        self._draining.discard(gone.id)
+        drained = ended.id in self._draining
+        self._draining.discard(ended.id)
         if world.calm:
-            # One that began while the store was away may give up even now. One check is enough for all of them.
+            # A worker that started during an outage may give up even now. One check is enough for all of them.
             if not self._staffing and not self._starts_disabled:
                 self._staffing = True
                 world.later(world.scenario.heartbeat, self._staff_again)
             return
-        version = self.version if drained else gone.version
+        version = self.version if drained else ended.version
 
         def start() -> None:
             missing = not self._no_workers and len(world.alive()) < self.worker_count
@@ -86,7 +86,7 @@ class ProcessFaults:
             await chance.choice(kinds)()
 
     def _pick(self) -> Host | None:
-        """Some worker, rather one that is executing something: there most can go wrong."""
+        """Some worker, preferably a busy one, because more can go wrong there."""
         hosts = self._world.alive()
         busy = [host for host in hosts if self._world.journal.is_busy(host.id)]
         if busy and self._world.chance.random() < 0.7:
@@ -102,16 +102,16 @@ class ProcessFaults:
             host.freeze()
 
     async def _cut_off(self) -> None:
-        """A black hole between one worker and the store, while the others go on."""
+        """Drop packets between one worker and the store; the others continue."""
         if host := self._pick():
             world = self._world
-            length = world.chance.uniform(0.2, 3.0) * world.scenario.lease
-            world.note(host.id, f"is cut off for {length:.3f} s")
+            duration = world.chance.uniform(0.2, 3.0) * world.scenario.lease
+            world.note(host.id, f"is cut off for {duration:.3f} s")
             host.cut_off = True
-            world.later(length, lambda: setattr(host, "cut_off", False))
+            world.later(duration, lambda: setattr(host, "cut_off", False))
 
     async def _restart(self) -> None:
-        """One after the other is drained; another takes its place."""
+        """Drain the workers one by one; each is replaced."""
         for host in self._world.alive():
             if host.alive and not host.loop.frozen:
                 self._draining.add(host.id)
@@ -133,14 +133,14 @@ class ProcessFaults:
 
     async def _store_outage(self) -> None:
         world = self._world
-        world.note("", "the store is out of reach")
+        world.note("", "the store cannot be reached")
         world.store_is_down = True
         await asyncio.sleep(world.chance.random() * 3 * world.scenario.lease)
         world.store_is_down = False
         world.note("", "the store is back")
 
     async def _refuse_runs(self) -> None:
-        """A trigger refuses new runs of a schedule, or of all, for a while."""
+        """A trigger refuses new runs of a schedule, or of all, for some time."""
         world = self._world
         db = world.store._writer._db
         ids = [schedule_id for (schedule_id,) in db.execute("SELECT id FROM schedules ORDER BY id")]
@@ -154,9 +154,9 @@ class ProcessFaults:
         self._world.store._writer._db.execute("DROP TRIGGER IF EXISTS refuse")
 
     async def _outage(self) -> None:
-        """No worker lives for a while."""
+        """Kill all workers for some time."""
         world = self._world
-        world.note("", "no worker lives")
+        world.note("", "no worker is alive")
         self._no_workers = True
         for host in world.alive():
             host.crash()
@@ -166,7 +166,7 @@ class ProcessFaults:
             world.start_host(self.version)
 
     async def _jump(self) -> None:
-        """The store's clock is set forward or back, by little or much, and perhaps right again soon."""
+        """Set the store's clock forward or back, by little or much, and perhaps correct it soon."""
         world, chance = self._world, self._world.chance
         by = chance.random() * chance.choice((25.0, 120.0, 3_600.0, 6.0 * world.scenario.heartbeat))
         if chance.random() < 0.4:

@@ -1,4 +1,4 @@
-"""Checks of the rates of queues: no more runs begin in a period than the rate allows, and none without need later."""
+"""Checks of rate limits: no more runs start in a period than the limit allows, and none is delayed without need."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class QueueRate:
-    """A queue's rate, and what has begun since it has one; in microseconds."""
+    """A queue's rate limit, and the starts since it exists; in microseconds."""
 
     count: int
     period: int
     starts: list[int] = field(default_factory=list)
-    # What began up to here may be forgotten, since the rate before was of a shorter period.
+    # Earlier starts may be forgotten, because the previous limit had a shorter period.
     counted_from: int = 0
-    # How often the clock had been set when the last one began.
+    # The number of clock jumps at the last start.
     jumps: int = 0
 
     def begun(self, now: int) -> list[int]:
-        """What counts at an instant."""
+        """The starts that count at an instant."""
         return [at for at in self.starts if at > now - self.period]
 
 
 class Rates:
-    """Follows the rates of queues beside their runs."""
+    """Follows the rate limits of queues and their runs."""
 
     def __init__(self, checker: Checker) -> None:
         self._checker = checker
@@ -40,7 +40,7 @@ class Rates:
         self._jumps = [at for at, _ in checker.record.jumps]
 
     def see(self, row: RunRow, *, began: bool, active: bool) -> None:
-        """A run of a call was made or changed; it began in it or not."""
+        """Process a created or changed run, and whether it started in this call."""
         if active and row.status == "queued":
             self._queued[row.id] = row
         else:
@@ -51,16 +51,17 @@ class Rates:
             assert self._checker.call is not None
             jumps = bisect_right(self._jumps, self._checker.call.at)
             if jumps != queue_rate.jumps:
-                # The clock was set, so it does not show how long ago the runs began.
+                # The clock was set, so it does not show when earlier runs started.
                 queue_rate.starts, queue_rate.jumps = [], jumps
             queue_rate.starts = [*queue_rate.begun(now), now]
             counted = [at for at in queue_rate.starts if at > queue_rate.counted_from]
             if len(counted) > queue_rate.count:
                 seconds = queue_rate.period // MICROS
-                self._broken(f"{len(counted)} runs of {row.queue} began within {seconds} s, {queue_rate.count} may")
+                self._broken(
+                    f"{len(counted)} runs of {row.queue} started within {seconds} s, {queue_rate.count} are allowed"
+                )
 
     def check(self, call: Call) -> None:
-        """After a call."""
         now = self._checker.now
         if call.verb == "queues.set_rate":
             _, queue, rate, _ = call.args
@@ -77,16 +78,16 @@ class Rates:
     def _check_claim(self, call: Call) -> None:
         now = self._checker.now
         if bisect_right(self._jumps, call.at):
-            # By a clock that was set, what began may count for longer.
+            # After a clock jump, starts may count for longer.
             return
         if call.expected is not None and call.now > call.expected[1]:
-            # A process that was frozen does not believe the clock, and leaves runs that waited for it to others.
+            # A process that was frozen does not trust the clock, and leaves runs that waited for it to others.
             return
         for run in self._queued.values():
             queue_rate = self._queue_rates.get(run.queue)
             may = queue_rate is not None and len(queue_rate.begun(now)) < queue_rate.count and run.available_at <= now
             if may and (run.start_by is None or run.start_by >= now):
-                self._broken(f"{call.host} claims nothing though run {run.id} of {run.queue} may begin")
+                self._broken(f"{call.host} claims nothing although run {run.id} of {run.queue} may start")
 
     def _broken(self, text: str) -> None:
         self._checker.broken("rates", text)

@@ -9,7 +9,7 @@ from random import Random
 from lab.oracle.spec import ClosedDays, Spec
 from lab.oracle.triggers import DAY, HOUR, MINUTE, AnyOf, At, Cron, Interval, TriggerSpec
 
-# ClosedDays around which clocks change somewhere, and an ordinary one.
+# Start dates near DST changes of some zone, and an ordinary one.
 _BEGINNINGS = (
     datetime(2026, 3, 7, 12, tzinfo=UTC),
     datetime(2026, 3, 28, 6, tzinfo=UTC),
@@ -20,7 +20,7 @@ _BEGINNINGS = (
     datetime(2026, 6, 17, 9, 30, tzinfo=UTC),
 )
 _ZONES = ("UTC", "UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kolkata")
-# How often a worker reports: everything else in a scenario is long or short beside this.
+# Seconds between heartbeats: all other durations of a scenario are relative to it.
 _HEARTBEATS = (15, 60, 10 * MINUTE, 2 * HOUR, 12 * HOUR, DAY)
 
 _KEYS: tuple[tuple[str, ...], ...] = ((), (), (), ("key",), ("key", "other"))
@@ -28,19 +28,19 @@ _KEYS: tuple[tuple[str, ...], ...] = ((), (), (), ("key",), ("key", "other"))
 
 @dataclass(frozen=True)
 class Rates:
-    """How likely each fault is, per store call."""
+    """The probability of each fault, per store call."""
 
     crash: float = 0.0
     lost: float = 0.0
     freeze: float = 0.0
     delay: float = 0.3
-    # And how likely a wake-up arrives.
+    # The probability that a wake-up arrives.
     wake: float = 0.9
 
 
 @dataclass
 class Scenario:
-    """All that is decided before time begins."""
+    """Everything that is decided before the simulation starts."""
 
     seed: int
     begin: datetime
@@ -62,7 +62,7 @@ class Scenario:
     # Concurrency keys that schedules share; most scenarios have none.
     keys: tuple[str, ...] = ()
     backfills: bool = False
-    # Queues that may have a rate, beside the default one.
+    # Queues that may have a rate limit, in addition to the default one.
     queues: tuple[str, ...] = ()
     holds: bool = False
     dependencies: bool = False
@@ -70,13 +70,12 @@ class Scenario:
     refusals: bool = False
 
     def add(self, spec: Spec) -> int:
-        """Keep a spec; its index."""
+        """Store a spec; returns its index."""
         self.specs.append(spec)
         return len(self.specs) - 1
 
 
 def make_scenario(seed: int, chance: Random) -> Scenario:
-    """The scenario of a seed."""
     heartbeat = chance.choice(_HEARTBEATS)
     span = heartbeat * chance.uniform(5, 14)
     begin = chance.choice(_BEGINNINGS) + timedelta(seconds=chance.randrange(DAY), microseconds=chance.randrange(10**6))
@@ -106,12 +105,12 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
         queues=("mail",) if chance.random() < 0.2 else (),
         holds=chance.random() < 0.25,
         dependencies=chance.random() < 0.25,
-        # By a chance of its own: what other seeds stand for stays.
+        # With separate random numbers, so that earlier seeds do not change.
         shadows=Random(f"old system {seed}").random() < 0.15,
         refusals=Random(f"refusals {seed}").random() < 0.2,
     )
     if scenario.dependencies:
-        # A success that was deleted before anybody asked for it is not known; so nothing is.
+        # A success that is deleted before it is needed would be unknown; so none is deleted.
         scenario.retention = heartbeat * 1000.0
     names = [f"code-{number}" for number in range(chance.choice((0, 1, 2, 3)))]
     version: dict[str, int] = {}
@@ -133,18 +132,18 @@ def make_scenario(seed: int, chance: Random) -> Scenario:
                 spec = with_needs(scenario, make_spec(scenario, chance), lower, chance, wait=False)
                 version[name] = scenario.add(spec)
             if name in version:
-                # What is no longer declared cannot be depended on.
+                # Schedules that are no longer declared cannot be dependencies.
                 spec = scenario.specs[version[name]]
-                kept = tuple(need for need in spec.depends_on if need[0] in version)
-                if kept != spec.depends_on:
-                    version[name] = scenario.add(replace(spec, depends_on=kept))
+                declared_needs = tuple(need for need in spec.depends_on if need[0] in version)
+                if declared_needs != spec.depends_on:
+                    version[name] = scenario.add(replace(spec, depends_on=declared_needs))
         scenario.versions.append(version)
     few = 1 if not names else 0
-    # Few schedules for long, or a crowd for a short while.
-    crowd = chance.random() < 0.03
-    if crowd:
+    # Few schedules for a long time, or many for a short time.
+    many_schedules = chance.random() < 0.03
+    if many_schedules:
         scenario.span /= 4
-    for number in range(chance.randrange(12, 25) if crowd else chance.choice((few, 1, 2, 3))):
+    for number in range(chance.randrange(12, 25) if many_schedules else chance.choice((few, 1, 2, 3))):
         scenario.operator_schedules[f"hand-{number}"] = scenario.add(make_spec(scenario, chance))
     return scenario
 
@@ -174,7 +173,7 @@ def make_spec(scenario: Scenario, chance: Random) -> Spec:
     if chance.random() < 0.2:
         spec = replace(spec, end_at=max(spec.start_at or 0, now + int(chance.uniform(5, 50) * heartbeat)))
     if spec.end_at is not None and chance.random() < 0.5:
-        # Just on the edge.
+        # Exactly on the edge.
         ticks = spec.ticks(max(spec.start_at or 0, spec.end_at - 10 * heartbeat), spec.end_at)
         spec = replace(spec, end_at=max(ticks, default=spec.end_at))
     if chance.random() < 0.15:
@@ -194,12 +193,12 @@ def make_spec(scenario: Scenario, chance: Random) -> Spec:
     return spec
 
 
-def with_needs(scenario: Scenario, spec: Spec, others: list[str], chance: Random, *, wait: bool = True) -> Spec:
-    """Perhaps it depends on some of these; where there is no time to wait, or it should not, it does not."""
-    if not (scenario.dependencies and others) or chance.random() < 0.25:
+def with_needs(scenario: Scenario, spec: Spec, candidates: list[str], chance: Random, *, wait: bool = True) -> Spec:
+    """Add random dependencies; none if there is no time to wait, or `wait` is false."""
+    if not (scenario.dependencies and candidates) or chance.random() < 0.25:
         return spec
     needs = []
-    for name in sorted(chance.sample(others, min(len(others), chance.choice((1, 1, 2))))):
+    for name in sorted(chance.sample(candidates, min(len(candidates), chance.choice((1, 1, 2))))):
         within = max(1, int(scenario.heartbeat * chance.choice((0.5, 2, 5))))
         max_wait = int(scenario.heartbeat * chance.choice((0, 2, 5))) if wait else 0
         fits = spec.start_limit is None or max_wait <= spec.start_limit
@@ -208,7 +207,6 @@ def with_needs(scenario: Scenario, spec: Spec, others: list[str], chance: Random
 
 
 def make_form(scenario: Scenario, chance: Random) -> TriggerSpec:
-    """A random trigger."""
     draw = chance.random()
     if draw < 0.07:
         return At(int(scenario.begin.timestamp()) + int(chance.uniform(-2, 40) * scenario.heartbeat))
@@ -218,7 +216,7 @@ def make_form(scenario: Scenario, chance: Random) -> TriggerSpec:
 
 
 def _simple(scenario: Scenario, chance: Random) -> Interval | Cron:
-    """A grid that ticks from a few times per beat to every few beats."""
+    """A grid with several ticks per heartbeat, or one every few heartbeats."""
     interval = scenario.heartbeat * chance.choice((0.34, 1.0, 1.0, 2.0, 4.0, 8.0))
     zone = chance.choice(_ZONES)
     minute = chance.choice((0, 7, 30, 59))
@@ -278,11 +276,11 @@ def changed_fields(scenario: Scenario, chance: Random) -> dict[str, object]:
     other = make_spec(scenario, chance)
     changeable = CHANGEABLE + ((("concurrency_key",),) * 2 if scenario.keys else ())
     changeable += (("queue",),) if scenario.queues else ()
-    # Cast as a shadow, and cut over, again and again.
+    # Switch between shadow and active often.
     changeable += (("shadow",),) * 4 if scenario.shadows else ()
     return {name: getattr(other, name) for name in chance.choice(changeable)}
 
 
 def changed_spec(scenario: Scenario, spec: Spec, chance: Random) -> Spec:
-    """The same schedule a version later."""
+    """The same schedule in the next version."""
     return replace(spec, **changed_fields(scenario, chance))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Seeds: many at once on all cores, or one with its trace."""
+"""Play many seeds in parallel on all cores, or replay one with its trace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHUNK = 20
 
 @dataclass(frozen=True)
 class Played:
-    """What a chunk of seeds came to."""
+    """The totals of a chunk of seeds."""
 
     seeds: int
     calls: int
@@ -29,9 +29,9 @@ class Played:
 
 
 def play(seeds: range) -> Played:
-    """Some seeds, one after the other."""
+    """Play some seeds, one after the other."""
     logging.disable(logging.CRITICAL)
-    # A simulation makes much and keeps it to its end, so looking for garbage in between is in vain.
+    # A simulation creates many objects and keeps them to its end, so garbage collection in between is useless.
     gc.set_threshold(100_000, 20, 20)
     calls, seconds = 0, 0.0
     failures: list[tuple[int, str]] = []
@@ -50,7 +50,7 @@ def play(seeds: range) -> Played:
 
 
 def replay(seed: int) -> int:
-    """One seed with everything that happened in it."""
+    """Play one seed and print its complete trace."""
     logging.disable(logging.CRITICAL)
     record, violations = simulate(seed)
     for line in describe(record):
@@ -64,22 +64,22 @@ def replay(seed: int) -> int:
 
 
 def chunks(first: int, count: int) -> list[range]:
-    """So many seeds, in parts that are worth a process's while."""
+    """Split this number of seeds into chunks that justify a process."""
     return [range(begin, min(begin + _CHUNK, first + count)) for begin in range(first, first + count, _CHUNK)]
 
 
 def explain(seed: int, text: str) -> str:
-    """What a seed broke, and how to see it again."""
+    """The violations of a seed, and the command that replays it."""
     return f"seed {seed} breaks promises:\n{text}\n    replay it: ./dev simulation --seed {seed}"
 
 
 def new_pool(processes: int) -> ProcessPoolExecutor:
-    """Processes that play; not forked, since the caller may have threads."""
+    """A pool of processes that are not forked, because the caller may have threads."""
     return ProcessPoolExecutor(processes, get_context("spawn"))
 
 
 def play_all(first: int, count: int, processes: int) -> int:
-    """All seeds, with a line of progress."""
+    """Play all seeds, and print the progress."""
     began = time.monotonic()
     seeds = calls = broken = 0
     years = 0.0

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class TaskCall:
-    """One call of a task's function: who made it, from when to when, and how it ended."""
+    """One call of a task's function: its worker, start, end and ending."""
 
     run_id: int
     attempt: int
     host: str
     thread: bool
     began: float
-    # Set when it ends: "done", "raised" or "stopped"; a process that dies leaves "died".
+    # Set at the end: "done", "raised" or "stopped"; "died" if its process has ended.
     ended: float | None = None
     ending: str = ""
 
@@ -41,23 +41,21 @@ class TaskJournal:
     open: dict[str, list[TaskCall]] = field(default_factory=dict)
 
     def begin(self, host: str, run: Run, thread: bool, now: float) -> TaskCall:
-        """A function is called."""
         task_call = TaskCall(run.id, run.attempt, host, thread, now)
         self.calls.append(task_call)
         self.open.setdefault(host, []).append(task_call)
         return task_call
 
     def end(self, task_call: TaskCall, ending: str, now: float) -> None:
-        """It returned, raised or was stopped."""
         if not task_call.ending:
             task_call.ended, task_call.ending = now, ending
 
     def is_busy(self, host: str) -> bool:
-        """Is this process doing anything?"""
+        """True if this process executes a task."""
         return any(not task_call.ending for task_call in self.open.get(host, []))
 
     def die(self, host: str, now: float) -> None:
-        """Everything that this process was doing is over."""
+        """End all calls of this process."""
         for task_call in self.open.pop(host, []):
             self.end(task_call, "died", now)
 
@@ -70,7 +68,7 @@ class Behaviour:
     lease: float
 
     def draw(self, *, calm: bool) -> tuple[float, bool]:
-        """How long a call takes, and whether it raises."""
+        """The duration of a call, and whether it raises."""
         if calm:
             return self.lease * 0.01 * self.chance.random(), False
         lengths = (0.0, 0.001, 0.02, 0.2, 1.0, 2.0, 4.0)
@@ -79,11 +77,11 @@ class Behaviour:
 
 
 class SimulatedError(Exception):
-    """What a simulated task raises."""
+    """The error of a simulated task."""
 
 
 class SimulatedTask:
-    """Satisfies the engine's Executable; a blocking one runs in what stands for threads."""
+    """Implements the engine's Executable; a blocking one runs in simulated threads."""
 
     retries = 0
     backoff = Backoff()
@@ -99,15 +97,14 @@ class SimulatedTask:
         self._host = host
 
     def prepare(self, run: Run) -> Mapping[str, Any]:
-        """Every payload will do."""
+        """Accept every payload."""
         return {"run": run}
 
     def describe(self) -> Mapping[str, Any]:
-        """What workers publish."""
         return {"queue": "default", "schema": {}}
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
-        """A coroutine; in a thread the outcome at once, which `SimulatedThreads` holds back for its time."""
+        """A coroutine; in a thread the outcome at once, which `SimulatedThreads` delays by its duration."""
         return arguments["enter"]() if self.blocking else self._work(arguments["run"])
 
     async def _work(self, run: Run) -> int:
@@ -128,17 +125,16 @@ class SimulatedTask:
 
 
 class SimulatedThreads:
-    """Stands for a pool of threads: a call takes simulated time and sees only now and then that it should stop."""
+    """Simulates a thread pool: a call takes simulated time and checks only sometimes whether it should stop."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
     def begin(self, loop: SimulatedLoop, call: Callable[[], Any], arguments: Any) -> asyncio.Future[Any]:
-        """Start a blocking call."""
         world, run = self._host.world, arguments["run"]
         duration, raises = world.behaviour.draw(calm=world.calm)
         polite = world.chance.random() < 0.5
-        # The pool is busy, or the machine is: the process may be frozen before the function begins.
+        # The pool or the machine is busy: the process may be frozen before the function starts.
         waits = 0.0 if world.calm or world.chance.random() < 0.9 else world.behaviour.lease * world.chance.random()
         future: asyncio.Future[Any] = loop.create_future()
         calls: list[TaskCall] = []
@@ -153,8 +149,8 @@ class SimulatedThreads:
         def start() -> None:
             outcome = _call(call)
             if not calls:
-                # Refused before the function began.
-                _settle(future, outcome)
+                # Refused before the function started.
+                _set_outcome(future, outcome)
                 return
             until = loop.time() + duration
 
@@ -164,7 +160,7 @@ class SimulatedThreads:
                     loop.call_at(min(until, loop.time() + max(duration / 4, 0.001)), poll)
                     return
                 world.journal.end(calls[0], "stopped" if stopped else "raised" if raises else "done", world.elapsed)
-                _settle(future, encode_error(SimulatedError("simulated")) if stopped else outcome)
+                _set_outcome(future, encode_error(SimulatedError("simulated")) if stopped else outcome)
 
             loop.call_at(min(until, loop.time() + max(duration / 4, 0.001)) if polite else until, poll)
 
@@ -177,14 +173,14 @@ class SimulatedThreads:
 
 
 def _call(call: Callable[[], Any]) -> Any:
-    """What it returns or raises."""
+    """Its result or its error."""
     try:
         return call()
     except Exception as error:  # noqa: BLE001 - whatever a task raises is its outcome
         return error
 
 
-def _settle(future: asyncio.Future[Any], outcome: Any) -> None:
+def _set_outcome(future: asyncio.Future[Any], outcome: Any) -> None:
     if future.done():
         return
     if isinstance(outcome, Exception):

@@ -10,26 +10,26 @@ from contextvars import Context
 from random import Random
 from typing import Any, Protocol, cast
 
-# A loop that runs this many callbacks at one instant will never let time pass.
+# A loop that runs this many callbacks at one instant never lets time pass.
 _MAX_CALLBACKS = 50_000
-# What breaks so often is tried again and again, for months.
+# After this many errors, the simulation stops: it would repeat the error for months.
 _MAX_ERRORS = 20
 
 
 class Threads(Protocol):
-    """What stands for a pool of threads: it says how long a blocking call takes."""
+    """A simulated thread pool: it decides how long a blocking call takes."""
 
     def begin(self, loop: SimulatedLoop, call: Callable[[], Any], arguments: Any) -> asyncio.Future[Any]:
-        """Start a blocking call; the future of its result."""
+        """Start a blocking call; returns the future of its result."""
         ...
 
 
 class Stuck(Exception):
-    """Some process is busy for ever at one instant."""
+    """A process is busy forever at one instant."""
 
 
 class Timeline:
-    """The only clock, in seconds since the simulation began, and all loops that live by it."""
+    """The only clock, in seconds since the start of the simulation, and all its loops."""
 
     def __init__(self, chance: Random) -> None:
         self.elapsed = 0.0
@@ -41,22 +41,22 @@ class Timeline:
         self.errors: list[str] = []
 
     def add_timer(self, loop: SimulatedLoop, handle: asyncio.TimerHandle) -> None:
-        """Call this handle when its time has come."""
+        """Call this handle at its time."""
         self._order += 1
         heapq.heappush(self._timers, (handle.when(), self._order, loop, handle))
 
     def is_ready(self, loop: SimulatedLoop) -> None:
-        """This loop has something to do now."""
+        """Record that this loop has callbacks to run."""
         self._busy.append(loop)
 
     def doom(self, loop: SimulatedLoop) -> None:
-        """End a process once the callback that is under way returns."""
+        """End a process when the current callback returns."""
         self._doomed.append(loop)
 
     def run(self, until: float) -> None:
-        """Let everything happen up to an instant."""
+        """Run all events up to an instant."""
         while True:
-            self._settle()
+            self._run_ready()
             if len(self.errors) > _MAX_ERRORS:
                 return
             while self._timers and (self._timers[0][3].cancelled() or self._timers[0][2].dead):
@@ -68,8 +68,8 @@ class Timeline:
             self.elapsed = max(self.elapsed, when)
             loop.add(handle)
 
-    def _settle(self) -> None:
-        """Run every loop that has something to do at this instant, in seeded order."""
+    def _run_ready(self) -> None:
+        """Run every loop with callbacks at this instant, in seeded order."""
         while self._busy or self._doomed:
             while self._doomed:
                 self._doomed.pop().bury()
@@ -79,7 +79,7 @@ class Timeline:
 
 
 class SimulatedLoop(asyncio.AbstractEventLoop):
-    """The event loop of one simulated process; it can be frozen, and it can die."""
+    """The event loop of one simulated process, which can be frozen or killed."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
@@ -90,11 +90,11 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         self.dead = False
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Begin some work in this process, from outside of it."""
+        """Start work in this process from outside."""
         return self.create_task(work)
 
     def add(self, handle: asyncio.Handle) -> None:
-        """Run this as soon as the process gets to it."""
+        """Run this callback as soon as the process gets to it."""
         self._ready.append(handle)
         if not self._listed and not self.frozen and not self.dead:
             self._listed = True
@@ -112,26 +112,26 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
                     handle._run()
                 done += 1
                 if done % 100 == 0:
-                    # Work takes time; a wait shorter than floats can tell apart would otherwise never end.
+                    # Work takes time; otherwise a wait that is shorter than the precision of floats would never end.
                     self._timeline.elapsed += 0.000_001
                 if done > _MAX_CALLBACKS:
-                    raise Stuck(f"busy for ever at {self._timeline.elapsed}")
+                    raise Stuck(f"busy forever at {self._timeline.elapsed}")
         finally:
             asyncio._set_running_loop(None)
 
     def freeze(self) -> None:
-        """Stop where it is, as SIGSTOP does; its clock goes on."""
+        """Stop at once, like SIGSTOP; its clock continues."""
         self.frozen = True
 
     def thaw(self) -> None:
-        """Go on with everything that has come due meanwhile."""
+        """Continue with everything that has become due meanwhile."""
         self.frozen = False
         if self._ready and not self._listed and not self.dead:
             self._listed = True
             self._timeline.is_ready(self)
 
     def die(self) -> None:
-        """End at once: nothing of it happens any more."""
+        """End at once: nothing of it runs any more."""
         if not self.dead:
             self.dead = True
             self._timeline.doom(self)
@@ -184,7 +184,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         return self.call_at(self.time() + delay, callback, *args, context=context)
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Cancelled timers are dropped when their time comes."""
+        """Cancelled timers are dropped at their time."""
 
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)
@@ -197,7 +197,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
         if executor is None:
-            # A computation, which takes no simulated time.
+            # A computation takes no simulated time.
             done: asyncio.Future[Any] = self.create_future()
             try:
                 done.set_result(func(*args))
@@ -214,6 +214,6 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
 
 
 def new_loop(timeline: Timeline) -> SimulatedLoop:
-    """A loop; of all that asyncio's interface names it has only what coroutines need."""
+    """A loop that implements only the part of asyncio's interface that coroutines need."""
     loop: SimulatedLoop = cast(Any, SimulatedLoop)(timeline)
     return loop

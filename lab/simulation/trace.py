@@ -62,7 +62,7 @@ def _format_call(call: Call) -> str:
         if call.intent is not None:
             text += f" {dict(call.intent.values)}"
     elif call.verb == "leases.finish":
-        text += f" {[(one.run_id, one.attempt, one.status) for one in call.args[0]]}"
+        text += f" {[(end.run_id, end.attempt, end.status) for end in call.args[0]]}"
     return f"{text} refused: {call.error}" if call.error else text
 
 
@@ -82,11 +82,11 @@ def _row(event: Event) -> str:
     if isinstance(row, SkipRow):
         return (
             f"skip {row.id} {event.change}: {row.ticks} × {row.reason} {_at(row.first_at)} … {_at(row.last_at)}, "
-            f"schedule {row.schedule_id} r{row.revision}, behind run {row.run_id}"
+            f"schedule {row.schedule_id} r{row.revision}, blocked by run {row.run_id}"
         )
     if event.change == "delete":
         return ""
     return (
         f"cursor of schedule {row.schedule_id}: {row.state}, decided until {_at(row.planned_until)}, "
-        f"looks next {_at(row.next_run_at)}"
+        f"next pass {_at(row.next_run_at)}"
     )

@@ -13,9 +13,9 @@ class Watched(Schedule):
     paused_by: str | None = None
 
     def turn_of(self, tick: int, due_at: int, decisions: list[TickDecision]) -> int:
-        """When a tick can be decided in one pass with others: in the order of the grid, so not before earlier ticks.
+        """The instant at which a tick can be decided: in the order of the grid, so not before earlier ticks.
 
-        Moves keep that order, except if a later edit of `spread` breaks it.
+        Moves preserve that order, unless a later edit of `spread` breaks it.
         """
         before = (decision for decision in decisions if decision.tick < tick and decision.outcome != "operator")
         return max([due_at, *(decision.due_at or decision.tick + self.offset for decision in before)])

@@ -1,4 +1,4 @@
-"""The world of one simulation: the store, its clock, the processes around it, and a record of everything."""
+"""The world of one simulation: the store, its clock, its processes, and a record of everything."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from lab.simulation.timeline import Timeline, new_loop
 from tickbird.domain.errors import TickbirdError
 from tickbird.stores import open_store
 
-# So many workers may fail to start after the last fault.
+# The number of workers that may fail to start after the last fault.
 _MAX_FAILED_STARTS = 3
 
 
 @dataclass(slots=True)
 class Call:
-    """One verb that reached the store: who called it, when, and what came of it."""
+    """One verb that reached the store: its caller, instant and result."""
 
     number: int
     at: float
@@ -45,47 +45,47 @@ class Call:
     result: Any = None
     error: str = ""
     intent: Intent | None = None
-    # Which instants the caller would believe; None: all.
+    # The instants that the caller trusts; None: all.
     expected: tuple[datetime, datetime] | None = None
-    # How long it took from the caller to the store, and back; infinite if the answer got lost.
+    # The seconds from the caller to the store, and back; infinite if the response got lost.
     there: float = 0.0
     back: float = inf
-    # The schedules that planning left out before or after it, because the database refused them.
+    # The schedules that planning excluded before or after it, because the database refused them.
     refused: frozenset[int] = frozenset()
 
     @property
     def believed(self) -> bool:
-        """Did the caller believe what the store's clock showed?"""
+        """True if the caller trusted the store's clock."""
         return self.expected is None or self.expected[0] <= self.now <= self.expected[1]
 
 
 @dataclass(slots=True)
 class Record:
-    """All that the checker is given."""
+    """The input of the checker."""
 
     scenario: Scenario
     calls: list[Call]
     events: list[Event]
     journal: TaskJournal
     hosts: Mapping[str, Host]
-    # When the store's clock was set, and how many seconds it was ahead of time from then on.
+    # Jumps of the store's clock: the instant, and the seconds by which it was ahead afterwards.
     jumps: list[tuple[float, float]]
     notes: list[tuple[float, str, str]]
-    # When faults ended.
+    # The end of the faults.
     calm_from: float
-    settled: bool
+    finished: bool
     errors: list[str]
     final: list[tuple[Any, ...]] = field(default_factory=list)
 
 
 @cache
 def _template() -> sqlite3.Connection:
-    """A migrated database to copy: that takes a tenth of the time that migrating does."""
+    """A migrated database to copy, which is ten times faster than migrating."""
     store: Any = open_store("sqlite://:memory:")
     timeline = Timeline(Random(0))
     new_loop(timeline).spawn(store.open())
     timeline.run(0.0)
-    # The store closes its own connection when it is collected.
+    # The store closes its own connection when it is garbage-collected.
     db = sqlite3.connect(":memory:", check_same_thread=False)
     store._writer._db.backup(db)
     return db
@@ -119,25 +119,25 @@ class World:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the simulation began."""
+        """Seconds since the start of the simulation."""
         return self.timeline.elapsed
 
     def store_now(self) -> datetime:
-        """The store's clock, which may have been set."""
+        """The store's clock, including jumps."""
         return self.scenario.begin + timedelta(seconds=self.elapsed) + self.offset
 
     def note(self, who: str, text: str) -> None:
-        """For the trace."""
+        """Add a line to the trace."""
         self.notes.append((self.elapsed, who, text))
 
     def later(self, delay: float, action: Callable[[], None]) -> None:
-        """Do this after a while, whatever becomes of the processes."""
+        """Run an action after a delay, independent of the processes."""
         self.fate.call_later(delay, action)
 
     # What the fault layer asks
 
     def draw_fault(self, *, mortal: bool) -> str:
-        """What goes wrong with a store call, mostly nothing."""
+        """The fault of a store call, mostly none."""
         rates = self.scenario.rates
         if self.calm:
             return ""
@@ -151,14 +151,14 @@ class World:
         return ""
 
     def draw_delay(self) -> float:
-        """How long a call is on its way."""
+        """The latency of a call."""
         chance = self.chance
         if self.calm or chance.random() >= self.scenario.rates.delay:
             return 0.0
         return chance.random() * (self.scenario.lease / 2 if chance.random() < 0.02 else 0.05)
 
     async def perform(self, host: str, verb: str, args: Sequence[Any], options: Mapping[str, Any]) -> Call:
-        """Let the real store do it, at its own time."""
+        """Call the real store, at its own time."""
         now = self.store_now()
         if verb in TIMED:
             options = {**options, "now": now}
@@ -194,17 +194,16 @@ class World:
     # Processes
 
     def start_host(self, version: int) -> None:
-        """A new worker process."""
         host = Host(self, f"w{len(self.hosts) + 1}", version)
         self.hosts[host.id] = host
         host.start()
 
     def could_not_start(self, host: Host, error: TickbirdError) -> None:
-        """A worker gave up at once. While faults come that may be; afterwards a few times are as good as for ever."""
+        """A worker gave up at once. During faults that is allowed; afterwards, a few times count as forever."""
         self.note(host.id, f"could not start: {error}")
         self._failed_starts += host.undisturbed
         if self._failed_starts == _MAX_FAILED_STARTS:
-            self.timeline.errors.append(f"no worker can start though nothing disturbs them: {error}")
+            self.timeline.errors.append(f"no worker can start although there are no faults: {error}")
             self.process_faults.disable_starts()
 
     def alive(self) -> list[Host]:
@@ -219,7 +218,7 @@ class World:
     # The whole of it
 
     def run(self) -> Record:
-        """Play the scenario to its end, then let everything come to rest."""
+        """Play the scenario to its end, then wait for the last runs."""
         before = random.getstate()
         random.seed(self.scenario.seed)
         try:
@@ -238,7 +237,7 @@ class World:
         self.timeline.run(scenario.span)
         calm_from = self.elapsed
         self._calm_down()
-        settled = self._come_to_rest()
+        finished = self._finish_runs()
         db = self.store._writer._db
         record = Record(
             scenario,
@@ -249,7 +248,7 @@ class World:
             self.jumps,
             self.notes,
             calm_from,
-            settled,
+            finished,
             self.timeline.errors,
             db.execute(
                 "SELECT s.id, s.name, s.app, s.definition, s.fingerprint, s.paused_by, s.pause_note, c.state"
@@ -271,7 +270,7 @@ class World:
         watch(self.store._writer._db, lambda: len(self.calls) - 1)
 
     def _calm_down(self) -> None:
-        """End all faults; processes go on, and the newest version of the app runs everywhere."""
+        """End all faults; processes continue, and the newest version of the app runs everywhere."""
         self.note("", "no more faults")
         self.calm, self.store_is_down = True, False
         self.process_faults.stop()
@@ -283,12 +282,12 @@ class World:
                 host.drain()
         self.process_faults.staff()
         heartbeat, lease = self.scenario.heartbeat, self.scenario.lease
-        # Long enough for the last lease to expire, lost workers to be noticed, and a clock to be believed.
-        held = HOLD_TIME + POLL_TIME if self.jumps else 0.0
-        self.timeline.run(self.elapsed + max(4.5 * heartbeat, heartbeat + lease, held + 3 * heartbeat))
+        # Long enough for the last lease to expire, lost workers to be detected, and a clock to be trusted.
+        standby_time = HOLD_TIME + POLL_TIME if self.jumps else 0.0
+        self.timeline.run(self.elapsed + max(4.5 * heartbeat, heartbeat + lease, standby_time + 3 * heartbeat))
 
-    def _come_to_rest(self) -> bool:
-        """Pause every schedule and wait until no run is active; False when that takes too long."""
+    def _finish_runs(self) -> bool:
+        """Pause every schedule and wait until no run is active; False if that takes too long."""
         self.operator.loop.spawn(self.operator.pause_everything())
         for _ in range(80):
             self.timeline.run(self.elapsed + self.scenario.heartbeat)
@@ -297,7 +296,7 @@ class World:
             ).fetchall()
             if not active:
                 return True
-            # What was decided while the clock was ahead waits until then.
+            # Runs that were decided while the clock was ahead wait until then.
             wait = available_at / 1_000_000 - self.store_now().timestamp()
             self.timeline.run(self.elapsed + max(0.0, wait))
         return False

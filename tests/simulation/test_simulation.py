@@ -84,7 +84,7 @@ def test_workers_that_cannot_start_are_told_and_not_started_for_ever(monkeypatch
         raise SchemaError("the store is of another version;", hint="migrate it.")
 
     monkeypatch.setattr(Engine, "run", refuse)
-    told = "no worker can start though nothing disturbs them: the store is of another version; migrate it."
+    told = "no worker can start although there are no faults: the store is of another version; migrate it."
     # With several workers, which all give up at the same instant.
     for seed in (1, 4, 7):
         record, violations = simulate(seed)

@@ -21,9 +21,9 @@ from tickbird.proof.records import ScheduleRecords, StoreRecords
 
 # Origins of which a tick has at most one run.
 UNIQUE: Final = ("schedule", "catch_up", "backfill")
-# Seconds by which two processes may read the same clock in another order than things happened.
+# Seconds by which two processes may read the same clock in another order than events happened.
 CLOCK_TOLERANCE: Final = 0.05
-# How long a transaction may stay open: the end of a run counts when it commits.
+# The maximum duration of a transaction: the end of a run counts when it commits.
 _MAX_TRANSACTION: Final = timedelta(seconds=5)
 # Seconds that a tick may stay undecided while there is no fault.
 _MAX_DELAY: Final = 5.0
@@ -31,7 +31,7 @@ _MAX_DELAY: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A broken promise, and how it shows."""
+    """A broken promise, with its evidence."""
 
     promise: str
     text: str
@@ -49,7 +49,7 @@ class Verdict:
     # Ticks with two runs, which is a violation; runs executed again after a fault, which is not.
     doubled: int = 0
     repeated: int = 0
-    # Attempts that began beside another one, because their process was frozen after its last lease check.
+    # Attempts that began while another one was executing, because their process was frozen after its last lease check.
     late_starts: int = 0
     # Names of schedules whose definition the checker cannot read.
     unsupported: list[str] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Checker:
     """Judges the ticks of (since, until], in seconds of the store's clock.
 
     `same_clock`: the store's clock is this machine's, and was never set. `calm`: an interval without faults, in which
-    every tick had to be planned when it was due.
+    every tick must be planned when it is due.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Checker:
         self._calm = calm
         self._executions = read_executions(entries)
         self._executions_of = self._executions.by_run()
-        # Added to a monotonic time it gives the wall time, also if a worker's wall clock is wrong.
+        # The difference between wall time and monotonic time, independent of the workers' wall clocks.
         self._wall_offset = time.time() - time.monotonic()
         self.verdict = Verdict()
 
@@ -131,7 +131,7 @@ class Checker:
         for tick in ticks:
             if tick <= planned_until and tick not in decided:
                 self.verdict.lost += 1
-                self._report("I3", f"{schedule.name}: nothing was decided about {_clock(tick)}")
+                self._report("I3", f"{schedule.name}: {_clock(tick)} has no decision")
         self._check_progress(schedule, ticks, planned_until)
 
     def _check_tick_runs(self, schedule: ScheduleRecords, in_force: dict[int, int], planned_until: int) -> list[int]:
@@ -205,7 +205,7 @@ class Checker:
         if run.origin == "catch_up" and spec.catch_up == "skip":
             self._report("I11", f"{schedule.name}: run {run.id} was caught up, but catch-up is skip")
         if self._calm is not None and self._calm[0] <= run.due_at.timestamp() <= self._calm[1] and late > _MAX_DELAY:
-            self._report("on time", f"{schedule.name}: run {run.id} was planned {late:.1f} s late without any fault")
+            self._report("on time", f"{schedule.name}: run {run.id} was planned {late:.1f} s late without a fault")
         if run.covers is not None and spec.catch_up not in ("one", "latest"):
             self._report("I11", f"{schedule.name}: run {run.id} covers other ticks, but catch-up is {spec.catch_up}")
 
@@ -259,7 +259,7 @@ class Checker:
             self._report("I9", f"run {run.id} must not start twice after a lost worker, but began {len(calls)} times")
 
     def _check_times(self, run: RunRecord, calls: Sequence[Execution], last: Execution | None) -> None:
-        """The store's times enclose those of the journals, whatever the clocks of the workers show."""
+        """The store's times enclose the journals' times, whatever the clocks of the workers show."""
         for call in calls:
             if call.began + self._wall_offset < run.due_at.timestamp() - CLOCK_TOLERANCE:
                 self._report("I2", f"run {run.id} began before it was due")
@@ -290,14 +290,14 @@ class Checker:
                 self._report("I1", f"{name}: {_clock(tick)} was executed as runs {sorted(runs)}")
 
     def _check_leases(self, run_id: int, calls: Sequence[Execution]) -> None:
-        """No attempt goes on after the next one has begun."""
+        """No attempt continues after the next one has begun."""
         for call, following in pairwise(calls):
             if following.began >= call.ended:
                 continue
             if not self._executions.is_excused(call):
                 self._report(
                     "I8",
-                    f"run {run_id}: attempt {call.attempt} went on in {call.pid} for "
+                    f"run {run_id}: attempt {call.attempt} continued in {call.pid} for "
                     f"{call.ended - following.began:.2f} s after attempt {following.attempt} began in {following.pid}",
                 )
             elif self._executions.started_late(call):

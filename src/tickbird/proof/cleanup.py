@@ -1,4 +1,4 @@
-"""The cleanup process, which leaves nothing of a proof behind, however the proof ends; and leftovers without one.
+"""The cleanup process, which removes everything of a proof, however the proof ends; and leftovers of killed proofs.
 
 The proof writes to the standard input of the process: first a JSON line with the store and the folder, then `+PID` for
 each process that starts, `-PID` for each that has ended, and the path of a folder that the proof itself removes unless
@@ -45,19 +45,19 @@ class CleanupProcess:
         self._write(f"+{pid}")
 
     def remove_process(self, pid: int) -> None:
-        """The process has ended, and the system may use its pid for another."""
+        """Forget a process that has ended, because the system may reuse its pid."""
         self._write(f"-{pid}")
 
     def add_folder(self, folder: str) -> None:
-        """A folder that the proof removes itself, unless it is killed."""
+        """Add a folder that the proof removes itself, unless it is killed."""
         self._write(folder)
 
     def finish(self) -> str:
-        """Clean up and wait for that; the reason if something is left, else empty."""
+        """Clean up and wait for the end; returns the reason if something is left, otherwise an empty text."""
         try:
             output, _ = self._process.communicate(timeout=_TIMEOUT)
         except subprocess.TimeoutExpired:
-            return "the cleanup takes long and continues in the background."
+            return "the cleanup continues in the background."
         return "" if output.strip() == "clean" else output.strip() or "the cleanup process was killed."
 
     def _write(self, line: str) -> None:
@@ -68,17 +68,17 @@ class CleanupProcess:
 
 
 async def drop_leftovers(url: str) -> tuple[list[str], list[str]]:
-    """Drop temporary stores of killed proofs next to a store: names dropped, and names kept, as workers are alive."""
+    """Drop temporary stores of killed proofs next to a store; returns dropped names, and names with live workers."""
     stores = find_temp_stores(url)
     dropped: list[str] = []
-    kept: list[str] = []
+    in_use: list[str] = []
     for address in await stores.left():
         if await _has_workers(address):
-            kept.append(stores.name(address))
+            in_use.append(stores.name(address))
         else:
             await stores.drop(address)
             dropped.append(stores.name(address))
-    return dropped, kept
+    return dropped, in_use
 
 
 async def _has_workers(url: str) -> bool:
@@ -87,14 +87,14 @@ async def _has_workers(url: str) -> bool:
         await store.open()
         return bool(await store.workers.list("default"))
     except SchemaError:
-        # Of another version, or not completely migrated.
+        # The store has another version, or is not completely migrated.
         return False
     finally:
         await store.close()
 
 
 def _run() -> str:
-    """Wait until the proof ends, then clean up; the reason if something is left, else empty."""
+    """Wait until the proof ends, then clean up; returns the reason if something is left, otherwise an empty text."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     request = json.loads(sys.stdin.readline() or "{}")

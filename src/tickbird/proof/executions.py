@@ -41,7 +41,7 @@ class Executions:
     """All executions, in the order in which they began."""
 
     all: list[Execution]
-    # Entries of an attempt that had begun already.
+    # Entries of an attempt that had already begun.
     duplicates: list[Entry]
     # Intervals in which a process was frozen or stalled, by pid.
     _stalls: dict[int, list[tuple[float, float]]]
@@ -53,19 +53,18 @@ class Executions:
         return runs
 
     def is_excused(self, execution: Execution) -> bool:
-        """Did its process stall after its lease check, and stop the call soon after? Nothing can prevent that."""
+        """True if its process stalled after its lease check, and stopped the call soon after. It is unavoidable."""
         return any(
             end >= execution.lease_checked and begin <= execution.ended <= end + _MAX_STOP_DELAY
             for begin, end in self._stalls.get(execution.pid, ())
         )
 
     def started_late(self, execution: Execution) -> bool:
-        """Did its process stall between the lease check and the first line of the function?"""
+        """True if its process stalled between the lease check and the first line of the function."""
         return any(execution.lease_checked <= end <= execution.began for _, end in self._stalls.get(execution.pid, ()))
 
 
 def read_executions(entries: Sequence[Entry]) -> Executions:
-    """From the entries of all journals, oldest first."""
     executions: dict[tuple[int, int], Execution] = {}
     duplicates: list[Entry] = []
     stalls: dict[int, list[tuple[float, float]]] = defaultdict(list)

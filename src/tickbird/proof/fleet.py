@@ -1,4 +1,4 @@
-"""A fleet of worker processes that can be killed, frozen and drained; its own journal has what was done to them."""
+"""A fleet of worker processes that can be killed, frozen and drained; its own journal records the faults."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tickbird.proof.worker import Setup, run_worker
 # Processes are forked from one that has imported everything, because starting an interpreter takes much longer.
 _forkserver = multiprocessing.get_context("forkserver")
 _forkserver.set_forkserver_preload(["tickbird.proof.worker", "psycopg_pool", "tickbird.store.postgres"])
-# Seconds; only a failure takes this long, so it leaves room for a busy machine.
+# Seconds. Only a failure takes this long, so the limit is generous for busy machines.
 TIMEOUT: Final = 90.0
 
 S = TypeVar("S", bound=Setup)
 
 
 class Process(Protocol):
-    """A process of multiprocessing, or anything that ends like one."""
+    """A process of multiprocessing, or an object with the same interface."""
 
     @property
     def pid(self) -> int | None: ...
@@ -83,7 +83,7 @@ class Member:
         self._signal(signal.SIGTERM)
 
     async def wait(self, seconds: float = TIMEOUT) -> int:
-        """Wait until it has ended; its exit code, or TimeoutError."""
+        """Wait until it has ended; returns its exit code, or raises TimeoutError."""
         await until(lambda: not self.alive, seconds)
         assert self.exitcode is not None
         return self.exitcode
@@ -104,7 +104,6 @@ class Fleet:
         self._cleanup = cleanup
 
     def start(self, **setup: Any) -> Member:
-        """Start a worker."""
         return self.fork(run_worker, Setup(url=self.url, folder=str(self.folder), **setup))
 
     def fork(self, target: Callable[[S], None], setup: S) -> Member:
@@ -127,7 +126,7 @@ class Fleet:
         return "".join(path.read_text() for path in sorted(self.folder.glob("*.log")))
 
     def end(self, member: Member) -> None:
-        """Kill it if it is alive; the system may use its pid for another process after this."""
+        """Kill it if it is alive; afterwards the system may reuse its pid."""
         member.kill()
         if self._cleanup is not None:
             self._cleanup.remove_process(member.pid)
@@ -149,14 +148,14 @@ class Fleet:
 
 
 async def until(predicate: Callable[[], Any | Awaitable[Any]], seconds: float = TIMEOUT) -> Any:
-    """Wait for a true value and return it; TimeoutError."""
-    ends = time.monotonic() + seconds
+    """Wait for a true value and return it; raises TimeoutError."""
+    deadline = time.monotonic() + seconds
     while True:
         value = predicate()
         if isinstance(value, Awaitable):
             value = await value
         if value:
             return value
-        if time.monotonic() > ends:
+        if time.monotonic() > deadline:
             raise TimeoutError(f"still false after {seconds:.0f} s")
         await asyncio.sleep(0.03)

@@ -1,4 +1,4 @@
-"""Journals: one file per process with what it did, flushed line by line, so that a kill loses no complete entry."""
+"""Journals: one file per process with its events, flushed line by line, so that a kill loses no complete entry."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Journal:
         self._file = os.open(folder / f"{name or os.getpid()}.journal", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def write(self, event: str, run: Run | None = None, /, *, pid: int | None = None, **detail: Any) -> None:
-        """Append an entry, which is on disk when this returns; `pid` if the entry is about another process."""
+        """Append an entry, which is on disk when this returns; pass `pid` if the entry is about another process."""
         line: dict[str, Any] = {"event": event, "pid": pid or os.getpid(), "at": time.monotonic(), "wall": time.time()}
         if run is not None:
             tick = run.scheduled_for
@@ -51,6 +51,6 @@ class Journal:
 
 
 def read_journals(folder: Path) -> list[Entry]:
-    """The entries of all journals of a folder, oldest first, without a last line that a kill cut off."""
+    """The entries of all journals of a folder, oldest first, without an incomplete last line."""
     lines = [line for file in folder.glob("*.journal") for line in file.read_bytes().split(b"\n")[:-1]]
     return sorted((Entry(**json.loads(line)) for line in lines), key=lambda entry: entry.at)

@@ -33,18 +33,18 @@ LEASE: Final = 2.0
 _MEAN_PAUSE: Final = 1.2
 _MAX_START: Final = 60.0
 _MAX_REST: Final = 90.0
-# If the store's clock differs by more from this machine's, the two are not compared.
+# If the difference between the store's clock and this machine's is larger, the two are not compared.
 _MAX_CLOCK_DIFFERENCE: Final = 0.02
 DEFAULT_COPIES: Final = 2
-# Kind → weight, and its shortest and longest duration.
+# Kind → weight, and its minimum and maximum duration.
 _FAULTS: Final = {"kill": (4, 0.0, 2.0), "freeze": (3, 0.5, 5.0), "drain": (2, 0.0, 1.0), "disturb": (2, 0.0, 0.0)}
-# The wall clocks of the workers in slots 1 and 2 are ahead by this. The store's clock decides, so it changes nothing.
+# Seconds by which the wall clocks of the workers in slots 1 and 2 are wrong; no effect, as the store's clock decides.
 CLOCK_OFFSETS: Final = (6 * 3_600, -6 * 3_600)
 _ACTOR: Final = "proof"
 
 
 class Proof:
-    """`await Proof(url, seconds=60, processes=4).run()`; leaves nothing behind, however it ends."""
+    """`await Proof(url, seconds=60, processes=4).run()`; removes everything, however it ends."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Proof:
         self._random = Random(f"proof {self.seed}")
         self._tasks: set[asyncio.Task[None]] = set()
         self.faults: Counter[str] = Counter()
-        # Called with the seconds that are over, and an event or an empty text.
+        # Called with the elapsed seconds, and an event or an empty text.
         self.on_progress: Callable[[float, str], None] = lambda _seconds, _event: None
 
     @property
@@ -108,8 +108,8 @@ class Proof:
             await self._wait_for_start(fleet)
             await self._inflict_faults(fleet, slots)
             calm = await self._calm_down(slots, store)
-            await self._settle(client, store)
-            # The workers can change nothing after the records are read.
+            await self._finish_runs(client, store)
+            # Now the workers cannot change records that are being read.
             await asyncio.to_thread(fleet.end_all)
             records = await read_records(store)
             checker = Checker(records, read_journals(folder), since, calm[1], same_clock=same_clock, calm=calm)
@@ -159,7 +159,7 @@ class Proof:
         await asyncio.gather(*self._tasks)
 
     def _begin_fault(self, fleet: Fleet, slots: WorkerSlots) -> str:
-        """The kind of the fault, which goes on in a task."""
+        """Start a fault in a task; returns its kind."""
         [kind] = self._random.choices(list(_FAULTS), [weight for weight, _, _ in _FAULTS.values()])
         slot, seconds = self._random.randrange(self.processes), self._random.uniform(*_FAULTS[kind][1:])
         fleet.journal.write("fault", kind=kind, slot=slot, seconds=seconds)
@@ -178,31 +178,31 @@ class Proof:
             await inflict(slot, seconds)
 
     async def _calm_down(self, slots: WorkerSlots, store: Store) -> tuple[float, float]:
-        """End all faults; an interval of the store's clock without any."""
+        """End all faults; returns an interval of the store's clock without faults."""
         slots.thaw()
         slots.fill()
         lease = float(self._setup["lease"])
-        # Until the leases of lost workers have expired, and late ticks are caught up.
+        # Wait until the leases of lost workers have expired, and late ticks are caught up.
         await asyncio.sleep(3 * lease)
         begins = (await store.now()).timestamp()
         await asyncio.sleep(2 * lease)
         return begins, (await store.now()).timestamp()
 
-    async def _settle(self, client: Client, store: Store) -> None:
+    async def _finish_runs(self, client: Client, store: Store) -> None:
         """Pause all schedules, and wait until all runs are final."""
-        self.on_progress(self.seconds, "coming to rest")
+        self.on_progress(self.seconds, "waiting for the last runs")
         for name in self.schedules:
             with suppress(TickbirdError):
                 await client.schedules.pause(name, actor=_ACTOR)
 
-        async def is_settled() -> bool:
+        async def all_final() -> bool:
             with suppress(StoreError):
                 return not any([await store.runs.list("default", status=status, limit=1) for status in ACTIVE])
             return False
 
-        # The checker reports runs that are not final then.
+        # The checker reports runs that are not final by then.
         with suppress(TimeoutError):
-            await until(is_settled, _MAX_REST)
+            await until(all_final, _MAX_REST)
         self.on_progress(self.seconds, "comparing")
 
 
@@ -217,7 +217,7 @@ async def _has_same_clock(store: Store) -> bool:
 
 @contextmanager
 def _planning_on() -> Iterator[None]:
-    """`TICKBIRD_PLANNING=off` is about the user's store, not about a temporary one."""
+    """`TICKBIRD_PLANNING=off` applies to the user's store, not to a temporary one."""
     before = os.environ.pop("TICKBIRD_PLANNING", None)
     try:
         yield

@@ -56,7 +56,7 @@ class StoreRecords:
 
 
 async def read_records(store: Store, read: SpecReader = read_spec) -> StoreRecords:
-    """Read a store in which nothing changes any more."""
+    """Read a store that no longer changes."""
     runs = sorted(await store.runs.list(NAMESPACE, limit=_NO_LIMIT), key=lambda run: run.id)
     schedules: dict[str, ScheduleRecords] = {}
     after = ""

@@ -41,14 +41,14 @@ class Report:
     verdict: Verdict
     lateness: Lateness = field(default_factory=Lateness)
     faults: Counter[str] = field(default_factory=Counter)
-    # Hours by which the clock of some workers was wrong.
+    # Hours by which the clocks of some workers were wrong.
     wrong_clocks: tuple[float, ...] = ()
-    # Why something is left behind; empty if nothing is.
+    # The reason why something is left behind; empty if nothing is.
     leftovers: str = ""
 
     @property
     def proven(self) -> bool:
-        """Was every promise kept, was anything run, and were all schedules judged?"""
+        """True if every promise was kept, at least one run was executed, and all schedules were checked."""
         return self.verdict.clean and self.verdict.run > 0 and not self.verdict.unsupported
 
     def to_json(self) -> dict[str, Any]:

@@ -28,7 +28,7 @@ SCHEDULES: Final[dict[str, dict[str, Any]]] = {
 
 
 async def create_schedules(client: Client, schedules: Mapping[str, Mapping[str, Any]], actor: str) -> None:
-    """Create schedules that are given like SCHEDULES."""
+    """Create schedules in the form of SCHEDULES."""
     for name, schedule in schedules.items():
         policies = dict(schedule)
         trigger, task = policies.pop("trigger"), policies.pop("task")

@@ -34,7 +34,7 @@ class Spec:
 
     @property
     def crash_limit(self) -> int:
-        """How many lost workers a run survives."""
+        """The number of lost workers that a run survives."""
         return 3 if self.on_crash == "retry" else 0
 
     def offset(self, name: str) -> int:
@@ -56,20 +56,20 @@ class IntervalSpec(Spec):
 
 
 _POLICIES: Final = frozenset(field.name for field in fields(Spec))
-# Fields that decide neither about ticks nor about attempts.
-_OTHERS: Final = frozenset(("v", "trigger", "target", "payload"))
+# Fields that affect neither ticks nor attempts.
+_IGNORED: Final = frozenset(("v", "trigger", "target", "payload"))
 
 
 def read_spec(raw: Mapping[str, Any]) -> IntervalSpec:
     """The spec of a stored definition; UnsupportedDefinition if a field or the trigger is not one of the proof's."""
-    if unknown := raw.keys() - _POLICIES - _OTHERS:
+    if unknown := raw.keys() - _POLICIES - _IGNORED:
         raise UnsupportedDefinition(f"unknown fields: {', '.join(sorted(unknown))}")
     policies = {name: value for name, value in raw.items() if name in _POLICIES}
     match raw.get("trigger"):
-        case {"every": {"seconds": int(seconds)}, **others} if not others and seconds > 0:
+        case {"every": {"seconds": int(seconds)}, **rest} if not rest and seconds > 0:
             return IntervalSpec(interval=seconds, **policies)
-        # The offset of every zone is a whole number of minutes, so a minute begins there when one begins in UTC.
-        case {"cron": str(expression), **others} if expression == _CRON_EVERY_MINUTE and others.keys() <= {"tz"}:
+        # The offset of every zone is a whole number of minutes, so minutes begin at the same instants as in UTC.
+        case {"cron": str(expression), **rest} if expression == _CRON_EVERY_MINUTE and rest.keys() <= {"tz"}:
             return IntervalSpec(interval=60, **policies)
         case trigger:
             raise UnsupportedDefinition(f"unknown trigger: {trigger!r}")

@@ -24,7 +24,7 @@ _MAX_WAKE_DELAY: Final = 0.25
 
 @dataclass(frozen=True, kw_only=True)
 class Setup:
-    """How one worker process is started; durations in seconds."""
+    """The setup of one worker process; durations in seconds."""
 
     url: str = field(repr=False)
     # For the journal and the log of the process.
@@ -34,7 +34,7 @@ class Setup:
     safety_poll: float = 2.0
     drain: float = 20.0
     slots: int = 10
-    # By how much its wall clock is ahead.
+    # Seconds by which its wall clock is ahead.
     clock_offset: int = 0
 
     def engine_options(self) -> EngineOptions:
@@ -42,7 +42,7 @@ class Setup:
 
 
 def run_worker(setup: Setup) -> None:
-    """Be a worker until SIGTERM."""
+    """Run a worker until SIGTERM."""
     journal = open_journal(setup)
     run_app(make_app(setup.url, journal), setup, journal)
 
@@ -90,8 +90,8 @@ def make_app(url: str, journal: Journal) -> Tickbird:
     @app.task
     def sleep_in_thread(run: Run, seconds: float = 1.0) -> int:
         journal.write("began", run)
-        ends = time.monotonic() + seconds
-        while time.monotonic() < ends:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
             if run.cancelled:
                 journal.write("stopped", run)
                 raise RuntimeError("cancelled")
@@ -101,11 +101,11 @@ def make_app(url: str, journal: Journal) -> Tickbird:
 
     @app.task
     async def raise_sometimes(run: Run, odds: float = 0.5) -> int:
-        """Which attempts raise depends only on the tick and the attempt."""
+        """The tick and the attempt alone decide which attempts raise."""
         journal.write("began", run)
         if random.Random(f"{run.scheduled_for} {run.attempt}").random() < odds:
             journal.write("raised", run)
-            raise RuntimeError("one of the attempts that raise")
+            raise RuntimeError("simulated error of a random attempt")
         journal.write("done", run)
         return os.getpid()
 
@@ -146,7 +146,7 @@ def _set_clock(offset: int) -> None:
 
 
 def _watch_stalls(journal: Journal) -> None:
-    """Journal when this process did not run, since a busy machine has the effect of a freeze; exit with its parent."""
+    """Journal stalls of this process, because a busy machine acts like a freeze; exit with its parent."""
     before, parent = time.monotonic(), os.getppid()
     while True:
         time.sleep(_STALL_POLL)
