@@ -1,1 +1,1 @@
-"""Measures Tickbird beside the same work in bare SQL, and beside others, on one machine in one run."""
+"""Compares Tickbird with the same work in bare SQL, and with other schedulers, on one machine in one run."""

@@ -1,4 +1,4 @@
-"""The servers that are asked, each a process: `python -m bench.api_server ours|site|bare STORE`; tells its port."""
+"""The servers of the benchmark: `python -m bench.api_server ours|site|bare STORE` serves one, and prints its port."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tickbird.server import STATEMENT_WITHIN
 from tickbird.stores import open_store
 from tickbird.web.app import create_site
 
-# The pace of one token is not what is measured.
+# The rate limit of a token must not be measured.
 _NO_LIMITS: Final = RequestLimits(per_second=1e6, burst=10**6, lookups_per_second=1e6, lookups_burst=10**6)
 LOOK_UP: Final = b"SELECT id, name, revision FROM tickbird.schedules WHERE namespace = %s AND name = %s"
 
@@ -41,7 +41,7 @@ async def site(url: str) -> Any:
 
 
 async def bare(url: str) -> Any:
-    """One route that looks one row up by its key: no tokens, no checks, no model of the answer."""
+    """One route that reads one row by its key: no tokens, no checks, no response model."""
     pool = AsyncConnectionPool(url, min_size=4, max_size=10, open=False, kwargs={"autocommit": True})
     await pool.open(wait=True)
     app = FastAPI()
@@ -49,15 +49,14 @@ async def bare(url: str) -> Any:
     async def get(name: str) -> dict[str, Any]:
         async with pool.connection() as connection:
             cursor = await connection.execute(LOOK_UP, ("default", name), prepare=True)
-            [(number, found, revision)] = await cursor.fetchall()
-        return {"id": number, "name": found, "revision": revision}
+            [(number, stored_name, revision)] = await cursor.fetchall()
+        return {"id": number, "name": stored_name, "revision": revision}
 
     app.add_api_route("/schedules/{name}", get)
     return app, "-"
 
 
 async def main(which: str, url: str) -> None:
-    """Serve until the process is ended."""
     app, token = await {"ours": ours, "site": site, "bare": bare}[which](url)
     listening = socket.create_server(("127.0.0.1", 0))
     print(listening.getsockname()[1], token, flush=True)

@@ -1,4 +1,4 @@
-"""The bare SQL claimers: what a program without policies, ledger or triggers would do on the same connections."""
+"""The bare SQL claimers: a program without policies, ledger or triggers on the same connections."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ STATEMENTS: Final = {name: text.encode() for name, text in load_statements("benc
 
 
 async def connect(url: str) -> Connection:
-    """A connection with the same settings that Tickbird's have."""
+    """A connection with Tickbird's settings."""
     return await psycopg.AsyncConnection.connect(Connections(url, 1).conninfo, autocommit=True)
 
 
 async def claim_narrow(connection: Connection, limit: int, now: datetime) -> int:
-    """One statement, in narrow tables of its own."""
+    """One statement, in its own narrow tables."""
     done = await connection.execute(STATEMENTS["claim_narrow"], {"limit": limit, "now": now}, prepare=True)
     return done.rowcount
 
@@ -88,7 +88,7 @@ class Claimers:
         await self._stack.aclose()
 
     async def claim_all(self, claim: Claim, count: int, limit: int, now: datetime) -> tuple[int, float]:
-        """Claim on so many connections until nothing is left: how many were claimed, in how many seconds."""
+        """Claim on this number of connections until nothing is left; returns the number of claims, and the seconds."""
 
         async def until_empty(connection: Connection) -> int:
             total = 0

@@ -1,4 +1,4 @@
--- The limit: the same work in bare SQL, by somebody who knows only one trigger (every minute) and no policies.
+-- The limit: the same work in bare SQL, with only one trigger (every minute) and no policies.
 
 -- name: make_narrow
 CREATE SCHEMA bare;
@@ -103,7 +103,7 @@ WHERE id = ANY(%(ids)s::bigint[]);
 SELECT EXISTS (SELECT FROM bare.runs WHERE finished_at IS NULL);
 
 -- name: tick_narrow
--- As claim_narrow, telling what was claimed, for a claimer that executes it at once.
+-- Like claim_narrow, but returns the claimed rows, for a claimer that executes them at once.
 WITH due AS MATERIALIZED (
     SELECT id, next_run_at FROM bare.cursors
     WHERE next_run_at <= statement_timestamp() ORDER BY next_run_at LIMIT %(limit)s FOR UPDATE SKIP LOCKED

@@ -1,4 +1,4 @@
-"""Do tables and indexes stay flat? Schedules that tick every second, executed and pruned for minutes."""
+"""Do tables and indexes stay flat? Schedules that tick every second are executed and pruned for minutes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ TABLES = ("cursors", "runs")
 
 
 async def measure(options: Options, report: Report) -> None:
-    """A worker at work, and somebody who prunes what ended a minute ago and looks at the sizes."""
+    """Run a worker, prune runs that ended a minute ago, and sample the sizes."""
     count, seconds, apart = options.size(1_500, 5), options.size(600, 3), options.size(15, 1)
     with server() as running:
-        report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP, autovacuum as it comes"
+        report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP, autovacuum with its defaults"
         url = running.create_database()
         schedules = Schedules(url)
         await schedules.make(count, (Definition(trigger=cron("* * * * * *"), target=Target("noop"), overlap="allow"),))
@@ -37,23 +37,22 @@ async def measure(options: Options, report: Report) -> None:
         store = PostgresStore(url)
         await store.open()
         samples: list[dict[str, Any]] = []
-        began = looked = time.monotonic()
+        began = sampled_at = time.monotonic()
         while time.monotonic() - began < seconds:
             while await store.runs.prune(older_than=KEEP_SECONDS if not options.quick else 1.0, keep=0) >= 1_000:
                 pass
-            if time.monotonic() - looked >= apart:
-                looked = time.monotonic()
-                samples.append(_look(schedules, round(looked - began), seen.count.value))
+            if time.monotonic() - sampled_at >= apart:
+                sampled_at = time.monotonic()
+                samples.append(_sample(schedules, round(sampled_at - began), seen.count.value))
             await asyncio.sleep(0.5)
         seen.stop.set()
         await asyncio.to_thread(worker.join)
         await store.close()
         schedules.close()
-    _tell(report, samples, options)
+    _report(report, samples, options)
 
 
 async def work(url: str, seen: Seen) -> None:
-    """The worker as it is."""
     bird = Tickbird(url)
 
     @bird.task
@@ -63,7 +62,7 @@ async def work(url: str, seen: Seen) -> None:
     await run_worker(WorkerProcess(bird, slots=1_000), seen)
 
 
-def _look(schedules: Schedules, at: int, runs: int) -> dict[str, Any]:
+def _sample(schedules: Schedules, at: int, runs: int) -> dict[str, Any]:
     sizes = {name: row for name, *row in schedules.execute(STATEMENTS["sizes"].decode())}
     sample = {"seconds": at, "runs executed": runs}
     for table in TABLES:
@@ -78,7 +77,7 @@ def _look(schedules: Schedules, at: int, runs: int) -> dict[str, Any]:
     return sample
 
 
-def _tell(report: Report, samples: list[dict[str, Any]], options: Options) -> None:
+def _report(report: Report, samples: list[dict[str, Any]], options: Options) -> None:
     if not samples:
         return
     columns = tuple(samples[0])
@@ -87,7 +86,7 @@ def _tell(report: Report, samples: list[dict[str, Any]], options: Options) -> No
         report.samples[name] = [float(sample[name]) for sample in samples]
     if options.quick:
         return
-    # Past the first third what is pruned and what is made are in balance.
+    # After the first third, pruned and created rows are in balance.
     third = samples[len(samples) // 3 :]
     early, late = third[: len(third) // 2], third[len(third) // 2 :]
     for table in TABLES:

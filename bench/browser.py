@@ -1,4 +1,4 @@
-"""A browser without a window: a kept connection that loads pages one after the other, or hears words of a live one."""
+"""A headless client: a persistent connection that loads pages, or receives events of a live page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A page, and how long it took."""
+    """A page, and its load time."""
 
     seconds: float
     body: bytes
@@ -29,7 +29,7 @@ class Browser:
     @classmethod
     @contextmanager
     def closing(cls, port: int, headers: Mapping[str, str]) -> Iterator[Browser]:
-        """One that leaves at the end."""
+        """A browser that is closed at the end."""
         browser = cls(port, headers)
         try:
             yield browser
@@ -38,42 +38,41 @@ class Browser:
 
     @classmethod
     async def log_in(cls, port: int, token: str) -> str:
-        """The cookie of a session."""
+        """Log in; returns the session cookie."""
         form = urlencode({"token": token, "next": "/"})
         with cls.closing(port, {"Content-Type": "application/x-www-form-urlencoded"}) as browser:
-            head, _ = await browser._ask("POST", "/login", form)
+            head, _ = await browser._send("POST", "/login", form)
         return head.partition("set-cookie: ")[2].partition(";")[0]
 
     async def get(self, path: str) -> Loaded:
-        """Load a page; FileNotFoundError where there is none."""
+        """Load a page; FileNotFoundError if it does not exist."""
         began = time.perf_counter()
-        head, body = await self._ask("GET", path)
+        head, body = await self._send("GET", path)
         seconds = time.perf_counter() - began
         status = int(head.split(" ", 2)[1])
         if status == 404:
             raise FileNotFoundError(path)
         if status != 200:
-            raise RuntimeError(f"{path} was answered with {status}: {body[:500]!r}")
+            raise RuntimeError(f"{path} got the response {status}: {body[:500]!r}")
         return Loaded(seconds, body)
 
-    async def words(self, path: str) -> AsyncIterator[None]:
-        """One for each time that a live page is told of a change."""
+    async def events(self, path: str) -> AsyncIterator[None]:
+        """Yields at each change event of a live page."""
         reader, writer = await self._connected()
         writer.write(self._request("GET", path))
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         if not head.startswith("HTTP/1.1 200"):
-            raise RuntimeError(f"{path} was answered with {head.splitlines()[0]}")
+            raise RuntimeError(f"{path} got the response {head.splitlines()[0]}")
         while line := await reader.readline():
             if line.startswith(b"event: changed"):
                 yield
 
     def close(self) -> None:
-        """Leave."""
         if self._pair is not None:
             self._pair[1].close()
 
     async def _connected(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        # The server closes what nobody has used for a while.
+        # The server closes idle connections.
         if self._pair is None or self._pair[0].at_eof():
             self._pair = await asyncio.open_connection("127.0.0.1", self._port, limit=2**22)
         return self._pair
@@ -82,11 +81,11 @@ class Browser:
         lines = [
             f"{method} {path} HTTP/1.1",
             "Host: localhost",
-            *(f"{key}: {one}" for key, one in self.headers.items()),
+            *(f"{key}: {value}" for key, value in self.headers.items()),
         ]
         return "\r\n".join([*lines, f"Content-Length: {len(body)}", "", body]).encode()
 
-    async def _ask(self, method: str, path: str, body: str = "") -> tuple[str, bytes]:
+    async def _send(self, method: str, path: str, body: str = "") -> tuple[str, bytes]:
         reader, writer = await self._connected()
         writer.write(self._request(method, path, body))
         head = (await reader.readuntil(b"\r\n\r\n")).decode().replace("Set-Cookie", "set-cookie")

@@ -1,4 +1,4 @@
-"""What all benchmarks share: sizes, the machine's facts, interleaving, and results as JSON and as Markdown."""
+"""Shared code of the benchmarks: sizes, facts about the machine, interleaving, and results as JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from typing import Any, Final
 
 RESULTS: Final = Path(__file__).parent / "results"
 PEERS: Final = ("pgqueuer", "procrastinate", "cronsim", "croniter")
-# Durability is on, as a team would run it; checkpoints of a small log would only add noise.
+# Durability is on, as in production; frequent checkpoints would only add noise.
 SERVER_SETTINGS: Final = {
     "shared_buffers": "512MB",
     "max_wal_size": "8GB",
@@ -31,12 +31,12 @@ SERVER_SETTINGS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How large a benchmark is; `quick` proves in seconds that it works and says nothing about speed."""
+    """The size of a benchmark; `quick` checks in seconds that it works and measures no speed."""
 
     quick: bool = False
     out: Path = RESULTS
     command: str = "./dev bench"
-    # Other sizes than a benchmark's own.
+    # Overrides of a benchmark's sizes.
     schedules: int | None = None
     runs: int | None = None
 
@@ -47,7 +47,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A promise of speed, and what was measured; None: it could not be measured here."""
+    """A target and its measured value; None: it could not be measured here."""
 
     work: str
     bar: str
@@ -57,7 +57,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Figures for people."""
+    """A table of the report."""
 
     title: str
     columns: Sequence[str]
@@ -67,49 +67,47 @@ class Table:
 
 @dataclass(slots=True)
 class Report:
-    """Everything one benchmark found."""
+    """The results of one benchmark."""
 
     name: str
     tables: list[Table] = field(default_factory=list)
     bars: list[Bar] = field(default_factory=list)
-    # Every single measurement, so that others may judge the spread for themselves.
+    # Every single measurement, so that readers can judge the spread.
     samples: dict[str, list[float]] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
 
     def hold(self, work: str, bar: str, measured: float | None, met: bool | None, unit: str = "×") -> None:
-        """Add a bar with the figure it was measured by."""
+        """Add a target with its measured value."""
         self.bars.append(Bar(work, bar, "not measured" if measured is None else f"{figure(measured)} {unit}", met))
 
 
 class Samples:
-    """Measurements by variant, taken in turns: A B C A B C …, so that the machine's moods hit all alike."""
+    """Measurements by variant, interleaved (A B C A B C …), so that the machine's load affects all variants."""
 
     def __init__(self) -> None:
-        self.taken: dict[str, list[float]] = {}
+        self.values: dict[str, list[float]] = {}
 
     def add(self, name: str, value: float) -> None:
-        """Another measurement of a variant."""
-        self.taken.setdefault(name, []).append(value)
+        self.values.setdefault(name, []).append(value)
 
     def median(self, name: str) -> float:
-        """The middle of a variant's measurements."""
-        return statistics.median(self.taken[name])
+        return statistics.median(self.values[name])
 
     def ratio(self, name: str, other: str) -> float:
-        """The median over rounds of one variant as a share of another, each pair from the same round."""
-        pairs = zip(self.taken[name], self.taken[other], strict=True)
+        """The median over rounds of the ratio of two variants, each pair from the same round."""
+        pairs = zip(self.values[name], self.values[other], strict=True)
         return statistics.median(mine / theirs for mine, theirs in pairs)
 
     def spread(self, name: str) -> str:
-        """The least and the most."""
-        return f"{figure(min(self.taken[name]))} – {figure(max(self.taken[name]))}"
+        """The minimum and the maximum."""
+        return f"{figure(min(self.values[name]))} – {figure(max(self.values[name]))}"
 
 
 async def interleave(rounds: int, variants: Mapping[str, Callable[[], Awaitable[float]]]) -> Samples:
     """Measure each variant once in every round."""
     samples = Samples()
     for number in range(rounds):
-        # Begin elsewhere each time, so that nobody always comes after the same neighbour.
+        # Rotate the order, so that no variant always follows the same one.
         names = list(variants)
         start = number % len(names)
         for name in names[start:] + names[:start]:
@@ -118,7 +116,7 @@ async def interleave(rounds: int, variants: Mapping[str, Callable[[], Awaitable[
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that so many are not above."""
+    """The smallest value that is not exceeded by this share of the values."""
     ordered = sorted(values)
     if not ordered:
         return math.nan
@@ -126,7 +124,7 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def figure(value: float) -> str:
-    """A number with three digits that count."""
+    """A number with three significant digits."""
     if value == 0 or not math.isfinite(value):
         return str(value)
     if abs(value) >= 100:
@@ -136,7 +134,7 @@ def figure(value: float) -> str:
 
 
 def machine() -> dict[str, Any]:
-    """What a reader must know of where this was measured."""
+    """Facts about the machine that readers need."""
     return {
         "python": platform.python_version(),
         "system": platform.platform(),
@@ -163,58 +161,58 @@ def _version(package: str) -> str | None:
 
 
 def command_line(names: Sequence[str], quick: bool, sizes: Mapping[str, int]) -> str:
-    """The command that gives these results again, wherever they were written to."""
+    """The command that reproduces these results, wherever they were written to."""
     chosen = [f"--{name}={size}" for name, size in sizes.items()]
     return shlex.join(["./dev", "bench", *names, *(["--quick"] if quick else []), *chosen])
 
 
 def say(text: str) -> None:
-    """Tell what goes on."""
+    """Print progress."""
     print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def step(name: str) -> Any:
-    """Tell how long a part took."""
+    """Print the duration of a step."""
     began = time.monotonic()
     yield
     say(f"{name} ({time.monotonic() - began:.1f} s)")
 
 
 def write_report(report: Report, options: Options, facts: dict[str, Any]) -> Path:
-    """Leave the results as JSON and Markdown; the path of the Markdown."""
+    """Write the results as JSON and Markdown; returns the path of the Markdown."""
     options.out.mkdir(parents=True, exist_ok=True)
-    whole = {
+    document = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": options.command,
         "quick": options.quick,
         "machine": facts,
         **asdict(report),
     }
-    (options.out / f"{report.name}.json").write_text(json.dumps(whole, indent=1, default=str) + "\n")
+    (options.out / f"{report.name}.json").write_text(json.dumps(document, indent=1, default=str) + "\n")
     path = options.out / f"{report.name}.md"
-    path.write_text(to_markdown(report, whole))
+    path.write_text(to_markdown(report, document))
     return path
 
 
-def to_markdown(report: Report, whole: dict[str, Any]) -> str:
-    """The report for people."""
-    facts = whole["machine"]
+def to_markdown(report: Report, document: dict[str, Any]) -> str:
+    """The report as Markdown."""
+    facts = document["machine"]
     packages = ", ".join(f"{name} {number}" for name, number in facts["packages"].items() if number)
     lines = [
-        f"# `{whole['command']}`",
+        f"# `{document['command']}`",
         "",
-        f"{whole['date']}; {facts['cores']} cores ({facts['processor']}), load {facts['load_before']} before;",
+        f"{document['date']}; {facts['cores']} cores ({facts['processor']}), load {facts['load_before']} before;",
         f"{facts['system']}; Python {facts['python']}; {packages}.",
     ]
-    if whole["quick"]:
-        lines += ["", "**Quick: sizes are tiny, these figures say nothing about speed.**"]
+    if document["quick"]:
+        lines += ["", "**Quick: the sizes are tiny, so these numbers do not measure speed.**"]
     if report.facts:
         lines += ["", *(f"- {name}: {value}" for name, value in report.facts.items())]
     if report.bars:
         words = {True: "yes", False: "**no**", None: "–"}
         rows = [(bar.work, bar.bar, bar.measured, words[bar.met]) for bar in report.bars]
-        lines += ["", "## Bars", "", *grid(("work", "bar", "measured", "met?"), rows)]
+        lines += ["", "## Targets", "", *grid(("work", "target", "measured", "met?"), rows)]
     for table in report.tables:
         lines += ["", f"## {table.title}", ""]
         if table.note:

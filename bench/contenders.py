@@ -1,4 +1,4 @@
-"""Who is measured: each can be filled with no-op runs, and work in a process of its own until it is told to stop."""
+"""The measured workers: each can be filled with no-op runs, and works in a separate process until it is stopped."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ CHUNK: Final = 1_000
 
 @dataclass(slots=True)
 class Seen:
-    """What a worker process saw; shared memory, so that counting costs nothing."""
+    """Observations of a worker process, in shared memory, so that counting is cheap."""
 
     first: Any = field(default_factory=lambda: SPAWN.RawValue("d", 0.0))
     count: Any = field(default_factory=lambda: SPAWN.RawValue("q", 0))
     stop: Any = field(default_factory=SPAWN.Event)
-    # (schedule, tick, lateness in seconds) or, for triggers, (run, instant); None: nobody wants them.
+    # (schedule, tick, lateness in seconds) or, for triggers, (run, instant); None: not recorded.
     starts: Any = None
 
     def started(self) -> None:
-        """A no-op run has begun."""
+        """Count the start of a no-op run."""
         if not self.count.value:
             self.first.value = time.perf_counter()
         self.count.value += 1
@@ -46,37 +46,37 @@ class Seen:
 
 
 class Contender(Protocol):
-    """Something that executes runs."""
+    """A worker that executes runs."""
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """Its name in tables."""
         ...
 
     async def prepare(self, url: str) -> None:
-        """Make its tables."""
+        """Create its tables."""
         ...
 
     async def fill(self, url: str, count: int) -> float:
-        """Enqueue no-op runs, many at a time; the seconds it took."""
+        """Enqueue no-op runs in batches; returns the seconds."""
         ...
 
     async def work(self, url: str, seen: Seen) -> None:
-        """Execute until told to stop."""
+        """Execute until stopped."""
         ...
 
     async def left(self, url: str) -> bool:
-        """Is anything not yet recorded as finished?"""
+        """True if a run is not recorded as finished."""
         ...
 
 
 def chunks(count: int) -> list[int]:
-    """So many, in calls of a thousand at most."""
+    """Split a count into calls of at most a thousand."""
     return [min(CHUNK, count - done) for done in range(0, count, CHUNK)]
 
 
 async def ask(url: str, statement: bytes) -> Any:
-    """The one value of a statement."""
+    """The single value of a statement."""
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
         cursor = await connection.execute(statement)
         while cursor.nextset():
@@ -92,11 +92,9 @@ class TickbirdWorker:
     name: str = "Tickbird"
 
     async def prepare(self, url: str) -> None:
-        """Migrate."""
         await PostgresStore(url).migrate()
 
     async def fill(self, url: str, count: int) -> float:
-        """Through the store's own verb."""
         await ask(url, b"TRUNCATE tickbird.runs, tickbird.run_payloads; SELECT 1")
         store = PostgresStore(url)
         await store.open()
@@ -108,7 +106,6 @@ class TickbirdWorker:
         return seconds
 
     async def work(self, url: str, seen: Seen) -> None:
-        """As `tickbird worker` does."""
         bird = Tickbird(url)
 
         @bird.task
@@ -118,12 +115,11 @@ class TickbirdWorker:
         await run_worker(WorkerProcess(bird, slots=self.slots), seen)
 
     async def left(self, url: str) -> bool:
-        """Any active run?"""
         return bool(await ask(url, b"SELECT EXISTS (SELECT FROM tickbird.runs WHERE finished_at IS NULL)"))
 
 
 async def run_worker(process: WorkerProcess, seen: Seen) -> None:
-    """A worker until it is told to stop."""
+    """Run a worker until it is stopped."""
     working = asyncio.create_task(process.run())
     waiting = asyncio.create_task(seen.until_stopped())
     await asyncio.wait({working, waiting}, return_when=asyncio.FIRST_COMPLETED)
@@ -134,18 +130,17 @@ async def run_worker(process: WorkerProcess, seen: Seen) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Dequeue in one transaction, finish in another, in a narrow table, and nothing between."""
+    """Dequeue in one transaction and finish in another, in a narrow table, with nothing in between."""
 
     batch: int = 100
     name: str = "raw dequeue + finish"
 
     async def prepare(self, url: str) -> None:
-        """Its narrow tables."""
         async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
             await connection.execute(BARE["make_narrow"])
 
     async def fill(self, url: str, count: int) -> float:
-        """As many rows a statement as the others."""
+        """As many rows per statement as the others."""
         connection = await connect(url)
         await connection.execute("TRUNCATE bare.runs")
         began = time.perf_counter()
@@ -157,7 +152,7 @@ class Raw:
         return seconds
 
     async def work(self, url: str, seen: Seen) -> None:
-        """Until nothing is left."""
+        """Work until nothing is left."""
         connection = await connect(url)
         values = {"limit": self.batch}
         while True:
@@ -172,12 +167,11 @@ class Raw:
         await connection.close()
 
     async def left(self, url: str) -> bool:
-        """Any unfinished row?"""
         return bool(await ask(url, BARE["left_narrow"]))
 
 
 def process(work: Callable[[str, Seen], Awaitable[None]], url: str, seen: Seen) -> Any:
-    """A process of its own in which this works."""
+    """Run this in a separate process."""
     worker = SPAWN.Process(target=_main, args=(work, url, seen))
     worker.start()
     return worker
@@ -188,23 +182,23 @@ def _main(work: Callable[[str, Seen], Any], url: str, seen: Seen) -> None:
 
 
 async def execute(contender: Contender, url: str, count: int, workers: int, patience: float) -> float:
-    """Fill, then execute with so many worker processes: runs per second from the first start to the last record."""
+    """Fill, then execute with this number of processes; returns runs per second, first start to last record."""
     await contender.fill(url, count)
     seen = [Seen() for _ in range(workers)]
-    processes = [process(contender.work, url, each) for each in seen]
+    processes = [process(contender.work, url, counter) for counter in seen]
     try:
         deadline = time.perf_counter() + patience
-        while sum(each.count.value for each in seen) < count and time.perf_counter() < deadline:
+        while sum(counter.count.value for counter in seen) < count and time.perf_counter() < deadline:
             await asyncio.sleep(0.002)
         while await contender.left(url) and time.perf_counter() < deadline:
             await asyncio.sleep(0.002)
         ended = time.perf_counter()
-        done = sum(each.count.value for each in seen)
+        done = sum(counter.count.value for counter in seen)
         assert done >= count or ended >= deadline, f"{contender.name}: {done} of {count}"
-        return float(done / (ended - min(each.first.value for each in seen if each.first.value)))
+        return float(done / (ended - min(counter.first.value for counter in seen if counter.first.value)))
     finally:
-        for each in seen:
-            each.stop.set()
+        for counter in seen:
+            counter.stop.set()
         for worker in processes:
             worker.join(10)
             if worker.is_alive():

@@ -1,4 +1,4 @@
-"""Stores as a large team has them after a while: as many schedules and runs as are asked for, written as sets."""
+"""Stores of a large team after some time: the requested number of schedules and runs, written as sets."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from tickbird.store.shared.sql import load_statements
 from tickbird.store.sqlite import SqliteStore
 
 STATEMENTS: Final = load_statements("bench", "crowd")
-# The runs are spread over so many seconds, at least one second apart for each schedule.
+# Seconds over which the runs are spread, at least one second apart for each schedule.
 SPAN: Final = 7 * 86_400
 AUDITED: Final = 50_000
 _BATCH: Final = 500_000
 
 
 def definitions() -> tuple[Definition, ...]:
-    """A few hundred different triggers, tags and targets, as teams have them."""
+    """A few hundred typical triggers, tags and targets."""
     zones = ("UTC", "Europe/Rome", "America/New_York", "Asia/Kolkata")
-    made = [cron(f"{number % 60} {number % 24} * * *", tz=zones[number % 4]) for number in range(240)]
-    triggers = [*made, *(every(minutes=number) for number in (5, 10, 15, 20, 30, 60))]
+    daily = [cron(f"{number % 60} {number % 24} * * *", tz=zones[number % 4]) for number in range(240)]
+    triggers = [*daily, *(every(minutes=number) for number in (5, 10, 15, 20, 30, 60))]
     return tuple(
         Definition(
             trigger=trigger,
-            target=Target(f"shop.task{place % 50}"),
-            tags=(f"team{place % 12}", f"tier{place % 3}"),
-            payload={"limit": place, "region": "eu-west"},
-            spread=600 if place % 5 == 0 else 0,
+            target=Target(f"shop.task{index % 50}"),
+            tags=(f"team{index % 12}", f"tier{index % 3}"),
+            payload={"limit": index, "region": "eu-west"},
+            spread=600 if index % 5 == 0 else 0,
         )
-        for place, trigger in enumerate(triggers)
+        for index, trigger in enumerate(triggers)
     )
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """How much of everything; the newest run is due at `now`."""
+    """The sizes; the newest run is due at `now`."""
 
     schedules: int
     runs: int
@@ -52,7 +52,6 @@ class Crowd:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What the statements go by."""
         apart = max(1 / self.schedules, SPAN / self.runs)
         return {
             "schedules": self.schedules,
@@ -63,7 +62,6 @@ class Crowd:
         }
 
     async def on_postgres(self, url: str) -> None:
-        """Fill an empty database."""
         stored = Schedules(url)
         await stored.make(self.schedules, definitions())
         stored.execute("SET session_replication_role = replica")

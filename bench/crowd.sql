@@ -1,5 +1,5 @@
--- A store as a large team has it after a while: many schedules, runs of each of them spread over the last days, most of
--- them well; some fail, some run, some are late, some are paused or parked.
+-- The store of a large team after some time: many schedules, with runs spread over the last days. Most runs succeeded;
+-- some fail, some run, some are late, some schedules are paused or parked.
 
 -- name: crowd_runs
 -- Runs first … last of `total`, in the order of their ticks; the last one is due at `now`.
@@ -21,7 +21,7 @@ FROM (
     SELECT
         n,
         1 + n %% %(schedules)s::bigint AS schedule_id,
-        -- Whole seconds, and no two runs of a schedule at the same: schedules * seconds_apart ≥ 1.
+        -- Whole seconds, and no two runs of a schedule in the same one: schedules * seconds_apart ≥ 1.
         to_timestamp(%(now)s::bigint - floor((%(total)s::bigint - n) * %(apart)s::float8)) AS tick,
         CASE
             WHEN n > %(total)s::bigint - 20 THEN 'running'
@@ -66,7 +66,7 @@ JOIN tickbird.schedules AS s ON s.id = 1 + n %% %(schedules)s::bigint
 ORDER BY n DESC;
 
 -- name: lite_crowd_schedules
--- The same for SQLite, whose triggers write cursors, revisions and words.
+-- The same for SQLite, whose triggers write cursors, revisions and search words.
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :schedules)
 INSERT INTO schedules (id, namespace, name, definition, paused_by, pause_note, error)
 SELECT

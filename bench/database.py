@@ -1,4 +1,4 @@
-"""A PostgreSQL of our own with durability on, and databases full of schedules."""
+"""A separate PostgreSQL with durability on, and databases full of schedules."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tickbird.store.shared.sql import load_statements
 
 STATEMENTS: Final = {name: text.encode() for name, text in load_statements("bench", "database").items()}
 
-# A winter noon at which all of these tick, so that one instant is due for everybody.
+# An instant in winter that is a tick of all these schedules.
 DUE: Final = datetime(2026, 3, 3, 12, 0, tzinfo=UTC)
-# The planner looks a moment later: on time, so that each tick becomes one run.
+# The planner runs a moment later: on time, so that each tick becomes one run.
 NOW: Final = DUE + timedelta(milliseconds=200)
 TRIGGERS: Final = (
     cron("*/5 * * * *", tz="America/New_York"),
@@ -57,67 +57,64 @@ class Schedules:
         self._db = psycopg.connect(url, autocommit=True)
 
     def close(self) -> None:
-        """Let go of the connection."""
         self._db.close()
 
     async def make(self, count: int, definitions: tuple[Definition, ...] = DEFINITIONS) -> None:
-        """Migrate, and store so many schedules, all of them due."""
+        """Migrate, and store this number of schedules, all of them due."""
         await PostgresStore(self.url).migrate()
         self._db.execute(BARE["make_narrow"])
         texts = [json.dumps(encode_definition(definition)) for definition in definitions]
-        # Row triggers and foreign keys would take most of the time.
+        # Without row triggers and foreign keys, which would take most of the time.
         self._db.execute("SET session_replication_role = replica")
         for first in range(1, count + 1, 100_000):
             last = min(count, first + 99_999)
             values = {"definitions": texts, "first": first, "last": last, "due": int(DUE.timestamp())}
             self._db.execute(STATEMENTS["fill"], values)
         self._db.execute("SET session_replication_role = origin")
-        self._settle("schedules", "revisions", "cursors", "schedule_search")
+        self._vacuum("schedules", "revisions", "cursors", "schedule_search")
 
     def restore(self, count: int) -> None:
-        """The first so many schedules are due, nothing has run, and no dead rows are left."""
+        """Make the first `count` schedules due, with no runs and no dead rows."""
         self._db.execute("TRUNCATE tickbird.runs, tickbird.skips, tickbird.cursors")
         self._db.execute(STATEMENTS["restore"], {"count": count, "due": int(DUE.timestamp())})
-        self._settle("cursors")
+        self._vacuum("cursors")
 
     def restore_narrow(self, count: int) -> None:
-        """The same for the bare claimer's own tables."""
+        """The same for the bare claimer's tables."""
         self._db.execute("TRUNCATE bare.cursors, bare.runs")
         self._db.execute(BARE["fill_narrow"], {"count": count, "due": int(DUE.timestamp()), "seconds": 60})
         self._db.execute("ANALYZE bare.cursors")
 
     def scatter(self, apart: int) -> None:
-        """Only every so many-th schedule is due."""
+        """Make only every `apart`-th schedule due."""
         self._db.execute(STATEMENTS["scatter"], {"apart": apart, "due": int(DUE.timestamp())})
-        self._settle("cursors")
+        self._vacuum("cursors")
 
     def restore_scattered(self) -> None:
-        """What was planned is due again."""
+        """Make planned schedules due again."""
         self._db.execute(STATEMENTS["restore_scattered"], {"due": int(DUE.timestamp())})
         self._db.execute("TRUNCATE tickbird.runs")
-        self._settle("cursors")
+        self._vacuum("cursors")
 
-    def _settle(self, *tables: str) -> None:
+    def _vacuum(self, *tables: str) -> None:
         for table in tables:
             self._db.execute(f"VACUUM (ANALYZE) tickbird.{table}".encode())
         self._db.execute("CHECKPOINT")
 
     def ticks(self) -> tuple[int, int]:
-        """How many runs there are, and of how many different ticks."""
+        """The number of runs, and of their distinct ticks."""
         [(runs, ticks)] = self._db.execute(STATEMENTS["count_ticks"]).fetchall()
         return runs, ticks
 
     def due(self, now: datetime = NOW) -> int:
-        """How many schedules are due."""
         return int(self._db.execute(STATEMENTS["count_due"], {"now": now}).fetchall()[0][0])
 
     def execute(self, statement: str, values: Any = None) -> list[tuple[Any, ...]]:
-        """Any statement."""
         cursor = self._db.execute(statement.encode(), values)
         return cursor.fetchall() if cursor.description else []
 
 
 def warm(revisions: RevisionCache, count: int, definitions: tuple[Definition, ...] = DEFINITIONS) -> None:
-    """Add what a planner knows that has planned all of these schedules before."""
+    """Fill the cache as a planner that has planned all of these schedules before."""
     for number in range(1, count + 1):
         revisions.add((number, 1), RevisionInfo("default", f"s{number}", definitions[number % len(definitions)]))

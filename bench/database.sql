@@ -1,7 +1,7 @@
--- Schedules by the thousand, in the state in which a planner would have left them.
+-- Thousands of schedules, in the state after a planner pass.
 
 -- name: fill
--- Triggers are off while this runs: it writes what they would.
+-- Triggers are off: this writes the same rows.
 WITH s AS (
     INSERT INTO tickbird.schedules (id, namespace, name, definition)
     SELECT i, 'default', 's' || i, (%(definitions)s::jsonb[])[1 + i %% cardinality(%(definitions)s::jsonb[])]
@@ -21,13 +21,13 @@ INSERT INTO tickbird.revisions (schedule_id, revision, definition, action, actor
 SELECT id, 1, definition, 'create', 'bench' FROM s;
 
 -- name: restore
--- All schedules are due again, as if nothing had happened.
+-- All schedules are due again, with no runs.
 INSERT INTO tickbird.cursors (schedule_id, revision, format, planned_until, next_run_at)
 SELECT id, 1, 1, to_timestamp(%(due)s::bigint - 60), to_timestamp(%(due)s::bigint)
 FROM tickbird.schedules WHERE id <= %(count)s ORDER BY id;
 
 -- name: scatter
--- Only every so many-th schedule is due; the others will be within a day.
+-- Only every n-th schedule is due; the others are due within a day.
 UPDATE tickbird.cursors
 SET next_run_at = to_timestamp(
     CASE WHEN schedule_id %% %(apart)s = 0 THEN %(due)s::bigint ELSE %(due)s::bigint + 60 * (1 + schedule_id %% 1440) END
@@ -42,7 +42,7 @@ WHERE schedule_id = ANY(ARRAY(SELECT DISTINCT schedule_id FROM tickbird.runs));
 SELECT count(*) FROM tickbird.cursors WHERE next_run_at <= %(now)s;
 
 -- name: count_ticks
--- Runs, and the different ticks among them.
+-- The number of runs, and of their distinct ticks.
 SELECT count(*), count(DISTINCT (schedule_id, scheduled_for)) FROM tickbird.runs;
 
 -- name: sizes

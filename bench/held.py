@@ -1,4 +1,4 @@
-"""Many processes with many planners each, while more is due than they can plan: every tick once, and how fast."""
+"""Many processes with many planners each, while more is due than they can plan: every tick once, and the rate."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ OURS: Final = "Tickbird, plan_due"
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """Who plans, and how much at a time; Tickbird's engine has one planner a process and finds its own batch."""
+    """The planners and their batch; Tickbird's engine has one planner per process and chooses its batch."""
 
     kind: str
     processes: int
@@ -44,7 +44,6 @@ class Crowd:
 
     @property
     def name(self) -> str:
-        """What the table calls it."""
         if self.kind == ENGINE:
             return f"{self.kind}, {self.processes} processes"
         return f"{self.kind}, {self.processes} × {self.planners}, batch {self.batch}"
@@ -52,19 +51,19 @@ class Crowd:
 
 @dataclass(slots=True)
 class Worked:
-    """What one process did: ticks after the warm-up, all ticks, and how long its transactions and calls took."""
+    """The work of one process: ticks after the warm-up, all ticks, and durations of its transactions and calls."""
 
     began: float
     ticks: int = 0
     total: int = 0
-    # Transactions that waited for a lock until their time was over.
+    # Transactions that ended by a lock timeout.
     refused: int = 0
     transactions: list[float] = field(default_factory=list)
     calls: list[float] = field(default_factory=list)
 
 
 async def measure(options: Options, report: Report, url: str) -> None:
-    """Ten processes with five planners each, beside bare SQL that does the same."""
+    """Ten processes with five planners each, compared with bare SQL that does the same."""
     schedules = Schedules(url)
     stored = options.size(500_000, 3_000)
     processes, planners = (2, 2) if options.quick else (10, 5)
@@ -82,7 +81,7 @@ async def measure(options: Options, report: Report, url: str) -> None:
     times: dict[str, list[float]] = {crowd.name: [] for crowd in crowds}
     calls: dict[str, list[float]] = {crowd.name: [] for crowd in crowds}
     refused: Counter[str] = Counter()
-    left: list[int] = []
+    due_at_end: list[int] = []
 
     def one(crowd: Crowd) -> Callable[[], Awaitable[float]]:
         async def run() -> float:
@@ -97,68 +96,68 @@ async def measure(options: Options, report: Report, url: str) -> None:
             if not narrow:
                 runs, ticks = schedules.ticks()
                 assert runs == ticks == total, f"{crowd.name}: {total} planned, {runs} runs of {ticks} ticks"
-                left.append(schedules.due())
+                due_at_end.append(schedules.due())
             return sum(worked.ticks for worked in done) / crowd.seconds
 
         return run
 
-    taken = await interleave(options.size(2, 1), {crowd.name: one(crowd) for crowd in crowds})
+    rates = await interleave(options.size(2, 1), {crowd.name: one(crowd) for crowd in crowds})
     schedules.close()
-    report.samples |= taken.taken
+    report.samples |= rates.values
     report.tables.append(
         Table(
-            f"At least 1,000 due held for {seconds:g} s, {processes} processes",
-            ("who", "ticks/s", "least – most", "transaction p50 ms", "p99 ms", "call p99 ms", "lock time-outs"),
+            f"At least 1,000 due at any time for {seconds:g} s, {processes} processes",
+            ("variant", "ticks/s", "min – max", "transaction p50 ms", "p99 ms", "call p99 ms", "lock timeouts"),
             [
                 [
                     name,
-                    taken.median(name),
-                    taken.spread(name),
+                    rates.median(name),
+                    rates.spread(name),
                     1_000 * percentile(times[name], 0.5),
                     1_000 * percentile(times[name], 0.99),
                     1_000 * percentile(calls[name], 0.99),
                     refused[name],
                 ]
-                for name in taken.taken
+                for name in rates.values
             ],
-            f"{stored:,} schedules were due at the start and at least {min(left):,} at the end; definitions are in "
-            "memory; after each round every run was counted and every tick had exactly one.",
+            f"{stored:,} schedules were due at the start and at least {min(due_at_end):,} at the end; definitions are "
+            "cached; after each round every run was counted and every tick had exactly one.",
         )
     )
     if not options.quick:
         ours, one_name, split = (crowd.name for crowd in crowds[:3])
-        how = f"{processes} processes (bare: × {planners} claimers), ≥ 1,000 due held for {seconds:g} s"
-        once = min(left) >= 1_000
+        how = f"{processes} processes (bare: × {planners} claimers), ≥ 1,000 due at any time for {seconds:g} s"
+        once = min(due_at_end) >= 1_000
         report.hold(f"{how}: every tick once", "all", 1.0 if once else None, True if once else None)
         worst = 1_000 * percentile(times[ours], 0.99)
         report.hold(f"{how}: p99 of a planning transaction", "< 100 ms", worst, worst < 100, "ms")
-        rate = taken.ratio(ours, one_name)
-        report.hold(f"{how}: rate beside the bare one-statement claim", "≥ 1 ×", rate, rate >= 1)
-        rate = taken.ratio(ours, split)
-        report.hold(f"{how}: rate beside bare SQL that writes the same rows", "(≥ 1 ×)", rate, rate >= 1)
+        rate = rates.ratio(ours, one_name)
+        report.hold(f"{how}: rate compared with the bare one-statement claim", "≥ 1 ×", rate, rate >= 1)
+        rate = rates.ratio(ours, split)
+        report.hold(f"{how}: rate compared with bare SQL that writes the same rows", "(≥ 1 ×)", rate, rate >= 1)
 
 
 def _crowd(url: str, crowd: Crowd) -> list[Worked]:
-    """Start all processes, let them go together, collect what they did."""
+    """Start all processes at the same moment, and collect their results."""
     gate = SPAWN.Barrier(crowd.processes)
-    answers: Any = SPAWN.SimpleQueue()
-    workers = [SPAWN.Process(target=_process, args=(url, crowd, gate, answers)) for _ in range(crowd.processes)]
+    results: Any = SPAWN.SimpleQueue()
+    workers = [SPAWN.Process(target=_process, args=(url, crowd, gate, results)) for _ in range(crowd.processes)]
     for worker in workers:
         worker.start()
-    done = [answers.get() for _ in workers]
+    done = [results.get() for _ in workers]
     for worker in workers:
         worker.join()
-    if broken := [answer for answer in done if not isinstance(answer, Worked)]:
+    if broken := [result for result in done if not isinstance(result, Worked)]:
         raise RuntimeError(f"{crowd.name}: {broken[0]}")
     return done
 
 
-def _process(url: str, crowd: Crowd, gate: Any, answers: Any) -> None:
+def _process(url: str, crowd: Crowd, gate: Any, results: Any) -> None:
     try:
-        answers.put(asyncio.run(_plan(url, crowd, gate) if crowd.kind in (ENGINE, OURS) else _claim(url, crowd, gate)))
+        results.put(asyncio.run(_plan(url, crowd, gate) if crowd.kind in (ENGINE, OURS) else _claim(url, crowd, gate)))
     except Exception as error:  # noqa: BLE001 - told to the process that waits for an answer
         gate.abort()
-        answers.put(f"{type(error).__name__}: {error}")
+        results.put(f"{type(error).__name__}: {error}")
 
 
 async def _plan(url: str, crowd: Crowd, gate: Any) -> Worked:
@@ -200,27 +199,27 @@ async def _plan(url: str, crowd: Crowd, gate: Any) -> Worked:
 
 def _engine(store: PostgresStore) -> Callable[[], Awaitable[int]]:
     """The planning step of a worker, with its two connections and its choice of a batch."""
-    made: list[int] = []
+    created: list[int] = []
     plan_due = store.planning.plan_due
 
     async def counted(limit: int = 500, **options: Any) -> PlanResult:
         planned = await plan_due(limit, **options)
-        made.append(planned.runs)
+        created.append(planned.runs)
         return planned
 
     store.planning.plan_due = counted  # type: ignore[method-assign]
     planning = PlannerStep(store, _Noon(), lambda: None)
 
     async def step() -> int:
-        made.clear()
+        created.clear()
         await planning.step()
-        return sum(made)
+        return sum(created)
 
     return step
 
 
 class _Noon:
-    """A clock that stands still for the store, and goes on for the engine."""
+    """A clock that does not move for the store, but moves for the engine."""
 
     def now(self) -> datetime:
         return NOW
@@ -241,7 +240,7 @@ async def _claim(url: str, crowd: Crowd, gate: Any) -> Worked:
             try:
                 return await claim(connection, crowd.batch, NOW)
             except psycopg.errors.LockNotAvailable:
-                # SKIP LOCKED still waits where it follows a row to its updated version.
+                # SKIP LOCKED still waits if it follows a row to its updated version.
                 waits.append(time.perf_counter())
                 return 0
 
@@ -255,14 +254,14 @@ async def _until_over(crowd: Crowd, gate: Any, loops: Sequence[Callable[[], Awai
     await asyncio.to_thread(gate.wait)
     worked = Worked(began=time.perf_counter())
     counted = worked.began + crowd.warm_up
-    ends = counted + crowd.seconds
+    end = counted + crowd.seconds
 
     async def work(step: Callable[[], Awaitable[int]]) -> None:
-        while (before := time.perf_counter()) < ends:
+        while (before := time.perf_counter()) < end:
             ticks = await step()
             worked.total += ticks
-            # What ended in time counts, whole; what began in the warm-up is no measure of the time it takes.
-            if counted < (now := time.perf_counter()) <= ends:
+            # Work that ended in time counts completely; work that began in the warm-up has no valid duration.
+            if counted < (now := time.perf_counter()) <= end:
                 worked.ticks += ticks
             if before > counted:
                 worked.calls.append(now - before)

@@ -1,4 +1,4 @@
-"""Does it matter how many old runs are stored? The same work beside ten thousand of them and beside ten million."""
+"""Does the number of old runs matter? The same work with ten thousand of them and with ten million."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ SLOT: Final = 600
 MINUTES: Final = Definition(trigger=every(minutes=10), target=Target("noop"), overlap="allow")
 TENTH: Final = Definition(trigger=every(seconds=10), target=Target("noop"), overlap="allow")
 BUSY, OTHER = "s1", "s2"
-# So few that each of them has runs enough for a page, also where only ten thousand are stored.
+# Few enough that each has enough runs for a page, even if only ten thousand are stored.
 SCHEDULES: Final = 100
-# How many runs a slot has: of the busy schedule, besides one of each other.
+# The number of runs of the busy schedule per slot, in addition to one of each other schedule.
 OFTEN: Final = 60
 WORKER: Final = Worker(id="w1", namespace="default", app="bench", host="here", pid=1, version="0")
-# More than this many times as long, and by more than this many seconds, is no longer the same.
+# A duration counts as longer if it exceeds both this factor and this number of seconds.
 TIMES, APART = 2.0, 0.002
-# A page or a hot statement may touch so many blocks of 8 KB, whatever is stored: a thousand rows take as many.
+# The maximum of 8 KB blocks that a page or a hot statement may read: a thousand rows take as many.
 BLOCKS: Final = 6_000
 HOT: Final = (
     "peek_due",
@@ -66,18 +66,17 @@ HOT: Final = (
 
 @dataclass
 class Side:
-    """One store with so many old runs, and what was measured on it."""
+    """One store with this number of old runs, and its measurements."""
 
     name: str
     store: Store
     runs: int
     slots: int
     round: int = 0
-    taken: dict[str, float] = field(default_factory=dict)
+    durations: dict[str, float] = field(default_factory=dict)
 
     @property
     def client(self) -> Client:
-        """What people use."""
         return StoreClient(self.store)
 
     @property
@@ -166,30 +165,30 @@ async def _on_sqlite(name: str, folder: Path, runs: int, schedules: int) -> Side
 
 
 async def _compare(title: str, sides: Sequence[Side], options: Options, report: Report) -> None:
-    """Everything on each side in turns, so that the machine's moods hit both alike."""
+    """Everything on each side, interleaved, so that changes of the machine's load affect both."""
     rounds = options.size(15, 2)
     samples = {side.name: Samples() for side in sides}
     for number in range(rounds + 1):
         for side in sides if number % 2 else sides[::-1]:
             side.round = number
-            side.taken = {}
+            side.durations = {}
             await _work(side)
             for name, question in QUESTIONS.items():
-                # On a file it looks at every page, to see whether it is damaged.
+                # On a file, doctor checks every page for damage.
                 if (title, name) != ("SQLite", "doctor"):
                     await _time(side, name, question)
-            if number:  # the first round only warms
-                for name, seconds in side.taken.items():
+            if number:  # the first round only warms the caches
+                for name, seconds in side.durations.items():
                     samples[side.name].add(name, 1_000 * seconds)
     few, many = (samples[side.name] for side in sides)
     rows = []
-    for name in few.taken:
-        pairs = [late / early for early, late in zip(few.taken[name], many.taken[name], strict=True)]
+    for name in few.values:
+        pairs = [late / early for early, late in zip(few.values[name], many.values[name], strict=True)]
         few_ms, many_ms = few.median(name), many.median(name)
         ratio = many_ms / few_ms
         rows.append([name, few_ms, many_ms, ratio, f"{figure(min(pairs))} – {figure(max(pairs))}"])
-        report.samples[f"{title}, {name}: few"] = few.taken[name]
-        report.samples[f"{title}, {name}: many"] = many.taken[name]
+        report.samples[f"{title}, {name}: few"] = few.values[name]
+        report.samples[f"{title}, {name}: many"] = many.values[name]
         if not options.quick:
             same = ratio <= TIMES or many_ms - few_ms <= 1_000 * APART
             report.hold(f"{title}: {name}", f"≤ {TIMES:.0f} × or 2 ms more", ratio, same)
@@ -197,24 +196,24 @@ async def _compare(title: str, sides: Sequence[Side], options: Options, report: 
     note = (
         f"Medians of {rounds} rounds, in ms; one of {options.size(SCHEDULES, 20):,} schedules has a third of the runs."
     )
-    columns = ("work", f"{counts[0]} runs", f"{counts[1]} runs", "ratio", "least – most")
-    report.tables.append(Table(f"{title}: the same work beside few and many old runs", columns, rows, note))
+    columns = ("work", f"{counts[0]} runs", f"{counts[1]} runs", "ratio", "min – max")
+    report.tables.append(Table(f"{title}: the same work with few and with many old runs", columns, rows, note))
     for side in sides:
         await side.store.close()
 
 
 async def _time(side: Side, name: str, question: Callable[[Side], Awaitable[Any]]) -> Any:
     began = time.perf_counter()
-    answer = await question(side)
-    side.taken[name] = side.taken.get(name, 0.0) + time.perf_counter() - began
-    return answer
+    result = await question(side)
+    side.durations[name] = side.durations.get(name, 0.0) + time.perf_counter() - began
+    return result
 
 
 async def _work(side: Side) -> None:
-    """The next ten minutes: every schedule is due, every run is claimed and ends well, and some old ones are pruned."""
+    """The next ten minutes: every schedule is due, every run is claimed and succeeds, and some old ones are pruned."""
     store = side.store
     now = DUE + timedelta(seconds=SLOT * side.round, milliseconds=200)
-    while (await _time(side, "plan what is due", lambda _: store.planning.plan_due(500, now=now))).more:
+    while (await _time(side, "plan due schedules", lambda _: store.planning.plan_due(500, now=now))).more:
         pass
     while True:
         claimed = await _time(side, "claim", partial(_claim, now))
@@ -222,7 +221,7 @@ async def _work(side: Side) -> None:
             break
         done = [Outcome(run.id, run.attempt, "succeeded", result=1) for run in claimed.runs]
         await _time(side, "finish", partial(_finish, done, now))
-    # Each round there are two more slots to prune from, which have more than a batch.
+    # Each round has two more slots to prune from, which have more than a batch.
     oldest = DUE - timedelta(seconds=SLOT * side.slots)
     age = max(0.0, (now - oldest).total_seconds() - 2 * SLOT * (side.round + 1))
     await _time(side, "prune a batch of 200", lambda _: store.runs.prune(older_than=age, keep=2, limit=200, now=now))
@@ -276,20 +275,20 @@ QUESTIONS: Final[dict[str, Callable[[Side], Awaitable[Any]]]] = {
     "decisions of an hour": lambda side: side.client.ticks.decisions(
         BUSY, side.middle, side.middle + timedelta(hours=1)
     ),
-    "audit of two hours": lambda side: side.client.ticks.verify(
+    "verify two hours": lambda side: side.client.ticks.verify(
         OTHER, side.middle - timedelta(hours=1), side.middle + timedelta(hours=1)
     ),
-    "audit of two hours of the busy schedule": lambda side: side.client.ticks.verify(
+    "verify two hours of the busy schedule": lambda side: side.client.ticks.verify(
         BUSY, side.middle - timedelta(hours=1), side.middle + timedelta(hours=1)
     ),
-    "tail since ten minutes": lambda side: side.store.ledger.recent_outcomes(
+    "activity of ten minutes": lambda side: side.store.ledger.recent_outcomes(
         "default", DUE + timedelta(seconds=SLOT * side.round), 100
     ),
 }
 
 
 def _scans(url: str, side: Side, options: Options, report: Report) -> None:
-    """How much of the table each statement touches."""
+    """The number of blocks that each statement reads."""
     page = {"namespace": "default", "before": side.runs // 2, "limit": 100}
     tick = {"schedule_id": 1, "first": side.middle, "last": side.middle + timedelta(seconds=1), "limit": 1_000}
     everything: dict[str, Any] = {
@@ -301,7 +300,7 @@ def _scans(url: str, side: Side, options: Options, report: Report) -> None:
         "tag": None,
     }
     everything["states"] = ["active", "paused", "parked", "ended"]
-    asked: list[tuple[str, dict[str, Any]]] = [
+    statements: list[tuple[str, dict[str, Any]]] = [
         ("list_runs", {**page, "status": None}),
         ("list_runs", {**page, "status": "succeeded"}),
         ("list_runs_of", {**page, "schedule": BUSY, "status": None}),
@@ -325,42 +324,42 @@ def _scans(url: str, side: Side, options: Options, report: Report) -> None:
         report.facts["hot statements that read the whole table"] = ", ".join(hot) or "none"
         if not options.quick:
             report.hold("PostgreSQL: hot statements that read the whole table", "0", float(len(hot)), not hot, "")
-        for name, values in asked:
+        for name, values in statements:
             plan = _explain(connection, name, values)
             nodes = list(_walk(plan))
-            whole = any(map(_reads_all_runs, nodes))
+            root = any(map(_reads_all_runs, nodes))
             indexes = sorted({node["Index Name"] for node in nodes if node.get("Index Name", "").startswith("runs_")})
             blocks = plan["Shared Hit Blocks"] + plan["Shared Read Blocks"]
-            bounded = not whole and blocks <= BLOCKS
+            bounded = not root and blocks <= BLOCKS
             if not bounded:
-                say(f"{name} touches {blocks:,} blocks")
+                say(f"{name} reads {blocks:,} blocks")
             label = f"{name} ({values['status']})" if values.get("status") else name
             rows.append([label, blocks, ", ".join(indexes) or "–", "yes" if bounded else "**no**"])
             if not options.quick:
                 report.hold(f"PostgreSQL: {label} is bounded", f"≤ {BLOCKS:,} blocks", float(blocks), bounded, "blocks")
-    title = f"Blocks of 8 KB that a statement touches beside {side.runs:,} runs"
+    title = f"Blocks of 8 KB that a statement reads with {side.runs:,} runs"
     report.tables.append(Table(title, ("statement", "blocks", "indexes of runs", "bounded"), rows))
 
 
 def _explain(connection: psycopg.Connection[Any], name: str, values: dict[str, Any] | None) -> dict[str, Any]:
-    """The plan of a statement as the store sends it; with values, carried out and then rolled back."""
+    """The plan of a statement as the store sends it; with values, it is executed and rolled back."""
     order: list[str] = []
 
-    def number(found: re.Match[str]) -> str:
-        if found[1] not in order:
-            order.append(found[1])
-        return f"${order.index(found[1]) + 1}"
+    def number(match: re.Match[str]) -> str:
+        if match[1] not in order:
+            order.append(match[1])
+        return f"${order.index(match[1]) + 1}"
 
     text = re.sub(r"%\((\w+)\)s", number, POSTGRES[name].decode()).replace("%%", "%")
-    given = sql.SQL(", ").join(sql.Literal(None if values is None else values[each]) for each in order)
+    arguments = sql.SQL(", ").join(sql.Literal(None if values is None else values[name]) for name in order)
     options = sql.SQL("FORMAT JSON" if values is None else "ANALYZE, BUFFERS, FORMAT JSON")
     with connection.transaction(force_rollback=True):
         connection.execute(f"PREPARE asked AS {text}".encode())
-        ask = sql.SQL("EXPLAIN ({}) EXECUTE asked({})").format(options, given)
+        ask = sql.SQL("EXPLAIN ({}) EXECUTE asked({})").format(options, arguments)
         [(plan,)] = connection.execute(ask).fetchall()
         connection.execute("DEALLOCATE asked")
-    whole: dict[str, Any] = plan[0]["Plan"]
-    return whole
+    root: dict[str, Any] = plan[0]["Plan"]
+    return root
 
 
 def _reads_all_runs(node: dict[str, Any]) -> bool:
@@ -368,11 +367,11 @@ def _reads_all_runs(node: dict[str, Any]) -> bool:
 
 
 def _walk(node: dict[str, Any]) -> Sequence[dict[str, Any]]:
-    return [node, *(each for child in node.get("Plans", ()) for each in _walk(child))]
+    return [node, *(descendant for child in node.get("Plans", ()) for descendant in _walk(child))]
 
 
 def _lite_scans(file: Path, report: Report) -> None:
-    """Which statements SQLite would answer by reading the whole table."""
+    """The statements for which SQLite would read the whole table."""
     names = [
         *("list_runs", "list_runs_of", "page_unsuccessful", "page_unsuccessful_of", "page_active", "page_active_of"),
         *("runs_of_ticks", "active_runs", "get_run", "ledger_runs", "ended_since", "available_runs", "expired_runs"),

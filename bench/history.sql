@@ -1,8 +1,8 @@
--- Runs that have ended: one schedule ticked every ten seconds, all others every ten minutes, for hours or for a year.
--- A slot is ten minutes; within it runs are in the order of their ticks, as they would have been made.
+-- Final runs: one schedule ticked every ten seconds, all others every ten minutes, for hours or for a year.
+-- A slot is ten minutes; within it runs are in the order of their ticks, as a planner would have created them.
 
 -- name: redefine
--- The first schedule is the one that ticks every ten seconds, and all exist since long before the first run.
+-- The first schedule ticks every ten seconds, and all exist since long before the first run.
 WITH s AS (
     UPDATE tickbird.schedules
     SET definition = CASE WHEN id = 1 THEN %(second)s::jsonb ELSE definition END, created_at = '2020-01-01Z'

@@ -1,4 +1,4 @@
-"""What a worker costs while nothing is due: statements, processor time, memory."""
+"""The cost of a worker while nothing is due: statements, CPU time, memory."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bench.common import Options, Report, Table, step
 from bench.database import Schedules, server, version
 from tickbird.store.postgres.database.schema_name import STATEMENTS
 
-# The start is over; heartbeats and looks come every half and whole minute, so whole minutes are watched.
-SETTLE = 5
-# A statement of many lines goes on with a tab.
+# Seconds after the start. Heartbeats and polls come every half and whole minute, so whole minutes are watched.
+STARTUP_SECONDS = 5
+# A multi-line statement continues with a tab.
 STATEMENT = re.compile(r"tickbird LOG:  (?:statement|execute [^:]*): +(.*(?:\n\t.*)*)")
 
 
 async def measure(options: Options, report: Report) -> None:
-    """The real `tickbird worker`, watched from outside; the server logs every statement, BEGIN and COMMIT too."""
+    """The real `tickbird worker`, observed from outside; the server logs every statement, BEGIN and COMMIT too."""
     count, seconds = options.size(1_000_000, 200), options.size(180, 3)
     logging = {"log_statement": "all", "log_line_prefix": "%m [%p] %a "}
     with server() as running:
@@ -42,21 +42,21 @@ async def measure(options: Options, report: Report) -> None:
         command = [sys.executable, "-m", "tickbird", "worker", "bench.idle_app:bird", "--log-level", "warning"]
         worker = subprocess.Popen(command, env={**os.environ, "TICKBIRD_URL": url})
         try:
-            await asyncio.sleep(SETTLE if not options.quick else 2)
+            await asyncio.sleep(STARTUP_SECONDS if not options.quick else 2)
             before, cpu = len(_statements(running.log_tail(1_000_000))), _cpu(worker.pid)
             await asyncio.sleep(seconds)
             used, memory = _cpu(worker.pid) - cpu, _memory(worker.pid)
-            said = _statements(running.log_tail(1_000_000))[before:]
+            statements = _statements(running.log_tail(1_000_000))[before:]
         finally:
             worker.send_signal(signal.SIGTERM)
             worker.wait(30)
     minutes = seconds / 60
-    rate, share = len(said) / minutes, 100 * used / seconds
-    report.samples |= {"statements": [float(len(said))], "cpu seconds": [used], "memory MB": [memory]}
+    rate, share = len(statements) / minutes, 100 * used / seconds
+    report.samples |= {"statements": [float(len(statements))], "cpu seconds": [used], "memory MB": [memory]}
     report.tables.append(
         Table(
-            f"An idle worker with {count:,} schedules stored, watched for {seconds} s",
-            ("statements a minute", "CPU %", "memory MB"),
+            f"An idle worker with {count:,} schedules stored, observed for {seconds} s",
+            ("statements per minute", "CPU %", "memory MB"),
             [[rate, share, memory]],
         )
     )
@@ -64,18 +64,18 @@ async def measure(options: Options, report: Report) -> None:
         Table(
             "Its statements",
             ("statement", "times"),
-            [[f"`{text}`", times] for text, times in Counter(said).most_common()],
+            [[f"`{text}`", times] for text, times in Counter(statements).most_common()],
         )
     )
     if not options.quick:
         work = f"idle with {count:,} schedules"
-        report.hold(f"{work}: statements a minute", "≤ 6", rate, rate <= 6, "")
-        report.hold(f"{work}: processor", "< 0.5 %", share, share < 0.5, "%")
+        report.hold(f"{work}: statements per minute", "≤ 6", rate, rate <= 6, "")
+        report.hold(f"{work}: CPU", "< 0.5 %", share, share < 0.5, "%")
         report.hold(f"{work}: memory", "< 120 MB", memory, memory < 120, "MB")
 
 
 def _statements(log: str) -> list[str]:
-    """The name of every statement that a connection of Tickbird's sent, or its text where it has none."""
+    """The name of every statement of a Tickbird connection, or its text if it has no name."""
     return [_name(" ".join(found[1].split())) for found in STATEMENT.finditer(log)]
 
 

@@ -1,4 +1,4 @@
-"""How long it takes until Tickbird is there: its import, and its command line."""
+"""The startup time of Tickbird: its import, and its command line."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ COMMANDS = {
     "from tickbird import Tickbird, cron": ["-c", "from tickbird import Tickbird, cron"],
     "tickbird --help": ["-m", "tickbird", "--help"],
 }
-NOTHING = "python -c pass"
+BASELINE = "python -c pass"
 
 
 async def measure(options: Options, report: Report) -> None:
-    """A fresh process each time, in turns; compiled files are there, as after an installation."""
+    """A new process each time, interleaved; compiled files exist, as after an installation."""
     variants = {name: partial(_start, arguments) for name, arguments in COMMANDS.items()}
     await interleave(1, variants)
-    taken = await interleave(options.size(21, 2), variants)
-    report.samples |= taken.taken
+    durations = await interleave(options.size(21, 2), variants)
+    report.samples |= durations.values
     report.tables.append(
         Table(
             "Milliseconds for a whole process",
-            ("what", "best", "median", "median without Python's own start"),
+            ("variant", "best", "median", "median without Python's startup"),
             [
-                [name, min(times), taken.median(name), taken.median(name) - taken.median(NOTHING)]
-                for name, times in taken.taken.items()
+                [name, min(times), durations.median(name), durations.median(name) - durations.median(BASELINE)]
+                for name, times in durations.values.items()
             ],
         )
     )
@@ -41,12 +41,12 @@ async def measure(options: Options, report: Report) -> None:
             ("from tickbird import Tickbird, cron", 150),
             ("tickbird --help", 250),
         ):
-            whole = taken.median(name)
-            report.hold(f"`{name}`, Python's own start included", f"≤ {bar} ms", whole, whole <= bar, "ms")
+            median = durations.median(name)
+            report.hold(f"`{name}`, Python's startup included", f"≤ {bar} ms", median, median <= bar, "ms")
 
 
 async def _start(arguments: list[str]) -> float:
-    # Compiled files may be written, or every import would compile.
+    # Allow compiled files, otherwise every import would compile.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
     subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL, env=environment)

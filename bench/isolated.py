@@ -52,8 +52,14 @@ async def measure_starts(options: Options, report: Report) -> None:
             "Milliseconds of runs in child processes, without a store",
             ("what", "p50", "p99", "maximum"),
             [
-                [name, *(1e3 * value for value in (statistics.median(taken), percentile(taken, 0.99), max(taken)))]
-                for name, taken in times.items()
+                [
+                    name,
+                    *(
+                        1e3 * value
+                        for value in (statistics.median(latencies), percentile(latencies, 0.99), max(latencies))
+                    ),
+                ]
+                for name, latencies in times.items()
             ],
             "A cold run starts a keeper and a child and imports a small app; a warm one finds a child that waits.",
         )

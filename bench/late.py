@@ -1,4 +1,4 @@
-"""How late runs start: many schedules that tick every second, planned and executed."""
+"""Start lateness: many schedules that tick every second, planned and executed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from tickbird.worker import WorkerProcess
 
 Start = tuple[int, int, float]
 ABOUT = {
-    "bare claimer": "one statement a second, executed at once, finished in a second one; no queue",
-    "Tickbird": "the real worker, a slot for each schedule",
-    "PgQueuer": "its scheduler calls the function itself; a tick that was passed over is not made up for",
+    "bare claimer": "one claim per second, executed at once, finished by another statement; no queue",
+    "Tickbird": "the real worker, one slot per schedule",
+    "PgQueuer": "its scheduler calls the function directly; it does not catch up missed ticks",
     "Procrastinate": "its cron takes seconds; every tick is deferred as a job and then executed",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """What came of the ticks of a window."""
+    """The results for the ticks of a window."""
 
     executed: float
     on_time: float
@@ -44,9 +44,9 @@ class Late:
 
 
 async def measure(options: Options, report: Report) -> None:
-    """Each contender in a process of its own, one after the other, in turns."""
+    """Each contender in a separate process, interleaved."""
     count, seconds = options.size(1_000, 5), options.size(20, 1)
-    found: dict[str, list[Late]] = {}
+    results: dict[str, list[Late]] = {}
     samples = Samples()
     with server() as running:
         report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP"
@@ -57,47 +57,47 @@ async def measure(options: Options, report: Report) -> None:
                 watch = Watch(count, seconds, wait=options.size(5, 1), patience=options.size(60, 20))
                 late = await watch.see(work, url)
                 running.drop_database(url)
-                found.setdefault(name, []).append(late)
+                results.setdefault(name, []).append(late)
                 samples.add(f"{name}, p99 ms", 1e3 * late.p99)
                 say(f"{name}: {late.on_time:.1%} on time, p99 {1e3 * late.p99:.0f} ms")
-    report.samples |= samples.taken
-    rows = [[name, *_row(_middle(lates)), samples.spread(f"{name}, p99 ms")] for name, lates in found.items()]
+    report.samples |= samples.values
+    rows = [[name, *_row(_middle(lates)), samples.spread(f"{name}, p99 ms")] for name, lates in results.items()]
     report.tables.append(
         Table(
             f"{count:,} schedules ticking every second, executed for {seconds} s: start lateness in ms",
             (
                 "who",
                 "ticks executed",
-                "on their second",
+                "within their second",
                 "early",
                 "twice",
                 "p50",
                 "p99",
                 "p99.9",
                 "maximum",
-                "p99, least – most",
+                "p99, min – max",
             ),
             rows,
-            "Of the round with the middle p99. " + "; ".join(f"{name}: {ABOUT[name]}" for name in found) + ".",
+            "From the round with the median p99. " + "; ".join(f"{name}: {ABOUT[name]}" for name in results) + ".",
         )
     )
     if not options.quick:
-        _judge(report, found, count)
+        _judge(report, results, count)
 
 
-def _judge(report: Report, found: dict[str, list[Late]], count: int) -> None:
-    ours = _middle(found["Tickbird"])
+def _judge(report: Report, results: dict[str, list[Late]], count: int) -> None:
+    ours = _middle(results["Tickbird"])
     work = f"{count:,} schedules ticking every second, executed"
-    minimum = min(late.on_time for late in found["Tickbird"])
-    report.hold(f"{work}: on their second", "100 %", 100 * minimum, minimum == 1, "%")
-    early = max(late.early for late in found["Tickbird"])
+    minimum = min(late.on_time for late in results["Tickbird"])
+    report.hold(f"{work}: within their second", "100 %", 100 * minimum, minimum == 1, "%")
+    early = max(late.early for late in results["Tickbird"])
     report.hold(f"{work}: early", "none", float(early), early == 0, "")
-    times = ours.p99 / _middle(found["bare claimer"]).p99
-    report.hold(f"{work}: p99 lateness beside the bare claimer", "≤ 2 ×", times, times <= 2)
-    durable = [_middle(found[name]).p99 for name in ("PgQueuer", "Procrastinate") if name in found]
+    times = ours.p99 / _middle(results["bare claimer"]).p99
+    report.hold(f"{work}: p99 lateness compared with the bare claimer", "≤ 2 ×", times, times <= 2)
+    durable = [_middle(results[name]).p99 for name in ("PgQueuer", "Procrastinate") if name in results]
     times_best = ours.p99 / min(durable) if durable else None
     met = None if times_best is None else times_best < 0.1
-    report.hold(f"{work}: p99 lateness beside the best durable peer", "< 0.1 ×", times_best, met)
+    report.hold(f"{work}: p99 lateness compared with the best durable peer", "< 0.1 ×", times_best, met)
 
 
 def _middle(lates: list[Late]) -> Late:
@@ -110,12 +110,12 @@ def _row(late: Late) -> list[Any]:
 
 
 def _contenders() -> dict[str, Callable[[str, int], Any]]:
-    found: dict[str, Callable[[str, int], Any]] = {"bare claimer": _prepare_bare, "Tickbird": _prepare_tickbird}
+    preparations: dict[str, Callable[[str, int], Any]] = {"bare claimer": _prepare_bare, "Tickbird": _prepare_tickbird}
     if peers.PGQUEUER:
-        found["PgQueuer"] = _prepare_pgqueuer
+        preparations["PgQueuer"] = _prepare_pgqueuer
     if peers.PROCRASTINATE:
-        found["Procrastinate"] = _prepare_procrastinate
-    return found
+        preparations["Procrastinate"] = _prepare_procrastinate
+    return preparations
 
 
 async def _prepare_bare(url: str, count: int) -> Callable[[str, Seen], Any]:
@@ -128,7 +128,7 @@ async def _prepare_bare(url: str, count: int) -> Callable[[str, Seen], Any]:
 
 
 async def bare(url: str, seen: Seen) -> None:
-    """Claim what is due in one statement, execute, finish in another; sleep until the next second."""
+    """Claim due schedules in one statement, execute, finish in another; sleep until the next second."""
     connection = await connect(url)
     starts: list[Start] = []
     while not seen.stop.is_set():
@@ -158,7 +158,6 @@ async def _prepare_tickbird(url: str, count: int) -> Callable[[str, Seen], Any]:
 
 
 async def tickbird(url: str, seen: Seen) -> None:
-    """The worker as it is."""
     bird = Tickbird(url)
     starts: list[Start] = []
 
@@ -194,7 +193,7 @@ async def _tick(peer: Any, count: int, url: str, seen: Seen) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """So many schedules, watched for so many seconds; `wait` longer a start still counts as that of its tick."""
+    """Watches schedules for some seconds; starts up to `wait` seconds later still count for their tick."""
 
     count: int
     seconds: int
@@ -202,7 +201,7 @@ class Watch:
     patience: float
 
     async def see(self, work: Callable[[str, Seen], Any], url: str) -> Late:
-        """Start it, let it settle, watch, stop it; what came of the ticks of that time."""
+        """Start it, wait for the first starts, watch, stop it; returns the results for that window."""
         seen = Seen(starts=SPAWN.SimpleQueue())
         worker = process(work, url, seen)
         try:
@@ -223,11 +222,11 @@ class Watch:
     def _late(self, starts: list[Start]) -> Late:
         late = [start[2] for start in starts] or [math.nan]
         ticks = {start[:2] for start in starts}
-        wanted = self.count * self.seconds
+        expected = self.count * self.seconds
         return Late(
-            executed=len(ticks) / wanted,
+            executed=len(ticks) / expected,
             # Before the next second begins.
-            on_time=len({start[:2] for start in starts if start[2] < 1}) / wanted,
+            on_time=len({start[:2] for start in starts if start[2] < 1}) / expected,
             early=sum(value < 0 for value in late),
             twice=len(starts) - len(ticks),
             p50=percentile(late, 0.5),

@@ -1,4 +1,4 @@
-"""How long pages of the dashboard take beside many schedules and runs; and what fifty open ones ask of the store."""
+"""Load times of dashboard pages with many schedules and runs; and the statements of fifty open ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import psycopg
 
-from bench.api import Asked, serving
+from bench.api import Server, serving
 from bench.browser import Browser
 from bench.common import Options, Report, Table, step
 from bench.crowd import Crowd
@@ -27,19 +27,19 @@ from tickbird.store.postgres import PostgresStore
 from tickbird.store.shared.sql import load_statements
 
 STATEMENTS: Final = {name: text.encode() for name, text in load_statements("bench", "pages").items()}
-# What one page has read, others are shown for a second: so long is waited before it is asked for again.
+# Seconds. The data of a page is shared for a second, so a fresh load waits this long.
 FRESH: Final = 1.05
-# Counted apart, and not made by the server: who keeps the store busy is another role of the database.
+# The role of the sessions that create load, so that their statements are counted separately.
 OTHER: Final = "churn"
 PAGES_OPEN: Final = 50
-# What these show takes long to count of many schedules.
+# Pages whose counts take long with many schedules.
 _COUNTING: Final = ("/", "/load")
-_LOOK_UP: Final = "a schedule by its key, over the API"
+_LOOKUP: Final = "a schedule by its key, through the API"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A page, and what it is called."""
+    """A page, and its name in the table."""
 
     name: str
     path: str
@@ -47,7 +47,7 @@ class Place:
 
 @dataclass
 class Loads:
-    """What was measured of a page, in seconds: anew; and beside it again, from what had just been read."""
+    """Load times of a page, in seconds: fresh, and repeated with shared data."""
 
     cold: list[float]
     shared: list[float]
@@ -79,7 +79,7 @@ async def measure(options: Options, report: Report) -> None:
 
 
 async def _workers(store: PostgresStore) -> None:
-    """Four that live for as long as this takes."""
+    """Register four workers that stay live during the benchmark."""
     for number in range(4):
         worker = _worker(number)
         await store.workers.heartbeat(worker, live_for=86_400.0)
@@ -98,8 +98,8 @@ async def _places(client: Client, crowd: Crowd) -> Sequence[Place]:
     [failed, *_] = await client.runs.list(status="failed", limit=1)
     [past, *_] = await client.runs.list(schedule=name, limit=1)
     assert past.scheduled_for is not None
-    [coming, *_] = await client.ticks.next(name, 1)
-    whys = {"why of a past tick": past.scheduled_for, "why of a coming tick": coming.scheduled_for}
+    [upcoming, *_] = await client.ticks.next(name, 1)
+    whys = {"why of a past tick": past.scheduled_for, "why of a coming tick": upcoming.scheduled_for}
     return [
         Place("/", "/"),
         Place("/schedules", "/schedules"),
@@ -127,45 +127,45 @@ def _instant(at: datetime) -> str:
 
 
 @asynccontextmanager
-async def _visiting(url: str) -> AsyncIterator[tuple[Asked, Browser]]:
-    """A server that has just started, and somebody who has logged in to it."""
-    with serving("site", url) as asked:
-        session = await Browser.log_in(asked.port, asked.token)
-        browser = Browser(asked.port, {"Cookie": session})
+async def _visiting(url: str) -> AsyncIterator[tuple[Server, Browser]]:
+    """A server that has just started, and a logged-in browser."""
+    with serving("site", url) as target:
+        session = await Browser.log_in(target.port, target.token)
+        browser = Browser(target.port, {"Cookie": session})
         try:
-            yield asked, browser
+            yield target, browser
         finally:
             browser.close()
 
 
 async def _first(url: str, options: Options, report: Report) -> None:
-    """What takes long is counted once: the first who ask for it after a start, and others meanwhile."""
-    taken: dict[str, list[float]] = {}
+    """Long counts are computed once: measure the first load after a start, and other requests meanwhile."""
+    load_times: dict[str, list[float]] = {}
     for _ in range(options.size(3, 1)):
-        async with _visiting(url) as (asked, browser):
+        async with _visiting(url) as (target, browser):
             for path in _COUNTING:
-                with Browser.closing(asked.port, {"Authorization": f"Bearer {asked.token}"}) as beside:
+                with Browser.closing(target.port, {"Authorization": f"Bearer {target.token}"}) as other_client:
                     loading = asyncio.create_task(_until_whole(browser, path))
                     while not loading.done():
-                        look_up = await beside.get("/api/v1/schedules/s1")
-                        taken.setdefault(f"{path}, first: look-ups meanwhile", []).append(look_up.seconds)
+                        lookup = await other_client.get("/api/v1/schedules/s1")
+                        load_times.setdefault(f"{path}, first: look-ups meanwhile", []).append(lookup.seconds)
                         await asyncio.sleep(0.01)
-                first, whole = await loading
-                taken.setdefault(f"{path}, first", []).append(first)
-                taken.setdefault(f"{path}, first: all counted", []).append(whole)
-    report.samples |= taken
+                first, complete = await loading
+                load_times.setdefault(f"{path}, first", []).append(first)
+                load_times.setdefault(f"{path}, first: all counted", []).append(complete)
+    report.samples |= load_times
     rows = []
     for path in _COUNTING:
-        firsts, wholes = taken[f"{path}, first"], taken[f"{path}, first: all counted"]
-        others = _middle_and_worst(taken[f"{path}, first: look-ups meanwhile"])
+        firsts, wholes = load_times[f"{path}, first"], load_times[f"{path}, first: all counted"]
+        others = _middle_and_worst(load_times[f"{path}, first: look-ups meanwhile"])
         rows.append([path, *_middle_and_worst(firsts), 1e3 * statistics.median(wholes), *others])
-    note = "The key look-up is asked for by somebody else, again and again, until everything on the page is counted."
-    columns = ("page", "median ms", "worst ms", "all counted: median ms", "look-up meanwhile: median ms", "worst ms")
-    report.tables.append(Table("The first load after the server has started", columns, rows, note))
+    note = "Another client repeats the key lookup until everything on the page is counted."
+    columns = ("page", "median ms", "worst ms", "all counted: median ms", "lookup meanwhile: median ms", "worst ms")
+    report.tables.append(Table("The first load after the start of the server", columns, rows, note))
 
 
 async def _until_whole(browser: Browser, path: str) -> tuple[float, float]:
-    """How long until a page is there, and until nothing on it is still being counted."""
+    """Seconds until a page is loaded, and until all its counts are complete."""
     began = time.perf_counter()
     page = await browser.get(path)
     first = page.seconds
@@ -176,122 +176,124 @@ async def _until_whole(browser: Browser, path: str) -> tuple[float, float]:
 
 
 async def _pages(url: str, places: Sequence[Place], options: Options, report: Report) -> None:
-    """Every page in turns with the look-up, in rounds that lie so far apart that each is read anew."""
+    """Every page, interleaved with the lookup, in rounds so far apart that nothing is shared."""
     rounds = options.size(15, 1)
     loads = {place.path: Loads([], []) for place in places}
-    look_ups: list[float] = []
+    lookups: list[float] = []
     sizes: dict[str, int] = {}
-    async with _visiting(url) as (asked, browser):
-        api = Browser(asked.port, {"Authorization": f"Bearer {asked.token}"})
+    async with _visiting(url) as (target, browser):
+        api = Browser(target.port, {"Authorization": f"Bearer {target.token}"})
         for number in range(rounds + 1):
             began = time.monotonic()
             for place in list(places):
-                look_up = (await api.get(f"/api/v1/schedules/s{1 + number}")).seconds
+                lookup = (await api.get(f"/api/v1/schedules/s{1 + number}")).seconds
                 try:
                     cold, shared = await browser.get(place.path), await browser.get(place.path)
                 except FileNotFoundError:
-                    report.facts.setdefault("left out, since there is no such page", []).append(place.path)
-                    places = [each for each in places if each is not place]
+                    report.facts.setdefault("omitted, because the page does not exist", []).append(place.path)
+                    places = [other for other in places if other is not place]
                     continue
                 sizes[place.path] = len(cold.body)
-                if number:  # the first round only warms
-                    look_ups.append(look_up)
+                if number:  # the first round only warms the caches
+                    lookups.append(lookup)
                     loads[place.path].cold.append(cold.seconds)
                     loads[place.path].shared.append(shared.seconds)
             await asyncio.sleep(max(0.0, began + FRESH - time.monotonic()))
         api.close()
-    base = statistics.median(look_ups)
-    report.samples[_LOOK_UP] = look_ups
-    rows: list[list[Any]] = [[_LOOK_UP, *_middle_and_worst(look_ups), 1.0, "–", "–"]]
+    base = statistics.median(lookups)
+    report.samples[_LOOKUP] = lookups
+    rows: list[list[Any]] = [[_LOOKUP, *_middle_and_worst(lookups), 1.0, "–", "–"]]
     for place in places:
-        taken = loads[place.path]
-        report.samples[place.path], report.samples[f"{place.path}, shared"] = taken.cold, taken.shared
-        ratio = statistics.median(taken.cold) / base
-        again = 1e3 * statistics.median(taken.shared)
-        rows.append([place.name, *_middle_and_worst(taken.cold), ratio, again, f"{sizes[place.path] / 1e3:.0f} kB"])
+        load_times = loads[place.path]
+        report.samples[place.path], report.samples[f"{place.path}, shared"] = load_times.cold, load_times.shared
+        ratio = statistics.median(load_times.cold) / base
+        again = 1e3 * statistics.median(load_times.shared)
+        rows.append(
+            [place.name, *_middle_and_worst(load_times.cold), ratio, again, f"{sizes[place.path] / 1e3:.0f} kB"]
+        )
     note = (
-        f"{rounds} loads of each, on a kept connection, with a session. What is read for one is shared by all who ask "
-        "within a second: each load waited that out, and what it took with a reading that is shared stands beside it. "
-        "What `/` and `/load` tell of the coming load is kept for twenty times as long as it took to compute."
+        f"{rounds} loads of each, on a persistent connection, with a session. Data read for one page is shared "
+        "for a second: each load waited until it expired; the time with shared data is in a separate column. "
+        "The forecast on `/` and `/load` is cached for twenty times its computation time."
     )
-    columns = ("page", "median ms", "worst ms", "× the key look-up", "shared: median ms", "size")
+    columns = ("page", "median ms", "worst ms", "× the key lookup", "shared: median ms", "size")
     report.tables.append(Table("Pages of the dashboard", columns, rows, note))
 
 
 async def _open_pages(url: str, store: PostgresStore, options: Options, report: Report) -> None:
-    """Pages that are open while something happens all the time: each loads itself on every word."""
+    """Open pages while the store changes all the time: each page reloads on every event."""
     seconds = options.size(10, 1)
     rows = []
-    async with _visiting(url) as (asked, browser):
+    async with _visiting(url) as (target, browser):
         cookie = browser.headers["Cookie"]
         async with _busy(store):
             for pages in (1, options.size(PAGES_OPEN, 3)):
-                found = await _open(url, asked.port, cookie, pages, seconds)
-                report.samples[f"{pages} open pages: loads of each"] = [float(each) for each in found.loads]
+                opened = await _open(url, target.port, cookie, pages, seconds)
+                report.samples[f"{pages} open pages: loads of each"] = [float(count) for count in opened.loads]
                 rows.append(
                     [
                         pages,
-                        found.statements / found.seconds,
-                        sum(found.loads) / found.seconds,
-                        1e3 * statistics.median(found.taken),
-                        min(found.loads),
+                        opened.statements / opened.seconds,
+                        sum(opened.loads) / opened.seconds,
+                        1e3 * statistics.median(opened.load_times),
+                        min(opened.loads),
                     ]
                 )
         await browser.get("/")
-    note = f"For {seconds} s each, on a store in which runs are made, started and ended ten times a second."
-    columns = ("open pages", "statements a second", "loads of `/` a second", "median ms", "fewest loads of a page")
-    report.tables.append(Table("What open pages ask of PostgreSQL", columns, rows, note))
+    note = f"For {seconds} s each, with runs that are created, started and finished ten times per second."
+    columns = ("open pages", "statements per second", "loads of `/` per second", "median ms", "fewest loads of a page")
+    report.tables.append(Table("Statements of open pages on PostgreSQL", columns, rows, note))
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What became of open pages."""
+    """The results of open pages."""
 
     seconds: float
     statements: int
     loads: Sequence[int]
-    taken: Sequence[float]
+    load_times: Sequence[float]
 
 
 async def _open(url: str, port: int, cookie: str, pages: int, seconds: float) -> Opened:
-    counts, taken = [0] * pages, list[float]()
+    counts, load_times = [0] * pages, list[float]()
 
     async def page(number: int, stream: Browser) -> None:
         with Browser.closing(port, {"Cookie": cookie}) as browser:
-            async for _ in stream.words("/live"):
-                taken.append((await browser.get("/")).seconds)
+            async for _ in stream.events("/live"):
+                load_times.append((await browser.get("/")).seconds)
                 counts[number] += 1
 
     async with AsyncExitStack() as stack:
         streams = [stack.enter_context(Browser.closing(port, {"Cookie": cookie})) for _ in range(pages)]
-        following = [asyncio.create_task(page(number, each)) for number, each in enumerate(streams)]
+        following = [asyncio.create_task(page(number, stream)) for number, stream in enumerate(streams)]
         try:
-            # Every page is live before it counts.
+            # Every page is live before counting starts.
             async with asyncio.timeout(120):
                 while min(counts) == 0:
                     await asyncio.wait(following, timeout=0.05, return_when=asyncio.FIRST_EXCEPTION)
                     _raise_of(following)
             counts[:], before, began = [0] * pages, _statements(url), time.monotonic()
-            taken.clear()
+            load_times.clear()
             await asyncio.wait(following, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
             _raise_of(following)
-            return Opened(time.monotonic() - began, _statements(url) - before, list(counts), list(taken))
+            return Opened(time.monotonic() - began, _statements(url) - before, list(counts), list(load_times))
         finally:
-            for each in following:
-                each.cancel()
+            for task in following:
+                task.cancel()
             await asyncio.gather(*following, return_exceptions=True)
 
 
 def _raise_of(tasks: Sequence[asyncio.Task[None]]) -> None:
-    for each in tasks:
-        if each.done():
-            each.result()
-            raise RuntimeError("a stream of words has ended")
+    for task in tasks:
+        if task.done():
+            task.result()
+            raise RuntimeError("an event stream has ended")
 
 
 @asynccontextmanager
 async def _busy(store: PostgresStore) -> AsyncIterator[None]:
-    """Runs are made, started and ended all the time."""
+    """Create, start and finish runs all the time."""
 
     async def work() -> None:
         worker = _worker(0)
@@ -310,7 +312,7 @@ async def _busy(store: PostgresStore) -> AsyncIterator[None]:
 
 
 def _statements(url: str) -> int:
-    """How many statements the server has sent so far."""
+    """The number of statements that the server has sent."""
     with _connected(url) as db:
         [(count,)] = db.execute(STATEMENTS["statements"]).fetchall()
     return int(count)

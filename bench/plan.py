@@ -1,4 +1,4 @@
-"""How fast due ticks become runs: plan_due beside bare SQL, on PostgreSQL and SQLite; and cron beside others."""
+"""Planning rate: plan_due compared with bare SQL, on PostgreSQL and SQLite; and cron compared with other libraries."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from tickbird.store.postgres import PostgresStore
 
 Measure = Callable[[], Awaitable[float]]
 OURS: Final = "Tickbird"
-# As the engine does it.
+# The engine's default.
 BATCH: Final = int(inspect.signature(PlannerStep).parameters["batch"].default)
 
 
 async def measure(options: Options, report: Report) -> None:
-    """All that concerns planning."""
+    """All benchmarks of planning."""
     with server() as running:
         report.facts["PostgreSQL"] = f"{version(running.url)}, fsync on, loopback TCP"
         report.facts["planners"] = "concurrent callers of plan_due on one store in one process, a connection each"
-        with step("planned what is due"):
+        with step("planned due schedules"):
             await _due(options, report, running)
-        with step("held a crowd of due schedules"):
+        with step("planned with many processes"):
             await held.measure(options, report, running.create_database())
         with step("planned among a million"):
             await stored.measure(options, report, running.create_database(), running.create_database())
@@ -49,23 +49,23 @@ async def _due(options: Options, report: Report, running: PostgresServer) -> Non
     try:
         async with bare.Claimers(url, 4) as claimers:
             work = _Due(schedules, store, claimers)
-            await work.tickbird(maximum, BATCH, 1)  # what a planner does first it does cold
+            await work.tickbird(maximum, BATCH, 1)  # the first pass of a planner is cold
             small = [(count, BATCH, planners) for count in (1, 100, 1_000) for planners in (1, 2)]
             large = [(maximum, batch, planners) for batch in (100, BATCH, 1_000) for planners in (1, 2, 4)]
             cases = [(20, 10, 1), (maximum, 10, 2)] if options.quick else small + large
-            taken = await interleave(options.size(5, 1), _variants(work, cases))
+            rates = await interleave(options.size(5, 1), _variants(work, cases))
             await firing.measure(options, report, running, partial(work.tickbird, maximum, BATCH, 1))
             cold = await interleave(options.size(3, 1), {"cold": lambda: work.cold(maximum, BATCH)})
     finally:
         await store.close()
         schedules.close()
-    report.samples |= taken.taken | cold.taken
-    _tabulate(report, taken, cases)
-    report.facts["planning with no definition in memory yet (a process that just started)"] = (
+    report.samples |= rates.values | cold.values
+    _tabulate(report, rates, cases)
+    report.facts["planning without cached definitions (a new process)"] = (
         f"{figure(cold.median('cold'))} ticks/s, one planner, batches of {BATCH}"
     )
     if not options.quick:
-        _judge(report, taken, maximum)
+        _judge(report, rates, maximum)
 
 
 def _variants(work: _Due, cases: list[tuple[int, int, int]]) -> dict[str, Measure]:
@@ -82,7 +82,7 @@ def _key(name: str, count: int, batch: int, planners: int) -> str:
 
 
 class _Due:
-    """One measurement: make schedules due, then plan them all; ticks per second."""
+    """One measurement: make schedules due, then plan them all; in ticks per second."""
 
     def __init__(self, schedules: Schedules, store: PostgresStore, claimers: bare.Claimers) -> None:
         self._schedules = schedules
@@ -107,7 +107,7 @@ class _Due:
         return count / seconds
 
     async def cold(self, count: int, batch: int) -> float:
-        """As after a start: no definition is in memory."""
+        """The rate after a start, without cached definitions."""
         self._store._database.revisions.clear()
         return await self.tickbird(count, batch, 1)
 
@@ -128,7 +128,7 @@ class _Due:
         assert total == runs == ticks == count, f"{count} due, {total} planned, {runs} runs of {ticks} ticks"
 
 
-def _tabulate(report: Report, taken: Samples, cases: list[tuple[int, int, int]]) -> None:
+def _tabulate(report: Report, rates: Samples, cases: list[tuple[int, int, int]]) -> None:
     rows = []
     for case in cases:
         ours = _key(OURS, *case)
@@ -136,32 +136,32 @@ def _tabulate(report: Report, taken: Samples, cases: list[tuple[int, int, int]])
         rows.append(
             [
                 *(f"{number:,}" for number in case),
-                taken.median(ours),
-                taken.spread(ours),
-                *(taken.median(other) for other in others),
-                *(taken.ratio(ours, other) for other in others),
+                rates.median(ours),
+                rates.spread(ours),
+                *(rates.median(other) for other in others),
+                *(rates.ratio(ours, other) for other in others),
             ]
         )
     report.tables.append(
         Table(
             f"Ticks planned per second, all due at {DUE:%H:%M}",
-            ("due", "batch", "planners", OURS, "least – most", *bare.CLAIMS, *(f"÷ {name}" for name in bare.CLAIMS)),
+            ("due", "batch", "planners", OURS, "min – max", *bare.CLAIMS, *(f"÷ {name}" for name in bare.CLAIMS)),
             rows,
-            "Medians over interleaved rounds; a ratio is the median of the ratios within each round.",
+            "Medians over interleaved rounds; a ratio is the median of the ratios of the rounds.",
         )
     )
 
 
-def _judge(report: Report, taken: Samples, count: int) -> None:
-    one, _, split = bare.CLAIMS
+def _judge(report: Report, rates: Samples, count: int) -> None:
+    single, _, split = bare.CLAIMS
     work = f"{count:,} due, one process, batch {BATCH}"
-    # A worker plans two batches at once; the bare claim has nothing to overlap with and is one connection.
+    # A worker plans two batches in parallel; the bare claim has nothing to overlap with and uses one connection.
     for ours, theirs, bar in ((2, 1, "≥ 0.60 ×"), (1, 1, "(≥ 0.60 ×)"), (2, 2, "(≥ 0.60 ×)")):
-        share = taken.ratio(_key(OURS, count, BATCH, ours), _key(one, count, BATCH, theirs))
-        how = f"{work}: {ours} planner(s) beside the bare one-statement claim on {theirs} connection(s)"
+        share = rates.ratio(_key(OURS, count, BATCH, ours), _key(single, count, BATCH, theirs))
+        how = f"{work}: {ours} planner(s) compared with the bare one-statement claim on {theirs} connection(s)"
         report.hold(how, bar, share, share >= 0.60)
     for planners in (1, 2):
         case = (count, BATCH, planners)
-        share = taken.ratio(_key(OURS, *case), _key(split, *case))
-        how = f"{work}: beside bare SQL that writes the same rows, {planners} connection(s) each"
+        share = rates.ratio(_key(OURS, *case), _key(split, *case))
+        how = f"{work}: compared with bare SQL that writes the same rows, {planners} connection(s) each"
         report.hold(how, "≥ 0.85 ×", share, share >= 0.85)

@@ -1,4 +1,4 @@
-"""How fast no-op runs are executed and enqueued, and how long it takes from a trigger to the start."""
+"""Rates of executing and enqueueing no-op runs, and the latency from a trigger to the start."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tickbird import Tickbird, every
 from tickbird.store.postgres import PostgresStore
 from tickbird.worker import WorkerProcess
 
-# A slow one gets fewer, so that a round ends.
+# A slow worker gets fewer runs, so that a round ends.
 SLOW_SHARE = 10
 PATIENCE = 60.0
 
@@ -38,9 +38,9 @@ async def measure(options: Options, report: Report) -> None:
 
 
 def _contenders(options: Options) -> dict[str, tuple[Contender, int]]:
-    """Who, and how many runs each gets."""
+    """The workers, and the number of runs of each."""
     count = options.size(20_000, 60)
-    found: dict[str, tuple[Contender, int]] = {
+    workers: dict[str, tuple[Contender, int]] = {
         "Tickbird, 100 slots": (TickbirdWorker(100), count),
         "raw dequeue + finish, batch 100": (Raw(100), count),
         "Tickbird, 10 slots": (TickbirdWorker(10), count // 4),
@@ -49,17 +49,17 @@ def _contenders(options: Options) -> dict[str, tuple[Contender, int]]:
         "Tickbird, 4 slots, isolated": (IsolatedWorker(4), count // SLOW_SHARE),
     }
     if options.quick:
-        found = {name: found[name] for name in (*list(found)[:2], "Tickbird, 4 slots, isolated")}
+        workers = {name: workers[name] for name in (*list(workers)[:2], "Tickbird, 4 slots, isolated")}
     if peers.PGQUEUER:
         from bench.peers.pgqueuer import PgQueuerWorker
 
         for batch in (100,) if options.quick else (10, 100, 500):
-            found[f"PgQueuer, batch {batch}"] = (PgQueuerWorker(batch), count if batch > 10 else count // 4)
+            workers[f"PgQueuer, batch {batch}"] = (PgQueuerWorker(batch), count if batch > 10 else count // 4)
     if peers.PROCRASTINATE:
         from bench.peers.procrastinate import ProcrastinateWorker
 
-        found["Procrastinate, 10 at a time"] = (ProcrastinateWorker(10), count // SLOW_SHARE)
-    return found
+        workers["Procrastinate, 10 at a time"] = (ProcrastinateWorker(10), count // SLOW_SHARE)
+    return workers
 
 
 async def _execute(options: Options, report: Report, running: PostgresServer) -> None:
@@ -73,45 +73,47 @@ async def _execute(options: Options, report: Report, running: PostgresServer) ->
         f"{name}, {workers} worker(s)": partial(execute, contender, urls[name], count, workers, PATIENCE)
         for workers in numbers
         for name, (contender, count) in contenders.items()
-        # One that hardly gets faster with a second worker is measured with one.
+        # A worker that hardly gets faster with a second process is measured with one.
         if workers == 1 or "100" in name
     }
     rounds = options.size(5, 1)
-    taken = await interleave(rounds, variants)
-    report.samples |= taken.taken
+    rates = await interleave(rounds, variants)
+    report.samples |= rates.values
     filled = await interleave(rounds, {name: partial(_fill, c, urls[name], n) for name, (c, n) in contenders.items()})
-    report.samples |= {f"enqueue: {name}": values for name, values in filled.taken.items()}
+    report.samples |= {f"enqueue: {name}": values for name, values in filled.values.items()}
     for name in contenders:
         running.drop_database(urls[name])
     report.tables.append(
         Table(
             "No-op runs executed per second, pre-filled",
-            ("who", "runs/s", "least – most"),
-            [[name, taken.median(name), taken.spread(name)] for name in taken.taken],
-            "From the first start to the last recorded end; every worker is a process of its own.",
+            ("variant", "runs/s", "min – max"),
+            [[name, rates.median(name), rates.spread(name)] for name in rates.values],
+            "From the first start to the last recorded end; every worker is a separate process.",
         )
     )
     report.tables.append(
         Table(
-            "Enqueued per second, up to 1,000 a call, one connection",
-            ("who", "runs/s", "least – most"),
-            [[name, filled.median(name), filled.spread(name)] for name in filled.taken],
+            "Enqueued per second, up to 1,000 per call, one connection",
+            ("variant", "runs/s", "min – max"),
+            [[name, filled.median(name), filled.spread(name)] for name in filled.values],
         )
     )
     if options.quick:
         return
 
     def best(who: str) -> str | None:
-        names = [name for name in taken.taken if name.startswith(who) and "isolated" not in name and "1 worker" in name]
-        return max(names, key=taken.median, default=None)
+        names = [
+            name for name in rates.values if name.startswith(who) and "isolated" not in name and "1 worker" in name
+        ]
+        return max(names, key=rates.median, default=None)
 
     work, ours, theirs = "no-op runs, pre-filled, one worker process", best("Tickbird"), best("PgQueuer")
-    share = None if ours is None or theirs is None else taken.ratio(ours, theirs)
-    who = f"{ours} beside {theirs or 'PgQueuer'}, each at its best"
+    share = None if ours is None or theirs is None else rates.ratio(ours, theirs)
+    who = f"{ours} compared with {theirs or 'PgQueuer'}, each at its best"
     report.hold(f"{work}: {who}", "≥ 2 ×", share, None if share is None else share >= 2)
     ours, raw = "Tickbird, 100 slots, 1 worker(s)", "raw dequeue + finish, batch 100, 1 worker(s)"
-    share = taken.ratio(ours, raw)
-    report.hold(f"{work}: {ours} beside {raw}", "≥ 0.50 ×", share, share >= 0.5)
+    share = rates.ratio(ours, raw)
+    report.hold(f"{work}: {ours} compared with {raw}", "≥ 0.50 ×", share, share >= 0.5)
 
 
 async def _fill(contender: Contender, url: str, count: int) -> float:
@@ -119,7 +121,7 @@ async def _fill(contender: Contender, url: str, count: int) -> float:
 
 
 async def _starts(url: str, seen: Seen) -> None:
-    """A worker that tells when each run started."""
+    """A worker that reports the start of each run."""
     bird = Tickbird(url)
 
     @bird.task(schedule=every(days=1))
@@ -132,7 +134,7 @@ async def _starts(url: str, seen: Seen) -> None:
 
 
 async def _trigger(options: Options, report: Report, url: str) -> None:
-    """From the call to the start, with a worker that has nothing else to do; beside a commit of one bare row."""
+    """From the call to the start, with an otherwise idle worker; compared with a commit of one bare row."""
     await PostgresStore(url).migrate()
     bare = await connect(url)
     await bare.execute(BARE["make_narrow"])
@@ -145,7 +147,7 @@ async def _trigger(options: Options, report: Report, url: str) -> None:
         while not seen.count.value:
             await asyncio.sleep(0.01)
         for number in range(options.size(250, 5)):
-            # Not in step with anything that the engine does every so often.
+            # Not synchronized with the intervals of the engine.
             await asyncio.sleep(random.uniform(0.06, 0.12))
             began = time.perf_counter()
             await bare.execute(BARE["enqueue_narrow"], {"first": number, "last": number}, prepare=True)
@@ -170,8 +172,14 @@ async def _trigger(options: Options, report: Report, url: str) -> None:
             "Milliseconds from the call, one idle worker in another process",
             ("what", "p50", "p99", "maximum"),
             [
-                [name, *(1e3 * value for value in (statistics.median(taken), percentile(taken, 0.99), max(taken)))]
-                for name, taken in times.items()
+                [
+                    name,
+                    *(
+                        1e3 * value
+                        for value in (statistics.median(latencies), percentile(latencies, 0.99), max(latencies))
+                    ),
+                ]
+                for name, latencies in times.items()
             ],
         )
     )

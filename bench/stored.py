@@ -1,4 +1,4 @@
-"""Does it matter how many schedules are stored, when as many are due?"""
+"""Does the number of stored schedules matter, if the same number is due?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOT = ("peek_due", "lock_due", "read_active", "write_plans")
 
 
 async def measure(options: Options, report: Report, few_url: str, many_url: str) -> None:
-    """1,000 due of 1,000 stored, and 1,000 scattered ones due of 1,000,000 stored, in turns."""
+    """1,000 due of 1,000 stored, and 1,000 scattered ones due of 1,000,000 stored, interleaved."""
     due, apart = options.size(1_000, 20), options.size(1_000, 50)
     few, many = Schedules(few_url), Schedules(many_url)
     with step(f"stored {due * apart:,} schedules"):
@@ -47,40 +47,42 @@ async def measure(options: Options, report: Report, few_url: str, many_url: str)
     await plan("few", few)
     await plan("many", many)
     rounds = options.size(7, 1)
-    taken = await interleave(rounds, {"few": lambda: plan("few", few), "many": lambda: plan("many", many)})
+    rates = await interleave(rounds, {"few": lambda: plan("few", few), "many": lambda: plan("many", many)})
     for store in stores.values():
         await store.close()
     few.close()
     many.close()
     plans = {name: (_shape(few_url, name), _shape(many_url, name)) for name in HOT}
-    same = all(one == other for one, other in plans.values())
-    report.samples |= {f"{name} stored": values for name, values in taken.taken.items()}
+    same = all(few_plan == many_plan for few_plan, many_plan in plans.values())
+    report.samples |= {f"{name} stored": values for name, values in rates.values.items()}
     report.facts["plans of the hot statements with few and many stored"] = "same" if same else json.dumps(plans)
     report.tables.append(
         Table(
             f"{due:,} due: ticks per second by the number of schedules stored",
-            ("stored", "ticks/s", "least – most"),
+            ("stored", "ticks/s", "min – max"),
             [
-                [f"{due:,}", taken.median("few"), taken.spread("few")],
-                [f"{due * apart:,}", taken.median("many"), taken.spread("many")],
+                [f"{due:,}", rates.median("few"), rates.spread("few")],
+                [f"{due * apart:,}", rates.median("many"), rates.spread("many")],
             ],
         )
     )
     if not options.quick:
-        share = taken.ratio("many", "few")
+        share = rates.ratio("many", "few")
         work = f"{due * apart:,} stored, {due:,} scattered ones due"
         report.hold(f"{work}: same plans", "same", 1.0 if same else 0.0, same, "")
-        report.hold(f"{work}, beside {due:,} stored (median of {rounds} pairs)", "≥ 0.75 ×", share, share >= 0.75)
+        report.hold(
+            f"{work}, compared with {due:,} stored (median of {rounds} pairs)", "≥ 0.75 ×", share, share >= 0.75
+        )
 
 
 def _shape(url: str, name: str) -> list[Any]:
     """The generic plan of a statement, as nodes and indexes."""
     names: list[str] = []
 
-    def number(found: re.Match[str]) -> str:
-        if found[1] not in names:
-            names.append(found[1])
-        return f"${names.index(found[1]) + 1}"
+    def number(match: re.Match[str]) -> str:
+        if match[1] not in names:
+            names.append(match[1])
+        return f"${names.index(match[1]) + 1}"
 
     text = re.sub(r"%\((\w+)\)s", number, STATEMENTS[name].decode()).replace("%%", "%")
     with psycopg.connect(Connections(url, 1).conninfo, autocommit=True) as connection:

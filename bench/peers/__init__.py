@@ -1,4 +1,4 @@
-"""Others that execute runs from PostgreSQL; importable only where they are installed."""
+"""Other schedulers on PostgreSQL; importable only if they are installed."""
 
 from __future__ import annotations
 

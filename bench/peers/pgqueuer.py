@@ -1,4 +1,4 @@
-"""PgQueuer, on asyncpg, with its own defaults but for the batch."""
+"""PgQueuer, on asyncpg, with its own defaults except for the batch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PgQueuerWorker:
         await connection.close()
 
     async def fill(self, url: str, count: int) -> float:
-        """Many jobs a statement."""
+        """Many jobs per statement."""
         connection = await asyncpg.connect(url)
         queries = Queries(AsyncpgDriver(connection))
         await connection.execute("TRUNCATE pgqueuer, pgqueuer_log")
@@ -42,7 +42,7 @@ class PgQueuerWorker:
         return seconds
 
     async def work(self, url: str, seen: Seen) -> None:
-        """A worker until it is told to stop."""
+        """Run a worker until it is stopped."""
         async with asyncpg.create_pool(url, min_size=2, max_size=10) as pool:
             queue = PgQueuer.from_asyncpg_pool(pool)
 
@@ -53,11 +53,10 @@ class PgQueuerWorker:
             await _run(queue, self.batch, seen)
 
     async def left(self, url: str) -> bool:
-        """Any job not deleted yet?"""
         return bool(await ask(url, b"SELECT EXISTS (SELECT FROM pgqueuer)"))
 
     async def fire(self, url: str, count: int) -> float:
-        """So many schedules are due: seconds until each has been called and recorded."""
+        """Make this number of schedules due; returns the seconds until each has been called and recorded."""
         async with asyncpg.create_pool(url, min_size=2, max_size=10) as pool:
             queue = PgQueuer.from_asyncpg_pool(pool)
             done = 0
@@ -69,7 +68,7 @@ class PgQueuerWorker:
             for number in range(count):
                 queue.schedule(f"fire{number}", "0 0 1 1 *")(fire)
             registry = queue.sm.registry
-            await queue.sm.queries.insert_schedule({key: each.next_in() for key, each in registry.items()})
+            await queue.sm.queries.insert_schedule({key: entry.next_in() for key, entry in registry.items()})
             await pool.execute("UPDATE pgqueuer_schedules SET next_run = now() - interval '1 s', status = 'queued'")
             began = time.perf_counter()
             working = asyncio.create_task(queue.sm.run())
@@ -84,19 +83,19 @@ class PgQueuerWorker:
         return seconds
 
     async def tick(self, url: str, count: int, seen: Seen) -> None:
-        """So many schedules that tick every second."""
+        """Run this number of schedules that tick every second."""
         async with asyncpg.create_pool(url, min_size=2, max_size=10) as pool:
             queue = PgQueuer.from_asyncpg_pool(pool)
-            coming: dict[int, float] = {}
+            upcoming: dict[int, float] = {}
             starts: list[tuple[int, int, float]] = []
 
             def register(number: int) -> None:
-                # The row it hands over names the tick after the one it is for.
+                # The row names the next tick, not the current one.
                 @queue.schedule(f"tick{number}", "* * * * * *")
                 async def tick(schedule: Any) -> None:
                     now = time.time()
-                    due = coming.get(number)
-                    coming[number] = schedule.next_run.timestamp()
+                    due = upcoming.get(number)
+                    upcoming[number] = schedule.next_run.timestamp()
                     seen.started()
                     if due is not None:
                         starts.append((number, int(due), now - due))

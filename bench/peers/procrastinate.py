@@ -28,7 +28,7 @@ class ProcrastinateWorker:
             await app.schema_manager.apply_schema_async()
 
     async def fill(self, url: str, count: int) -> float:
-        """Many jobs a statement."""
+        """Many jobs per statement."""
         await ask(url, b"TRUNCATE procrastinate_jobs CASCADE; SELECT 1")
         app, task = _noop(url, lambda: None)
         async with app.open_async():
@@ -38,16 +38,15 @@ class ProcrastinateWorker:
             return time.perf_counter() - began
 
     async def work(self, url: str, seen: Seen) -> None:
-        """A worker until it is told to stop."""
+        """Run a worker until it is stopped."""
         app, _ = _noop(url, seen.started)
         await _run(app, self.concurrency, seen)
 
     async def left(self, url: str) -> bool:
-        """Any job still to do or doing?"""
         return bool(await ask(url, b"SELECT EXISTS (SELECT FROM procrastinate_jobs WHERE status IN ('todo', 'doing'))"))
 
     async def fire(self, url: str, count: int) -> float:
-        """So many schedules are due: seconds until each has a job; nothing is executed meanwhile."""
+        """Make this number of schedules due; returns the seconds until each has a job; nothing is executed."""
         app = _app(url)
 
         async def fire(timestamp: int) -> None:
@@ -60,13 +59,13 @@ class ProcrastinateWorker:
             began = time.perf_counter()
             await deferrer.defer_jobs(deferrer.get_previous_tasks(at=time.time()))
             seconds = time.perf_counter() - began
-        made = await ask(url, b"SELECT count(*) FROM procrastinate_jobs")
-        assert made == count, f"{made} of {count} deferred"
+        jobs = await ask(url, b"SELECT count(*) FROM procrastinate_jobs")
+        assert jobs == count, f"{jobs} of {count} deferred"
         await ask(url, b"TRUNCATE procrastinate_jobs, procrastinate_periodic_defers CASCADE; SELECT 1")
         return seconds
 
     async def tick(self, url: str, count: int, seen: Seen) -> None:
-        """So many schedules that tick every second; its cron has seconds as a sixth field."""
+        """Run this number of schedules that tick every second; its cron has seconds as a sixth field."""
         app = _app(url)
         starts: list[tuple[int, int, float]] = []
 

@@ -1,1 +1,1 @@
-"""`./dev soak`: a fleet at work for minutes or days, with faults, and whether anything of it grows."""
+"""`./dev soak`: a fleet at work for minutes or days, with faults, and a check for growth."""

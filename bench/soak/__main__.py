@@ -1,8 +1,8 @@
 """`./dev soak --minutes 30 [--store sqlite]`: does anything grow while a fleet works under faults?
 
-Workers execute schedules that tick every second, are triggered by hand, retry, log and run children; one of them is
-killed, frozen and drained, the server is restarted; what has ended is pruned. Memory, descriptors, threads, connections
-and sizes are looked at all the time. Ends with 1 if one of them grows, or if a tick is not accounted for.
+Workers execute schedules that tick every second, manual runs, retries, logs and child processes. One of them is killed,
+frozen and drained, the server is restarted, and ended runs are pruned. Memory, descriptors, threads, connections and
+sizes are sampled all the time. The exit code is 1 if one of them grows, or if a tick is not accounted for.
 """
 
 from __future__ import annotations
@@ -30,16 +30,22 @@ from lab.servers import PostgresServer
 
 
 @click.command(help=__doc__)
-@click.option("--minutes", type=click.FloatRange(0.1), default=10.0, show_default=True, help="How long.")
+@click.option("--minutes", type=click.FloatRange(0.1), default=10.0, show_default=True, help="Duration of the soak.")
 @click.option("--store", type=click.Choice(["postgresql", "sqlite"]), default="postgresql", show_default=True)
-@click.option("--every", type=click.FloatRange(0.2), help="Seconds between looks; else a 200th of the time, 1 to 30.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Which faults come when.")
 @click.option(
-    "--leak", type=int, default=0, metavar="BYTES", help="Lose so much a second in the later part, to see it found."
+    "--every", type=click.FloatRange(0.2), help="Seconds between samples (default: a 200th of the duration, 1 to 30)."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the faults.")
+@click.option(
+    "--leak",
+    type=int,
+    default=0,
+    metavar="BYTES",
+    help="Leak this many bytes per second after the warm-up, to test the detection.",
 )
 @click.option("--out", type=click.Path(path_type=Path), default=RESULTS, help="Folder for the results.")
 def main(minutes: float, store: str, every: float | None, seed: int, leak: int, out: Path) -> None:
-    """Soak, tell, and leave picture, table and samples."""
+    """Run the soak, and write picture, table and samples."""
     seconds = 60 * minutes
     facts = machine()
     with tempfile.TemporaryDirectory(prefix="tickbird-soak-") as temporary, _store(store, temporary) as (url, server):
@@ -48,7 +54,7 @@ def main(minutes: float, store: str, every: float | None, seed: int, leak: int, 
         with _progress(seconds) as soak.on_progress:
             soaked = asyncio.run(soak.run())
         logged = soak.fleet.logs()
-    whole = {
+    document = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": f"./dev soak --minutes {minutes:g} --store {store}" + (f" --leak {leak}" if leak else ""),
         "machine": facts,
@@ -59,72 +65,72 @@ def main(minutes: float, store: str, every: float | None, seed: int, leak: int, 
         "broken": soaked.broken,
         "tracebacks": logged.count("Traceback"),
         "log": logged.splitlines()[-300:] if soaked.broken or "Traceback" in logged else [],
-        "verdicts": [asdict(each) for each in soaked.judged],
-        "samples": [_rounded(each) for each in soaked.samples.series],
+        "verdicts": [asdict(verdict) for verdict in soaked.judged],
+        "samples": [_rounded(series) for series in soaked.samples.series],
     }
-    path = write(out, f"soak-{store}", whole, soaked)
+    path = write(out, f"soak-{store}", document, soaked)
     click.echo(path.read_text())
-    click.echo(f"results are in {path}, and beside it as picture and JSON", err=True)
+    click.echo(f"results are in {path}, and as picture and JSON next to it", err=True)
     sys.exit(1 if soaked.growing or soaked.broken else 0)
 
 
 def _rounded(series: Series) -> dict[str, Any]:
-    """With as many digits as tell something."""
+    """With a reasonable number of digits."""
     seconds, values = [round(at, 1) for at in series.seconds], [round(value, 3) for value in series.values]
     return {"kind": series.kind, "name": series.name, "seconds": seconds, "values": values}
 
 
-def write(out: Path, name: str, whole: dict[str, Any], soaked: Soaked) -> Path:
-    """Leave the results; the path of the Markdown."""
+def write(out: Path, name: str, document: dict[str, Any], soaked: Soaked) -> Path:
+    """Write the results; returns the path of the Markdown."""
     out.mkdir(parents=True, exist_ok=True)
-    title = f"{whole['runs']:,} runs on {whole['store']} under {len(soaked.faults)} faults"
+    title = f"{document['runs']:,} runs on {document['store']} under {len(soaked.faults)} faults"
     (out / f"{name}.svg").write_text(draw(soaked.samples.series, soaked.faults, title))
-    (out / f"{name}.json").write_text(json.dumps(whole) + "\n")
+    (out / f"{name}.json").write_text(json.dumps(document) + "\n")
     path = out / f"{name}.md"
-    path.write_text(to_markdown(whole, soaked, title, f"{name}.svg"))
+    path.write_text(to_markdown(document, soaked, title, f"{name}.svg"))
     return path
 
 
-def to_markdown(whole: dict[str, Any], soaked: Soaked, title: str, picture: str) -> str:
-    """The verdict for people."""
-    facts = whole["machine"]
+def to_markdown(document: dict[str, Any], soaked: Soaked, title: str, picture: str) -> str:
+    """The verdict as Markdown."""
+    facts = document["machine"]
     if soaked.growing:
-        verdict = f"**Growing: {', '.join(f'{each.kind} of {each.name}' for each in soaked.growing)}.**"
-    elif not soaked.told:
-        verdict = "Too short to tell whether anything grows."
+        verdict = f"**Growing: {', '.join(f'{series.kind} of {series.name}' for series in soaked.growing)}.**"
+    elif not soaked.conclusive:
+        verdict = "Too short to decide whether anything grows."
     else:
         verdict = "Flat: nothing grows."
-    accounts = "; ".join(soaked.broken) or "every tick of every schedule, as far as it was not pruned; every run ended"
+    accounts = "; ".join(soaked.broken) or "every tick of every schedule that was not pruned; every run is final"
     counts = ", ".join(f"{count} × {what}" for what, count in soaked.counts.most_common()) or "none"
     rows = [
         [
-            each.kind,
-            each.name,
-            f"{figure(each.level)} {UNITS.get(each.kind, '')}".strip(),
-            f"{each.growth:+.3g}",
-            figure(each.allowed),
-            each.word if each.word != "growing" else "**growing**",
+            verdict_row.kind,
+            verdict_row.name,
+            f"{figure(verdict_row.level)} {UNITS.get(verdict_row.kind, '')}".strip(),
+            f"{verdict_row.growth:+.3g}",
+            figure(verdict_row.allowed),
+            verdict_row.word if verdict_row.word != "growing" else "**growing**",
         ]
-        for each in soaked.judged
+        for verdict_row in soaked.judged
     ]
     limits = "; ".join(f"{kind} {share.share:.0%} or {share.amount:g}" for kind, share in THRESHOLDS.items())
-    where = f"{facts['cores']} cores ({facts['processor']}), load {facts['load_before']} before"
-    pruned = f"what ended {KEPT_SECONDS:.0f} s ago is pruned, except for the newest {KEPT_RUNS} of each schedule"
+    machine_text = f"{facts['cores']} cores ({facts['processor']}), load {facts['load_before']} before"
+    pruned = f"runs that ended {KEPT_SECONDS:.0f} s ago are pruned, except the newest {KEPT_RUNS} of each schedule"
     how = (
-        f"The slope is the median over all pairs of samples behind the first {WARM_UP:.0%} of the time (grey); growth "
-        "is that slope times the time behind it. What counts as flat then is a share of the level or an amount: "
+        f"The slope is the median over all pairs of samples after the first {WARM_UP:.0%} of the time (grey); growth "
+        "is that slope times the remaining time. Flat means at most a share of the level or an amount: "
     )
     lines = [
-        f"# `{whole['command']}`",
+        f"# `{document['command']}`",
         "",
-        f"{whole['date']}; {where}; Python {facts['python']}.",
+        f"{document['date']}; {machine_text}; Python {facts['python']}.",
         "",
         verdict,
         "",
         f"- {title}, in {soaked.seconds / 60:.1f} minutes; {pruned}.",
         f"- Faults: {counts}.",
         f"- Accounted for: {accounts}." if not soaked.broken else f"- **Broken: {accounts}.**",
-        f"- Tracebacks in the workers' logs: {whole['tracebacks']}.",
+        f"- Tracebacks in the workers' logs: {document['tracebacks']}.",
         "",
         f"![{title}]({picture})",
         "",
@@ -150,10 +156,10 @@ def _progress(seconds: float) -> Iterator[Any]:
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("starting", total=seconds)
 
-        def tell(done: float, text: str) -> None:
+        def show(done: float, text: str) -> None:
             progress.update(task, completed=done, description=text or None)
 
-        yield tell
+        yield show
 
 
 if __name__ == "__main__":

@@ -14,13 +14,13 @@ bird = Tickbird(app="soak")
 
 @bird.task
 async def brief(run: Run) -> int:
-    """Done at once."""
+    """Ends at once."""
     return run.attempt
 
 
 @bird.task
 async def chatty(run: Run, lines: int = 20) -> None:
-    """Says a lot."""
+    """Logs a lot."""
     for number in range(lines):
         run.log.info("line %d of %d, for %s", number, lines, run.scheduled_for)
         run.heartbeat(progress=number / lines)
@@ -30,24 +30,24 @@ async def chatty(run: Run, lines: int = 20) -> None:
 async def shaky(run: Run) -> None:
     """Every other attempt fails."""
     if (run.id + run.attempt) % 2:
-        raise RuntimeError(f"attempt {run.attempt} of run {run.id} fails, as every other one does")
+        raise RuntimeError(f"attempt {run.attempt} of run {run.id} fails: every other attempt fails")
 
 
 @bird.task
 async def slow() -> None:
-    """Longer than its interval, so that ticks are skipped."""
+    """Takes longer than its interval, so that ticks are skipped."""
     await asyncio.sleep(2.5)
 
 
 @bird.task
 def threaded() -> None:
-    """In a thread."""
+    """Runs in a thread."""
     time.sleep(0.05)
 
 
 @bird.task(isolation="process")
 def isolated(run: Run) -> int:
-    """In a child process, and prints."""
+    """Runs in a child process, and prints."""
     print(f"run {run.id}", flush=True)
     return os.getpid()
 

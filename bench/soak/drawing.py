@@ -1,4 +1,4 @@
-"""Series as one SVG picture: a panel for each kind, faults as thin marks; readable on light and on dark ground."""
+"""Series as one SVG picture: a panel for each kind, faults as thin lines; for light and dark backgrounds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bench.soak.series import UNITS, WARM_UP, Series
 
 WIDTH, HEIGHT, COLUMNS = 430.0, 190.0, 2
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 118.0, 34.0, 26.0
-# Light and dark variants of each colour have the same hue, and at least 3:1 contrast with their ground.
+# Light and dark variants of each colour have the same hue, and at least 3:1 contrast with their background.
 COLOURS: Final = (
     ("#1f6feb", "#6cb0ff"),
     ("#c2410c", "#ff9a5c"),
@@ -25,7 +25,6 @@ COLOURS: Final = (
 
 
 def draw(series: Sequence[Series], faults: Sequence[tuple[float, str]], title: str) -> str:
-    """The picture."""
     kinds = list(dict.fromkeys(each.kind for each in series))
     end = max((each.seconds[-1] for each in series if each.seconds), default=1.0) or 1.0
     rows = math.ceil(len(kinds) / COLUMNS) or 1
@@ -44,8 +43,12 @@ def draw(series: Sequence[Series], faults: Sequence[tuple[float, str]], title: s
 
 
 def _style() -> str:
-    light = "".join(f".c{number}{{stroke:{one}}}.t{number}{{fill:{one}}}" for number, (one, _) in enumerate(COLOURS))
-    dark = "".join(f".c{number}{{stroke:{one}}}.t{number}{{fill:{one}}}" for number, (_, one) in enumerate(COLOURS))
+    light = "".join(
+        f".c{number}{{stroke:{colour}}}.t{number}{{fill:{colour}}}" for number, (colour, _) in enumerate(COLOURS)
+    )
+    dark = "".join(
+        f".c{number}{{stroke:{colour}}}.t{number}{{fill:{colour}}}" for number, (_, colour) in enumerate(COLOURS)
+    )
     return (
         "<style>text{font:11px system-ui,sans-serif;fill:#24292f}.title{font-size:15px;font-weight:600}"
         ".head{font-size:12px;font-weight:600}.ground{fill:#fff}.axis{stroke:#c9d1d9}.warm{fill:#000;opacity:.04}"
@@ -87,16 +90,16 @@ def _panel(kind: str, series: Sequence[Series], faults: Sequence[tuple[float, st
         )
         parts.append(f'<polyline class="line c{colour}" points="{line}"/>')
         names.append((place(end, each.values[-1])[1] if each.values else floor, colour, each.name))
-    # Names stand beside the ends of their lines, and make room for each other.
+    # Names are next to the ends of their lines, without overlap.
     y = TOP - 8
-    for wanted, colour, name in sorted(names):
-        y = max(y + 13, min(wanted + 4, floor - 13 * (len(names) - 1)))
+    for end_y, colour, name in sorted(names):
+        y = max(y + 13, min(end_y + 4, floor - 13 * (len(names) - 1)))
         parts.append(f'<text class="t{colour}" x="{right + 6:.1f}" y="{y:.1f}">{escape(name)}</text>')
     return "".join(parts)
 
 
 def _round_up(value: float) -> float:
-    """The next round number, so that the axis has plain figures."""
+    """The next round number, so that the axis has simple labels."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))

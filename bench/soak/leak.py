@@ -1,4 +1,4 @@
-"""A leak on purpose, to see that the soak finds it: a function of time and of nothing else."""
+"""A deliberate leak, to test that the soak detects it; it depends only on time."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _lost: list[bytes] = []
 
 
 def signal_leak(members: Iterable[Member]) -> None:
-    """Tell these workers to begin to lose memory; or to stop, the second time."""
+    """Signal these workers to start leaking memory; the second signal stops it."""
     for member in members:
         if member.alive:
             os.kill(member.pid, TURN)
 
 
 def await_leak() -> None:
-    """In a worker: lose memory when told to; nothing where no rate was given."""
+    """In a worker: leak memory after the signal; no effect without a rate."""
     rate, over = int(os.environ.get("SOAK_LEAK", "0")), threading.Event()
     leaking = threading.Thread(target=_leak, args=(rate, over), daemon=True)
     if rate:
@@ -31,7 +31,7 @@ def await_leak() -> None:
 
 
 def _leak(rate: int, over: threading.Event) -> None:
-    """As much as is due by the clock: a thread that had to wait for its turn makes up for it."""
+    """Leak the amount that is due by the clock, so that a delayed thread catches up."""
     began, lost = time.monotonic(), 0
     while not over.wait(0.1):
         due = int(rate * (time.monotonic() - began)) - lost

@@ -1,4 +1,4 @@
-"""The soak itself: workers, people who trigger, faults, pruning, and somebody who looks at it all."""
+"""The soak: workers, manual triggers, faults, pruning and sampling."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ from tickbird.client import StoreClient
 from tickbird.domain.errors import StoreError, TickbirdError
 from tickbird.stores import open_store
 
-# These are never harmed, so that what they hold can be followed; the third is killed, frozen and drained.
+# Workers without faults, whose resources are followed; the third is killed, frozen and drained.
 STEADY: Final = 2
-# What ended so long ago is pruned, apart from the newest few of each schedule.
+# Runs that ended this long ago are pruned, except the newest few of each schedule.
 KEPT_SECONDS, KEPT_RUNS = 20.0, 5
 LEASE: Final = 4.0
 
 
 @dataclass
 class Soaked:
-    """What came of it."""
+    """The results of a soak."""
 
     seconds: float
     samples: Samples
     faults: list[tuple[float, str]]
     judged: list[Judged]
-    # Ticks without their decision, runs without an end, workers that ended by themselves: none, one hopes.
+    # Ticks without a decision, runs that are not final, and workers that ended by themselves; normally empty.
     broken: list[str]
     executed: int
     counts: Counter[str] = field(default_factory=Counter)
 
     @property
     def growing(self) -> list[Judged]:
-        """The series that grow."""
-        return [each for each in self.judged if each.word == "growing"]
+        """The growing series."""
+        return [series for series in self.judged if series.word == "growing"]
 
     @property
-    def told(self) -> bool:
-        """Was it long enough to tell?"""
-        return all(each.word != "too short" for each in self.judged)
+    def conclusive(self) -> bool:
+        """True if it was long enough for a verdict."""
+        return all(series.word != "too short" for series in self.judged)
 
 
 class Soak:
@@ -85,7 +85,7 @@ class Soak:
         self._triggered = 0
 
     async def run(self) -> Soaked:
-        """Work, harm, look; then let it come to rest, and judge."""
+        """Work, inject faults and sample; then wait for the last runs, and judge."""
         store = open_store(self.url)
         await store.migrate()
         await store.open()
@@ -98,20 +98,20 @@ class Soak:
                 over = asyncio.Event()
                 harming = asyncio.create_task(self._harm(over))
                 work = [self._trigger(client), self._prune(client)]
-                # Only those that are followed leak, and not by what they execute: that goes by load and faults.
+                # Only the followed workers leak, and not through their runs, which depend on load and faults.
                 work += [self._lose(steady)] if self._leak else []
                 async with _working(work):
                     await self._watch(steady)
                 seconds = time.monotonic() - self._began
-                # Nothing is left half-done: a server that is being restarted is up again.
+                # Wait for faults in progress: a server that is being restarted is up again.
                 over.set()
                 await harming
                 broken = [
-                    f"worker {number} ended by itself, with {member.exitcode}"
+                    f"worker {number} ended by itself, with exit code {member.exitcode}"
                     for number, member in enumerate(steady, 1)
                     if not member.alive
                 ]
-                broken += await self._come_to_rest(client)
+                broken += await self._finish_runs(client)
                 executed = max((run.id for run in await client.runs.list(limit=1)), default=0)
                 for member in self.fleet.alive:
                     member.drain()
@@ -119,7 +119,7 @@ class Soak:
                     await member.wait()
         finally:
             await store.close()
-        judged = [judge(each, seconds) for each in self.samples.series]
+        judged = [judge(series, seconds) for series in self.samples.series]
         counts = Counter(what for _, what in self.faults)
         return Soaked(seconds, self.samples, self.faults, judged, broken, executed, counts)
 
@@ -134,17 +134,19 @@ class Soak:
         return len(await client.workers.list()) >= count
 
     async def _watch(self, steady: list[Member]) -> None:
-        looks: list[float] = []
-        # A machine that is slow to look goes on until there is enough to judge.
-        while (at := self._now) < self.seconds or sum(look >= WARM_UP * at for look in looks) < MIN_COUNT:
-            looks.append(at)
+        sample_times: list[float] = []
+        # A slow machine continues until there are enough samples.
+        while (at := self._now) < self.seconds or sum(
+            sampled_at >= WARM_UP * at for sampled_at in sample_times
+        ) < MIN_COUNT:
+            sample_times.append(at)
             for number, member in enumerate(steady, 1):
                 if member.alive:
                     self.samples.add(at, of_process(member.pid, f"worker {number}"))
-            self.samples.add(at, await asyncio.to_thread(self._probe.look))
+            self.samples.add(at, await asyncio.to_thread(self._probe.sample))
             self.on_progress(at, "")
-            left, pause = self.seconds - self._now, self.every - (self._now - at)
-            await asyncio.sleep(max(0.0, min(pause, left) if left > 0 else pause))
+            remaining, pause = self.seconds - self._now, self.every - (self._now - at)
+            await asyncio.sleep(max(0.0, min(pause, remaining) if remaining > 0 else pause))
 
     async def _lose(self, steady: list[Member]) -> None:
         await asyncio.sleep(WARM_UP * self.seconds)
@@ -155,14 +157,14 @@ class Soak:
             signal_leak(steady)
 
     async def _trigger(self, client: StoreClient) -> None:
-        """People: a run by hand now and then, some with a payload and a key, and some that are cancelled."""
+        """Operators: a manual run from time to time, some with a payload and a key, and some that are cancelled."""
         while True:
             await asyncio.sleep(0.5)
             with suppress(TickbirdError):
                 self._triggered += 1
                 name = self._chance.choice(["chatty", "threaded", "brief-1"])
                 payload = {"lines": 5} if name == "chatty" else None
-                # Keys outlive the retention, by a day: a few of them are used again and again.
+                # Keys outlive the retention by a day, so only a few are used, repeatedly.
                 key = f"{name}-{self._triggered % 20}" if self._chance.random() < 0.2 else None
                 run = await client.schedules.trigger(name, actor="soak", payload=payload, idempotency_key=key)
                 if self._chance.random() < 0.1:
@@ -177,7 +179,7 @@ class Soak:
                     pass
 
     async def _harm(self, over: asyncio.Event) -> None:
-        """One fault after the other, to the worker that is there for it, and to the store."""
+        """Inject one fault after the other, into the third worker and into the store."""
         member = self._start()
         acts: list[Callable[[Member], Coroutine[Any, Any, Member]]] = [self._kill, self._freeze, self._drain]
         if self.server is not None:
@@ -245,9 +247,9 @@ class Soak:
         finally:
             db.close()
 
-    async def _come_to_rest(self, client: StoreClient) -> list[str]:
-        """Every schedule paused and every run final; then each schedule's ticks must be accounted for."""
-        self.on_progress(self.seconds, "coming to rest")
+    async def _finish_runs(self, client: StoreClient) -> list[str]:
+        """Pause every schedule and wait for all runs; then each schedule's ticks must be accounted for."""
+        self.on_progress(self.seconds, "waiting for the last runs")
         rows = await client.schedules.list(limit=1_000)
         for row in rows:
             await client.schedules.pause(row.schedule.name, actor="soak")
@@ -258,22 +260,20 @@ class Soak:
         try:
             await until(at_rest, 60.0)
         except TimeoutError:
-            return ["not every run came to its end within a minute"]
+            return ["not every run was final within a minute"]
         audits = [await client.ticks.verify(row.schedule.name) for row in rows]
-        return [
-            f"{audit.schedule}: {audit.finding_count} ticks without their decision" for audit in audits if not audit.ok
-        ]
+        return [f"{audit.schedule}: {audit.finding_count} ticks without a decision" for audit in audits if not audit.ok]
 
 
 @asynccontextmanager
 async def _working(work: list[Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-    tasks = [asyncio.create_task(each) for each in work]
+    tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:
         yield
     finally:
         for task in tasks:
             task.cancel()
-        # What was broken there must be told, not lost.
+        # Errors of the tasks must be raised, not lost.
         for result in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(result, Exception):
                 raise result

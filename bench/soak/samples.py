@@ -1,4 +1,4 @@
-"""What is looked at, again and again: processes through /proc, the store through its own statistics."""
+"""Samples: processes through /proc, the store through its own statistics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bench.soak.series import Series
 from tickbird.store.shared.sql import load_statements
 
 STATEMENTS: Final = load_statements("bench.soak", "samples")
-Found = Mapping[tuple[str, str], float]
+Values = Mapping[tuple[str, str], float]
 MB: Final = 1e6
 
 
@@ -24,30 +24,30 @@ class Samples:
     def __init__(self) -> None:
         self._series: dict[tuple[str, str], Series] = {}
 
-    def add(self, at: float, found: Found) -> None:
-        """One sample of each."""
-        for key, value in found.items():
+    def add(self, at: float, values: Values) -> None:
+        """Add one sample of each series."""
+        for key, value in values.items():
             self._series.setdefault(key, Series(*key)).add(at, value)
 
     @property
     def series(self) -> list[Series]:
-        """In the order in which they were first seen."""
+        """In the order in which they first appeared."""
         return list(self._series.values())
 
 
-def of_process(pid: int, name: str) -> Found:
-    """Memory, descriptors and threads of a process, and the memory of what it has started; nothing if it has ended."""
-    found: dict[tuple[str, str], float] = {}
+def of_process(pid: int, name: str) -> Values:
+    """Memory, descriptors and threads of a process, and the memory of its descendants; empty if it has ended."""
+    values: dict[tuple[str, str], float] = {}
     with suppress(OSError):
-        found["memory", name] = _resident(pid)
-        found["descriptors", name] = _entries(pid, "fd")
-        found["threads", name] = _entries(pid, "task")
+        values["memory", name] = _resident(pid)
+        values["descriptors", name] = _entries(pid, "fd")
+        values["threads", name] = _entries(pid, "task")
         children = 0.0
         for child in _descendants(pid):
             with suppress(OSError):
                 children += _resident(child)
-        found["memory", f"{name}'s children"] = children
-    return found
+        values["memory", f"{name}'s children"] = children
+    return values
 
 
 def _entries(pid: int, folder: str) -> float:
@@ -60,11 +60,11 @@ def _resident(pid: int) -> float:
 
 
 def _descendants(pid: int) -> list[int]:
-    found: list[int] = []
+    values: list[int] = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         with suppress(OSError):
-            found += map(int, (task / "children").read_text().split())
-    return found + [each for child in found for each in _descendants_or_none(child)]
+            values += map(int, (task / "children").read_text().split())
+    return values + [descendant for child in values for descendant in _descendants_or_none(child)]
 
 
 def _descendants_or_none(pid: int) -> list[int]:
@@ -75,10 +75,10 @@ def _descendants_or_none(pid: int) -> list[int]:
 
 
 class StoreProbe(Protocol):
-    """Looks at a store from outside."""
+    """Samples a store from outside."""
 
-    def look(self) -> Found:
-        """What it finds; nothing while the store is away."""
+    def sample(self) -> Values:
+        """Its values; empty while the store cannot be reached."""
         ...
 
 
@@ -88,19 +88,19 @@ class PostgresProbe:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def look(self) -> Found:
-        """A connection each time: the server may have been restarted."""
-        found: dict[tuple[str, str], float] = {}
+    def sample(self) -> Values:
+        """With a new connection each time, because the server may have been restarted."""
+        values: dict[tuple[str, str], float] = {}
         with suppress(psycopg.Error), psycopg.connect(self._url, connect_timeout=2, autocommit=True) as connection:
             for table, size, indexes, dead in connection.execute(STATEMENTS["tables"].encode()):
-                found["table size", table] = float(size) / MB
-                found["index size", table] = float(indexes) / MB
-                found["dead rows", table] = float(dead)
+                values["table size", table] = float(size) / MB
+                values["index size", table] = float(indexes) / MB
+                values["dead rows", table] = float(dead)
             [(workers,)] = connection.execute(STATEMENTS["connections"].encode()).fetchall()
-            found["connections", "all workers"] = float(workers)
+            values["connections", "all workers"] = float(workers)
             [(rows,)] = connection.execute(STATEMENTS["rows"].encode()).fetchall()
-            found["rows", "runs"] = float(rows)
-        return found
+            values["rows", "runs"] = float(rows)
+        return values
 
 
 class SqliteProbe:
@@ -109,10 +109,10 @@ class SqliteProbe:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def look(self) -> Found:
+    def sample(self) -> Values:
         """Without opening the database, which would take part in its locks."""
-        found: dict[tuple[str, str], float] = {}
+        values: dict[tuple[str, str], float] = {}
         for name, path in (("database", self._path), ("log", self._path.with_name(f"{self._path.name}-wal"))):
             with suppress(OSError):
-                found["file size", name] = path.stat().st_size / MB
-        return found
+                values["file size", name] = path.stat().st_size / MB
+        return values

@@ -1,4 +1,4 @@
--- What PostgreSQL tells about the tables; those that stay small for ever are left out.
+-- Statistics of PostgreSQL about the tables, without those that always stay small.
 
 -- name: tables
 SELECT s.relname, pg_table_size(s.relid), pg_indexes_size(s.relid), s.n_dead_tup

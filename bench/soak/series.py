@@ -1,4 +1,4 @@
-"""Series of samples, and whether they grow: a robust slope over the later part, beside stated thresholds."""
+"""Series of samples, and their growth: a robust slope over the later part, compared with thresholds."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Final, Literal
 
 Word = Literal["flat", "growing", "too short"]
 
-# Caches fill, pools open, tables get their free space: growth counts behind this share of the time.
+# Caches fill, pools open, tables get their free space: growth counts only after this share of the time.
 WARM_UP: Final = 0.4
-# Fewer samples tell nothing.
+# With fewer samples there is no verdict.
 MIN_COUNT: Final = 8
-# In less time much is still on its way to its level: only growth of so many times what is allowed counts.
+# In a shorter time many values have not reached their level: only growth above this multiple of the limit counts.
 SHORT_SECONDS, SHORT_TIMES = 60.0, 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """What still counts as flat, over the later part: a share of the level, or so much, whichever is more."""
+    """The maximum growth that counts as flat: a share of the level or an amount, the larger one."""
 
     share: float
     amount: float
 
     def allowed(self, level: float) -> float:
-        """The most that a series of this level may grow."""
+        """The maximum growth of a series with this level."""
         return max(self.share * abs(level), self.amount)
 
 
-# By kind of series. Dead rows come and go with vacuum, so only many more of them count.
+# By kind of series. Vacuum removes dead rows in bursts, so only many more of them count.
 THRESHOLDS: Final = {
     "memory": Threshold(0.05, 4.0),
     "descriptors": Threshold(0.10, 3.0),
@@ -46,7 +46,7 @@ UNITS: Final = {"memory": "MB", "table size": "MB", "index size": "MB", "file si
 
 @dataclass
 class Series:
-    """One thing over time: `kind` decides how it is judged, `name` tells it from others of its kind."""
+    """One value over time: `kind` selects the threshold, `name` identifies it within its kind."""
 
     kind: str
     name: str
@@ -54,14 +54,13 @@ class Series:
     values: list[float] = field(default_factory=list)
 
     def add(self, at: float, value: float) -> None:
-        """One more sample."""
         self.seconds.append(at)
         self.values.append(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A series with its verdict: by how much it grew over the later part, and how much it might have."""
+    """A series with its verdict: its growth over the later part, and the allowed growth."""
 
     kind: str
     name: str
@@ -72,7 +71,7 @@ class Judged:
 
 
 def slope(seconds: Sequence[float], values: Sequence[float]) -> float:
-    """The median of the slopes between all pairs: a few samples far off, as after a fault, do not move it."""
+    """The median of the slopes between all pairs: a few outliers, as after a fault, do not change it."""
     pairs = [
         (values[late] - values[early]) / (seconds[late] - seconds[early])
         for early in range(len(values))
@@ -83,10 +82,10 @@ def slope(seconds: Sequence[float], values: Sequence[float]) -> float:
 
 
 def judge(series: Series, end: float) -> Judged:
-    """Does it grow between the end of the warm-up and the end of the soak?"""
+    """Judge the growth between the end of the warm-up and the end of the soak."""
     later = [(at, value) for at, value in zip(series.seconds, series.values, strict=True) if at >= WARM_UP * end]
     if len(later) > 400:
-        # Pairs are many, and neighbours say the same.
+        # There are many pairs, and neighbours are similar.
         later = later[:: len(later) // 200]
     level = statistics.median(value for _, value in later) if later else 0.0
     allowed = THRESHOLDS[series.kind].allowed(level)
