@@ -43,7 +43,7 @@ def work() -> None: ...
         ({"payload": [1]}, "payload"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_refused(options: dict[str, Any], words: str) -> None:
+def test_an_invalid_option_is_refused(options: dict[str, Any], words: str) -> None:
     bird = Tickbird()
     with pytest.raises(InvalidError, match=words):
         bird.task(name="work", schedule=HOURLY, **options)(work)
@@ -99,7 +99,7 @@ class Shop:
         3,
     ],
 )
-def test_what_cannot_be_a_task_is_refused(function: Any) -> None:
+def test_an_invalid_task_is_refused(function: Any) -> None:
     bird = Tickbird()
     with pytest.raises(DefinitionError):
         bird.task(name="work", schedule=HOURLY)(function)
@@ -116,7 +116,7 @@ def test_odd_names_are_refused(name: str) -> None:
         bird.schedule(name, task, HOURLY)
 
 
-def test_names_are_taken_once() -> None:
+def test_a_duplicate_name_is_refused() -> None:
     bird = Tickbird()
     task = bird.task(work)
     with pytest.raises(DefinitionError, match="two tasks named 'work'"):
@@ -177,7 +177,7 @@ def test_a_payload_that_json_cannot_carry_is_refused(make: Callable[[], Any]) ->
         take.validate({"value": make()})
 
 
-async def test_a_client_refuses_what_makes_no_sense() -> None:
+async def test_a_client_refuses_invalid_arguments() -> None:
     bird = Tickbird()
     bird.task(work)
     store = open_store("sqlite://:memory:")

@@ -69,7 +69,7 @@ def test_an_error_right_after_connecting_ends_the_program(url: str) -> None:
     assert stderr.count("Traceback") == 1
 
 
-def test_an_app_that_nobody_closes_is_closed_with_its_loop(url: str) -> None:
+def test_an_app_without_close_is_closed_with_its_loop(url: str) -> None:
     assert run_program(
         url,
         """
@@ -97,7 +97,7 @@ def test_an_app_that_nobody_closes_is_closed_with_its_loop(url: str) -> None:
     ) == (0, "")
 
 
-def test_a_blocking_client_that_nobody_closes_is_closed_at_exit(url: str) -> None:
+def test_a_blocking_client_without_close_is_closed_at_exit(url: str) -> None:
     assert run_program(
         url,
         """
@@ -351,7 +351,7 @@ class Connections:
         self.closed += 1
 
 
-async def test_a_failed_connection_is_told_to_all_that_waited_and_tried_again() -> None:
+async def test_a_failed_connection_raises_in_all_waiting_callers_and_is_retried() -> None:
     attempts = 0
 
     async def connect() -> tuple[Connections, Connections]:
@@ -374,7 +374,7 @@ async def test_a_failed_connection_is_told_to_all_that_waited_and_tried_again() 
     assert opened.closed == 1
 
 
-async def test_a_caller_that_gives_up_does_not_take_the_connection_from_others() -> None:
+async def test_a_cancelled_caller_does_not_close_the_connection_of_others() -> None:
     go, opened = asyncio.Event(), Connections()
 
     async def connect() -> tuple[Connections, Connections]:

@@ -137,7 +137,7 @@ async def test_an_error_does_not_replace_a_value_that_is_renewed_meanwhile() -> 
     assert cache.get("a") == "before"
 
 
-async def test_an_error_that_nobody_waits_for_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_error_without_waiting_callers_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     cache, source = Cache(from_end(5.0), clock=Clock()), Source()
     caller = ask(cache, source)
     await let_run()
@@ -259,7 +259,7 @@ async def test_from_the_start_a_slow_computation_lives_no_longer_and_is_not_join
     assert cache.get("a") is None
 
 
-async def test_from_the_end_a_slow_computation_is_joined_and_lives_as_long_as_a_quick_one() -> None:
+async def test_from_end_a_slow_computation_is_joined_and_cached_as_long_as_a_fast_one() -> None:
     clock, source = Clock(), Source()
     cache = Cache(from_end(5.0), clock=clock)
     callers = [ask(cache, source)]
@@ -302,7 +302,7 @@ async def test_a_value_is_renewed_also_after_it_has_expired() -> None:
     assert cache.get("a") is None
 
 
-def test_the_least_recently_used_values_make_room() -> None:
+def test_the_least_recently_used_values_are_evicted() -> None:
     by_count = Cache(from_end(5.0), max_entries=2, clock=Clock())
     by_size = Cache(from_end(5.0), max_bytes=8, size_of=lambda value: len(value or ""), clock=Clock())
     for cache in (by_count, by_size):
@@ -316,7 +316,7 @@ def test_the_least_recently_used_values_make_room() -> None:
     assert (by_size.drop("a"), by_size.size) == (None, 4)
 
 
-async def test_a_timer_drops_what_has_expired() -> None:
+async def test_a_timer_drops_expired_values() -> None:
     cache = SingleFlightCache[str, str](from_end(0.01), size_of=len, drop_expired=True)
     await cache.get_or_compute("a", lambda: value_of("value"))
     async with asyncio.timeout(60):

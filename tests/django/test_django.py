@@ -145,7 +145,7 @@ def test_manage_py_hands_everything_on(small: Project) -> None:
     assert "there is no schedule 'tidy_up'" in elsewhere
 
 
-def test_settings_that_make_no_sense(small: Project) -> None:
+def test_invalid_settings_are_refused(small: Project) -> None:
     said = small.manage("tickbird", "ls", code=1, SHOP_TICKBIRD='{"URI": "x"}')
     assert "TICKBIRD has unknown keys: URI. Allowed keys: DATABASE, URL, APP, NAMESPACE." in said
 
@@ -183,7 +183,10 @@ def test_the_stores_address_is_the_databases(database: dict[str, Any], url: str)
 @pytest.mark.parametrize(
     "database,says",
     [
-        ({"ENGINE": "django.db.backends.mysql", "NAME": "x"}, "has no store in django.db.backends.mysql. Choose another"),
+        (
+            {"ENGINE": "django.db.backends.mysql", "NAME": "x"},
+            "has no store in django.db.backends.mysql. Choose another",
+        ),
         ({"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}, "in memory, so no worker can reach it"),
     ],
 )

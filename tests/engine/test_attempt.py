@@ -52,7 +52,7 @@ def recurses() -> None:
 
 
 @pytest.mark.parametrize("function", [exits, exits_async, interrupted, stops, cancels_itself, recurses])
-async def test_whatever_a_task_raises_is_a_failed_run(function: Callable[..., Any]) -> None:
+async def test_any_exception_of_a_task_fails_its_run(function: Callable[..., Any]) -> None:
     run = await outcome(function)
     assert (run.status, run.failure_kind) == ("failed", "raised")
     assert run.error
@@ -94,7 +94,7 @@ async def test_any_result_is_a_success(function: Callable[..., Any], expected: A
         assert run.result == expected
 
 
-async def test_a_huge_result_is_cut_and_says_so() -> None:
+async def test_a_huge_result_is_truncated_and_marked() -> None:
     def work() -> str:
         return "x" * 1_000_000
 

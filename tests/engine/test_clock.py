@@ -117,7 +117,7 @@ def test_the_new_clock_may_drift_before_it_is_believed(looks: Looks) -> None:
 
 
 @pytest.mark.parametrize("shown_after", [0, 300, 600])
-def test_an_answer_that_took_long_is_no_jump(looks: Looks, shown_after: float) -> None:
+def test_a_slow_response_is_not_a_jump(looks: Looks, shown_after: float) -> None:
     asked_at, shown = looks.clock.monotonic(), looks.clock.now() + timedelta(seconds=shown_after)
     looks.clock.move_to(START + timedelta(seconds=600))
     looks.watch.observe(shown, asked_at)
@@ -136,7 +136,7 @@ def test_an_answer_that_took_long_does_not_end_an_alarm(looks: Looks) -> None:
 
 
 @pytest.mark.parametrize("seconds", [3_600, -3_600])
-def test_an_answer_from_before_the_alarm_is_no_news(looks: Looks, seconds: float) -> None:
+def test_a_response_from_before_the_alarm_is_ignored(looks: Looks, seconds: float) -> None:
     shown, asked_at = looks.clock.now(), looks.clock.monotonic()
     assert not looks.after(1)
     assert looks.jump(seconds)
@@ -186,7 +186,7 @@ async def ticks(harness: Harness) -> list[int]:
     return [int((run.scheduled_for - START).total_seconds() // 3_600) for run in runs if run.scheduled_for]
 
 
-async def test_a_day_ahead_and_back_makes_neither_a_storm_nor_a_day_of_silence() -> None:
+async def test_a_clock_a_day_ahead_and_back_causes_neither_a_burst_nor_a_gap() -> None:
     async with Harness(hourly(), START) as harness:
         await harness.advance(minutes=90)
         harness.clock.jump(days=1)
@@ -207,7 +207,7 @@ async def test_a_clock_that_stays_ahead_is_believed_and_its_ticks_caught_up() ->
         assert await ticks(harness) == [1, 2, 3, 4]
 
 
-async def test_what_is_decided_stays_decided_when_the_clock_goes_back() -> None:
+async def test_decisions_stay_when_the_clock_is_set_back() -> None:
     async with Harness(hourly(), START) as harness:
         await harness.advance(hours=4)
         harness.clock.jump(hours=-2)
@@ -215,7 +215,7 @@ async def test_what_is_decided_stays_decided_when_the_clock_goes_back() -> None:
         assert await ticks(harness) == [1, 2, 3, 4, 5, 6]
 
 
-async def test_live_workers_are_not_taken_for_gone_and_nothing_is_pruned() -> None:
+async def test_a_clock_jump_does_not_lose_live_workers_or_prune() -> None:
     bird, other = hourly(), Tickbird()
 
     @other.task(schedule=every(hours=1))

@@ -68,7 +68,7 @@ async def test_a_rolling_deploy_never_reverts_the_new_definition(store: Store) -
     assert hourly.state == "active", "declared by a live worker, so not removed"
 
 
-async def test_a_rollback_wins_once_nobody_declares_the_newer_one(store: Store) -> None:
+async def test_a_rollback_wins_after_no_worker_declares_the_newer_definition(store: Store) -> None:
     old, new = code(nightly=cron("0 1 * * *")), code(nightly=cron("0 2 * * *"))
     await start(store, old)
     await start(store, new)
@@ -77,7 +77,7 @@ async def test_a_rollback_wins_once_nobody_declares_the_newer_one(store: Store) 
     assert await trigger_of(store, "nightly") == cron("0 1 * * *")
 
 
-async def test_what_code_no_longer_has_is_paused_and_comes_back(store: Store) -> None:
+async def test_a_schedule_removed_from_code_is_paused_and_resumed_later(store: Store) -> None:
     both, one = code(a=every(hours=1), b=every(hours=1)), code(a=every(hours=1))
     await start(store, both)
     await start(store, one)
@@ -120,7 +120,7 @@ async def test_the_same_code_changes_nothing(store: Store) -> None:
     assert (after.revision, after.cursor) == (before.revision, before.cursor)
 
 
-async def test_another_apps_schedule_is_left_alone_and_not_taken_over(store: Store) -> None:
+async def test_a_schedule_of_another_app_is_not_changed(store: Store) -> None:
     await start(store, code("shop", a=every(hours=1)))
     await start(store, code("bank", b=every(hours=1)), START + timedelta(minutes=10))
     a = await store.schedules.get("default", "a")

@@ -133,7 +133,7 @@ async def leased(store: Store, tasks: Tasks, execution: Dispatcher, count: int) 
     return list(claimed.runs)
 
 
-async def test_runs_leased_elsewhere_start_as_claimed_ones_do(store: Store) -> None:
+async def test_handed_off_runs_start_like_claimed_ones(store: Store) -> None:
     tasks = Tasks()
     execution = executing(store, tasks)
     reserved = execution.reserve(4)
@@ -172,7 +172,7 @@ async def test_runs_that_were_leased_too_long_ago_are_left_to_others(store: Stor
     assert (execution.free_slots, execution.held, tasks.seen) == (10, {}, [])
 
 
-async def test_a_process_that_stood_still_does_not_begin_what_others_may_have_begun(store: Store) -> None:
+async def test_a_frozen_process_does_not_start_runs_with_expired_leases(store: Store) -> None:
     tasks, clock = Tasks(), ManualClock(START)
     execution = executing(store, tasks, clock=clock)
     reserved = execution.reserve(2)
@@ -198,7 +198,7 @@ async def test_a_claim_that_fails_keeps_no_slot(store: Store) -> None:
     assert execution.free_slots == 10
 
 
-async def test_runs_of_one_batch_do_not_see_each_others_context(store: Store) -> None:
+async def test_runs_of_a_batch_have_separate_contexts(store: Store) -> None:
     tasks = Tasks()
     execution = executing(store, tasks)
     await send(store, ("mark", {"value": 1}), ("mark", {"value": 2}), ("note", {}))
@@ -207,7 +207,7 @@ async def test_runs_of_one_batch_do_not_see_each_others_context(store: Store) ->
     assert sorted(map(str, tasks.seen)) == ["(3, 1, '')", "validated", "validated"]
 
 
-async def test_one_that_cannot_begin_does_not_keep_others_from_it(store: Store) -> None:
+async def test_a_run_that_cannot_start_does_not_delay_others(store: Store) -> None:
     tasks = Tasks()
     execution = executing(store, tasks)
     bad, good = await send(store, ("leave", {"value": 1}), ("note", {}))
@@ -218,7 +218,7 @@ async def test_one_that_cannot_begin_does_not_keep_others_from_it(store: Store) 
     assert tasks.seen == [(good, 1, "")]
 
 
-async def test_what_ends_together_is_recorded_together(store: Store) -> None:
+async def test_runs_that_end_together_are_recorded_together(store: Store) -> None:
     tasks = Tasks()
     execution = executing(store, tasks)
     batches: list[int] = []
@@ -266,7 +266,7 @@ async def test_runs_are_claimed_ahead_and_begin_as_slots_become_free(store: Stor
     assert (ahead.tasks.seen, await ahead.statuses()) == (ahead.ids[:4], ["succeeded"] * 4 + ["queued"] * 4)
 
 
-async def test_nothing_is_claimed_ahead_once_a_claim_found_less_than_it_asked_for(store: Store) -> None:
+async def test_prefetch_stops_after_a_claim_that_returned_less_than_requested(store: Store) -> None:
     tasks = Tasks()
     execution = executing(store, tasks, slots=2)
     await send(store, *[("note", {})] * 5)
@@ -281,7 +281,7 @@ async def test_nothing_is_claimed_ahead_once_a_claim_found_less_than_it_asked_fo
     await settle(execution)
 
 
-async def test_what_was_claimed_ahead_is_put_back_by_a_drain_and_keeps_its_deadline(store: Store) -> None:
+async def test_a_drain_requeues_prefetched_runs_with_their_deadline(store: Store) -> None:
     ahead = Ahead(store)
     await ahead.begin()
     ahead.execution.stop_claiming()
@@ -293,7 +293,7 @@ async def test_what_was_claimed_ahead_is_put_back_by_a_drain_and_keeps_its_deadl
     assert (run.failures, run.crashes, run.start_by) == (0, 0, START + timedelta(seconds=60))
 
 
-async def test_what_waits_behind_slow_runs_is_put_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_prefetched_runs_behind_slow_runs_are_requeued(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor, "_MAX_WAIT", 0.01)
     ahead = Ahead(store)
     await ahead.begin()
@@ -307,7 +307,7 @@ async def test_what_waits_behind_slow_runs_is_put_back(store: Store, monkeypatch
     assert ahead.tasks.seen == ahead.ids[:2]
 
 
-async def test_what_was_claimed_ahead_can_be_cancelled(store: Store) -> None:
+async def test_a_prefetched_run_can_be_cancelled(store: Store) -> None:
     ahead = Ahead(store)
     await ahead.begin()
     await store.runs.cancel(ahead.ids[3], "ada", now=START)
@@ -343,7 +343,7 @@ async def test_a_planner_that_is_never_done_does_not_keep_claims_waiting(store: 
     assert len(rooms) == 3
 
 
-async def test_a_planner_is_offered_slots_again_once_nobody_is_turned_away(store: Store) -> None:
+async def test_a_planner_is_offered_slots_again_after_claims_got_theirs(store: Store) -> None:
     execution = executing(store, Tasks(), slots=2)
     offer = execution.offer()
     await execution.claim()
@@ -354,7 +354,7 @@ async def test_a_planner_is_offered_slots_again_once_nobody_is_turned_away(store
     assert execution.offer().hand_off.room == 2
 
 
-async def test_a_schedule_whose_runs_may_overlap_is_planned_on_time_whatever_is_active(store: Store) -> None:
+async def test_overlap_allow_is_planned_on_time_despite_active_runs(store: Store) -> None:
     definition = Definition(trigger=every(seconds=1), target=Target("note"), overlap="allow")
     await store.schedules.change(
         "default", "busy", Create(actor="ada", namespace="default", definition=definition), now=START
@@ -365,7 +365,7 @@ async def test_a_schedule_whose_runs_may_overlap_is_planned_on_time_whatever_is_
     assert {run.status for run in await store.runs.list("default")} == {"queued"}
 
 
-async def test_after_a_renewal_that_took_long_the_next_look_is_near() -> None:
+async def test_after_a_slow_renewal_the_next_one_is_soon() -> None:
     clock = ManualClock(START)
 
     class Slow(SqliteLeases):

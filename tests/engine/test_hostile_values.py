@@ -88,7 +88,7 @@ async def test_each_progress_is_kept_or_named(task: str) -> None:
 
 
 @pytest.mark.parametrize("task", TASKS)
-async def test_each_line_is_kept_and_no_later_one_is_lost(task: str) -> None:
+async def test_each_line_is_stored_and_no_later_one_is_lost(task: str) -> None:
     async with working(bird, options=OPTIONS) as (client, _):
         runs = await ended(client, task, "speech", ["first", "second"])
         for run in runs.values():

@@ -99,7 +99,7 @@ async def test_heartbeats_read_nothing_while_no_worker_leaves(fleet: Fleet) -> N
     assert fleet.store.looks == 0
 
 
-async def test_what_only_a_worker_that_left_declared_is_paused_at_the_next_heartbeat(fleet: Fleet) -> None:
+async def test_schedules_of_a_lost_worker_are_paused_at_the_next_heartbeat(fleet: Fleet) -> None:
     stays, leaves = await fleet.start(a=every(hours=1)), await fleet.start(b=every(hours=1))
     await beat(fleet, stays, leaves)
     await leaves.end()
@@ -116,7 +116,7 @@ async def test_a_worker_that_vanished_counts_for_three_heartbeats(fleet: Fleet) 
     assert await fleet.state("b") == "paused"
 
 
-async def test_one_that_came_after_the_last_look_is_missed_too(fleet: Fleet) -> None:
+async def test_a_worker_lost_right_after_its_start_is_detected(fleet: Fleet) -> None:
     stays = await fleet.start(a=every(hours=1))
     await beat(fleet, stays, times=3)
     leaves = await fleet.start(b=every(hours=1))
@@ -126,7 +126,7 @@ async def test_one_that_came_after_the_last_look_is_missed_too(fleet: Fleet) -> 
     assert await fleet.state("b") == "paused"
 
 
-async def test_a_worker_that_was_taken_for_gone_resumes_its_schedules(fleet: Fleet) -> None:
+async def test_a_worker_that_counted_as_lost_resumes_its_schedules(fleet: Fleet) -> None:
     frozen, other = await fleet.start(a=every(hours=1)), await fleet.start(b=every(hours=1))
     await beat(fleet, frozen, other)
     await beat(fleet, other, times=3)
@@ -135,7 +135,7 @@ async def test_a_worker_that_was_taken_for_gone_resumes_its_schedules(fleet: Fle
     assert await fleet.state("a") == "active"
 
 
-async def test_what_a_person_deleted_is_declared_again_in_time(fleet: Fleet) -> None:
+async def test_a_deleted_schedule_is_declared_again(fleet: Fleet) -> None:
     worker = await fleet.start(a=every(hours=1))
     await Tickbird().client_on(fleet.store).schedules.delete("a", actor="ana")
     await beat(fleet, worker, times=19)
@@ -161,12 +161,12 @@ async def test_a_sync_that_failed_is_repeated(fleet: Fleet, monkeypatch: pytest.
     assert await fleet.state("b") == "paused"
 
 
-async def test_rescue_looks_after_two_leases_when_nothing_runs(fleet: Fleet) -> None:
+async def test_rescue_waits_two_leases_if_nothing_runs(fleet: Fleet) -> None:
     worker = await fleet.start()
     assert await worker.rescue() == 2 * LEASE
 
 
-async def test_rescue_looks_when_the_next_lease_ends(fleet: Fleet) -> None:
+async def test_rescue_waits_until_the_next_lease_ends(fleet: Fleet) -> None:
     worker = await fleet.start()
     client = Tickbird().client_on(fleet.store)
     await client.runs.enqueue("work", actor="ana", at=START, unknown_task_ok=True)
@@ -174,7 +174,7 @@ async def test_rescue_looks_when_the_next_lease_ends(fleet: Fleet) -> None:
     assert await worker.rescue() == 12.0
 
 
-async def test_a_worker_too_old_for_the_schema_takes_nothing_more(fleet: Fleet) -> None:
+async def test_a_worker_too_old_for_the_schema_drains(fleet: Fleet) -> None:
     worker, ended = await fleet.start(a=every(hours=1)), []
     worker._readiness.on_outdated = lambda: ended.append(True)
     await beat(fleet, worker)

@@ -61,7 +61,7 @@ async def store() -> AsyncIterator[Watched]:
     await store.close()
 
 
-async def test_what_is_quickly_planned_is_taken_in_larger_batches_and_two_at_once(store: Watched) -> None:
+async def test_fast_batches_grow_and_are_planned_in_parallel(store: Watched) -> None:
     planning = PlannerStep(store, store.clock, lambda: None, batch=100)
     while await planning.step() == 0.0:
         pass
@@ -69,7 +69,7 @@ async def test_what_is_quickly_planned_is_taken_in_larger_batches_and_two_at_onc
     assert store.planned == COUNT
 
 
-async def test_what_takes_long_is_taken_in_smaller_batches_one_by_one(store: Watched) -> None:
+async def test_slow_batches_shrink_and_are_planned_one_by_one(store: Watched) -> None:
     store.seconds = 0.2
     planning = PlannerStep(store, store.clock, lambda: None, batch=500)
     while await planning.step() == 0.0:
@@ -79,7 +79,7 @@ async def test_what_takes_long_is_taken_in_smaller_batches_one_by_one(store: Wat
     assert store.planned == COUNT
 
 
-async def test_a_batch_that_fails_does_not_hide_what_another_one_made(store: Watched) -> None:
+async def test_a_failed_batch_does_not_hide_the_runs_of_another(store: Watched) -> None:
     told: list[int] = []
     planning = PlannerStep(store, store.clock, lambda: told.append(store.planned), batch=100)
     assert await planning.step() == 0.0
@@ -92,7 +92,7 @@ async def test_a_batch_that_fails_does_not_hide_what_another_one_made(store: Wat
     assert store.planned == COUNT
 
 
-async def test_a_burst_begins_with_two_at_once_if_the_last_one_was_large(store: Watched) -> None:
+async def test_a_burst_starts_with_two_batches_if_the_last_one_was_large(store: Watched) -> None:
     planning = PlannerStep(store, store.clock, lambda: None, batch=100)
     while await planning.step() == 0.0:
         pass
@@ -102,7 +102,7 @@ async def test_a_burst_begins_with_two_at_once_if_the_last_one_was_large(store: 
     assert store.batches == [500, 500]
 
 
-async def test_a_burst_begins_with_one_if_the_last_one_was_small(store: Watched) -> None:
+async def test_a_burst_starts_with_one_batch_if_the_last_one_was_small(store: Watched) -> None:
     planning = PlannerStep(store, store.clock, lambda: None, batch=500)
     while await planning.step() == 0.0:
         pass

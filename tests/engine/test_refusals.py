@@ -191,7 +191,7 @@ async def test_refused_records_are_tried_alone_and_again_after_a_pause() -> None
     assert (store.written[-2:], len(store.outbox), store.outbox.wait) == ([3, 700], 0, None)
 
 
-async def test_a_store_that_refuses_everything_is_not_asked_for_each_record() -> None:
+async def test_a_store_that_refuses_everything_does_not_get_each_record_separately() -> None:
     store = Picky(set(range(1_000)))
     store.outbox.add(range(1_000))
     await store.outbox.write()
@@ -208,7 +208,7 @@ async def test_a_value_that_can_never_be_stored_is_left_out_alone() -> None:
 
 
 @pytest.mark.parametrize("error", [StoreUnavailableError, asyncio.CancelledError])
-async def test_nothing_is_lost_if_the_store_is_gone_in_between(error: type[Exception]) -> None:
+async def test_no_record_is_lost_if_the_store_is_unreachable_meanwhile(error: type[Exception]) -> None:
     store = Picky({3})
     store.outbox.add(range(8))
     written = store.write

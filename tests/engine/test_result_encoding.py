@@ -43,7 +43,7 @@ def test_random_values_are_encoded(seed: int) -> None:
     ],
     ids=["containers", "keys", "texts", "integer"],
 )
-def test_what_can_be_kept_is_kept(value: Any, encoded: Any) -> None:
+def test_valid_values_are_unchanged(value: Any, encoded: Any) -> None:
     assert encode_value(value) == encoded
 
 

@@ -102,7 +102,7 @@ async def test_errors_are_retried_with_growing_waits_and_then_fail() -> None:
 
 
 @pytest.mark.parametrize("policy, expected", [("one", 1), ("latest", 1), ("all", 5), ("skip", 0)])
-async def test_five_missed_ticks_are_caught_up_as_the_policy_says(policy: str, expected: int) -> None:
+async def test_five_missed_ticks_are_caught_up_by_policy(policy: str, expected: int) -> None:
     bird = Tickbird()
 
     @bird.task(schedule=every(hours=1), catch_up=policy)
@@ -194,7 +194,7 @@ async def test_two_workers_share_ten_minutes(tmp_path: Path) -> None:
     assert len(ran) == len(set(ran)) == 10
 
 
-async def test_a_report_comes_after_the_load_of_its_day() -> None:
+async def test_a_report_runs_after_the_load_of_its_day() -> None:
     bird = Tickbird()
     order: list[tuple[str, int, int]] = []
     fails = {3, 4}
@@ -257,7 +257,7 @@ async def test_a_queue_with_a_rate_is_worked_off_at_that_rate() -> None:
     assert others == 10
 
 
-async def test_one_schedule_with_a_mountain_does_not_keep_others_waiting() -> None:
+async def test_a_backlog_of_one_schedule_does_not_delay_others() -> None:
     bird = Tickbird()
     begun: list[str | None] = []
 

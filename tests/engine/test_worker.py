@@ -84,7 +84,7 @@ class Address(BaseModel):
     city: str
 
 
-async def test_typed_payloads_arrive_as_what_they_are(bird: Tickbird) -> None:
+async def test_payloads_arrive_with_their_types(bird: Tickbird) -> None:
     got: list[Any] = []
 
     @bird.task
@@ -125,7 +125,7 @@ async def test_a_payload_that_does_not_fit_is_refused_when_sent(bird: Tickbird) 
     await bird.aclose()
 
 
-async def test_sync_tasks_run_in_threads_beside_each_other(bird: Tickbird) -> None:
+async def test_sync_tasks_run_in_parallel_threads(bird: Tickbird) -> None:
     meeting = threading.Barrier(3)
 
     @bird.task
@@ -139,7 +139,7 @@ async def test_sync_tasks_run_in_threads_beside_each_other(bird: Tickbird) -> No
     assert len({run.result for run in runs}) == 3
 
 
-async def test_a_worker_takes_no_more_than_it_has_room_for_and_the_most_urgent_first(bird: Tickbird) -> None:
+async def test_a_worker_claims_up_to_its_slots_by_priority(bird: Tickbird) -> None:
     order: list[int] = []
     maximum = 0
     going = 0
@@ -247,7 +247,7 @@ async def test_a_task_that_blocks_the_work_loop_does_not_lose_its_lease(bird: Ti
     assert (run.status, run.attempt, run.crashes) == ("succeeded", 1, 0)
 
 
-async def test_a_drain_finishes_what_is_going_and_takes_nothing_new(bird: Tickbird) -> None:
+async def test_a_drain_finishes_active_runs_and_claims_no_more(bird: Tickbird) -> None:
     going = threading.Event()
     release = asyncio.Event()
 
@@ -271,9 +271,7 @@ async def test_a_drain_finishes_what_is_going_and_takes_nothing_new(bird: Tickbi
     await bird.aclose()
 
 
-async def test_a_worker_that_somebody_drains_finishes_and_ends_by_itself(
-    bird: Tickbird, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_a_drain_request_ends_the_worker(bird: Tickbird, caplog: pytest.LogCaptureFixture) -> None:
     going = threading.Event()
     release = asyncio.Event()
 
@@ -308,7 +306,7 @@ async def test_a_worker_that_somebody_drains_finishes_and_ends_by_itself(
     await bird.aclose()
 
 
-async def test_a_run_put_back_by_a_drain_uses_up_nothing(bird: Tickbird) -> None:
+async def test_a_run_requeued_by_a_drain_uses_no_retry(bird: Tickbird) -> None:
     going = threading.Event()
 
     @bird.task(retries=0)
@@ -346,7 +344,7 @@ async def test_a_schedule_ticks_on_time_and_never_early(bird: Tickbird) -> None:
     await bird.aclose()
 
 
-async def test_a_thread_that_ignores_a_drain_is_put_back_for_after_the_end(bird: Tickbird) -> None:
+async def test_the_run_of_a_thread_that_ignores_a_drain_is_requeued_with_a_delay(bird: Tickbird) -> None:
     going, release = threading.Event(), threading.Event()
 
     @bird.task

@@ -21,7 +21,7 @@ from tickbird.engine.worker_health import WorkerHealth
         (100.0, 110.0, 130.0, 0.0),
     ],
 )
-def test_what_does_not_fit_between_question_and_answer_is_a_difference(
+def test_an_instant_outside_of_request_and_response_is_a_difference(
     asked_at: float, shown: float, answered_at: float, apart: float
 ) -> None:
     times = iter((asked_at, answered_at))

@@ -118,7 +118,7 @@ def tickbird(url: str, *words: str) -> str:
     return done.stdout
 
 
-async def test_why_tells_of_a_copy_until_it_is_accepted(copy: str, copied: Store) -> None:
+async def test_why_reports_a_copy_until_it_is_accepted(copy: str, copied: Store) -> None:
     client = StoreClient(copied)
     run = await client.runs.enqueue("succeed", actor="ada", unknown_task_ok=True)
     assert [step.name for step in await client.runs.waiting_for(run)][-1] == "copy"
@@ -142,7 +142,7 @@ async def test_why_tells_of_a_copy_until_it_is_accepted(copy: str, copied: Store
     assert "copy" not in {step.name for step in await client.runs.waiting_for(run)}
 
 
-async def test_an_accepted_copy_is_told_to_programs(copy: str) -> None:
+async def test_an_accepted_copy_is_reported_to_workers(copy: str) -> None:
     document = json.loads(tickbird(copy, "doctor", "--accept-copy", "--json"))
     assert document["accepted_copy"]["from"] != document["accepted_copy"]["to"]
     assert json.loads(tickbird(copy, "doctor", "--json"))["accepted_copy"] is None
@@ -178,7 +178,7 @@ async def test_a_file_that_was_moved_is_itself(tmp_path: Path) -> None:
         await store.close()
 
 
-async def test_a_server_that_hides_its_identity_is_told_by_the_database(
+async def test_without_server_identity_the_database_identifies_the_store(
     postgres_server: PostgresServer, postgres_url: str
 ) -> None:
     """I16: then a dump that is restored on another server under the same name and number is not noticed."""

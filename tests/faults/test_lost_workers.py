@@ -74,7 +74,7 @@ async def test_a_frozen_worker_that_wakes_changes_nothing(client: Client, store:
     assert other.result == began.pid
 
 
-async def test_sigterm_lets_runs_finish(client: Client, store: Store, fleet: Fleet) -> None:
+async def test_sigterm_waits_for_running_runs(client: Client, store: Store, fleet: Fleet) -> None:
     process = fleet.start(lease=30.0)
     run_id, _ = await hold(client, fleet)
     process.drain()
@@ -112,7 +112,7 @@ async def test_a_second_signal_ends_at_once_and_loses_nothing(client: Client, st
     assert (await final(client, run_id)).status == "succeeded"
 
 
-async def test_a_worker_that_drains_too_long_puts_its_runs_back(client: Client, store: Store, fleet: Fleet) -> None:
+async def test_a_worker_that_drains_too_long_requeues_its_runs(client: Client, store: Store, fleet: Fleet) -> None:
     process = fleet.start(drain=0.2, lease=30.0)
     run_id, _ = await hold(client, fleet)
     process.drain()

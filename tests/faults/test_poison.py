@@ -87,7 +87,7 @@ async def test_poisoned_rows_park_alone(client: Client, store: Store, fleet: Fle
 
 
 @pytest.mark.parametrize("url", ["sqlite"], indirect=True)
-async def test_what_is_no_json_is_kept_out(store: Store, url: str) -> None:
+async def test_invalid_json_is_refused(store: Store, url: str) -> None:
     connection = sqlite3.connect(url.removeprefix("sqlite:///"), timeout=60)
     with pytest.raises(sqlite3.Error):
         connection.execute("INSERT INTO schedules (name, definition) VALUES ('text', '{not json')")

@@ -167,7 +167,7 @@ async def _retry_later(store: Store, client: Client) -> int:
     return run_id
 
 
-async def test_a_jump_between_the_look_and_the_lock(
+async def test_a_jump_between_read_and_lock(
     url: str, store: Store, client: Client, fleet: Fleet, clock: SetClock
 ) -> None:
     since = await ticking(client)

@@ -70,7 +70,7 @@ async def test_it_restarts_without_a_checkpoint(tmp_path: Path) -> None:
             assert run.status == "succeeded"
 
 
-async def test_it_has_no_connection_to_give(tmp_path: Path) -> None:
+async def test_the_server_has_no_free_connection(tmp_path: Path) -> None:
     with new_server(settings={"max_connections": "12"}) as server:
         url = server.create_database()
         async with opened(url, tmp_path) as (store, client, fleet):

@@ -80,7 +80,7 @@ async def _is_past(store: Store, schedule: str, run_id: int) -> bool:
     return await _newest(store, schedule) > run_id
 
 
-async def test_a_worker_with_older_rules_comes_second(
+async def test_a_worker_with_older_rules_starts_later(
     client: Client, store: Store, fleet: Fleet, tmp_path: Path
 ) -> None:
     """It executes what others plan."""

@@ -175,7 +175,7 @@ async def test_a_rollback_leaves_no_run_and_a_commit_one(bird: Tickbird, client:
 
 
 @each_kind
-async def test_what_else_the_transaction_did_goes_with_it(bird: Tickbird, client: Client, opened: Any) -> None:
+async def test_other_changes_of_the_transaction_roll_back_too(bird: Tickbird, client: Client, opened: Any) -> None:
     async def orders(connection: Any, statement: str) -> Any:
         asked = (
             statement
@@ -226,7 +226,7 @@ async def test_options_keys_and_instants(bird: Tickbird, client: Client, opened:
 
 
 @each_kind
-async def test_what_is_refused_leaves_the_transaction_usable(bird: Tickbird, client: Client, opened: Any) -> None:
+async def test_a_refused_enqueue_leaves_the_transaction_usable(bird: Tickbird, client: Client, opened: Any) -> None:
     async with opened() as connection:
         await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}))
         refused: list[tuple[str, dict[str, Any], dict[str, Any], type[Exception], str]] = [
@@ -372,7 +372,7 @@ async def test_another_sqlite_file(bird: Tickbird, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("store_kind", ["sqlite"])
-async def test_what_is_no_connection_or_of_another_kind(bird: Tickbird) -> None:
+async def test_an_unsupported_connection_is_refused(bird: Tickbird) -> None:
     for thing in (None, "postgresql://x", object(), sqlalchemy.create_engine("sqlite://")):
         with pytest.raises(InvalidError, match="cannot enqueue on a connection of type .*. Pass a psycopg"):
             bird.enqueue_in(thing, "send_mail", {"to": "ada"})
@@ -384,7 +384,7 @@ async def test_what_is_no_connection_or_of_another_kind(bird: Tickbird) -> None:
         bird.enqueue_in(connection, "send_mail", {"to": "ada"})
 
 
-async def test_tables_beside_those_of_another_program(tmp_path: Path) -> None:
+async def test_tables_share_a_file_with_another_program(tmp_path: Path) -> None:
     path = tmp_path / "shop.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE orders (id INTEGER)")

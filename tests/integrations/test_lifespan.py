@@ -98,7 +98,7 @@ async def test_a_worker_inside_the_app(bird: Tickbird) -> None:
     assert EVENTS == ["opened", "double", "closed"]
 
 
-async def test_what_is_executing_ends_before_the_apps_own_things_do(bird: Tickbird, url: str) -> None:
+async def test_running_tasks_end_before_the_apps_lifespan(bird: Tickbird, url: str) -> None:
     async with served(FastAPI(lifespan=bird.lifespan(worker=True, within=own))):
         run_id = await bird.tasks["slow"].enqueue()
         async with asyncio.timeout(60):
@@ -132,6 +132,6 @@ async def test_a_store_without_a_schema_keeps_the_app_from_starting(postgres_url
     assert EVENTS == ["opened"]
 
 
-def test_options_of_a_worker_that_is_not_asked_for() -> None:
+def test_worker_options_without_worker_are_refused() -> None:
     with pytest.raises(TypeError, match="slots: only for a worker. Pass worker=True too"):
         Tickbird().lifespan(slots=3)

@@ -70,7 +70,7 @@ async def ask(app: Asgi, path: str, token: str = "", **request: Any) -> Any:
 
 
 @pytest.mark.parametrize("framework", sorted(PLACES))
-async def test_it_is_served_under_a_path_to_those_with_a_token(bird: Tickbird, framework: str) -> None:
+async def test_the_api_under_a_path_needs_a_token(bird: Tickbird, framework: str) -> None:
     make, prefix = PLACES[framework]
     app, root = make(bird), f"{prefix}/tickbird"
     assert "own" in (await ask(app, "/own")).text
@@ -116,6 +116,6 @@ async def test_alone_it_lives_with_its_server(bird: Tickbird) -> None:
 @pytest.mark.parametrize(
     "options", [{"under": "tickbird"}, {"under": "/x/"}, {"under": "/x"}, {"otherwise": print}, {"under": "x"}]
 )
-def test_where_it_cannot_be(bird: Tickbird, options: dict[str, Any]) -> None:
+def test_an_invalid_mount_is_refused(bird: Tickbird, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidError, match="under"):
         bird.api(**options)

@@ -150,7 +150,7 @@ def _is_there(pid: int) -> bool:
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind,how", [("sqlite", signal.SIGINT), ("postgres", signal.SIGKILL)])
-def test_one_that_is_interrupted_leaves_nothing(
+def test_an_interrupted_proof_leaves_nothing(
     request: pytest.FixtureRequest, tmp_path: Path, temporary: Path, kind: str, how: signal.Signals
 ) -> None:
     url = make_store(kind, request, tmp_path)
@@ -177,7 +177,7 @@ async def _schedules(url: str) -> list[str]:
     return [row.schedule.name for row in rows]
 
 
-def test_what_was_left_is_cleaned_unless_it_is_alive(url: str, tmp_path: Path) -> None:
+def test_leftovers_are_removed_unless_workers_are_alive(url: str, tmp_path: Path) -> None:
     async def prepare() -> list[str]:
         scratches = find_temp_stores(url)
         names = []
@@ -205,7 +205,7 @@ def test_what_was_left_is_cleaned_unless_it_is_alive(url: str, tmp_path: Path) -
     assert asyncio.run(drop_leftovers(url)) == ([], [])
 
 
-def test_those_who_use_a_scratch_store_can_be_disturbed(url: str) -> None:
+def test_users_of_a_temporary_store_can_be_disturbed(url: str) -> None:
     async def work() -> str:
         scratches = find_temp_stores(url)
         address = scratches.address()
@@ -238,7 +238,7 @@ def test_only_scratch_stores_are_ever_dropped(url: str) -> None:
     assert new_name() != new_name()
 
 
-def test_a_login_that_may_not_make_a_schema_is_refused_kindly(postgres_url: str, tmp_path: Path) -> None:
+def test_a_role_without_create_permission_gets_a_clear_error(postgres_url: str, tmp_path: Path) -> None:
     with psycopg.connect(postgres_url, autocommit=True) as admin:
         admin.execute("DROP ROLE IF EXISTS modest")
         admin.execute("CREATE ROLE modest LOGIN")

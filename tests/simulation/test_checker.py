@@ -39,7 +39,7 @@ def test_a_decision_with_a_payload_ends_with_its_task() -> None:
     assert left_of(overrides, retries=2) == left_of(overrides, start_at=50) == [180, 300, 360]
 
 
-def test_a_tick_has_its_turn_behind_the_one_before_it() -> None:
+def test_a_tick_is_decided_after_the_previous_one() -> None:
     schedule = watched({})
     # Moved to 310, and then the ticks before it were given a spread.
     assert (
@@ -64,7 +64,7 @@ def ready_of(*runs: RunRow) -> list[int]:
     return [run.id for run in Waiters(cast(Any, lifecycle), cast(Any, None))._ready(1)]
 
 
-def test_a_waiter_stands_behind_those_that_came_before_it() -> None:
+def test_a_waiting_run_comes_after_earlier_ones() -> None:
     assert ready_of(row(1, 2), row(2, 2)) == [1]
     assert ready_of(row(1, 2, "running"), row(2, 2, "queued"), row(3, 2)) == []
     # Those of revision 1 wait for their key alone.

@@ -76,7 +76,7 @@ def executing(store: Any, bird: Tickbird, loop: asyncio.AbstractEventLoop) -> Di
     return Dispatcher(store, Steady(), WORKER, bird.executables, lease=LEASE, work_loop=loop, threads=None)
 
 
-def test_what_was_claimed_too_long_ago_is_not_started() -> None:
+def test_a_run_claimed_too_long_ago_is_not_started() -> None:
     started: list[float] = []
     bird = Tickbird()
 
@@ -138,7 +138,7 @@ def code(**schedules: Any) -> Tickbird:
     return bird
 
 
-async def test_a_pause_that_comes_while_a_deploy_looks_is_not_taken_over() -> None:
+async def test_a_pause_during_a_deploy_is_not_overwritten() -> None:
     store = open_store("sqlite://:memory:")
     await store.open()
     both, one = code(a=every(hours=1), b=every(hours=1)), code(a=every(hours=1))
@@ -159,7 +159,7 @@ async def test_a_pause_that_comes_while_a_deploy_looks_is_not_taken_over() -> No
     await store.close()
 
 
-async def test_two_workers_of_one_deploy_write_its_definition_once() -> None:
+async def test_two_workers_of_a_deploy_write_its_definition_once() -> None:
     store = open_store("sqlite://:memory:")
     await store.open()
     old, new = code(a=every(hours=1)), code(a=every(hours=2))
@@ -179,7 +179,7 @@ async def test_two_workers_of_one_deploy_write_its_definition_once() -> None:
     await store.close()
 
 
-async def test_a_schedule_that_is_deleted_while_a_deploy_looks_is_decided_anew() -> None:
+async def test_a_schedule_deleted_during_a_deploy_is_decided_again() -> None:
     store = open_store("sqlite://:memory:")
     await store.open()
     old, new = code(a=every(hours=1)), code(a=every(hours=2))

@@ -53,7 +53,7 @@ def test_no_seed_breaks_a_promise(player: Player, first: int) -> None:
     assert not broken, "\n".join(broken)
 
 
-def test_a_seed_always_tells_the_same_story() -> None:
+def test_a_seed_is_deterministic() -> None:
     def story(seed: int) -> list[str]:
         record, violations = simulate(seed)
         return [*describe(record), *trace(record, violations)]
@@ -62,7 +62,7 @@ def test_a_seed_always_tells_the_same_story() -> None:
         assert story(seed) == story(seed)
 
 
-def test_three_mistakes_each_are_made_in_planner_store_and_leases() -> None:
+def test_there_are_three_mutations_each_of_planner_store_and_leases() -> None:
     assert min(len(PLANNER), len(STORE), len(LEASE)) >= 3
     assert {*PLANNER, *STORE, *LEASE} <= set(MUTATIONS)
 
@@ -79,7 +79,7 @@ def test_a_mistake_is_found(mutation: Callable[[pytest.MonkeyPatch], None], monk
     pytest.fail(f"{MAX_COUNT} seeds do not show it")
 
 
-def test_workers_that_cannot_start_are_told_and_not_started_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_that_cannot_start_are_reported_and_not_restarted_forever(monkeypatch: pytest.MonkeyPatch) -> None:
     async def refuse(self: Engine) -> None:
         raise SchemaError("the store is of another version;", hint="migrate it.")
 
@@ -92,7 +92,7 @@ def test_workers_that_cannot_start_are_told_and_not_started_for_ever(monkeypatch
         assert len(record.hosts) < 1_000
 
 
-def test_a_broken_promise_comes_with_the_command_that_replays_it(
+def test_a_broken_promise_is_printed_with_its_replay_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     release_is_forgotten(monkeypatch)

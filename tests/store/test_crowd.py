@@ -121,7 +121,7 @@ async def crowd(postgres_url: str) -> AsyncIterator[Crowd]:
         await store.close()
 
 
-async def test_nobody_passes_and_nobody_is_left(crowd: Crowd) -> None:
+async def test_no_run_is_overtaken_and_none_is_left(crowd: Crowd) -> None:
     await crowd.prepare()
     one, two, planning, *working = crowd.stores
     async with asyncio.TaskGroup() as steady:

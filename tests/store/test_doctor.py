@@ -82,19 +82,19 @@ class TestPostgres:
         await admin.execute("DROP INDEX tickbird.runs_unsuccessful_idx")
         assert of(await findings(store), "indexes")[0][1].startswith("Not built yet: runs_unsuccessful_idx.")
 
-    async def test_time_outs_that_a_url_takes_away(self, postgres_url: str, store: PostgresStore) -> None:
+    async def test_a_url_that_removes_timeouts_is_reported(self, postgres_url: str, store: PostgresStore) -> None:
         options = "options=-c%20idle_in_transaction_session_timeout%3D0&tcp_user_timeout=0"
         found = await findings(PostgresStore(f"{postgres_url}?{options}"))
         [idle, tcp] = of(found, "time-outs")
         assert (idle[0], tcp[0]) == ("problem", "warning")
 
-    async def test_no_schema_is_told_with_the_first_step(self, postgres_url: str) -> None:
+    async def test_a_missing_schema_is_reported_with_the_first_step(self, postgres_url: str) -> None:
         found = await findings(PostgresStore(postgres_url))
         assert of(found, "schema") == [("problem", "There is no Tickbird schema here yet.")]
         assert of(found, "server")[0][0] == "ok"
         assert of(found, "workers") == []
 
-    async def test_a_pending_migration_is_told(
+    async def test_a_pending_migration_is_reported(
         self, store: PostgresStore, admin: psycopg.AsyncConnection[tuple[object, ...]]
     ) -> None:
         await admin.execute("UPDATE tickbird.meta SET value = '0' WHERE key = 'version'")
@@ -104,7 +104,7 @@ class TestPostgres:
         await admin.execute("UPDATE tickbird.meta SET value = 'x' WHERE key = 'version'")
         assert of(await findings(store), "schema")[0][0] == "problem"
 
-    async def test_durability_that_is_off_is_told(self, store: PostgresStore) -> None:
+    async def test_disabled_durability_is_reported(self, store: PostgresStore) -> None:
         """As it is on the server of these tests, which may lose everything."""
         [fsync, pages] = of(await findings(store), "durability")
         assert (fsync[0], pages[0]) == ("problem", "warning")
@@ -165,7 +165,7 @@ class TestPostgres:
             await admin.execute("DROP OWNED BY auditor")
             await admin.execute("DROP ROLE auditor")
 
-    async def test_one_table_that_may_not_be_read_hides_only_what_it_tells(
+    async def test_an_unreadable_table_hides_only_its_own_checks(
         self, postgres_url: str, store: PostgresStore, admin: psycopg.AsyncConnection[tuple[object, ...]]
     ) -> None:
         await admin.execute("ALTER TABLE tickbird.calendars RENAME TO elsewhere")
@@ -182,7 +182,7 @@ class TestPostgres:
             with pytest.raises(StoreError, match="cannot be the schema of a store"):
                 PostgresStore(f"{postgres_url}?schema={bad}")
 
-    async def test_stores_in_two_schemas_of_one_database(
+    async def test_stores_in_two_schemas_of_a_database(
         self, postgres_url: str, store: PostgresStore, admin: psycopg.AsyncConnection[tuple[object, ...]]
     ) -> None:
         other = PostgresStore(f"{postgres_url}?application_name=x&schema=jobs")
@@ -214,7 +214,7 @@ def _worker() -> Worker:
 class TestSqlite:
     """A file in states that a person would want to know of."""
 
-    async def test_looking_makes_no_file(self, tmp_path: Path) -> None:
+    async def test_an_inspection_creates_no_file(self, tmp_path: Path) -> None:
         with pytest.raises(StoreError, match="there is no database file"):
             await findings(SqliteStore(str(tmp_path / "none.db")))
         assert not [*tmp_path.iterdir()]  # noqa: ASYNC240 - nothing else runs here
@@ -240,7 +240,7 @@ class TestSqlite:
         [(severity, text)] = of(await findings(store), "durability")
         assert (severity, text.startswith("The file is damaged: ")) == ("problem", True)
 
-    async def test_in_memory_there_is_no_disk(self) -> None:
+    async def test_a_store_in_memory_has_no_disk_checks(self) -> None:
         store = SqliteStore(":memory:")
         await store.open()
         found = await findings(store)
@@ -262,7 +262,7 @@ class TestSqlite:
         assert file_system(Path("/var/birds.db"), tmp_path / "none") == ""
 
 
-def test_a_server_that_syncs_and_then_one_that_only_follows(debian_postgres: int) -> None:
+def test_a_synchronous_then_an_asynchronous_replica(debian_postgres: int) -> None:
     """Slower than the server that all other tests share, so there is only this one; and an older version."""
 
     async def look(url: str) -> Sequence[Finding]:

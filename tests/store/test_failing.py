@@ -24,7 +24,7 @@ def store(request: pytest.FixtureRequest) -> Store:
     return found
 
 
-async def test_one_that_fails_all_the_time_hides_no_other(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_schedule_that_always_fails_hides_no_other(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (on_postgres, on_sqlite):
         monkeypatch.setattr(module, "MAX_FAILED", MAX_COUNT)
 

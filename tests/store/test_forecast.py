@@ -279,7 +279,7 @@ async def test_keys_and_rates() -> None:
     assert any(now > due * MICROS for name, due, now in came.starts if name == "d")
 
 
-async def test_what_people_decided() -> None:
+async def test_decisions_of_operators() -> None:
     """Pauses with an end, moved and skipped ticks, and closed days that ticks are moved off."""
     clock, store = ManualClock(START), open_store("sqlite://:memory:")
     await store.open()

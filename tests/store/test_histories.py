@@ -405,7 +405,7 @@ def test_histories_in_memory(runner: asyncio.Runner) -> None:
     try_histories(runner, in_memory, 90)
 
 
-async def test_what_one_makes_many_of_lets_others_go_first() -> None:
+async def test_a_burst_of_one_schedule_does_not_delay_others() -> None:
     crowd = Spec(every(20), catch_up="all", grace=0, overlap="allow")
     other = Spec(every(60), overlap="allow")
     late = (Advance(61.5), Plan(), Claimed("ann", 2), Died("ann"), Triggered("two"), Triggered("two"))

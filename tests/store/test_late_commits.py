@@ -115,9 +115,7 @@ async def finish_one(store: PostgresStore) -> None:
     await store.leases.finish([Outcome(run.id, run.attempt, "succeeded") for run in claimed.runs])
 
 
-async def test_a_transaction_of_somebody_else_holds_up_nobody_and_is_told_of_when_it_ends(
-    store: PostgresStore, url: str
-) -> None:
+async def test_a_callers_transaction_delays_no_reader_and_is_read_after_its_end(store: PostgresStore, url: str) -> None:
     bird, reader = Tickbird(url), Reader(store)
     await reader.look()
     async with await psycopg.AsyncConnection.connect(url) as theirs:
@@ -185,7 +183,7 @@ async def test_but_not_for_ever(store: PostgresStore, url: str, monkeypatch: pyt
     assert await reader.again(reader.marks[-1]) == []
 
 
-async def test_a_look_that_is_held_up_between_the_clock_and_the_last_id(
+async def test_a_watermark_delayed_between_the_clock_and_the_last_id(
     store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Runs created during the delay appear in the events, in transactions of the store and of others."""
@@ -210,7 +208,7 @@ async def test_a_look_that_is_held_up_between_the_clock_and_the_last_id(
     assert sorted(planned) == sorted(made)
 
 
-async def test_many_at_once_are_told_of_once_each(store: PostgresStore, url: str) -> None:
+async def test_many_concurrent_commits_are_read_once_each(store: PostgresStore, url: str) -> None:
     """Transactions that begin, overlap and end in any order, beside a reader that looks all the time."""
     bird, reader, stopped = Tickbird(url), Reader(store), asyncio.Event()
     await reader.look()
@@ -268,5 +266,5 @@ async def test_many_at_once_are_told_of_once_each(store: PostgresStore, url: str
         (7, 3 * 2**32 + 4, 3 * 2**32 + 7),
     ],
 )
-def test_numbers_of_transactions_are_made_whole(number: int, near: int, whole: int) -> None:
+def test_transaction_numbers_are_completed(number: int, near: int, whole: int) -> None:
     assert activity._full_xid(number, near) == whole

@@ -22,9 +22,7 @@ def wire(postgres_url: str) -> Iterator[Proxy]:
 
 @pytest.mark.parametrize("how", ["unheard", "unanswered"])
 @pytest.mark.parametrize("key", [None, "order-17"])
-async def test_what_is_enqueued_is_there_once(
-    wire: Proxy, how: Literal["unheard", "unanswered"], key: str | None
-) -> None:
+async def test_an_enqueued_run_exists_once(wire: Proxy, how: Literal["unheard", "unanswered"], key: str | None) -> None:
     store = PostgresStore(wire.url)
     await store.migrate()
     await store.open()

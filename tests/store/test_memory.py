@@ -71,7 +71,7 @@ async def test_definitions_with_large_payloads(store: Store) -> None:
     assert [run.payload == PAYLOAD for run in claimed.runs] == [True] * 3
 
 
-def test_the_least_recently_used_make_room() -> None:
+def test_the_least_recently_used_are_evicted() -> None:
     cache: SizedCache[str, str] = SizedCache(10)
     for name in "abc":
         cache.put(name, name, 4)

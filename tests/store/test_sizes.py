@@ -196,7 +196,7 @@ async def _sqlite_steps(store: SqliteStore, verb: Verb) -> int:
 
 # The doctor checks the whole file, and what is late is looked for among the first ten thousand queued runs.
 @pytest.mark.parametrize("name", sorted(VERBS.keys() - {"examine", "late runs of many"}))
-async def test_steps_that_sqlite_takes(name: str, tmp_path: Path) -> None:
+async def test_steps_on_sqlite(name: str, tmp_path: Path) -> None:
     counts = []
     for size in SIZES:
         store = SqliteStore(str(tmp_path / f"{size}.db"))

@@ -69,7 +69,7 @@ def files(url: str) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("version", [None, "1", "999"])
-def test_it_is_refused_with_one_sentence_and_not_touched(url: str, version: str | None) -> None:
+def test_a_prerelease_store_is_refused_and_not_changed(url: str, version: str | None) -> None:
     if version is not None:
         # Whatever number it states.
         statement = f"UPDATE {{}}meta SET value = '{version}' WHERE key IN ('version', 'min_compatible')"
@@ -107,7 +107,7 @@ def test_its_file_stays_the_same_byte_by_byte(tmp_path: Path, mode: str) -> None
         assert files(url) == stored, words
 
 
-def test_what_it_exported_is_applied_to_a_new_store(tmp_path: Path) -> None:
+def test_an_export_is_applied_to_a_new_store(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/new.db"
     current().ok(url, "migrate")
     current().ok(url, "apply", "--file", str(PRERELEASE / "export.toml"))
@@ -116,7 +116,7 @@ def test_what_it_exported_is_applied_to_a_new_store(tmp_path: Path) -> None:
     assert len(schedules) > 10
 
 
-def test_an_app_takes_over_what_its_code_declared_there(tmp_path: Path) -> None:
+def test_an_app_adopts_the_schedules_of_its_code(tmp_path: Path) -> None:
     """The file of a pre-release names no owners."""
     url = f"sqlite:///{tmp_path}/new.db"
     current().ok(url, "migrate")

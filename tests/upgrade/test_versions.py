@@ -88,9 +88,7 @@ async def test_there_and_back_under_load(
 
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
-async def test_a_migration_that_cannot_get_its_lock_gives_up(
-    url: str, workers: Workers, codes: dict[str, Code]
-) -> None:
+async def test_a_migration_without_a_lock_fails(url: str, workers: Workers, codes: dict[str, Code]) -> None:
     """Somebody's long transaction must not make all planners queue up behind a migration for ever."""
     old, new = codes["current"], codes["added"]
     old.ok(url, "migrate")
@@ -109,7 +107,7 @@ async def test_a_migration_that_cannot_get_its_lock_gives_up(
 
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
-async def test_an_open_store_goes_on_after_a_migration(url: str, codes: dict[str, Code]) -> None:
+async def test_an_open_store_continues_after_a_migration(url: str, codes: dict[str, Code]) -> None:
     """What was prepared before a view got one more column is prepared anew."""
     codes["current"].ok(url, "migrate")
     store = open_store(url)

@@ -149,7 +149,7 @@ async def test_a_definition_reads_no_variable_that_the_worker_does_not_list(
 
 
 @pytest.mark.parametrize("name", ["", "*", "A B", "A=1", "1A", "A*B", "TICKBIRD_URL", "TICKBIRD_*", "T*", 7])
-def test_what_a_worker_lists_are_names_of_variables(name: Any) -> None:
+def test_allowed_variables_must_be_valid_names(name: Any) -> None:
     with pytest.raises(InvalidError, match="command_env"):
         allowed(["/bin/sh"], [name])
 
@@ -166,7 +166,7 @@ async def test_a_keeper_has_nothing_of_the_environment_of_its_worker(
     assert not [line for line in lines if "hush" in line]
 
 
-async def test_a_tick_and_what_it_stands_for_are_told(commands: Commands) -> None:
+async def test_a_command_gets_its_tick_and_covered_ticks(commands: Commands) -> None:
     from datetime import UTC, datetime
 
     from tickbird.domain.runs.run import ClaimedRun, Covers
@@ -184,7 +184,7 @@ async def test_a_tick_and_what_it_stands_for_are_told(commands: Commands) -> Non
     assert (told["TICKBIRD_ATTEMPT"], told["TICKBIRD_ORIGIN"]) == ("2", "catch_up")
 
 
-async def test_its_end_is_told_by_exit_code_or_signal(commands: Commands) -> None:
+async def test_a_failed_command_reports_exit_code_or_signal(commands: Commands) -> None:
     succeeded = await commands.run(command(shell="exit 24", success=[0, 24]))
     assert (succeeded.status, succeeded.result) == ("succeeded", {"exit_code": 24})
     failed = await commands.run(command(shell="echo first; echo disk is full >&2; exit 3"))
@@ -200,7 +200,7 @@ async def test_its_end_is_told_by_exit_code_or_signal(commands: Commands) -> Non
     assert (tried.status, tried.attempt, tried.failures) == ("failed", 2, 2)
 
 
-async def test_what_cannot_be_started_says_why(commands: Commands, tmp_path: Path) -> None:
+async def test_a_command_that_cannot_start_reports_the_reason(commands: Commands, tmp_path: Path) -> None:
     text = tmp_path / "text"
     missing = await commands.run(command([f"{tmp_path}/missing"]))
     assert missing.error == f"there is no program {tmp_path}/missing on this machine"
@@ -224,7 +224,7 @@ async def test_what_cannot_be_started_says_why(commands: Commands, tmp_path: Pat
     assert "longer than 100,000 bytes" in str(too_long.error)
 
 
-async def test_what_a_worker_does_not_allow_stays_queued_and_why_tells(commands: Commands) -> None:
+async def test_a_command_that_is_not_allowed_stays_queued_and_why_explains_it(commands: Commands) -> None:
     run_id = await commands.send(command(["/bin/echo", "hello"]))
     await commands.run(command(shell="true"))
     assert (await commands.client.runs.get(run_id)).status == "queued"
@@ -277,7 +277,7 @@ async def test_a_time_out_ends_it_and_all_that_it_started(tmp_path: Path) -> Non
         assert not leftovers(), "it is told when all is gone"
 
 
-async def test_what_it_leaves_behind_ends_with_it(commands: Commands) -> None:
+async def test_orphans_of_a_command_are_killed_with_it(commands: Commands) -> None:
     run = await commands.run(command(shell=f"{SLEEPER} & setsid sleep 600.{MARK} & echo done"))
     assert (run.status, await commands.lines(run)) == ("succeeded", ["done"])
     assert not leftovers()
@@ -293,7 +293,7 @@ async def _cancelled(tmp_path: Path, shell: str, lease: float) -> None:
         assert not leftovers()
 
 
-async def test_a_cancelled_command_is_asked_first(tmp_path: Path) -> None:
+async def test_a_cancelled_command_gets_sigterm_first(tmp_path: Path) -> None:
     note = tmp_path / "note"
     polite = f"trap 'echo put away > {note}.gone; exit 0' TERM; touch {note}; sleep 600.{MARK} & wait"
     await _cancelled(tmp_path, polite, lease=30.0)
@@ -304,7 +304,7 @@ async def test_a_cancelled_command_that_does_not_listen_is_killed(tmp_path: Path
     await _cancelled(tmp_path, f"trap '' TERM; touch {tmp_path}/note; while :; do sleep 1.{MARK}; done", lease=3.0)
 
 
-async def test_a_drain_puts_it_back(tmp_path: Path) -> None:
+async def test_a_drain_requeues_the_run(tmp_path: Path) -> None:
     bird, note = allowing(tmp_path), tmp_path / "note"
     async with working(bird, options=replace(QUICK, drain=0.1)) as place:
         run_id = await Commands(place).send(command(shell=f"touch {note}; sleep 600.{MARK}"))
@@ -325,7 +325,7 @@ async def test_a_killed_keeper_is_a_failed_run_and_nothing_is_left(commands: Com
     assert not leftovers()
 
 
-async def test_a_killed_worker_takes_its_commands_along(tmp_path: Path) -> None:
+async def test_commands_of_a_killed_worker_are_killed(tmp_path: Path) -> None:
     bird, note = allowing(tmp_path), tmp_path / "note"
     client = await bird.client()
     words = ["worker", "--url", bird.url, "--allow-command", "/bin/s[h]"]
@@ -350,7 +350,7 @@ async def test_it_runs_as_another_user(commands: Commands) -> None:
     assert await commands.lines(run) == ["nobody", "nogroup", "nobody /nonexistent", "/"]
 
 
-async def test_an_edit_makes_a_task_a_command_and_back(commands: Commands) -> None:
+async def test_an_edit_changes_a_task_to_a_command_and_back(commands: Commands) -> None:
     client = commands.client
     await client.schedules.create("either", DAILY, "digest", actor="test", unknown_task_ok=True)
     changed = await client.schedules.update(
@@ -400,9 +400,7 @@ def test_programs_are_allowed_by_path_or_by_pattern(tmp_path: Path, caplog: pyte
     found = allowed([f"{tmp_path}/*", "/no/such/program"])
     assert [*found] == [f"{tmp_path}/one", f"{tmp_path}/two", "/no/such/program"]
     for wrong in ("backup", "bin/*", f"{tmp_path}/../x", "", 5):
-        with pytest.raises(
-            InvalidError, match="is not the full path of a program. Use, for example, /usr/bin/rsync"
-        ):
+        with pytest.raises(InvalidError, match="is not the full path of a program. Use, for example, /usr/bin/rsync"):
             allowed([wrong])  # type: ignore[list-item]
 
 

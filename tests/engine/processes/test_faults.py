@@ -51,7 +51,7 @@ def start_worker() -> subprocess.Popen[bytes]:
     return subprocess.Popen([*command, "--slots", "3"], cwd=ROOT, env={**os.environ, "PYTHONPATH": path})
 
 
-async def test_a_killed_worker_takes_its_children_and_what_they_started_along(tmp_path: Path) -> None:
+async def test_children_of_a_killed_worker_and_their_descendants_are_killed(tmp_path: Path) -> None:
     client = await bird.client()
     worker = start_worker()
     try:
@@ -247,7 +247,7 @@ def test_a_program_begins_nothing_after_its_lease(tmp_path: Path) -> None:
         ("del bird.tasks['work']", "has no task 'work'"),
     ],
 )
-def test_an_app_that_a_child_cannot_import_says_why(
+def test_a_failed_import_in_a_child_reports_the_reason(
     code: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "broken_app.py").write_text(

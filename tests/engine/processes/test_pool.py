@@ -24,7 +24,7 @@ async def test_functions_run_in_a_child_that_stays_warm(place: Place) -> None:
     assert first.result == second.result != os.getpid()
 
 
-async def test_coroutines_run_in_a_child_with_one_loop_and_contexts_of_their_own(place: Place) -> None:
+async def test_coroutines_in_a_child_share_a_loop_but_not_contexts(place: Place) -> None:
     value = {"text": "ä\udc00".encode("utf-8", "replace").decode(), "deep": [1, 2.5, None]}
     first, second = await place.run("echo", value=value), await place.run("echo")
     assert first.status == "succeeded", first.error
@@ -65,21 +65,21 @@ async def test_a_traceback_shows_the_tasks_own_frames(place: Place) -> None:
 
 
 @pytest.mark.parametrize("task", ["hangs", "hangs_async", "ignores_signals", "holds_gil", "daemonizes_and_hangs"])
-async def test_what_does_not_end_is_killed_at_its_time_out(place: Place, task: str) -> None:
+async def test_a_child_is_killed_at_its_timeout(place: Place, task: str) -> None:
     run = await place.run(task)
     assert (run.status, run.failure_kind) == ("failed", "timeout")
     assert not leftovers(), "it is told when all is gone"
     assert (await place.run("plain")).status == "succeeded"
 
 
-async def test_what_closes_its_line_and_hangs_ends_by_that_or_at_its_time_out(place: Place) -> None:
+async def test_a_child_that_closes_its_channel_and_hangs_is_ended(place: Place) -> None:
     run = await place.run("closes_everything_and_hangs")
     # The system keeps a line open that another thread is reading.
     assert (run.status, run.failure_kind in ("raised", "timeout")) == ("failed", True)
     assert not leftovers()
 
 
-async def test_what_a_run_leaves_behind_ends_with_it(place: Place) -> None:
+async def test_orphans_of_a_run_are_killed_with_it(place: Place) -> None:
     run = await place.run("daemonizes")
     assert (run.status, run.result) == ("succeeded", "done")
     assert not leftovers()
@@ -102,7 +102,7 @@ async def test_ten_megabytes_of_output_neither_block_nor_pile_up(
     assert all(len(output.tail) <= 4_000 and not output._rest for output in child._outputs)
 
 
-async def test_lines_and_progress_come_to_the_worker(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+async def test_lines_and_progress_reach_the_worker(place: Place, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG, "tickbird.run")
     run = await place.run("talks")
     assert run.status == "succeeded", run.error
@@ -115,7 +115,7 @@ async def test_lines_and_progress_come_to_the_worker(place: Place, caplog: pytes
     assert progress.value == 0.5
 
 
-async def test_a_cancelled_run_is_asked_first(tmp_path: Path) -> None:
+async def test_a_cancelled_run_gets_a_stop_request_first(tmp_path: Path) -> None:
     note = tmp_path / "note"
     # The shorter the lease, the sooner a run that was asked is killed.
     async with working(options=replace(QUICK, lease=30.0)) as place:
@@ -135,7 +135,7 @@ async def test_a_cancelled_run_that_does_not_listen_is_killed(place: Place, tmp_
     assert not leftovers()
 
 
-async def test_a_drain_kills_what_does_not_end_and_puts_it_back(tmp_path: Path) -> None:
+async def test_a_drain_kills_a_busy_child_and_requeues_its_run(tmp_path: Path) -> None:
     note = tmp_path / "note"
     async with working(options=replace(QUICK, drain=0.1)) as place:
         run_id = await place.send("hangs_on", note=str(note))
@@ -166,12 +166,12 @@ def test_an_app_that_cannot_be_imported_is_refused() -> None:
         ({"isolation": "process", "memory": True}, "not an amount of memory"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(options: dict[str, Any], words: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(DefinitionError, match=words):
         Tickbird().task(name="work", **options)(lambda: None)
 
 
-def test_memory_is_given_as_people_write_it() -> None:
+def test_memory_accepts_units() -> None:
     app = Tickbird()
     given: dict[int | str, int] = {
         "512MB": 512_000_000,
@@ -186,7 +186,7 @@ def test_memory_is_given_as_people_write_it() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="only Linux shows the environment of a process")
-async def test_code_in_a_child_has_the_workers_environment_and_nobody_else_sees_it(
+async def test_a_child_has_the_workers_environment_which_stays_private(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     secrets = {"TICKBIRD_URL": "postgresql://u:hush@host/db", "DATABASE_URL": "hush", "ODD": "h\udcffsh"}

@@ -49,7 +49,7 @@ class TestBadRows:
         assert (await store.planning.plan_due(now=later(75))).runs == 3
 
     @pytest.mark.parametrize("sqlstate", SQLSTATES)
-    async def test_one_row_stops_no_other_whatever_the_error(
+    async def test_a_bad_row_stops_no_other_whatever_the_error(
         self, store: PostgresStore, database: Database, sqlstate: str
     ) -> None:
         await create_many(database, 5)

@@ -59,7 +59,7 @@ class TestDependencyRace:
         assert [run.status for run in await store.runs.list("default", schedule="report")] == ["queued"]
 
     @pytest.mark.usefixtures("report")
-    async def test_the_planner_leaves_a_schedule_that_depends_on_what_just_succeeds(
+    async def test_the_planner_skips_a_schedule_whose_dependency_is_just_succeeding(
         self, store: PostgresStore, other: PostgresStore, load: Outcome, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         gate = Gate(monkeypatch, leases, "release")
@@ -89,7 +89,7 @@ class TestDependencyRace:
         [run] = await store.runs.list("default", schedule="report")
         assert (run.status, run.revision) == ("queued", 1)
 
-    async def test_who_begins_to_depend_on_it_waits_for_its_success(
+    async def test_a_new_dependent_waits_for_a_success_in_progress(
         self,
         store: PostgresStore,
         other: PostgresStore,
@@ -106,7 +106,7 @@ class TestDependencyRace:
         await asyncio.gather(finish, making)
         assert (await store.schedules.last_successes("default", ["load"]))["load"].at == int(later(30).timestamp())
 
-    async def test_a_success_sees_who_has_begun_to_depend_on_it(
+    async def test_a_success_sees_new_dependents(
         self,
         store: PostgresStore,
         other: PostgresStore,
@@ -149,7 +149,7 @@ class TestDependencyRace:
         assert [run.status for run in await store.runs.list("default", schedule="report")] == ["queued"]
 
     @pytest.mark.usefixtures("report")
-    async def test_what_was_missed_is_found(self, store: PostgresStore, database: Database) -> None:
+    async def test_a_missed_success_is_found(self, store: PostgresStore, database: Database) -> None:
         await store.planning.plan_due(now=later(60))
         noted = "UPDATE tickbird.last_successes SET succeeded_at = %s"
         await database.execute(noted, later(59))

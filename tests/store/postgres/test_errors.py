@@ -39,16 +39,14 @@ class TestErrors:
 
     @pytest.mark.parametrize("query", ["colour=red", "sslmode=disable&colour=", "colour=red&password=hush"])
     def test_an_unknown_option(self, query: str) -> None:
-        with pytest.raises(
-            StoreError, match="has an unknown option 'colour'. Remove it"
-        ) as refused:
+        with pytest.raises(StoreError, match="has an unknown option 'colour'. Remove it") as refused:
             PostgresStore(f"postgresql://host/x?{query}")
         assert "hush" not in str(refused.value)
 
-    def test_known_options_are_taken(self) -> None:
+    def test_known_options_are_accepted(self) -> None:
         PostgresStore("postgresql://host/x?sslmode=disable&application_name=me&ssl=true&options=-c%20jit%3Don")
 
-    async def test_nobody_listens(self, postgres_server: PostgresServer) -> None:
+    async def test_without_a_server_the_error_says_so(self, postgres_server: PostgresServer) -> None:
         url = "postgresql://postgres@127.0.0.1:1/x"
         text = await self._refusal(url, StoreUnavailableError)
         assert text.startswith("database 'x' at 127.0.0.1:1 cannot be reached")
@@ -108,7 +106,7 @@ class TestErrors:
             pass
 
     @pytest.mark.parametrize("key", ["version", "min_compatible"])
-    async def test_a_version_that_is_no_number(self, postgres_url: str, key: str) -> None:
+    async def test_a_version_that_is_not_a_number(self, postgres_url: str, key: str) -> None:
         await PostgresStore(postgres_url).migrate()
         await Database(postgres_url).execute(f"UPDATE tickbird.meta SET value = 'soon' WHERE key = '{key}'")
         text = await self._refusal(postgres_url, SchemaError)

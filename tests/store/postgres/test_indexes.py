@@ -64,9 +64,10 @@ async def _explain(url: str, name: str) -> list[str]:
 
 class TestIndexes:
     @pytest.mark.parametrize(
-        "name", ["list_runs", "list_runs_of", "page_unsuccessful", "page_unsuccessful_of", "list_audit", "list_audit_of"]
+        "name",
+        ["list_runs", "list_runs_of", "page_unsuccessful", "page_unsuccessful_of", "list_audit", "list_audit_of"],
     )
-    async def test_a_page_begins_where_the_one_before_ended(self, stocked: str, name: str) -> None:
+    async def test_a_page_starts_after_the_previous_one(self, stocked: str, name: str) -> None:
         """Not at the newest row, from which it would walk to the page."""
         lines = await _explain(stocked, name)
         assert any(re.search(r"Index Cond.* < (ROW\(\$\d+, )?COALESCE\(\$", line) for line in lines), lines

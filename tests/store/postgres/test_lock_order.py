@@ -78,7 +78,7 @@ class TestLockOrder:
         await until(lambda: database.one(f"SELECT ({deadlocks}) > {before}"))
 
     @pytest.mark.parametrize("held", ["cursor", "run"])
-    async def test_changes_of_schedules_and_limits_take_rows_before_keys(
+    async def test_changes_of_schedules_and_limits_lock_rows_before_keys(
         self, store: PostgresStore, database: Database, held: str
     ) -> None:
         keyed = replace(MINUTELY, concurrency_key="db", overlap="allow")

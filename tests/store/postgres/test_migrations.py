@@ -16,7 +16,7 @@ from tickbird.store.postgres.database import schema
 
 
 class TestMigrations:
-    async def test_one_of_many_migrates(self, postgres_url: str) -> None:
+    async def test_only_one_of_many_processes_migrates(self, postgres_url: str) -> None:
         applied = await asyncio.gather(*(PostgresStore(postgres_url).migrate() for _ in range(5)))
         names = [f"{migration.number:04}_{migration.name}" for migration in schema.MIGRATIONS]
         done = [[name for name in each if not name.startswith("index ")] for each in applied]
@@ -24,7 +24,7 @@ class TestMigrations:
         built = [name for each in applied for name in each if name.startswith("index ")]
         assert sorted(built) == sorted(f"index {name}" for name in schema.INDEXES)
 
-    async def test_an_index_whose_building_was_interrupted_is_built_anew(self, postgres_url: str) -> None:
+    async def test_an_interrupted_index_build_is_repeated(self, postgres_url: str) -> None:
         await PostgresStore(postgres_url).migrate()
         database = Database(postgres_url)
         await database.execute("DROP INDEX tickbird.runs_schedule_unsuccessful_idx")

@@ -19,7 +19,7 @@ from tickbird.store.postgres import PostgresStore
 
 
 class TestPlainSql:
-    async def test_an_insert_makes_cursor_and_revision_and_wakes_planners(
+    async def test_an_insert_creates_cursor_and_revision_and_wakes_planners(
         self, store: PostgresStore, database: Database
     ) -> None:
         async with store.wakeups() as wakeups:
@@ -30,7 +30,7 @@ class TestPlainSql:
         [revision] = await store.schedules.list_revisions(schedule.id)
         assert (revision.revision, revision.action, revision.actor) == (1, "create", "postgres")
 
-    async def test_an_update_makes_a_revision_and_wakes_planners(
+    async def test_an_update_creates_a_revision_and_wakes_planners(
         self, store: PostgresStore, database: Database
     ) -> None:
         schedule_id = await create(store)
@@ -47,9 +47,7 @@ class TestPlainSql:
         assert schedule.cursor.next_run_at is not None
         assert schedule.cursor.next_run_at % 3_600 == 0
 
-    async def test_an_update_that_changes_nothing_makes_no_revision(
-        self, store: PostgresStore, database: Database
-    ) -> None:
+    async def test_an_update_without_change_creates_no_revision(self, store: PostgresStore, database: Database) -> None:
         schedule_id = await create(store)
         await database.execute("UPDATE tickbird.schedules SET definition = definition, pause_note = 'seen'")
         assert len(await store.schedules.list_revisions(schedule_id)) == 1
@@ -132,7 +130,7 @@ async def test_a_schedule_that_is_created_once_more_has_the_ticks_of_its_name(
     assert sorted(name for name in ran if name) == ["clock", "new", "other"]
 
 
-async def test_a_renamed_schedule_takes_its_id_with_it(store: PostgresStore, database: Database) -> None:
+async def test_a_renamed_schedule_keeps_its_id(store: PostgresStore, database: Database) -> None:
     schedule_id = await create(store, "before")
     await database.execute("UPDATE tickbird.schedules SET name = 'after' WHERE name = 'before'")
     assert await create(store, "before") != schedule_id

@@ -24,7 +24,7 @@ def ten(migrated: str) -> Iterator[Contenders]:
 
 
 class TestProcesses:
-    async def test_one_of_ten_processes_plans_a_tick(
+    async def test_only_one_of_ten_processes_plans_a_tick(
         self, ten: Contenders, store: PostgresStore, database: Database
     ) -> None:
         await create(store, definition=replace(MINUTELY, overlap="allow"))

@@ -32,7 +32,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-async def test_a_batch_of_a_burst_asks_once(store: PostgresStore, asked: list[str]) -> None:
+async def test_a_batch_of_a_burst_is_one_round_trip(store: PostgresStore, asked: list[str]) -> None:
     for number in range(5):
         await create(store, f"job{number}")
     asked.clear()
@@ -42,7 +42,7 @@ async def test_a_batch_of_a_burst_asks_once(store: PostgresStore, asked: list[st
     assert planned[-1].next_at == later(120)
 
 
-async def test_what_comes_due_as_foreseen_is_locked_at_once(store: PostgresStore, asked: list[str]) -> None:
+async def test_an_expected_due_schedule_is_locked_at_once(store: PostgresStore, asked: list[str]) -> None:
     await create(store)
     assert (await store.planning.plan_due(now=later(30))).next_at == later(60)
     asked.clear()
@@ -52,9 +52,7 @@ async def test_what_comes_due_as_foreseen_is_locked_at_once(store: PostgresStore
     assert asked == ["lock_due", "peek_due"]
 
 
-async def test_a_schedule_that_another_planner_holds_is_looked_at_again(
-    store: PostgresStore, database: Database
-) -> None:
+async def test_a_schedule_locked_by_another_planner_is_checked_again(store: PostgresStore, database: Database) -> None:
     held, free = await create(store, "held"), await create(store, "free")
     async with await psycopg.AsyncConnection.connect(database.url) as connection:
         await connection.execute(LOCK, [held])

@@ -18,13 +18,15 @@ from tickbird.store.postgres.database.schema_name import STATEMENTS
 class TestStatements:
     """How many statements a verb sends; BEGIN and COMMIT count."""
 
-    async def test_a_claim_that_finds_nothing_is_one(self, store: PostgresStore, sent: list[str]) -> None:
+    async def test_an_empty_claim_is_one_statement(self, store: PostgresStore, sent: list[str]) -> None:
         await store.runs.enqueue("default", [NewRun(Target("work"), {}, delay=30)], "ada", now=T0)
         sent.clear()
         claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], targets=[("task", "work")], now=T0)
         assert (list(claimed.runs), claimed.next_at, sent) == ([], later(30), ["claim_runs"])
 
-    async def test_a_claim_of_a_rate_that_is_used_up_is_one(self, store: PostgresStore, sent: list[str]) -> None:
+    async def test_a_claim_at_an_exhausted_rate_limit_is_one_statement(
+        self, store: PostgresStore, sent: list[str]
+    ) -> None:
         await store.queues.set_rate("default", "default", RateLimit(1, 60), "ada", now=T0)
         await store.runs.enqueue("default", [NewRun(Target("work"), {})] * 2, "ada", now=T0)
         sent.clear()
@@ -35,7 +37,9 @@ class TestStatements:
         claimed = await store.leases.claim(WORKER, 5, 60, queues=["default"], targets=[("task", "work")], now=later(1))
         assert (list(claimed.runs), claimed.next_at, sent) == ([], later(60), ["claim_runs"])
 
-    async def test_finishing_runs_without_a_schedule_is_one(self, store: PostgresStore, sent: list[str]) -> None:
+    async def test_finishing_runs_without_a_schedule_is_one_statement(
+        self, store: PostgresStore, sent: list[str]
+    ) -> None:
         await store.runs.enqueue("default", [NewRun(Target("work"), {})] * 3, "ada", now=T0)
         runs = await claim(store, now=T0)
         sent.clear()

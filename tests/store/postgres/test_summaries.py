@@ -64,7 +64,7 @@ async def test_every_change_is_seen(store: PostgresStore, database: Database) ->
         assert await store.schedules.list("default") == expected, step
 
 
-async def test_what_has_not_changed_is_the_same_object(store: PostgresStore) -> None:
+async def test_an_unchanged_summary_is_the_same_object(store: PostgresStore) -> None:
     client = StoreClient(store)
     for name in ("a", "b"):
         await client.schedules.create(name, every(hours=1), "work", actor="ana", unknown_task_ok=True)

@@ -47,7 +47,7 @@ class TestWaiterRace:
         assert (await finish).released == 1
         assert [run.status for run in await store.runs.list("default")] == ["queued", "succeeded"]
 
-    async def test_the_planner_waits_for_finish_and_makes_no_waiter(
+    async def test_the_planner_waits_for_finish_and_creates_no_waiting_run(
         self,
         store: PostgresStore,
         other: PostgresStore,
@@ -120,7 +120,7 @@ class TestBackfillRace:
         ],
     )
     @pytest.mark.parametrize("soon", [True, False])
-    async def test_who_is_made_meanwhile_has_its_turn(
+    async def test_a_run_created_meanwhile_gets_its_turn(
         self,
         store: PostgresStore,
         other: PostgresStore,

@@ -79,7 +79,7 @@ def test_no_text_shows_a_password(secret: str, scheme: str, escape: Callable[[st
 
 @thorough
 @given(secret=secrets)
-def test_an_escaped_password_is_taken_and_libpq_agrees(secret: str) -> None:
+def test_an_escaped_password_is_accepted_and_libpq_agrees(secret: str) -> None:
     if not secret.isprintable():
         return
     url = f"postgresql://user:{quote(secret, safe='')}@host/db"
@@ -123,7 +123,7 @@ def test_the_shown_address(url: str, text: str) -> None:
     assert PostgresStore(url).url == text
 
 
-def test_the_error_of_an_unescaped_password_says_how_to_write_it() -> None:
+def test_the_error_of_an_unescaped_password_explains_the_escape() -> None:
     with pytest.raises(StoreError, match=r"'postgresql://…' is not a PostgreSQL URL; .* / as %2F and % as %25"):
         PostgresStore("postgresql://ada:a/b@host/db")
 

@@ -72,6 +72,6 @@ def test_a_fragment_belongs_to_its_file(package: Path) -> None:
         loaded(package, birds=birds, nests="-- name: nests\nSELECT 1 FROM nests WHERE {small};\n")
 
 
-def test_two_files_cannot_have_a_statement_of_one_name(package: Path) -> None:
+def test_two_files_cannot_have_a_statement_of_the_same_name(package: Path) -> None:
     with pytest.raises(ValueError, match=r"two statements are named find; the second is in nests\.sql"):
         loaded(package, birds="-- name: find\nSELECT 1;\n", nests="-- name: find\nSELECT 2;\n")

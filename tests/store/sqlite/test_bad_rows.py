@@ -10,7 +10,7 @@ from tickbird.domain.schedules.definition import Target
 from tickbird.store.sqlite import SqliteStore
 
 
-async def test_a_row_that_the_database_refuses_stands_alone(store: SqliteStore, shell: sqlite3.Connection) -> None:
+async def test_a_refused_row_is_isolated(store: SqliteStore, shell: sqlite3.Connection) -> None:
     for index in range(9):
         await create(store, f"s{index}", replace(DEFINITION, target=Target(f"task{index}")))
     shell.execute(
@@ -41,7 +41,7 @@ async def test_a_row_that_cannot_even_be_parked_stops_no_other(store: SqliteStor
     assert (await store.planning.plan_due(now=later(240))).parked == ("broken",)
 
 
-async def test_a_trigger_that_fails_for_one_row_stops_no_other(store: SqliteStore, shell: sqlite3.Connection) -> None:
+async def test_a_trigger_that_fails_for_a_row_stops_no_other(store: SqliteStore, shell: sqlite3.Connection) -> None:
     for index in range(5):
         await create(store, f"s{index}", replace(DEFINITION, target=Target(f"task{index}")))
     shell.execute(

@@ -78,7 +78,7 @@ async def test_a_full_disk_passes(store: SqliteStore) -> None:
     assert len(await store.runs.list("default")) == 1
 
 
-async def test_what_cannot_be_stored_is_refused(store: SqliteStore) -> None:
+async def test_an_unstorable_value_is_refused(store: SqliteStore) -> None:
     await create(store, "clock")
     with pytest.raises(InvalidError, match="cannot be stored"):
         await store.schedules.change("default", "half a \ud800", Pause(actor="ada"), now=later(1))
@@ -91,7 +91,7 @@ async def test_what_cannot_be_stored_is_refused(store: SqliteStore) -> None:
     assert (run.error, run.result) == ("half a ? and ", {"half": "\ud800"})
 
 
-async def test_a_closed_store_says_so(path: str) -> None:
+async def test_a_closed_store_raises(path: str) -> None:
     store = SqliteStore(path)
     await store.close()
     with pytest.raises(StoreError, match=r"is not open. Call `await store.open\(\)` first"):

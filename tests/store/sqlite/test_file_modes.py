@@ -118,7 +118,7 @@ async def test_the_file_that_a_link_names_is_for_its_owner_alone(tmp_path: Path)
 
 
 @pytest.mark.usefixtures("open_umask")
-async def test_a_file_keeps_the_mode_that_somebody_gave_it(tmp_path: Path) -> None:
+async def test_an_existing_file_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "shared.db"
     path.touch()
     path.chmod(0o660)

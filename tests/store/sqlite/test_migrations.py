@@ -17,7 +17,7 @@ from tickbird.store.sqlite import SqliteStore
 from tickbird.store.sqlite.database import schema
 
 
-async def test_migrations_come_with_the_package(path: str) -> None:
+async def test_migrations_are_part_of_the_package(path: str) -> None:
     store = SqliteStore(path)
     names = [f"{migration.number:04}_{migration.name}" for migration in schema.MIGRATIONS]
     assert names[0] == "0001_schema"
@@ -58,7 +58,7 @@ async def test_an_older_schema_is_migrated(path: str, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("key", ["version", "min_compatible"])
-async def test_a_version_that_is_no_number(store: SqliteStore, shell: sqlite3.Connection, key: str) -> None:
+async def test_a_version_that_is_not_a_number(store: SqliteStore, shell: sqlite3.Connection, key: str) -> None:
     await store.close()
     shell.execute("UPDATE meta SET value = 'soon' WHERE key = ?", (key,))
     with pytest.raises(SchemaError, match=f"table meta has 'soon' as {key}, which is no number; `tickbird migr"):
@@ -70,7 +70,7 @@ async def test_a_version_that_is_no_number(store: SqliteStore, shell: sqlite3.Co
 @pytest.mark.parametrize(
     "edit", ["UPDATE meta SET value = '0' WHERE key = 'version'", "DELETE FROM meta WHERE key = 'version'"]
 )
-async def test_a_version_behind_its_migrations_is_set_right(
+async def test_a_version_below_its_migrations_is_corrected(
     store: SqliteStore, shell: sqlite3.Connection, edit: str
 ) -> None:
     await store.close()

@@ -44,7 +44,7 @@ def crash(path: str) -> None:
             shutil.copy(f"{path}.live{end}", f"{path}{end}")
 
 
-async def test_what_another_program_left_in_a_crash_is_left_to_it(path: str) -> None:
+async def test_a_crashed_file_of_another_program_is_not_changed(path: str) -> None:
     crash(path)
     before = contents(path)
     with pytest.raises(StoreError, match=r"belongs to another program"):
@@ -52,7 +52,7 @@ async def test_what_another_program_left_in_a_crash_is_left_to_it(path: str) -> 
     assert contents(path).items() >= before.items()
 
 
-async def test_tables_of_others_beside_ours_do_no_harm(store: SqliteStore, shell: sqlite3.Connection) -> None:
+async def test_tables_of_other_programs_do_no_harm(store: SqliteStore, shell: sqlite3.Connection) -> None:
     shell.execute("CREATE TABLE orders (x)")
     await store.close()
     await store.open()

@@ -10,7 +10,7 @@ from tests.store.sqlite.steps import TEXT, create, later
 from tickbird.store.sqlite import SqliteStore
 
 
-async def test_a_plain_insert_makes_cursor_and_revision(store: SqliteStore, shell: sqlite3.Connection) -> None:
+async def test_a_plain_insert_creates_cursor_and_revision(store: SqliteStore, shell: sqlite3.Connection) -> None:
     shell.execute("INSERT INTO schedules (name, definition) VALUES ('plain', ?)", (TEXT,))
     schedule = await store.schedules.get("default", "plain")
     assert schedule is not None
@@ -68,7 +68,7 @@ async def test_a_schedule_that_is_created_once_more_has_the_ticks_of_its_name(
     assert sorted(name for name in ran if name) == ["clock", "new", "other"]
 
 
-async def test_a_renamed_schedule_takes_its_id_with_it(store: SqliteStore, shell: sqlite3.Connection) -> None:
+async def test_a_renamed_schedule_keeps_its_id(store: SqliteStore, shell: sqlite3.Connection) -> None:
     before = await create(store, "before")
     shell.execute("UPDATE schedules SET name = 'after' WHERE name = 'before'")
     assert await create(store, "before") != before

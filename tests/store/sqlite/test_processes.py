@@ -80,7 +80,7 @@ async def test_eight_processes_share_a_file(path: str) -> None:
     await store.close()
 
 
-async def test_many_may_make_the_file_at_once(path: str) -> None:
+async def test_many_processes_may_create_the_file_at_once(path: str) -> None:
     stores = [SqliteStore(path) for _ in range(8)]
     await asyncio.gather(*(store.open() for store in stores))
     assert [await store.schedules.list("default") for store in stores] == [[]] * 8
@@ -88,7 +88,7 @@ async def test_many_may_make_the_file_at_once(path: str) -> None:
         await store.close()
 
 
-async def test_a_lock_held_too_long_is_said(
+async def test_a_lock_held_too_long_is_reported(
     store: SqliteStore, shell: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transactions, "MAX_BUSY_SECONDS", 0.0)
