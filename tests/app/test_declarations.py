@@ -1,4 +1,4 @@
-"""What code may declare: every refusal is one sentence of ours, and leaves nothing half registered."""
+"""Declarations in code: every refusal is a clear error, and registers nothing."""
 
 from __future__ import annotations
 

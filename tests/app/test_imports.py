@@ -1,4 +1,4 @@
-"""Importing an app's code is quick: what only a process needs that works or connects is not loaded."""
+"""Importing an app's code is fast: modules for connecting and working are not loaded."""
 
 from __future__ import annotations
 

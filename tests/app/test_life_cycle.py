@@ -1,4 +1,4 @@
-"""Apps that nobody closes, errors right after connecting, forks: no hang, no warning, no lost traceback."""
+"""Apps that are not closed, errors right after connecting, forks: no hang, no warning, no lost traceback."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_a_blocking_client_without_close_is_closed_at_exit(url: str) -> None:
 
 
 def test_a_forked_child_has_connections_of_its_own(url: str) -> None:
-    """As gunicorn --preload does: the app was used before the fork. DeprecationWarning: a fork beside threads."""
+    """Like gunicorn --preload: the app was used before the fork. DeprecationWarning: a fork with threads."""
     assert run_program(
         url,
         """
@@ -177,7 +177,7 @@ def test_a_server_that_loads_the_app_before_it_forks(url: str, tmp_path: Path) -
 
 
 def wait_for(condition: Callable[[], T], seconds: float = 60.0) -> T:
-    """What it gives once that is true."""
+    """Wait until the condition is true, and return its value."""
     ends = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < ends, condition
@@ -186,7 +186,7 @@ def wait_for(condition: Callable[[], T], seconds: float = 60.0) -> T:
 
 
 class Pages:
-    """What a client has: a call that does not return, and an iterator."""
+    """Like a client: a call that does not return, and an iterator."""
 
     def __init__(self) -> None:
         self.waiting = threading.Event()
@@ -311,7 +311,7 @@ def test_an_interrupt_while_the_call_is_sent_cancels_it(begun: bool) -> None:
 
     free = threading.Event()
     if not begun:
-        # The loop is busy, so that the interrupt comes first.
+        # The loop is busy, so that the interrupt arrives first.
         send(free.wait, 60)
     loop.call_soon_threadsafe = interrupt
     with pytest.raises(KeyboardInterrupt):
@@ -388,7 +388,7 @@ async def test_a_cancelled_caller_does_not_close_the_connection_of_others() -> N
     go.set()
     assert await second is opened
     await per_loop.close()
-    # One that is closed before it was opened is not opened later.
+    # A client that is closed before it was opened is not opened later.
     go.clear()
     third = asyncio.ensure_future(per_loop.get())
     await asyncio.sleep(0)

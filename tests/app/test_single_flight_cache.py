@@ -14,7 +14,7 @@ from tickbird.single_flight_cache import SingleFlightCache, from_end, from_start
 
 
 class Clock:
-    """Stands still until a test moves it."""
+    """A clock that only a test moves."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -24,7 +24,7 @@ class Clock:
 
 
 class Source:
-    """Computes values whenever the test says so, and counts."""
+    """Computes values on demand of the test, and counts."""
 
     def __init__(self) -> None:
         self.results: dict[str, list[asyncio.Future[str | None]]] = defaultdict(list)

@@ -27,7 +27,7 @@ PROJECT = Path(__file__).parent
 
 
 class Project:
-    """The shop on one database."""
+    """The shop on a database."""
 
     def __init__(self, database: dict[str, Any]) -> None:
         self.database = database
@@ -48,7 +48,7 @@ class Project:
         )
 
     def manage(self, *words: str, code: int = 0, **env: str) -> str:
-        """What a command prints; its errors where it must fail."""
+        """The output of a command; its errors if it must fail."""
         process = self.start(*words, **env)
         out, err = process.communicate(timeout=60)
         assert process.returncode == code, (out, err)
@@ -71,7 +71,7 @@ class Project:
                 pipe.close()
 
     async def ended(self, run: int | str) -> RunRecord:
-        """A run at its end, by its id; or a new one of a task without arguments."""
+        """Wait for the end of a run by its id, or of a new run of a task without arguments."""
         store = open_store(self.url)
         await store.open()
         try:
@@ -122,7 +122,7 @@ async def test_a_rollback_leaves_nothing_and_a_commit_is_shipped(project: Projec
         run_id = int(project.manage("order", "2"))
         run = await project.ended(run_id)
         assert (run.status, run.result, run.actor) == ("succeeded", 1, "shop")
-        # Outside of atomic() it counts at once, whatever follows.
+        # Outside of atomic() it commits at once.
         assert "the card was refused" in project.manage("order", "3", "--plainly", "--fail", code=1)
         late = max(each["id"] for each in project.runs())
         assert (await project.ended(late)).result == 1
@@ -136,7 +136,7 @@ async def test_a_rollback_leaves_nothing_and_a_commit_is_shipped(project: Projec
 def test_manage_py_hands_everything_on(small: Project) -> None:
     assert "has no Tickbird schema" in small.manage("order", "1", code=1)
     assert "is up to date" in small.manage("tickbird", "migrate")
-    # Django looks at every statement when it debugs.
+    # In debug mode, Django inspects every statement.
     small.manage("order", "5", SHOP_DEBUG="1")
     assert [each["payload"] for each in small.runs()] == [{"order": 5}]
     small.manage("tickbird", "sync")

@@ -1,4 +1,4 @@
-"""Values, errors and log lines that user code may come up with on a bad day."""
+"""Hostile values, errors and log lines of user code."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LARGE = math.factorial(2_000)
 
 
 class RaisesInText:
-    """Its texts raise an error of the given class."""
+    """Its conversion to text raises an error of the given class."""
 
     def __init__(self, error: type[BaseException] = ValueError) -> None:
         self._error = error
@@ -101,7 +101,7 @@ class Model(BaseModel):
 
 
 class OddModel(BaseModel):
-    """Its serializer raises what would end a process."""
+    """Its serializer raises an error that would end a process."""
 
     @model_serializer
     def serialize(self) -> Any:
@@ -127,7 +127,7 @@ def deep(levels: int) -> Any:
 
 
 def shared(levels: int) -> Any:
-    """A few lists that stand for 2**levels values."""
+    """A few lists that expand to 2**levels values."""
     value: Any = [1]
     for _ in range(levels):
         value = [value, value]
@@ -217,7 +217,7 @@ def cycle_of_causes() -> BaseException:
 
 
 def noted() -> BaseException:
-    """An error with notes that are no texts."""
+    """An error with notes that are not texts."""
     error = ValueError("noted")
     error.__notes__ = [RaisesInText(), LARGE]  # type: ignore[list-item]
     return error
@@ -249,7 +249,7 @@ def random_value(chance: random.Random, depth: int = 0) -> Any:
     """Any of the values above, and containers of them."""
     kind = chance.randrange(10)
     if depth > 4 or kind < 5:
-        # Those that take a second each are tried once, alone.
+        # Slow ones, which take a second each, are tried only once.
         names = sorted(set(VALUES) - {"texts", "text", "shared", "deep"})
         return VALUES[chance.choice(names)]()
     inner = [random_value(chance, depth + 1) for _ in range(chance.randrange(4))]

@@ -1,4 +1,4 @@
-"""An app whose tasks return, raise, log and report what user code may come up with on a bad day."""
+"""An app whose tasks return, raise, log and report hostile values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ elsewhere.setLevel(logging.INFO)
 
 
 class Talkative:
-    """Logs while its text is made."""
+    """Logs while it is converted to text."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -54,7 +54,7 @@ def speak(run: Run) -> None:
     for created in (1e30, float("nan"), -1e30, "noon"):
         elsewhere.handle(logging.makeLogRecord({"name": "shop", "levelno": 20, "msg": "when?", "created": created}))
     for name, make in VALUES.items():
-        # Some take too long to print; others raise what no logger catches, which is their task's own business.
+        # Some take too long to print; others raise errors that no logger catches, which must affect only their task.
         if name not in ("shared", "texts", "text") and not name.startswith("raises "):
             run.log.info(make())
             run.log.info("%s %d", make(), RaisesInText())

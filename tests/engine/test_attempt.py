@@ -1,4 +1,4 @@
-"""What a task can do to its attempt: every way to end becomes an outcome."""
+"""Every way in which a task can end becomes an outcome of its attempt."""
 
 from __future__ import annotations
 

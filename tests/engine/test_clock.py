@@ -1,4 +1,4 @@
-"""A clock that is set: which jumps alarm, what is held meanwhile, and when the store's clock is believed again."""
+"""Clock jumps: which ones raise an alarm, what stops meanwhile, and when the store's clock is trusted again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Looks:
-    """A watch that looks at a store's clock which a test moves by hand."""
+    """A guard that observes a store's clock which a test moves."""
 
     def __init__(self) -> None:
         self.clock = ManualClock(START)
@@ -36,17 +36,17 @@ class Looks:
         return self.watch.alarmed
 
     def after(self, seconds: float) -> bool:
-        """Let time pass, then look."""
+        """Let time pass, then observe."""
         self.clock.move_to(self.clock.now() + timedelta(seconds=seconds))
         return self.look()
 
     def jump(self, seconds: float) -> bool:
-        """Set the clock, then look."""
+        """Set the clock, then observe."""
         self.clock.jump(seconds=seconds)
         return self.look()
 
     def believes(self) -> bool:
-        """Would the store plan at what its clock shows?"""
+        """True if the store would plan at the shown time."""
         expected = self.watch.expected()
         assert expected is not None
         return expected[0] <= self.clock.now() <= expected[1]
@@ -54,7 +54,7 @@ class Looks:
 
 @pytest.fixture
 def looks() -> Looks:
-    """After the first look."""
+    """After the first observation."""
     return Looks()
 
 
@@ -80,7 +80,7 @@ def test_it_is_believed_after_five_minutes(looks: Looks, seconds: float) -> None
     assert not looks.believes()
     assert not looks.after(1)
     assert looks.believes()
-    # What it shows now is what it is held to from here on.
+    # From here on, the shown time is the reference.
     assert looks.jump(-seconds)
 
 
@@ -102,7 +102,7 @@ def test_a_clock_that_jumps_again_has_five_more_minutes_to_wait(looks: Looks) ->
 
 def test_small_corrections_and_drift_never_alarm(looks: Looks) -> None:
     for turn in range(2_000):
-        # A clock that runs a tenth too fast, and is put back whenever it is half a minute ahead.
+        # A clock that runs a tenth too fast, and is corrected whenever it is half a minute ahead.
         looks.clock.jump(seconds=-TOLERANCE if turn % 10 == 9 else 3)
         assert looks.believes()
         assert not looks.after(30)
@@ -129,7 +129,7 @@ def test_an_answer_that_took_long_does_not_end_an_alarm(looks: Looks) -> None:
     asked_at = looks.clock.monotonic()
     looks.jump(100)
     looks.clock.move_to(looks.clock.now() + timedelta(seconds=120))
-    # It was asked before the jump, so it fits both clocks.
+    # The request was sent before the jump, so the response fits both clocks.
     looks.watch.observe(looks.clock.now() - timedelta(seconds=60), asked_at)
     assert looks.watch.alarmed
     assert not looks.believes()
@@ -143,7 +143,7 @@ def test_a_response_from_before_the_alarm_is_ignored(looks: Looks, seconds: floa
     looks.watch.observe(shown, asked_at)
     assert looks.watch.alarmed
     assert not looks.after(ACCEPT_AFTER)
-    # Nor is it after the new clock has been believed.
+    # Nor after the new clock has been accepted.
     looks.watch.observe(shown, asked_at)
     assert not looks.watch.alarmed
     assert looks.believes()
@@ -247,7 +247,7 @@ async def test_a_clock_jump_does_not_lose_live_workers_or_prune() -> None:
         assert told == "plans and rescues nothing: the store's clock has jumped ahead by 1 day, 0:00:00"
         assert await ticks(harness) == [1]
         assert (await harness.client.schedules.get("elsewhere")).state == "active"
-        # Believed in the end, it does what is due; whoever has not looked until then waits, and does not spin.
+        # After the clock is accepted, due work is done; a worker that has not observed it waits, and does not spin.
         clock.move_to(clock.now() + timedelta(seconds=ACCEPT_AFTER))
         assert (await upkeep.prune() or 0) > 0
         await upkeep.heartbeat()
@@ -287,7 +287,7 @@ async def test_an_alarm_ends_with_the_worker_that_raised_it() -> None:
         new, standing = upkeep_of(harness, "new")
         await new.begin()
         assert (standing.clock_alarm_by, standing.may_work) == ("other", False)
-        # It lives, and sees the clock jump again: what it tells then counts.
+        # It is alive, and sees another jump: its alarm counts.
         clock.move_to(clock.now() + timedelta(seconds=ACCEPT_AFTER - 1))
         clock.jump(hours=1)
         await other.heartbeat()
@@ -296,7 +296,7 @@ async def test_an_alarm_ends_with_the_worker_that_raised_it() -> None:
             clock.move_to(clock.now() + timedelta(seconds=wait))
             await new.heartbeat()
             assert standing.clock_alarm_by == "other"
-        # Nothing was heard of it any more, though by its heartbeats it would live for half an hour.
+        # It has sent nothing since, although by its heartbeats it would be live for half an hour.
         clock.move_to(clock.now() + timedelta(seconds=1))
         await new.heartbeat()
         assert (standing.clock_alarm_by, standing.may_work) == ("", True)
@@ -317,7 +317,7 @@ async def test_a_lease_does_not_end_by_a_jump() -> None:
 
 
 class Steady:
-    """A steady clock beside a store that has its own."""
+    """A monotonic clock, and a store with its own clock."""
 
     def __init__(self) -> None:
         self.elapsed = 0.0

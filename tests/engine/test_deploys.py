@@ -29,7 +29,7 @@ async def store() -> AsyncIterator[Store]:
 
 
 def code(app: str = "shop", **schedules: Any) -> Tickbird:
-    """An app whose code declares these schedules of one task: name → trigger."""
+    """An app whose code declares these schedules of a task: name → trigger."""
     bird = Tickbird(app=app)
 
     @bird.task
@@ -60,7 +60,7 @@ async def test_a_rolling_deploy_never_reverts_the_new_definition(store: Store) -
     await start(store, old)
     await start(store, new)
     assert await trigger_of(store, "nightly") == cron("0 2 * * *")
-    # The old worker restarts beside the new one.
+    # The old worker restarts next to the new one.
     await start(store, old)
     assert await trigger_of(store, "nightly") == cron("0 2 * * *")
     hourly = await store.schedules.get("default", "hourly")
@@ -72,7 +72,7 @@ async def test_a_rollback_wins_after_no_worker_declares_the_newer_definition(sto
     old, new = code(nightly=cron("0 1 * * *")), code(nightly=cron("0 2 * * *"))
     await start(store, old)
     await start(store, new)
-    later = START + timedelta(minutes=5)  # the new workers are long gone
+    later = START + timedelta(minutes=5)  # the new workers ended long ago
     await start(store, old, later)
     assert await trigger_of(store, "nightly") == cron("0 1 * * *")
 
@@ -131,7 +131,7 @@ async def test_a_schedule_of_another_app_is_not_changed(store: Store) -> None:
 
 
 async def test_workers_that_start_at_once_on_an_empty_store(postgres_url: str) -> None:
-    """All declare the same, in the same order, and so meet at one schedule after the other; none may give up."""
+    """All declare the same, in the same order, and so conflict at each schedule; none may give up."""
     declared: dict[str, Any] = {f"s{number}": every(minutes=number + 1) for number in range(25)}
     bird = code(**declared)
     async with AsyncExitStack() as stack:

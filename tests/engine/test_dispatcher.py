@@ -1,4 +1,4 @@
-"""Slots, reservations and batches: what is started together is told together, and none disturbs another."""
+"""Slots, reservations and batches: runs that start together are reported together, and do not affect each other."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MARK: ContextVar[str] = ContextVar("MARK", default="")
 
 
 def marked(value: Any) -> Any:
-    """A validator that leaves something behind in its context."""
+    """A validator that changes its context."""
     MARK.set("validated")
     return value
 
@@ -48,7 +48,7 @@ def leaves(value: Any) -> Any:
 
 
 class Tasks:
-    """An app whose tasks tell what they saw."""
+    """An app whose tasks report their observations."""
 
     def __init__(self) -> None:
         self.bird = Tickbird()
@@ -88,7 +88,7 @@ async def store() -> AsyncIterator[Store]:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What waits for a slot does so however slow this machine is; as many may wait as there are slots."""
+    """Runs wait for a slot even on a slow machine; as many may wait as there are slots."""
     monkeypatch.setattr(executor, "_MAX_WAIT", 1_000.0)
     monkeypatch.setattr(steps, "_PREFETCH_FACTOR", 1)
 
@@ -230,7 +230,7 @@ async def test_runs_that_end_together_are_recorded_together(store: Store) -> Non
 
 
 class Ahead:
-    """A worker with two slots whose runs have been brisk, so that it has claimed two more than it can execute."""
+    """A worker with two slots whose runs were fast, so that it has prefetched two more."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -329,7 +329,7 @@ async def test_a_planner_that_is_never_done_does_not_keep_claims_waiting(store: 
     async def plan() -> None:
         offer = execution.offer()
         rooms.append(offer.hand_off.room)
-        # All room is reserved meanwhile, so whoever wants to claim must come again.
+        # All slots are reserved meanwhile, so a claim must be repeated.
         assert await execution.claim() is None or not offer.hand_off.room
         execution.accept(offer, [])
 
@@ -371,7 +371,7 @@ async def test_after_a_slow_renewal_the_next_one_is_soon() -> None:
     class Slow(SqliteLeases):
         async def renew(self, worker: Worker, held: Sequence[LeaseRef], lease: float, **options: Any) -> RenewResult:
             renewed = await super().renew(worker, held, lease, **options)
-            # The process froze: the store counts from the question, whatever the time of the answer.
+            # The process froze: the store counts the lease from the request, whatever the time of the response.
             clock.move_to(clock.now() + timedelta(seconds=29))
             return renewed
 
@@ -410,7 +410,7 @@ async def test_a_clock_that_jumps_ahead_starts_no_run_that_waits_for_it(store: S
     await execution.claim()
     clock.jump(days=1)
     [asked_for] = await store.runs.enqueue("default", [now], "a", now=clock.now())
-    # It looks again soon, since the clock may be set right.
+    # It checks again soon, because the clock may be corrected.
     assert await execution.claim() == 30.0
     await settle(execution)
     assert [run_id for run_id, *_ in tasks.seen] == [asked_for]
@@ -453,13 +453,13 @@ async def test_a_process_that_freezes_before_the_function_does_not_begin_it(
     await execution.claim()
     await asyncio.sleep(0)
     if task == "note":
-        # Told to begin, the coroutine has not had its turn.
+        # The coroutine was scheduled but has not run yet.
         freeze()
     await settle(execution)
     run = await store.runs.get(run_id)
     assert run is not None
     assert bool(tasks.seen) == begins
-    # It is put back, and counts neither as a failure nor as a lost worker.
+    # It is requeued, and counts neither as a failure nor as a lost worker.
     assert (run.status, run.failures, run.crashes) == ("succeeded" if begins else "queued", 0, 0)
 
 

@@ -1,4 +1,4 @@
-"""Whatever a task returns, raises, logs or reports ends its own run, once, and harms no other run of the worker."""
+"""A task that returns, raises, logs or reports hostile values ends only its own run, once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
     """The app's store, of each kind."""
     sqlite = request.param == "sqlite"
     kept, bird.url = bird.url, f"sqlite:///{tmp_path}/hostile.db" if sqlite else request.getfixturevalue("migrated_url")
-    # Handlers of the test runner raise what a bad line raises.
+    # Log handlers of the test runner raise for a bad line.
     logger, handler = logging.getLogger("tickbird.run"), logging.NullHandler()
     logger.addHandler(handler)
     logger.propagate = False

@@ -1,4 +1,4 @@
-"""What a worker does while nothing is due, and what makes it look at definitions again."""
+"""Maintenance of an idle worker, and the triggers of a definition sync."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class Counting(SqliteStore):
 
 
 class Fleet:
-    """Workers of one app on one store, with a clock that the test moves."""
+    """Workers of an app on a store, with a clock that the test moves."""
 
     def __init__(self, store: Counting) -> None:
         self.store = store
         self.clock = ManualClock(START)
 
     async def start(self, **schedules: Any) -> Maintenance:
-        """A worker whose code declares these schedules of one task: name → trigger."""
+        """A worker whose code declares these schedules of a task: name → trigger."""
         bird = Tickbird(app="shop")
 
         @bird.task
@@ -84,7 +84,7 @@ async def fleet() -> AsyncIterator[Fleet]:
 
 
 async def beat(fleet: Fleet, *workers: Maintenance, times: int = 1) -> None:
-    """So many heartbeats of each worker."""
+    """Send this number of heartbeats of each worker."""
     for _ in range(times):
         fleet.wait(BEAT)
         for worker in workers:

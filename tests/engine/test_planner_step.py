@@ -1,4 +1,4 @@
-"""The planning step: how much it takes at a time, and how many batches at once."""
+"""The planning step: the size of its batches, and their number in parallel."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ async def test_a_burst_starts_with_one_batch_if_the_last_one_was_small(store: Wa
     planning = PlannerStep(store, store.clock, lambda: None, batch=500)
     while await planning.step() == 0.0:
         pass
-    # Two looks that find nothing: the first expects as much as there was, the second no longer.
+    # Two empty passes: the first expects a burst like the last one, the second does not.
     await planning.step()
     store.batches.clear()
     await planning.step()

@@ -26,7 +26,7 @@ from tickbird.store.sqlite.leases import SqliteLeases
 from tickbird.stores import open_store
 from tickbird.testing.clock import ManualClock
 
-# Refuses the end of a run, a line or progress, as a trigger that somebody has made may do.
+# Refuses the outcome of a run, a line or progress, like a user's database trigger.
 SQLITE = """
 CREATE TRIGGER refuse_end BEFORE UPDATE ON runs WHEN NEW.status = 'succeeded' AND NEW.target = 'unlucky'
 BEGIN SELECT RAISE(ABORT, 'not today'); END;
@@ -122,7 +122,7 @@ async def test_a_trigger_that_refuses_for_a_while_costs_nothing(url: str) -> Non
         for run_id in others:
             await until(partial(is_final, client, run_id))
             assert [line.text for line in await client.runs.logs(run_id)] == ["lucky"]
-        # The refused ones are held meanwhile, for longer than a lease.
+        # The refused ones are retained meanwhile, for longer than a lease.
         before = await client.runs.get(first)
         assert before.status == "running"
 
@@ -256,7 +256,7 @@ async def test_a_drain_keeps_an_outcome_that_the_store_has_refused(
     await execution.finish()
     monkeypatch.setattr(SqliteLeases, "finish", finish)
     await execution.drain(0.0)
-    # What came in since is written before refused outcomes are tried again.
+    # New records are written before refused outcomes are retried.
     await execution.finish()
     clock.move_to(START + timedelta(seconds=20))
     await execution.finish()

@@ -1,4 +1,4 @@
-"""Whatever user code returns or raises can be stored by every store, and is bounded."""
+"""Values and errors of user code can be stored by every store, and are bounded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tickbird.engine.task_errors import MAX_ERROR, encode_error
 
 
 def check(encoded: Any) -> None:
-    """It is JSON that PostgreSQL and SQLite take, and that every process can read."""
+    """True if PostgreSQL and SQLite accept the JSON, and every process can read it."""
     text = json.dumps(encoded, allow_nan=False)
     assert json.loads(text) == encoded
     assert len(json.dumps(encoded, allow_nan=False, ensure_ascii=False)) <= 2 * MAX_RESULT + 200

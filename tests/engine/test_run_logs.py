@@ -1,4 +1,4 @@
-"""What a run logs in a real worker is kept with it: from coroutines, threads and child tasks, and while it runs."""
+"""Log lines of a run in a real worker are stored: from coroutines, threads and child tasks, and while it runs."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def test_lines_and_progress_are_readable_while_it_runs_and_every_attempt_c
         await until(said)
         assert await said() == ["attempt 1 begins"]
         assert (await client.runs.get(run_id)).status == "running"
-        # It is reported after the line, so it may be written with the next batch.
+        # It is reported after the line, so the next batch may write it.
         progress = await until(lambda: client.runs.progress(run_id))
         assert (progress.attempt, progress.value) == (1, {"done": 1, "of": 2})
         go_on.set()

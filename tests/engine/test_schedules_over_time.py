@@ -1,4 +1,4 @@
-"""Whole schedules over simulated time: the real planner, store and engine steps, a manual clock, no sleeps."""
+"""Complete schedules over simulated time: the real planner, store and engine steps, a manual clock, no sleeps."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def test_a_day_of_five_minutes_under_slow_steps_stays_on_the_anchor() -> N
 
     async with Harness(bird, START + timedelta(seconds=17)) as harness:
         for step in range(1, 24 * 60 + 1):
-            # Steps come late, by a varying number of seconds.
+            # Steps are late by a varying number of seconds.
             harness.clock.move_to(START + timedelta(minutes=step, seconds=17 + step % 41))
             await harness.settle()
         runs = await harness.runs("work")
@@ -220,7 +220,7 @@ async def test_a_report_runs_after_the_load_of_its_day() -> None:
         await harness.advance(days=1)
         assert [(run.status, run.reason) for run in await harness.runs("report")][1:] == [("cancelled", "dependency")]
         assert [(skip.reason, skip.note) for skip in await harness.skips("clean")] == [("dependency", "load")]
-        # On the fourth somebody mends it by hand, while the report waits.
+        # On the fourth day an operator repairs it, while the report waits.
         await harness.advance_to(START + timedelta(days=3, hours=7))
         assert [run.waiting_for_dependency for run in await harness.runs("report")] == [False, False, True]
         await harness.client.schedules.trigger("clean", actor="ada")

@@ -1,4 +1,4 @@
-"""What a run's code logs and reports goes to standard logging and to the sink."""
+"""Log lines and reports of a run go to standard logging and to the sink."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def test_lines_from_info_on_and_progress_reach_the_sink(caplog: pytest.Log
         assert text.startswith(f"{first}\nTraceback")
         assert text.endswith("ValueError: odd")
     assert notes.values == [0.5]
-    # Standard logging has the lines it is set up for, and knows where they come from.
+    # Standard logging gets the lines of its configured levels, with the right source location.
     [warning] = [record for record in caplog.records if record.msg == "100%"]
     assert (warning.funcName, warning.__dict__["run_id"], warning.__dict__["attempt"]) == ("work", run.id, 1)
     assert not [record for record in caplog.records if "1 of 2" in str(record.msg)]

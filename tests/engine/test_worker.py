@@ -52,7 +52,7 @@ async def working(bird: Tickbird, **options: Any) -> AsyncIterator[tuple[Client,
 
 
 async def until(condition: Callable[[], Awaitable[Any]], seconds: float = 60.0) -> Any:
-    """What the condition gives once it is true."""
+    """Wait until the condition is true, and return its value."""
     async with asyncio.timeout(seconds):
         while not (value := await condition()):  # noqa: ASYNC110 - the condition is in a database
             await asyncio.sleep(0.02)
@@ -196,7 +196,7 @@ async def test_a_thread_past_its_timeout_keeps_its_slot_until_it_returns(bird: T
         run = await final(client, await stuck.enqueue())
         assert (run.status, run.failure_kind) == ("failed", "timeout")
         behind = await quick.enqueue()
-        # The only slot is taken although the run is final.
+        # The only slot is occupied although the run is final.
         assert process.busy == 1
         assert (await client.runs.get(behind)).status == "queued"
 
@@ -382,7 +382,7 @@ async def test_ten_schedules_share_three_places_and_none_starves(bird: Tickbird)
         for run in runs:
             await final(client, run.id)
     assert maximum <= 3
-    # Each has had a place before another has had its third.
+    # Each has had a slot before another gets its third.
     third = min([place for place, name in enumerate(order) if name == one][2] for one in names)
     assert set(order[:third]) == set(names)
 

@@ -1,4 +1,4 @@
-"""How a worker is: its clock beside the store's, whatever an answer took."""
+"""The health of a worker: the difference of its clock to the store's, whatever the latency."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tickbird.engine.worker_health import WorkerHealth
         (100.0, 100.0, 100.0, 0.0),
         (100.0, 40.0, 101.0, 60.0),
         (100.0, 161.5, 101.5, -60.0),
-        # An answer that took long fits many clocks.
+        # A slow response is consistent with many clocks.
         (100.0, 110.0, 130.0, 0.0),
     ],
 )

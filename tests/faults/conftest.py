@@ -15,7 +15,7 @@ from tickbird.stores import open_store
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where the store is: one SQLite file, or a PostgreSQL database."""
+    """The URL of the store: a SQLite file, or a PostgreSQL database."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/tickbird.db"
     address: str = request.getfixturevalue("migrated_url")
@@ -34,7 +34,7 @@ async def store(url: str) -> AsyncIterator[Store]:
 
 @pytest.fixture
 def client(store: Store) -> Client:
-    """What a person uses."""
+    """The client of a user."""
     return StoreClient(store)
 
 

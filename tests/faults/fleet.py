@@ -1,4 +1,4 @@
-"""What a store must hold beside what its workers noted."""
+"""Comparisons of a store with the journals of its workers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def at_rest(store: Store) -> list[RunRecord]:
 
 
 async def accounted(store: Store, schedule: str, step: int, since: int) -> int:
-    """Every tick behind `since`, so many seconds apart, has one run or lies in one skip; how many there were."""
+    """Every tick after `since`, this many seconds apart, has one run or is in one skip; returns their number."""
     stored = await store.schedules.get("default", schedule)
     assert stored is not None
     assert stored.cursor.planned_until is not None
@@ -67,7 +67,7 @@ async def accounted(store: Store, schedule: str, step: int, since: int) -> int:
 
 
 async def agrees(fleet: Fleet, store: Store) -> None:
-    """What the processes did and what the store says they did are the same."""
+    """The journals of the processes and the records of the store agree."""
     runs = {run.id: run for run in await all_runs(store)}
     ran = fleet.entries("done")
     for entry in ran:
@@ -83,8 +83,8 @@ async def agrees(fleet: Fleet, store: Store) -> None:
 
 
 async def ticking(client: Client, name: str = "clock", **policies: Any) -> int:
-    """A schedule with a tick each second, none of which is skipped; the instant behind which they begin."""
-    # However slowly its workers come up, no tick is late.
+    """A schedule with a tick each second, none of which is skipped; returns the instant before the first."""
+    # No tick is late, however slowly its workers start.
     policies = {"overlap": "allow", "grace": "1h", **policies}
     schedule = await client.schedules.create(
         name, every(seconds=1), "succeed", actor="ada", unknown_task_ok=True, **policies
@@ -100,7 +100,7 @@ async def settled(client: Client, store: Store, fleet: Fleet, schedules: Mapping
     runs = await at_rest(store)
     assert {run.status for run in runs} == {"succeeded"}
     for run in runs:
-        # A busy machine lets a worker put back what it had claimed ahead.
+        # On a busy machine, a worker may requeue prefetched runs.
         attempts = await client.runs.list_attempts(run.id) if run.attempt > 1 else ()
         put_back = sum(attempt.outcome == "drained" for attempt in attempts)
         assert run.attempt == 1 + run.crashes + put_back, f"an attempt that no lost worker explains: {run}, {attempts}"

@@ -10,7 +10,7 @@ import pytest
 from lab.faults.burst import run_burst
 
 SIZES = {"sqlite": 500, "postgres": 2_000}
-# Seconds; more than a batch takes on a busy machine.
+# Seconds; longer than a batch on a busy machine.
 MAX_LATENESS = 15
 SCALE = int(os.environ.get("TICKBIRD_FUZZ", "1"))
 # Bytes that planning and executing any number of them may add to a worker.

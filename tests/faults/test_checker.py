@@ -1,4 +1,4 @@
-"""The lab's checker finds what clients saw: edits, payloads and final runs, each spoiled in one place."""
+"""The lab's checker detects violations seen by clients: edits, payloads and final runs, one damaged at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A copy of a store plans and executes nothing until somebody accepts it."""
+"""A copy of a store plans and executes nothing until an operator accepts it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_a_copy_waits_for_a_person(copy: str, copied: Store, tmp_path: Pat
         fleet.start()
         await fleet.wait_for_workers(1)
         run = await client.runs.enqueue("succeed", actor="ada")
-        # What a person asks for is done; what is due is not planned by it.
+        # Requests of operators are executed, but they do not plan due ticks.
         await client.schedules.pause("clock", actor="ada")
         await client.schedules.resume("clock", actor="ada")
 
@@ -110,7 +110,7 @@ async def test_a_copy_waits_for_a_person(copy: str, copied: Store, tmp_path: Pat
 
 
 def tickbird(url: str, *words: str) -> str:
-    """What a command says that must work."""
+    """The output of a command that must succeed."""
     command = [sys.executable, "-m", "tickbird", *words, "--url", url]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     # The doctor may have other findings.
@@ -167,7 +167,7 @@ async def test_a_file_that_was_moved_is_itself(tmp_path: Path) -> None:
         await moved.open()
         assert not (await moved.identity.check()).copy_reason
         await moved.close()
-    # A backup that is put in its place goes on as well; the same file elsewhere does not.
+    # A backup that is restored in place continues too; the same file elsewhere does not.
     shutil.copy(tmp_path / "b.db", tmp_path / "backup.db")
     (tmp_path / "b.db").unlink()
     shutil.copy(tmp_path / "backup.db", tmp_path / "b.db")
@@ -229,7 +229,7 @@ def _dump_and_restore(source: str, target: str) -> None:
 
 
 def _accept(url: str) -> None:
-    """By the command; its exit code tells of everything else that it looks at."""
+    """By the command; its exit code reports all other checks too."""
     command = [sys.executable, "-m", "tickbird", "doctor", "--accept-copy", "--json", "--url", url]
     said = subprocess.run(command, check=False, capture_output=True, text=True)
     assert json.loads(said.stdout), said.stderr
@@ -271,7 +271,7 @@ async def test_a_dump_that_is_restored(
             finally:
                 await restored.close()
     postgres_server.drop_database(elsewhere)
-    # Where it was dumped from, nothing has changed.
+    # The original store has not changed.
     assert not (await client.system.identity()).copy_reason
 
 
@@ -289,7 +289,7 @@ async def test_a_worker_that_is_not_to_plan(client: Client, store: Store, fleet:
     [worker] = await client.workers.list()
     assert (worker.kind, worker.standby_reason) == ("executor", "plans nothing: TICKBIRD_PLANNING is off")
     assert "this worker plans nothing: TICKBIRD_PLANNING is off" in fleet.logs()
-    # It executes what another one plans.
+    # It executes runs that another worker plans.
     fleet.start(execute=False)
     await until(lambda: all_runs(store, "clock"))
     await fleet.wait_for_runs(1)

@@ -1,4 +1,4 @@
-"""Several processes on one database, with wrong clocks, or of two versions of an app."""
+"""Several processes on a database, with wrong clocks, or with two versions of an app."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers that are killed or frozen: what they held is done by others, once."""
+"""Killed or frozen workers: others do their work, once."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_a_frozen_worker_that_wakes_changes_nothing(client: Client, store:
     run_id, began = await hold(client, fleet)
     fleet.member(began.pid).freeze()
     again = await second(fleet, run_id)
-    # It wakes while the other one is at it, and may end at once: it finds its lease gone, or is told so.
+    # It wakes while the other worker executes the run, and may end at once: it lost its lease, or gets the message.
     fleet.create_file(f"gate-{began.pid}")
     fleet.member(began.pid).thaw()
     log = fleet.folder / f"{began.pid}.log"
@@ -68,7 +68,7 @@ async def test_a_frozen_worker_that_wakes_changes_nothing(client: Client, store:
     fleet.create_file(f"gate-{again.pid}")
     run = await final(client, run_id)
     assert (run.status, run.attempt, run.result) == ("succeeded", 2, again.pid)
-    # It goes on as a good worker.
+    # It continues as a normal worker.
     fleet.member(again.pid).kill()
     other = await final(client, await client.runs.enqueue("wait_for_file", {"file": "gate"}, actor="ada"))
     assert other.result == began.pid
@@ -82,7 +82,7 @@ async def test_sigterm_waits_for_running_runs(client: Client, store: Store, flee
     async def drains() -> bool:
         return any(worker.draining for worker in await client.workers.list())
 
-    # Not by its log: it says so when the signal comes, and may claim a last time before its engine hears of it.
+    # Not from its log: it logs on the signal, and may claim once more before its engine stops.
     await until(drains)
     queued = await client.runs.enqueue("succeed", actor="ada", unknown_task_ok=True)
     fleet.create_file("gate")
@@ -100,7 +100,7 @@ async def test_a_second_signal_ends_at_once_and_loses_nothing(client: Client, st
     await until(lambda: "draining" in fleet.logs())
 
     def is_over() -> bool:
-        # A second signal that comes at once is taken for an echo of the first, so it is sent until it counts.
+        # A second signal right after the first counts as an echo, so it is sent until it has an effect.
         process.drain()
         return not process.alive
 
@@ -130,7 +130,7 @@ async def test_killed_before_the_commit_on_sqlite(client: Client, store: Store, 
     since = await ticking(client)
     process = fleet.start(die_before_commit_of=words, plan="INSERT" in words)
     if "INSERT" not in words:
-        # One that plans keeps what it plans; only what another one has planned is claimed.
+        # A planning worker keeps its own runs; only runs planned by another are claimed.
         fleet.start(execute=False)
     assert await process.wait() == -signal.SIGKILL
     assert not fleet.entries("done")
@@ -162,7 +162,7 @@ async def test_killed_while_the_commit_is_under_way(
         await admin.execute(BLOCK_COMMIT.encode())
         await admin.execute(f"DROP TRIGGER block_{'plan' if at == 'claim' else 'claim'} ON tickbird.runs".encode())
         await admin.execute("SELECT pg_advisory_lock(7)")
-        # One that plans keeps what it plans; only what another one has planned is claimed.
+        # A planning worker keeps its own runs; only runs planned by another are claimed.
         process = fleet.start(plan=at == "plan")
         if at == "claim":
             fleet.start(execute=False)

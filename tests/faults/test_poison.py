@@ -1,4 +1,4 @@
-"""Rows that plain SQL brought in and nobody can plan: they are set aside alone, and go on once repaired."""
+"""Rows from plain SQL that cannot be planned: only they are parked, and they continue after a repair."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_poisoned_rows_park_alone(client: Client, store: Store, fleet: Fle
         await plain.insert("default", name, definition)
     await plain.insert("default", "fine", GOOD)
 
-    # The largest last, since each look at it takes a while.
+    # The largest one last, because each read of it takes a while.
     left = sorted(poison, key=lambda name: len(str(poison[name])), reverse=True)
 
     async def parked() -> bool:

@@ -31,7 +31,7 @@ async def test_a_trigger_that_refuses_one_schedule_for_some_time(
     await _plain(url).refuse_rows("runs", (await client.schedules.get("refused")).id, MESSAGE)
     await until(lambda: _is_shown(client, "refused", MESSAGE))
     await until(lambda: f"schedule refused cannot be planned: {MESSAGE}" in fleet.logs())
-    # Meanwhile the other one runs on.
+    # Meanwhile the other schedule continues.
     ran = len([entry for entry in fleet.entries("done") if entry.schedule == "clock"])
     await until(lambda: len([entry for entry in fleet.entries("done") if entry.schedule == "clock"]) >= ran + 4)
     assert (await client.schedules.get("refused")).state == "active"

@@ -86,14 +86,14 @@ async def test_a_jump_and_back(
     await until(held)
     assert fleet.logs().count("planning and rescue are stopped until it is corrected") == 2
     planned = len(await all_runs(store, "clock"))
-    # What a person asks for is done, and what is under way is neither rescued nor lost.
+    # Requests of operators are executed, and running runs are neither rescued nor lost.
     assert (await final(client, await client.runs.enqueue("succeed", actor="ada"))).status == "succeeded"
     assert len(await all_runs(store, "clock")) == planned
-    # One that begins now cannot know by itself what has happened.
+    # A worker that starts now cannot detect the earlier jump.
     late = fleet.start(lease=6.0, heartbeat=2.0)
     await fleet.wait_for_workers(3)
     await until(lambda: "detected a jump of the store's clock" in (fleet.folder / f"{late.pid}.log").read_text())
-    # An edit first decides what is due, and that could not be taken back.
+    # An edit first decides due ticks, which could not be undone.
     with pytest.raises(ConflictError, match="Correct that clock, or wait five minutes"):
         await client.schedules.pause("clock", actor="ada")
     clock.set(0)
@@ -125,7 +125,7 @@ async def test_nothing_starts_early_and_no_deadline_passes(
     for _ in range(2):
         fleet.start(lease=6.0, heartbeat=2.0, slots=4)
     await fleet.wait_for_workers(2)
-    # The slots are full, so that what comes next waits for one.
+    # The slots are occupied, so that the next runs wait for one.
     blockers = [await client.runs.enqueue("wait_for_file", {"file": "gate"}, actor="ada") for _ in range(8)]
     await until(lambda: all(fleet.entries("began", run_id) for run_id in blockers))
     backed_off = await _retry_later(store, client)
@@ -139,7 +139,7 @@ async def test_nothing_starts_early_and_no_deadline_passes(
 
     await until(held)
     fleet.create_file("gate")
-    # What was due before the jump, and what is asked for now, is done; that shows that workers claim.
+    # Runs that were due before the jump and new requests are executed, which shows that workers claim.
     for run_id in (*urgent, await client.runs.enqueue("succeed", actor="ada")):
         run = await final(client, run_id)
         assert (run.status, run.attempt) == ("succeeded", 1)

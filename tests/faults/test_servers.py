@@ -1,4 +1,4 @@
-"""PostgreSQL itself is in trouble: it restarts, has no connection to give, no disk to write to, or is out of reach."""
+"""Faults of PostgreSQL: restarts, no free connection, a full disk, or no network."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RESTARTS = 3 * int(os.environ.get("TICKBIRD_FUZZ", "1"))
 
 
 def new_server(**options: object) -> PostgresServer:
-    """A server that keeps what it has acknowledged."""
+    """A server that keeps acknowledged commits."""
     try:
         return PostgresServer(fsync=True, **options)  # type: ignore[arg-type]
     except ServerMissing as missing:
@@ -46,7 +46,7 @@ async def opened(url: str, folder: Path) -> AsyncIterator[tuple[Store, Client, F
 
 
 async def _collect(found: list[T], make: Callable[[], Awaitable[T]]) -> None:
-    """One after the other, until it raises."""
+    """Open connections one by one, until it raises."""
     while True:
         found.append(await make())
 
@@ -56,7 +56,7 @@ async def test_it_restarts_without_a_checkpoint(tmp_path: Path) -> None:
         async with opened(server.create_database(), tmp_path) as (store, client, fleet):
             since = await ticking(client)
             for _ in range(2):
-                # Only a wake-up starts a run before the next look, which is far away.
+                # Only a wake-up starts a run before the next poll, which is far away.
                 fleet.start(safety_poll=300.0)
             await fleet.wait_for_workers(2)
             for _ in range(RESTARTS):
@@ -81,7 +81,7 @@ async def test_the_server_has_no_free_connection(tmp_path: Path) -> None:
             log = fleet.folder / f"{worker.pid}.log"
             async with await psycopg.AsyncConnection.connect(url, autocommit=True) as admin:
                 try:
-                    # Its own are ended, and others are quicker: it backs off until there is one for it.
+                    # Its connections are ended, and others are faster: it retries until one is free.
                     while "cannot be reached" not in (log.read_text() if log.exists() else ""):
                         assert "Traceback" not in fleet.logs()
                         await admin.execute(END_WORKERS)
@@ -120,9 +120,9 @@ async def test_its_disk_is_full(tmp_path: Path, disk: SmallDisk) -> None:
             with pytest.raises(StoreError, match=r"No space left on device|cannot be reached"):
                 await _collect(asked, lambda: client.runs.enqueue("succeed", actor=os.urandom(90).hex()))
             disk.clear()
-            # Without room for its log, PostgreSQL itself gives up, and somebody has to start it.
+            # Without space for its log, PostgreSQL stops, and must be started again.
             server.start()
-            # Not only what was asked for, of which there may be thousands.
+            # Wait for scheduled runs too, not only for the thousands of requested ones.
             await fleet.wait_for_ticks(2)
             runs = await settled(client, store, fleet, {"clock": since})
             assert len(asked) <= sum(run.schedule is None for run in runs) <= len(asked) + 1
@@ -147,7 +147,7 @@ async def test_the_disk_of_a_file_is_full(tmp_path: Path) -> None:
 
 
 async def test_a_cable_is_pulled(postgres_url: str, tmp_path: Path) -> None:
-    """Packets vanish, and no socket knows: the worker stops its own work in time, and comes back when they arrive."""
+    """Packets are dropped without an error: the worker stops its work in time, and reconnects later."""
     with lacking(Cable) as cable, Proxy(postgres_url, host=cable.host) as wire:
         async with opened(postgres_url, tmp_path) as (store, client, fleet):
             since = await ticking(client)

@@ -1,4 +1,4 @@
-"""What can happen between a worker and PostgreSQL: answers that get lost, ends that come late, servers that freeze."""
+"""Faults between a worker and PostgreSQL: lost responses, late ends, frozen servers."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ LEASE = 6.0
 FINISH = "SET status = 'succeeded'"
 # Due cursors are locked by then.
 WRITE_ON_TIME = "start_by, next_run_at, template, leased)"
-# A server gives up a transaction that nobody goes on with, and a worker a server that does not answer, in two seconds.
+# The timeouts of idle transactions and of frozen servers are two seconds.
 IMPATIENT = "&options=-c%20idle_in_transaction_session_timeout%3D2000%20-c%20statement_timeout%3D1500"
 
 
 @pytest.fixture
 def wire(url: str) -> Iterator[Proxy]:
-    """A wire of its own for one worker."""
+    """A separate proxy for a worker."""
     with Proxy(f"{url}?application_name=behind-wire") as wire:
         yield wire
 
@@ -106,7 +106,7 @@ async def test_an_end_that_arrives_while_another_attempt_is_under_way(
 async def test_a_planner_that_is_frozen_between_lock_and_commit(
     client: Client, store: Store, fleet: Fleet, wire: Proxy
 ) -> None:
-    """Its server gives its rows back, and others plan them; when it wakes, nothing of what it had decided counts."""
+    """Its server releases the rows, and others plan them; when it wakes, none of its decisions count."""
     since = await ticking(client)
     wire.trick(WRITE_ON_TIME, "hold")
     frozen = fleet.start(url=wire.url + IMPATIENT)
@@ -121,7 +121,7 @@ async def test_a_planner_that_is_frozen_between_lock_and_commit(
 
 
 async def test_a_server_that_freezes(client: Client, store: Store, fleet: Fleet, wire: Proxy, url: str) -> None:
-    """Nobody is told, and the connections stay: the worker gives them up and makes others."""
+    """The connections stay open without an error: the worker aborts them and opens others."""
     since = await ticking(client)
     fleet.start(url=wire.url + IMPATIENT)
     await fleet.wait_for_runs(1)
@@ -141,7 +141,7 @@ async def test_a_server_that_freezes(client: Client, store: Store, fleet: Fleet,
 async def test_a_worker_that_is_cut_off_stops_before_another_begins(
     client: Client, store: Store, fleet: Fleet, wire: Proxy
 ) -> None:
-    """Nothing comes through and nobody is told; it stops its own work in time, and comes back alone."""
+    """Packets are dropped without an error: it stops its work in time, and reconnects by itself."""
     # A worker stops its runs lease/5 before the lease ends: longer than a busy machine stops a process.
     alone = fleet.start(url=wire.url, lease=10.0)
     run_id = await client.runs.enqueue("wait_for_file", {"file": "gate"}, actor="ada", unknown_task_ok=True)
@@ -168,7 +168,7 @@ async def test_a_slow_server(client: Client, store: Store, fleet: Fleet, wire: P
     await fleet.wait_for_runs(2)
     wire.heal()
     runs = await settled(client, store, fleet, {"clock": since})
-    # A run that its worker put back has another attempt, but no crash.
+    # A run that its worker requeued has another attempt, but no crash.
     assert not any(run.crashes for run in runs), "a lease was lost"
 
 
@@ -177,7 +177,7 @@ def _played(wire: Proxy, tricks: int) -> bool:
 
 
 async def _backends(url: str) -> list[int]:
-    """The server's processes that serve the worker behind the wire."""
+    """The server's processes for the worker at the proxy."""
     ask = "SELECT pid FROM pg_stat_activity WHERE application_name = 'behind-wire'"
     async with await psycopg.AsyncConnection.connect(url) as connection:
         return [pid for (pid,) in await (await connection.execute(ask)).fetchall()]

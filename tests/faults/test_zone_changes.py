@@ -50,7 +50,7 @@ async def test_a_country_abolishes_summer_time(client: Client, store: Store, fle
     await until(moved)
     [row] = [row for row in await client.audit.list() if row.action == "zones"]
     assert (row.schedule, row.actor) == ("july", "zone data 9999a")
-    # It logs what it has done once that is done.
+    # It logs after it has finished.
     await until(lambda: "next_run_at of july moved from 2099-07-01 07:00:00+00:00 to 2099-07-01 08:00" in fleet.logs())
 
     async def held() -> str:
@@ -60,7 +60,7 @@ async def test_a_country_abolishes_summer_time(client: Client, store: Store, fle
     seen = await _newest(store, "zoned")
     await until(lambda: _is_past(store, "zoned", seen))
 
-    # With the old rules alone, only UTC goes on; and they do not come back by themselves.
+    # With only the old rules, only UTC is planned; the store does not return to them by itself.
     new.drain()
     assert await new.wait() == 0
     again = _start(fleet)
@@ -83,7 +83,7 @@ async def _is_past(store: Store, schedule: str, run_id: int) -> bool:
 async def test_a_worker_with_older_rules_starts_later(
     client: Client, store: Store, fleet: Fleet, tmp_path: Path
 ) -> None:
-    """It executes what others plan."""
+    """It executes runs that others plan."""
     await _create(client, "zoned", every(seconds=1, tz=ZONE))
     _start(fleet, write_zone(tmp_path / "old", ZONE, "CET-1", "1999a"))
     await fleet.wait_for_workers(1)

@@ -112,13 +112,13 @@ KINDS = [("postgres", name) for name in POSTGRES] + [("sqlite", name) for name i
 
 
 async def done(answer: Any) -> Any:
-    """The answer, awaited where the connection is an async one."""
+    """The result, awaited if the connection is async."""
     return await answer if inspect.isawaitable(answer) else answer
 
 
 @pytest.fixture
 def url(store_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
-    """A store that was just migrated; where nobody looks at it from outside, a database without one."""
+    """A migrated store, or a database without one."""
     if store_kind == "sqlite":
         return f"sqlite:///{tmp_path}/app.db"
     address: str = request.getfixturevalue("migrated_url" if "client" in request.fixturenames else "postgres_url")
@@ -127,7 +127,7 @@ def url(store_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 async def client(url: str) -> AsyncIterator[Client]:
-    """Somebody else's view of the store."""
+    """A second connection to the store."""
     store = open_store(url)
     await store.migrate()
     await store.open()
@@ -152,7 +152,7 @@ async def bird(url: str, client: Client) -> Tickbird:
 
 @pytest.fixture
 def opened(store_kind: str, way: str, url: str) -> Callable[[], Any]:
-    """Opens a connection of one kind to the store's database."""
+    """Opens a connection of a given kind to the store's database."""
     kinds: dict[str, Callable[[str], Any]] = POSTGRES if store_kind == "postgres" else SQLITE
     return lambda: kinds[way](url)
 
@@ -275,7 +275,7 @@ async def test_a_closed_connection(bird: Tickbird, client: Client, opened: Any, 
         pytest.skip("a session that was closed begins again")
     async with opened() as connection:
         await done(connection.close())
-        with pytest.raises(InvalidError, match="this connection is closed. Pass an open one"):
+        with pytest.raises(InvalidError, match=r"this connection is closed. Pass an open one"):
             await done(bird.enqueue_in(connection, "send_mail", {"to": "ada"}))
 
 
@@ -345,14 +345,14 @@ async def test_a_transaction_that_has_failed(bird: Tickbird, url: str) -> None:
     with psycopg.connect(url) as connection:
         with pytest.raises(psycopg.Error):
             connection.execute("SELECT 1/0")
-        with pytest.raises(ConflictError, match="has failed. Roll it back"):
+        with pytest.raises(ConflictError, match=r"has failed. Roll it back"):
             bird.enqueue_in(connection, "send_mail", {"to": "ada"})
         connection.rollback()
 
 
 @pytest.mark.parametrize("store_kind", ["postgres"])
 async def test_errors_of_the_transaction_are_the_drivers_own(bird: Tickbird, client: Client, url: str) -> None:
-    """Who retries serialization failures must see them."""
+    """A caller that retries serialization failures must see them."""
     with psycopg.connect(url) as first, psycopg.connect(url) as second:
         for each in (first, second):
             each.isolation_level = psycopg.IsolationLevel.SERIALIZABLE
@@ -374,7 +374,7 @@ async def test_another_sqlite_file(bird: Tickbird, tmp_path: Path) -> None:
 @pytest.mark.parametrize("store_kind", ["sqlite"])
 async def test_an_unsupported_connection_is_refused(bird: Tickbird) -> None:
     for thing in (None, "postgresql://x", object(), sqlalchemy.create_engine("sqlite://")):
-        with pytest.raises(InvalidError, match="cannot enqueue on a connection of type .*. Pass a psycopg"):
+        with pytest.raises(InvalidError, match=r"cannot enqueue on a connection of type .*. Pass a psycopg"):
             bird.enqueue_in(thing, "send_mail", {"to": "ada"})
     bird.url = "postgresql://nowhere/db"
     with (

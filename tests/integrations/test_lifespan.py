@@ -31,7 +31,7 @@ async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def bird(url: str) -> Tickbird:
-    """An app with a quick task and one that waits to be let go."""
+    """An app with a fast task and one that waits for a release."""
     bird = Tickbird(url, app="shop")
 
     @bird.task
@@ -59,7 +59,7 @@ async def own(app: Any) -> AsyncIterator[dict[str, str]]:
 
 @asynccontextmanager
 async def served(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
-    """The app behind a real server."""
+    """The app on a real server."""
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="critical", lifespan="on"))
     serving = asyncio.create_task(server.serve())
     while not server.started:
@@ -73,7 +73,7 @@ async def served(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def routes(app: FastAPI, bird: Tickbird) -> FastAPI:
-    """One route that sends a run and one that waits for its end."""
+    """A route that enqueues a run and one that waits for its end."""
 
     async def send(number: int) -> dict[str, int]:
         return {"run": await bird.tasks["double"].enqueue(number=number)}
@@ -133,5 +133,5 @@ async def test_a_store_without_a_schema_keeps_the_app_from_starting(postgres_url
 
 
 def test_worker_options_without_worker_are_refused() -> None:
-    with pytest.raises(TypeError, match="slots: only for a worker. Pass worker=True too"):
+    with pytest.raises(TypeError, match=r"slots: only for a worker. Pass worker=True too"):
         Tickbird().lifespan(slots=3)

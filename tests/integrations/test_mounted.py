@@ -89,7 +89,7 @@ async def test_the_api_under_a_path_needs_a_token(bird: Tickbird, framework: str
     assert "/api/v1/schedules" in document["paths"]
     missing = await ask(app, f"{root}/api/v1/nothing", token)
     assert (missing.status_code, missing.json()["code"]) == (404, "no-such-path")
-    # What closed the store, such as the app's own lifespan, does not end it.
+    # It survives a close of the store, for example by the app's own lifespan.
     await bird.aclose()
     assert (await ask(app, f"{root}/api/v1/schedules", token)).status_code == 200
 

@@ -1,4 +1,4 @@
-"""The store and the journals of a small fleet after its work, to be spoiled in one place at a time."""
+"""The store and the journals of a small fleet after its work, to be damaged in one position at a time."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def _work(folder: Path) -> Past:
     since = (await store.now()).timestamp()
     options: dict[str, Any] = {"actor": "ada", "unknown_task_ok": True}
     for name in ("clock", "stopped"):
-        # However slowly the worker starts, no tick is late.
+        # No tick is late, however slowly the worker starts.
         policies: dict[str, Any] = {"overlap": "allow", "grace": "1h"}
         await client.schedules.create(name, every(seconds=1), "succeed", payload={"edition": 7}, **policies, **options)
     slow = await client.schedules.create("slow", every(seconds=1), "sleep", payload={"seconds": 1.2}, **options)
@@ -117,7 +117,7 @@ async def _work(folder: Path) -> Past:
 
 @pytest.fixture(scope="module")
 def past(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Past]:
-    """One past for all tests of a file; import it there."""
+    """One fixture for all tests of a file; import it there."""
     folder = tmp_path_factory.mktemp("past")
     loop = asyncio.new_event_loop()
     yield loop.run_until_complete(_work(folder))

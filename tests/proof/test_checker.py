@@ -1,4 +1,4 @@
-"""The checker finds every broken promise: a store or a journal of a small fleet is spoiled in one place at a time."""
+"""The checker detects every broken promise: the records of a small fleet are damaged in one position at a time."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def _frozen_from_3_to_9(*entries: Entry) -> list[Entry]:
 @pytest.mark.parametrize(
     "checked, ended, excused, late",
     [
-        # The freeze came between the lease check and the function: nothing can prevent that.
+        # The freeze was between the lease check and the function: it is unavoidable.
         (2.9, 9.2, True, True),
         # It checked its lease after the freeze: it should not have begun.
         (9.001, 9.2, False, False),

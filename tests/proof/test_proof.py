@@ -1,4 +1,4 @@
-"""`doctor --prove`: it proves, it finds mistakes, and it leaves nothing behind, however it ends."""
+"""`doctor --prove`: it proves, it detects faulty code, and it removes everything, however it ends."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(autouse=True)
 def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
-    """Where proofs of this test keep their journals; `tmp_path` is made before, and stays elsewhere."""
+    """The folder for journals of proofs; outside of `tmp_path`."""
     # That of this process, which starts workers for other tests too, stays elsewhere.
     get_temp_dir()
-    # Not within the test's own folder: sockets are made here, and their paths must be short.
+    # Not within the test's own folder: it has sockets, whose paths must be short.
     with tempfile.TemporaryDirectory(prefix="tickbird-") as folder:
         monkeypatch.setattr(tempfile, "tempdir", folder)
         monkeypatch.setenv("TMPDIR", folder)
@@ -54,7 +54,7 @@ def make_store(kind: str, request: pytest.FixtureRequest, folder: Path) -> str:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """One on each."""
+    """A proof on each store."""
     return make_store(request.param, request, tmp_path)
 
 
@@ -72,7 +72,7 @@ def left(url: str) -> list[str]:
 
 
 def until(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
-    """What the condition gives once it is true."""
+    """Wait until the condition is true, and return its value."""
     ends = time.monotonic() + seconds
     while not (value := condition()):
         assert time.monotonic() < ends, f"not so after {seconds:.0f} s"
@@ -101,7 +101,7 @@ class Wrong(Proof):
     """A proof of workers with bugs."""
 
     def start_worker(self, fleet: Fleet, slot: int) -> Member:
-        """Start one of them."""
+        """Start a proof."""
         return fleet.fork(wrong_worker.run_worker, Setup(url=self.url, folder=str(fleet.folder), lease=1.5))
 
 
@@ -144,7 +144,7 @@ def _is_there(pid: int) -> bool:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return False
-    # One that has ended and that nobody has asked about yet.
+    # A process that has ended and was not reaped yet.
     return state != "Z"
 
 
@@ -156,9 +156,9 @@ def test_an_interrupted_proof_leaves_nothing(
     url = make_store(kind, request, tmp_path)
     process = _start(url, "--minutes", "5")
     [scratch] = until(lambda: left(url))
-    # Killed ones count as live for a while, and others take their place.
+    # Killed workers count as live for a while, and others replace them.
     pids = until(lambda: len(found := [*filter(_is_there, asyncio.run(_pids(scratch)))]) >= 2 and found)
-    # One that stands still can do nothing by itself.
+    # A frozen process can do nothing.
     os.kill(pids[0], signal.SIGSTOP)
     process.send_signal(how)
     process.communicate(timeout=60)
@@ -215,7 +215,7 @@ def test_users_of_a_temporary_store_can_be_disturbed(url: str) -> None:
         await mine.open()
         try:
             done = await scratches.disturb(address)
-            # They come back by themselves.
+            # They reconnect by themselves.
             assert await store.schedules.list("default") == []
             assert len(await mine.schedules.list("default")) == 1
         finally:
@@ -230,7 +230,7 @@ def test_users_of_a_temporary_store_can_be_disturbed(url: str) -> None:
 def test_only_scratch_stores_are_ever_dropped(url: str) -> None:
     scratches = find_temp_stores(url)
     for other in (url, url.replace("birds.db", "tickbird_proof_x.db"), f"{url}?schema=tickbird_proof_12"):
-        with pytest.raises(StoreError, match="is not a temporary store. It was not dropped"):
+        with pytest.raises(StoreError, match=r"is not a temporary store. It was not dropped"):
             asyncio.run(scratches.drop(other))
         with pytest.raises(StoreError, match="is not a temporary store"):
             asyncio.run(scratches.make(other))

@@ -1,4 +1,4 @@
-"""The checker's own reading of definitions agrees with the product's triggers, and refuses what it cannot judge."""
+"""The checker's reading of definitions agrees with the product's triggers, and refuses unsupported ones."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def start_twice() -> None:
 
 
 def drop_ticks() -> None:
-    """Take every fifth second off all grids."""
+    """Remove every fifth second from all grids."""
     following = TickGrid.next
 
     def leap(self: TickGrid, after: int) -> int | None:

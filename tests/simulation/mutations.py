@@ -1,4 +1,4 @@
-"""Deliberate mistakes in the product, each put in for one test, that the simulation must find."""
+"""Deliberate bugs in the product, one per test, that the simulation must detect."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def last_tick_of_a_window_is_lost(patch: Patch) -> None:
 
 
 def coalesced_into_the_wrong_label(patch: Patch) -> None:
-    """`one` takes the newest late tick, and `latest` the oldest."""
+    """`one` uses the newest late tick, and `latest` the oldest."""
     run_only = due_decisions.DuePass._run_only
 
     def wrong(self: Any, label: int, segment: TickRange) -> None:
@@ -68,7 +68,7 @@ def coalesced_into_the_wrong_label(patch: Patch) -> None:
 
 
 def overlap_counts_manual_runs(patch: Patch) -> None:
-    """A run that a person triggered makes a tick skip."""
+    """A manual run causes a skip."""
     patch.setattr(due_decisions, "TICK_ORIGINS", TICK_ORIGINS | {"manual", "retry"})
 
 
@@ -97,24 +97,24 @@ def cursor_moves_without_runs(patch: Patch) -> None:
 
 
 def release_is_forgotten(patch: Patch) -> None:
-    """Whoever waits goes on waiting when a run ends."""
+    """Waiting runs are not released when a run ends."""
     for module in (leases, runs):
         patch.setattr(module, "release", lambda *_, **_named: [])
 
 
 def a_key_has_a_place_too_many(patch: Patch) -> None:
-    """One run more than allowed goes on."""
+    """One run more than allowed is active."""
     _change_sql(patch, "busy_key", ":default)", ":default) + 1")
 
 
 def places_of_a_key_are_forgotten(patch: Patch) -> None:
-    """Who waits for a key goes on waiting when a run of another schedule ends."""
+    """Runs that wait for a key are not released when a run of another schedule ends."""
     for module in (leases, runs):
         patch.setattr(module, "release", lambda db, known, ids, now, **_: release(db, known, ids, now))
 
 
 def the_newest_gets_the_place(patch: Patch) -> None:
-    """Whoever came last to a key goes first."""
+    """The newest run that waits for a key is released first."""
 
     def reverse(found: Any, *counts: Any) -> list[int]:
         return [-chosen for chosen in pick_releasable([replace(one, id=-one.id) for one in found], *counts)]
@@ -123,7 +123,7 @@ def the_newest_gets_the_place(patch: Patch) -> None:
 
 
 def a_backfill_goes_past_what_is_decided(patch: Patch) -> None:
-    """The ticks of a range that are still to come are run, too."""
+    """Future ticks of a range are run, too."""
 
     def further(schedule: Any, name: str, new: Any, pruned_until: int | None) -> Any:
         wanted = BackfillSelection(schedule, name, new, pruned_until)
@@ -139,17 +139,17 @@ def a_backfill_runs_pruned_ticks_again(patch: Patch) -> None:
 
 
 def a_backfill_takes_all_places(patch: Patch) -> None:
-    """As many of its runs go on as there is room for."""
+    """A backfill uses all free slots."""
     _change_sql(patch, "waiters_of_backfills", "b.concurrency,", "99 AS concurrency,")
 
 
 def rates_are_forgotten(patch: Patch) -> None:
-    """A queue's runs begin as they come."""
+    """Runs of a queue start without a rate limit."""
     patch.setattr(RateLimit, "left", lambda self, starts, now: self.count)
 
 
 def a_planner_hands_off_runs_that_have_a_rate(patch: Patch) -> None:
-    """What begins where it was planned is not counted."""
+    """Starts of handed-off runs are not counted."""
     patch.setattr(write, "_limited", lambda *_: ())
 
 
@@ -160,39 +160,39 @@ def a_rate_is_slower_than_it_says(patch: Patch) -> None:
 
 
 def a_long_outage_is_like_a_short_one(patch: Patch) -> None:
-    """What should be held runs at once."""
+    """Runs that should be held start at once."""
     patch.setattr(due_decisions.DuePass, "_must_hold", lambda self: False)
 
 
 def held_runs_are_let_go_by_themselves(patch: Patch) -> None:
-    """The next run that ends makes room for one that is held."""
+    """The end of a run releases a held one."""
     _change_sql(patch, "with_waiters", "lane < 2", "lane < 3")
     _change_sql(patch, "waiters_of_schedule", "lane = 0", "lane IN (0, 2)")
 
 
 def all_held_runs_are_let_go_at_once(patch: Patch) -> None:
-    """Nobody keeps them apart."""
+    """Released runs start without their interval."""
     patch.setattr(Release, "interval", 0.0)
 
 
 def an_old_success_will_do(patch: Patch) -> None:
-    """A tick runs however long ago what it depends on succeeded."""
+    """A tick runs even if its dependency succeeded too long ago."""
     patch.setattr(DependencyCheck, "unmet", lambda self, due_at: "")
     patch.setattr(DependencyCheck, "awaits", lambda self, due_at: ())
 
 
 def a_success_is_not_noted(patch: Patch) -> None:
-    """Who depends on another schedule does not hear of it."""
+    """A success does not release dependents."""
     patch.setattr(leases, "note_successes", lambda *_: set())
 
 
 def the_wait_for_a_success_ends_too_soon(patch: Patch) -> None:
-    """Who waits for another schedule is cancelled before it is too late."""
+    """A run that waits for another schedule is cancelled too early."""
     _change_sql(patch, "cancel_unmet", "deadline_at < :now ORDER", "deadline_at < :now + 10000000000 ORDER")
 
 
 def renew_asks_for_no_owner(patch: Patch) -> None:
-    """A lease is extended for whoever names the run."""
+    """A lease is extended for any worker that names the run."""
     renew, running = SqliteLeases.renew, "SELECT id, attempt, worker FROM runs WHERE status = 'running'"
 
     async def anyone(self: SqliteLeases, worker: Worker, held: Sequence[LeaseRef], lease: float, **options: Any) -> Any:
@@ -208,12 +208,12 @@ def renew_asks_for_no_owner(patch: Patch) -> None:
 
 
 def rescue_takes_good_leases(patch: Patch) -> None:
-    """A run is taken from its worker while its lease has a moment to go."""
+    """A run is rescued just before its lease expires."""
     _change_sql(patch, "expired_runs", "lease_until < :now", "lease_until < :now + 9000000")
 
 
 def worker_goes_on_past_its_lease(patch: Patch) -> None:
-    """A worker that cannot keep its lease goes on with the work."""
+    """A worker that cannot renew its lease continues the work."""
     stop = Dispatcher.stop
 
     def ignore(self: Dispatcher, attempt: Any, reason: Any) -> None:
@@ -224,17 +224,17 @@ def worker_goes_on_past_its_lease(patch: Patch) -> None:
 
 
 def old_workers_revert_a_deploy(patch: Patch) -> None:
-    """Whoever looks last writes what its own code says."""
+    """The last deploy always writes its own definition."""
     patch.setattr(code_sync, "_wins", lambda declared, stored, seen, live: declared != stored)
 
 
 def resume_catches_up(patch: Patch) -> None:
-    """Ticks that passed while a schedule was paused run when it goes on."""
+    """Ticks during a pause run at resume."""
     patch.setattr(pause, "skip_all", lambda schedule, *_, **__: next_pass.settle(schedule, schedule.cursor))
 
 
 def jumps_are_believed(patch: Patch) -> None:
-    """A worker goes by whatever the store's clock shows."""
+    """A worker trusts any time of the store's clock."""
     patch.setattr(ClockGuard, "expected", lambda self: None)
 
 
@@ -244,13 +244,13 @@ def jumps_are_believed_too_late(patch: Patch) -> None:
 
 
 def the_store_ignores_what_is_expected(patch: Patch) -> None:
-    """Planning and rescue go on at any instant."""
+    """Planning and rescue continue at any time of the clock."""
     for module in (leases, planner):
         patch.setattr(module, "has_jumped", lambda at, expected: False)
 
 
 def overrides_are_forgotten_together(patch: Patch) -> None:
-    """When one overridden tick is decided, what was decided for later ones is gone as well."""
+    """Deciding an overridden tick drops the overrides of later ticks."""
     drop = prune_overrides
 
     def all_of_them(before: Cursor, after: Cursor, now: int) -> Cursor:
@@ -261,14 +261,14 @@ def overrides_are_forgotten_together(patch: Patch) -> None:
 
 
 def an_edit_takes_overrides_away(patch: Patch) -> None:
-    """An edit of the grid takes away all that was decided for its ticks."""
+    """An edit of the grid drops all overrides."""
     patch.setattr(
         edits, "migrate_overrides", lambda before, after, cursor, same_grid: (replace(cursor, tick_overrides=()), ())
     )
 
 
 def ticks_that_ran_ahead_of_their_time_are_forgotten(patch: Patch) -> None:
-    """After an edit, a tick that was moved to an earlier instant and ran then is a tick to come again."""
+    """After an edit, a tick that was moved earlier and has run is a future tick again."""
     patch.setattr(edits, "restart_grid", lambda schedule, now: Cursor(now))
 
 
@@ -290,7 +290,7 @@ def a_shadow_is_caught_up(patch: Patch) -> None:
 
 
 def a_shadow_waits_for_others(patch: Patch) -> None:
-    """What a shadow depends on keeps it from being one."""
+    """A shadow waits for its dependencies."""
     look = due_decisions.DuePass.__init__
 
     def needing(self: Any, schedule: Any, facts: Any, now: float) -> None:
@@ -302,7 +302,7 @@ def a_shadow_waits_for_others(patch: Patch) -> None:
 
 
 def a_retry_runs_the_schedule_as_it_is_now(patch: Patch) -> None:
-    """A retry takes the target and policies of the newest revision."""
+    """A retry uses the target and policies of the newest revision."""
     repeat = Trigger._repeat
 
     def newest(self: Trigger, schedule: Any, facts: Facts, now: float) -> Change:
@@ -368,7 +368,7 @@ MUTATIONS = (
     + DEPLOYS
     + REFUSALS
 )
-# These show only in scenarios that have what they spoil.
+# These show only in scenarios with the affected feature.
 FEATURES = {
     **dict.fromkeys(LIMITS, "keys"),
     **dict.fromkeys(BACKFILLS, "backfills"),
@@ -378,7 +378,7 @@ FEATURES = {
     **dict.fromkeys(SHADOWS, "shadows"),
     **dict.fromkeys(REFUSALS, "refusals"),
 }
-# Where each was seen last, which is tried first; where the simulation has changed since, all seeds are tried in turn.
+# The seed that last detected each, which is tried first; if the simulation has changed since, all seeds are tried.
 SEEN: dict[Callable[[Patch], None], int] = {
     last_tick_of_a_window_is_lost: 20,
     overlap_counts_manual_runs: 13,

@@ -1,4 +1,4 @@
-"""What the checker itself expects, where that was wrong once."""
+"""Expectations of the checker that were wrong once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_decision_with_a_payload_ends_with_its_task() -> None:
 
 def test_a_tick_is_decided_after_the_previous_one() -> None:
     schedule = watched({})
-    # Moved to 310, and then the ticks before it were given a spread.
+    # Moved to 310; afterwards earlier ticks got a spread.
     assert (
         schedule.turn_of(300, 310, [TickDecision(240, "run", due_at=320), TickDecision(300, "run", due_at=310)]) == 320
     )
@@ -67,7 +67,7 @@ def ready_of(*runs: RunRow) -> list[int]:
 def test_a_waiting_run_comes_after_earlier_ones() -> None:
     assert ready_of(row(1, 2), row(2, 2)) == [1]
     assert ready_of(row(1, 2, "running"), row(2, 2, "queued"), row(3, 2)) == []
-    # Those of revision 1 wait for their key alone.
+    # Runs of revision 1 wait only for their key.
     assert ready_of(row(1, 1), row(2, 2)) == [1, 2]
     assert ready_of(row(1, 1), row(2, 1), row(3, 2)) == [1, 2]
     assert ready_of(row(1, 1), row(2, 2, "running"), row(3, 2)) == [1]

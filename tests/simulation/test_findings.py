@@ -1,4 +1,4 @@
-"""What the simulation has found, each as the smallest case."""
+"""Bugs that the simulation found, each as the smallest case."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORKER = Worker(id="w", namespace="default", app="a", host="h", pid=1, version="
 
 
 class Between:
-    """A store with something that happens before or after one of its verbs."""
+    """A store that runs a callback before or after one of its verbs."""
 
     def __init__(self, store: Any, verb: str, happens: Callable[[], Awaitable[Any]], *, before: bool = False) -> None:
         self._store, self._verb, self._happens, self._before = store, verb, happens, before
@@ -90,7 +90,7 @@ def test_a_run_claimed_too_long_ago_is_not_started() -> None:
         await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ana", now=START)
         execution = executing(Between(store, "leases.claim", lambda: asyncio.sleep(LEASE + 5)), bird, loop)
         await execution.claim()
-        # Not even handed on: the place that starts it checks its lease once more.
+        # Not even handed on: the executor checks its lease once more.
         assert not execution.held
         assert not execution.running
         await asyncio.sleep(1)
@@ -117,7 +117,7 @@ def test_work_stops_before_its_lease_ends_though_renewals_hang() -> None:
         await store.runs.enqueue("default", [NewRun(Target("work"), {})], "ana", now=START)
         execution = executing(Between(store, "leases.renew", lambda: asyncio.sleep(1_000), before=True), bird, loop)
         await execution.claim()
-        # However the renewals fall, the work is over before 30 seconds are.
+        # Whatever the timing of renewals, the work ends within 30 seconds.
         await asyncio.sleep(LEASE / 3)
         await StepLoop("renew", execution.leases.renew, LEASE / 3).run()
 

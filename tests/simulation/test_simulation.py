@@ -20,13 +20,13 @@ from tickbird.engine.engine import Engine
 # Few enough for every run of the tests; `./dev simulation --seeds 10000` plays more.
 SEEDS = 1_200
 PART = 50
-# Each mistake shows within so many seeds: most in the first ten, those about leases need several faults at once.
+# Each bug shows within this many seeds: most in the first ten; bugs of leases need several faults at once.
 MAX_COUNT = 500
 
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Workers that lose their store say so, many times."""
+    """Silence the log: workers that lose their store log it many times."""
     logging.disable(logging.CRITICAL)
     yield
     logging.disable(logging.NOTSET)
@@ -37,7 +37,7 @@ Player = Callable[[list[range]], Iterable[Played]]
 
 @pytest.fixture(scope="module")
 def player() -> Iterator[Player]:
-    """Plays on all cores; in this process where the tests themselves are on all of them."""
+    """Plays on all cores; in this process if the tests already use all of them."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         yield lambda parts: map(play, parts)
         return

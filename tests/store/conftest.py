@@ -39,7 +39,7 @@ CREATE TRIGGER refuse BEFORE INSERT ON {table} FOR EACH ROW {of} EXECUTE FUNCTIO
 
 
 class PlainRows:
-    """Rows written by plain SQL; `{0}` stands for a parameter."""
+    """Rows written by plain SQL; `{0}` is replaced by a parameter."""
 
     async def insert(self, namespace: str, name: str, definition: Mapping[str, Any] | str) -> None:
         """INSERT a schedule with nothing but its definition."""
@@ -50,7 +50,7 @@ class PlainRows:
         await self.execute(UPDATE, (_text(definition), schedule_id))
 
     async def replace(self, namespace: str, name: str, definition: Mapping[str, Any]) -> None:
-        """Put another row in the place of a schedule's."""
+        """Replace a schedule's row by another one."""
         raise NotImplementedError
 
     async def rewrite_revision(self, schedule_id: int, revision: int, definition: str) -> None:
@@ -80,7 +80,6 @@ class PlainRows:
         raise NotImplementedError
 
     async def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
-        """Execute one statement and commit it."""
         raise NotImplementedError
 
 
@@ -95,7 +94,6 @@ class PlainSqlite(PlainRows):
         self.path = path
 
     async def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
-        """Execute one statement and commit it."""
         connection = sqlite3.connect(self.path, timeout=60)
         try:
             with connection:
@@ -114,7 +112,7 @@ class PlainSqlite(PlainRows):
         await self.execute("DROP TRIGGER refuse")
 
     async def replace(self, namespace: str, name: str, definition: Mapping[str, Any]) -> None:
-        """INSERT OR REPLACE, since a DELETE is refused."""
+        """INSERT OR REPLACE, because a DELETE is refused."""
         await self.execute(INSERT.replace("INSERT", "INSERT OR REPLACE"), (namespace, name, _text(definition)))
 
 
@@ -125,7 +123,6 @@ class PlainPostgres(PlainRows):
         self.url = url
 
     async def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
-        """Execute one statement and commit it."""
         connect = psycopg.AsyncConnection.connect(self.url, options="-c search_path=tickbird")
         async with await connect as connection:
             await connection.execute(statement.format("%s").encode(), values or None)
@@ -159,7 +156,7 @@ async def _open(first: Store, second: Store) -> Pair:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every store in turn; but nothing behind the store's back can reach a database in memory."""
+    """Every store in turn; plain SQL cannot reach a database in memory."""
     if "driver" in metafunc.fixturenames:
         usual = ["sqlite", "postgres"] if "plain" in metafunc.fixturenames else ["memory", "sqlite", "postgres"]
         metafunc.parametrize("driver", getattr(metafunc.cls, "drivers", usual))
@@ -185,7 +182,7 @@ def pair(driver: str, request: pytest.FixtureRequest) -> Pair:
 
 @pytest.fixture
 async def memory_pair() -> AsyncIterator[Pair]:
-    """One store, twice."""
+    """The same store, twice."""
     store = SqliteStore(":memory:")
     yield await _open(store, store)
     await store.close()
@@ -213,7 +210,7 @@ async def core_pair(tmp_path: Path) -> AsyncIterator[Pair]:
 
 @pytest.fixture(scope="session")
 async def exercise(postgres_server: PostgresServer) -> AsyncIterator[tuple[str, Pair]]:
-    """A database that all tests use in turn, with two stores: new ones each would take most of the time."""
+    """A shared database with two stores: new ones for each test would take most of the time."""
     url = postgres_server.create_database()
     first, second = await _open(PostgresStore(url), PostgresStore(url))
     yield url, (first, second)
@@ -248,7 +245,7 @@ def other(pair: Pair) -> Store:
 
 @pytest.fixture
 def plain(driver: str, request: pytest.FixtureRequest, tmp_path: Path) -> Plain:
-    """Writes rows behind the store's back."""
+    """Writes rows by plain SQL."""
     if driver in ("sqlite", "core"):
         return PlainSqlite(str(tmp_path / "tickbird.db"))
     return PlainPostgres(request.getfixturevalue("exercise")[0])

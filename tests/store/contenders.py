@@ -82,7 +82,7 @@ async def _plan(url: str, barrier: Barrier, line: Connection) -> None:
 
 
 def set_clock(offset: float) -> None:
-    """Make this process's clock wrong, for all that is imported afterwards."""
+    """Set this process's clock, before all other imports."""
     real = time.time
     shift = datetime.timedelta(seconds=offset)
 

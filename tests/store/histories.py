@@ -97,7 +97,7 @@ how = st.sampled_from(["succeed", "succeed", "fail", "fail", "drain", "cancel"])
 
 @st.composite
 def some_specs(draw: st.DrawFn) -> Spec:
-    """Every policy, and at most two of what ends or narrows a schedule: else hardly any would live long."""
+    """Every policy, and at most two options that end or narrow a schedule; otherwise most would end early."""
     fields = [*COMMON, *draw(st.lists(st.sampled_from(RARE), max_size=2, unique=True))]
     return Spec(**{field: draw(FIELDS[field]) for field in fields})
 
@@ -106,7 +106,7 @@ specs = some_specs().filter(lambda s: not (s.start_at and s.end_at and s.start_a
 
 
 def weighed(*weighted: tuple[int, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
-    """One of these, each so many times as likely."""
+    """Draw one of these, weighted."""
     choices = [strategy for weight, strategy in weighted for _ in range(weight)]
     return st.integers(0, len(choices) - 1).flatmap(choices.__getitem__)
 
@@ -146,7 +146,7 @@ def script(*steps: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Operation,
     return st.tuples(*steps)
 
 
-# A tick runs ahead of its time, perhaps with others before it that are skipped; then its grid is another one.
+# A tick runs early, perhaps with skipped ones before it; then its grid changes.
 early = (
     weighed((1, st.builds(Skipped, name, st.sampled_from([1, 3]))), (1, overriding), (1, st.just(Nothing()))),
     st.builds(Moved, name, st.sampled_from([1, 2])),
@@ -162,7 +162,7 @@ operations = weighed(
     (1, script(st.builds(Pruned, st.sampled_from([0.0, 100.0]), st.sampled_from([0, 2])))),
     (18, script(calls)),
     (3, script(st.builds(Race, calls, calls))),
-    # What calls alone seldom come to: ticks when they are due, and all that a lost worker leads to.
+    # Cases that single calls seldom reach: ticks on time, and all consequences of a lost worker.
     (8, script(st.builds(AdvanceTo, st.sampled_from([0, 0, 10, 10.25, 90, 30])), st.just(Plan()))),
     (2, script(st.builds(Claimed, a_worker), st.builds(Advance, seconds), st.just(FinishedAll()))),
     (2, script(*lost, st.just(Claimed("ann")), st.builds(FinishedLate, small, how, st.sampled_from([0, 1])))),
@@ -174,7 +174,7 @@ operations = weighed(
     (1, script(st.just(AdvanceTo()), st.just(Plan()), st.just(Race(Claimed("ann"), Claimed("bob"))))),
     (1, script(st.just(AdvanceTo()), st.just(Race(Plan(), Plan(1))))),
 )
-# Long enough to come to something; what does not matter shrinks to nothing.
+# Long enough for interesting histories; irrelevant operations shrink away.
 histories = st.tuples(
     st.lists(specs, min_size=1, max_size=2),
     st.lists(operations, min_size=25, max_size=50).map(lambda scripts: [step for each in scripts for step in each]),

@@ -30,7 +30,7 @@ class ModelRun:
     start_by: float | None = None
     covers: tuple[int, int, int] | None = None
     override: TickOverride | None = None
-    # 0 until the store tells it.
+    # 0 until the store assigns it.
     id: int = 0
     attempt: int = 0
     failures: int = 0
@@ -72,16 +72,16 @@ class ModelSchedule(Schedule):
     """A schedule with its part of the ledger."""
 
     skips: list[Range] = field(default_factory=list)
-    # Every tick that ever had a run, also if that was pruned.
+    # Every tick that ever had a run, including pruned ones.
     ran: frozenset[int] = frozenset()
-    # The minute up to which the newest of its runs lets those of others go first.
+    # The minute until which its newest run is deferred.
     burst_until: int = 0
 
     def record(self, ranges: Iterable[Range]) -> None:
         self.skips = [*self.skips[:-1], *self.merge([*self.skips[-1:], *ranges])]
 
     def merge(self, ranges: Iterable[Range]) -> list[Range]:
-        """Ranges of the same kind as one, if no tick with another decision is between them."""
+        """Ranges of the same kind as a single one, if no tick with another decision is between them."""
         merged: list[Range] = []
         for new in ranges:
             last = merged[-1] if merged else None
@@ -97,7 +97,7 @@ class ModelSchedule(Schedule):
 
 
 class Model:
-    """A store. Its verbs are the store's; `now` is seconds since the epoch."""
+    """A model of a store with the same verbs; `now` is seconds since the epoch."""
 
     def __init__(self) -> None:
         self.schedules: dict[str, ModelSchedule] = {}
@@ -181,7 +181,7 @@ class Model:
         *,
         cancel_runs: bool = False,
     ) -> None:
-        """Plan what is due, then change the schedule; the skips of a command are of the revision before it."""
+        """Plan due ticks, then change the schedule; the skips of a command have the previous revision."""
         schedule = self.schedules.get(name)
         if schedule is None or schedule.state == "deleted":
             raise CommandRefused
@@ -206,7 +206,7 @@ class Model:
         return run
 
     def _limit_burst(self, schedule: ModelSchedule, new: list[ModelRun], now: float) -> None:
-        """Of runs that may overlap, all but one a minute let other schedules go first, except ticks on time."""
+        """Of overlapping runs, all but one per minute are deferred, except ticks on time."""
         minute = floor(now / 60)
         for run in new:
             if run.spec.overlap == "allow":
@@ -217,7 +217,7 @@ class Model:
     # Runs
 
     def release(self, names: Iterable[str], now: float) -> None:
-        """Queue the oldest waiting runs while there is room."""
+        """Queue the oldest waiting runs while slots are free."""
         for name in names:
             active = self.active_runs(name)
             busy = sum(run.status != "waiting" for run in active)
@@ -233,7 +233,7 @@ class Model:
         run.status, run.finished_at, run.reason = "cancelled", now, reason
 
     def available(self, now: float) -> list[ModelRun]:
-        """The runs that a claim gives out, in order."""
+        """The runs of a claim, in order."""
         available = [
             run
             for run in self.runs
@@ -246,7 +246,7 @@ class Model:
         run.started_at, run.lease_until = now, now + lease
 
     def finish(self, run: ModelRun, how: str, now: float, delay: float) -> None:
-        """The current attempt ended: `retry` and `drain` queue it again, unless it was asked to stop."""
+        """End the current attempt: `retry` and `drain` requeue it, unless a stop was requested."""
         run.failures += how in ("retry", "fail")
         again = how in ("retry", "drain")
         run.lease_until = None
@@ -268,7 +268,7 @@ class Model:
         self.release([run.schedule], now)
 
     def rescue(self, now: float) -> None:
-        """Expired leases, runs that did not start in time, and waiting runs with room."""
+        """Expired leases, runs that did not start in time, and waiting runs with a free slot."""
         for run in self.runs:
             if run.status == "running" and run.lease_until is not None and run.lease_until < now:
                 run.crashes += 1

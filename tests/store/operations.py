@@ -1,4 +1,4 @@
-"""The operations of a history: each is sent to a store, and mirrored in the model together with what the store said."""
+"""The operations of a history: each is sent to a store, and applied to the model with the store's response."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def instant(seconds: float) -> datetime:
 
 @dataclass
 class Call:
-    """One verb: how to send it, and what it must have done to the model, given the answer or the refusal."""
+    """One verb: how to send it, and its effect on the model, given the response or the refusal."""
 
     send: Callable[[Store], Awaitable[Any]]
     mirror: Callable[[Model, Any], None]
-    # What can be said of it while another call is under way, when that is less.
+    # The weaker checks while another call is in progress, if they differ.
     racing: Callable[[Model, Any], None] | None = None
     done: Callable[[Any], None] = lambda _: None
 
     async def ask(self, store: Store) -> Any:
-        """The store's answer; a refusal is one too."""
+        """The store's response; a refusal is one too."""
         try:
             return await self.send(store)
         except TickbirdError as refusal:
@@ -59,7 +59,7 @@ class Call:
 
 @dataclass
 class State:
-    """What operations know and leave behind beside the model: the clock, and who holds what."""
+    """State of operations outside of the model: the clock, and the leases of workers."""
 
     model: Model
     now: float = float(T0)
@@ -74,21 +74,20 @@ class State:
 
 
 def worker(name: str) -> Worker:
-    """One of the workers."""
     return Worker(id=name, namespace=NAMESPACE, app="app", host="host", pid=1, version="0")
 
 
 class Operation:
-    """A step of a history; numbers in it choose among whatever there is when its turn comes."""
+    """A step of a history; its numbers choose among the objects that exist at its turn."""
 
     def call(self, state: State) -> Call | None:
-        """What to send; None when there is nothing to do."""
+        """The call to send; None if there is nothing to do."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Nothing(Operation):
-    """What other operations shrink to."""
+    """The operation that others shrink to."""
 
     def call(self, state: State) -> None:
         """Nothing."""
@@ -107,23 +106,23 @@ class Advance(Operation):
 
 @dataclass(frozen=True)
 class AdvanceTo(Operation):
-    """Move the clock to so many seconds after the next whole minute."""
+    """Move the clock to this many seconds after the next whole minute."""
 
     past: float = 0.0
 
     def call(self, state: State) -> None:
-        """Where ticks are, and where they begin to be late."""
+        """Seconds around ticks, and around the limit of lateness."""
         state.now = state.now // 60 * 60 + 60 + self.past
 
 
 @dataclass(frozen=True)
 class Plan(Operation):
-    """Plan until nothing is due, so many schedules at a time."""
+    """Plan until nothing is due, with this limit."""
 
     limit: int = 500
 
     def call(self, state: State) -> Call:
-        """Schedules are independent, so the order in which a small limit takes them does not matter."""
+        """Schedules are independent, so the order of planning under a small limit does not matter."""
         now = state.now
 
         async def send(store: Store) -> None:
@@ -139,13 +138,13 @@ class Plan(Operation):
 
 @dataclass(frozen=True)
 class Claimed(Operation):
-    """A worker takes runs."""
+    """A worker claims runs."""
 
     worker: str
     limit: int = 100
 
     def call(self, state: State) -> Call:
-        """Exactly those that come first."""
+        """Exactly the first runs in order."""
         now = state.now
 
         def mirror(model: Model, answer: Any) -> None:
@@ -177,7 +176,7 @@ class Claimed(Operation):
 
 @dataclass(frozen=True)
 class Finished(Operation):
-    """A worker ends one of its attempts; the policy of the run decides whether a failure is tried again."""
+    """A worker ends one of its attempts; the policy of the run decides about a retry."""
 
     worker: str
     which: int = 0
@@ -185,7 +184,7 @@ class Finished(Operation):
     delay: float = 0.0
 
     def call(self, state: State) -> Call | None:
-        """Refused if the run was taken from the worker meanwhile."""
+        """Refused if the run was rescued meanwhile."""
         held = state.held[self.worker]
         if not held:
             return None
@@ -196,10 +195,10 @@ class Finished(Operation):
 
 @dataclass(frozen=True)
 class FinishedAll(Operation):
-    """All attempts under way end well, in one call."""
+    """All running attempts succeed, in one call."""
 
     def call(self, state: State) -> Call:
-        """What was taken from its worker meanwhile does not count."""
+        """Outcomes of rescued runs do not count."""
         now = state.now
         held = [one for name in WORKERS for one in state.held[name]]
         state.held = {name: [] for name in WORKERS}
@@ -217,14 +216,14 @@ class FinishedAll(Operation):
 
 @dataclass(frozen=True)
 class FinishedLate(Operation):
-    """Somebody sends the end of an attempt that is over, or forgotten, or never was."""
+    """Send the end of an attempt that is over, or never existed."""
 
     which: int = 0
     how: str = "succeed"
     ahead: int = 0
 
     def call(self, state: State) -> Call | None:
-        """Counts only if the attempt is the current one after all."""
+        """Counts only if the attempt is current."""
         if not state.stale:
             return None
         run_id, attempt = state.stale[self.which % len(state.stale)]
@@ -232,7 +231,6 @@ class FinishedLate(Operation):
 
 
 def finish(state: State, run_id: int, attempt: int, how: str, delay: float) -> Call:
-    """The end of one attempt."""
     now = state.now
     known = state.known(run_id)
     if how == "fail" and known is not None and known.failures < known.spec.retries:
@@ -261,7 +259,7 @@ class Died(Operation):
     worker: str
 
     def call(self, state: State) -> None:
-        """Without a word to anybody."""
+        """A worker ends without a message."""
         state.stale += state.held[self.worker]
         state.held[self.worker] = []
 
@@ -273,7 +271,7 @@ class Renewed(Operation):
     worker: str
 
     def call(self, state: State) -> Call:
-        """Only what is still its own counts."""
+        """Only its current leases count."""
         now = state.now
         wanted = [*state.held[self.worker], *state.stale[-2:]]
 
@@ -309,7 +307,7 @@ class Cancelled(Operation):
     which: int = 0
 
     def call(self, state: State) -> Call | None:
-        """Any that is known, final ones too."""
+        """Any run of the model, including final ones."""
         now = state.now
         if not state.model.runs:
             return None
@@ -343,7 +341,7 @@ class Pruned(Operation):
 
 @dataclass(frozen=True)
 class Race(Operation):
-    """Two calls at the same time, on two instances of the store where there are two."""
+    """Two calls at the same time, on two instances of the store if there are two."""
 
     one: Operation
     other: Operation

@@ -75,7 +75,7 @@ class Created(Change):
 
 @dataclass(frozen=True)
 class Updated(Change):
-    """One field is set; with `stale`, by somebody who has read an older revision."""
+    """Set one field; with `stale`, from an older revision."""
 
     key: str
     value: Any
@@ -107,7 +107,7 @@ class Deleted(Change):
 
 @dataclass(frozen=True)
 class Paused(Change):
-    """For good, or for so many seconds."""
+    """Until a resume, or for this many seconds."""
 
     seconds: int | None = None
     cancel_runs: bool = False
@@ -124,7 +124,7 @@ class Paused(Change):
 
 @dataclass(frozen=True)
 class Resumed(Change):
-    """Goes on behind what passed."""
+    """Continue after the passed ticks."""
 
     def command(self, state: State) -> Command:
         return Resume(actor="ada")
@@ -135,7 +135,7 @@ class Resumed(Change):
 
 @dataclass(frozen=True)
 class Moved(Change):
-    """The next tick is due so many seconds from now."""
+    """The next tick is due this many seconds from now."""
 
     seconds: int
 
@@ -161,7 +161,7 @@ class Skipped(Change):
 
 @dataclass(frozen=True)
 class Overrode(Change):
-    """Something is decided for a tick to come, counted from the next: `by` moves it by so many seconds."""
+    """Override a future tick, counted from the next; `by` moves it by this many seconds."""
 
     which: int
     skip: bool = False
@@ -189,7 +189,7 @@ class Overrode(Change):
 
 @dataclass(frozen=True)
 class Undone(Change):
-    """What was decided for a tick is undone."""
+    """Remove the override of a tick."""
 
     which: int
 

@@ -1,4 +1,4 @@
-"""The same history gives the same answers on every store."""
+"""The same history gives the same responses on every store."""
 
 from __future__ import annotations
 

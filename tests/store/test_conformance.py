@@ -1,4 +1,4 @@
-"""Every store of ours passes the whole conformance suite, and one without capabilities its core."""
+"""Every store passes the whole conformance suite, and one without capabilities its core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many hands at once on PostgreSQL: no run goes beside one that it must wait for, and none is left behind."""
+"""Many concurrent sessions on PostgreSQL: no run overtakes one that it must wait for, and none is forgotten."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 }
 KEYS = {"shared": 1, "wide": 2}
 COMMANDS = 150
-# What goes on at this moment, of each schedule and of each key.
+# The active runs of each schedule and of each key.
 GOING = """
     SELECT s.name, r.concurrency_key FROM tickbird.runs AS r JOIN tickbird.schedules AS s ON s.id = r.schedule_id
     WHERE r.status IN ('queued', 'running')
@@ -41,7 +41,7 @@ GOING = """
 
 
 class Crowd:
-    """People who command, planners and workers, each with a connection of their own."""
+    """Operators, planners and workers, each with its own connection."""
 
     def __init__(self, url: str, stores: list[PostgresStore]) -> None:
         self.url, self.stores = url, stores
@@ -64,7 +64,7 @@ class Crowd:
         await store.planning.plan_due()
 
     async def command(self, store: PostgresStore) -> None:
-        """What a person might do just now."""
+        """A random action of an operator."""
         name, dice = self.dice.choice([*SCHEDULES]), self.dice.random()
         if dice < 0.45:
             first = self.began + self.dice.randrange(1, 3_500)
@@ -101,7 +101,7 @@ class Crowd:
                 await store.leases.finish([Outcome(run.id, run.attempt, "succeeded")])
 
     async def witness(self) -> None:
-        """Remembers the most that ever went on together."""
+        """Records the maximum of concurrent runs."""
         async with await psycopg.AsyncConnection.connect(self.url, autocommit=True) as connection:
             while not self.is_planned:
                 rows = await (await connection.execute(GOING)).fetchall()
@@ -136,6 +136,6 @@ async def test_no_run_is_overtaken_and_none_is_left(crowd: Crowd) -> None:
     allowed = {name: options.get("max_concurrent", 1) for name, options in SCHEDULES.items()} | KEYS
     beyond = {each: maximum for each, maximum in crowd.maximum.items() if each != "crowds" and maximum > allowed[each]}
     assert beyond == {}
-    # Nobody rescued anybody here: whoever could go was let go by those before it.
+    # No rescue was necessary: every run was released by its predecessors.
     left = [run for status in ("waiting", "queued", "running") for run in await one.runs.list("default", status=status)]
     assert left == []

@@ -1,4 +1,4 @@
-"""What `doctor` sees of real servers and files in a bad state."""
+"""The findings of `doctor` about real servers and files in a bad state."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def of(findings: Sequence[Finding], check: str) -> list[tuple[str, str]]:
 
 
 async def findings(store: Store) -> Sequence[Finding]:
-    """What is found of it."""
+    """The findings of a check."""
     return await StoreClient(store).system.doctor()
 
 
 async def server_of(store: Store) -> PostgresSnapshot:
-    """What is seen of its server."""
+    """The snapshot of its server."""
     server = (await store.inspect("default")).server
     assert server is not None
     return server
@@ -71,7 +71,7 @@ class TestPostgres:
     async def test_wake_ups_that_do_not_arrive(
         self, postgres_server: PostgresServer, postgres_url: str, store: PostgresStore
     ) -> None:
-        """As behind a pooler: who listens does so where nobody sends."""
+        """Like a pooler: LISTEN and NOTIFY use different servers."""
         found = await findings(PostgresStore(postgres_url, listen_url=postgres_server.url))
         assert of(found, "pooler")[0][0] == "warning"
 
@@ -105,7 +105,7 @@ class TestPostgres:
         assert of(await findings(store), "schema")[0][0] == "problem"
 
     async def test_disabled_durability_is_reported(self, store: PostgresStore) -> None:
-        """As it is on the server of these tests, which may lose everything."""
+        """As on the server of these tests, which has no durability."""
         [fsync, pages] = of(await findings(store), "durability")
         assert (fsync[0], pages[0]) == ("problem", "warning")
         assert fsync[1].startswith("fsync is off")
@@ -120,7 +120,7 @@ class TestPostgres:
             [seen] = [each for each in condition.server.sessions if each.program == "forgotten"]
             assert (seen.pid, seen.state, seen.locks) == (idler.info.backend_pid, "idle in transaction", True)
             assert of(run_checks(condition), "snapshots")[0][0] == "ok"
-            # Nobody waits here until it has been long.
+            # Not a real wait: the threshold is lowered.
             later: DatabaseSession = replace(seen, idle_for=61.0)
             aged = replace(condition, server=replace(condition.server, sessions=[later]))
             [(severity, text)] = of(run_checks(aged), "snapshots")
@@ -136,7 +136,7 @@ class TestPostgres:
 
     async def test_an_asynchronous_replica(self, postgres_url: str, store: PostgresStore) -> None:
         assert of(await findings(store), "replication")[0][0] == "ok"
-        # A connection for replication is to the server what a replica is that has not asked for anything yet.
+        # To the server, a replication connection looks like a new replica.
         with psycopg.connect(postgres_url, replication="true", application_name="west", autocommit=True):
             assert (await server_of(store)).replicas == [("west", "async")]
             [(severity, text)] = of(await findings(store), "replication")
@@ -263,7 +263,7 @@ class TestSqlite:
 
 
 def test_a_synchronous_then_an_asynchronous_replica(debian_postgres: int) -> None:
-    """Slower than the server that all other tests share, so there is only this one; and an older version."""
+    """Slower than the shared server of all other tests, so there is only this test; and an older version."""
 
     async def look(url: str) -> Sequence[Finding]:
         return await findings(PostgresStore(url))
@@ -280,7 +280,7 @@ def test_a_synchronous_then_an_asynchronous_replica(debian_postgres: int) -> Non
         found = asyncio.run(look(url))
         assert of(found, "server")[0][0] == "problem"
         assert "is a standby here" in of(found, "server")[0][1]
-        # All that can be read is told all the same.
+        # All readable facts are still reported.
         assert of(found, "parked") == [("ok", "No schedule is parked.")]
         assert (of(found, "pooler"), of(found, "replication")) == ([], [])
         with pytest.raises(StoreError, match="this server is a standby"):

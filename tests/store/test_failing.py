@@ -1,4 +1,4 @@
-"""Which schedules fail: one that fails all the time hides no other, however many failures there are."""
+"""Failing schedules: one that always fails hides no other, whatever the number of failures."""
 
 from dataclasses import replace
 

@@ -32,14 +32,14 @@ from tickbird.testing.harness import _AtManualTime
 
 START = datetime(2026, 1, 2, 22, 0, tzinfo=UTC)
 WORKER = Worker(id="w", namespace="default", app="test", host="here", pid=1, version="1", slots=1)
-# Leases that nobody has to renew.
+# Leases so long that no renewal is needed.
 _LONG = 10**8
 Start = tuple[str, int, int]
 
 
 @dataclass
 class Came:
-    """What came of a stretch: who began when, and what did not run."""
+    """The results of an interval: the starts, and the ticks that did not run."""
 
     starts: list[Start] = field(default_factory=list)
     skips: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -54,7 +54,6 @@ class Recorded(ForecastStats):
         self.starts: list[tuple[int, int, int]] = []
 
     def started(self, place: int, queue: int, now: int, due: int, *, anew: bool) -> None:
-        """One by one."""
         super().started(place, queue, now, due, anew=anew)
         if not anew:
             self.starts.append((place, due, now))
@@ -66,7 +65,7 @@ class Recorded(ForecastStats):
 
 
 def foreseen(stage: Scenario, *, long_way: bool = False) -> Came:
-    """What the forecast says."""
+    """The forecast for the same input."""
     tally = Simulator(stage, Recorded, long_way=long_way).play()
     assert isinstance(tally, Recorded)
     names = [each.name for each in stage.schedules]
@@ -78,7 +77,7 @@ def foreseen(stage: Scenario, *, long_way: bool = False) -> Came:
 
 
 class Played:
-    """A real store, moved from instant to instant: runs end, those too late go, ticks are planned, runs are claimed."""
+    """A real store, moved from instant to instant: end runs, cancel late ones, plan ticks, claim runs."""
 
     def __init__(self, store: Store, stage: Scenario) -> None:
         self.store, self.stage = store, stage
@@ -94,7 +93,7 @@ class Played:
         while True:
             outage = next((o for o in self.stage.outages if o[0] <= now.timestamp() < o[1]), None)
             if outage is not None:
-                # What ends at that instant still does.
+                # Runs that end at that instant still do.
                 await self._finish(now)
                 held = [LeaseRef(run_id, attempt) for run_id, (_, attempt) in self.running.items()]
                 await self.store.leases.renew(WORKER, held, 0.001, now=now)
@@ -124,7 +123,7 @@ class Played:
         planned = await self.store.planning.plan_due(now=now)
         while planned.more:
             planned = await self.store.planning.plan_due(now=now)
-        # Who is asked to stop does at once.
+        # A run with a stop request stops at once.
         held = [LeaseRef(run_id, attempt) for run_id, (_, attempt) in self.running.items()]
         asked = (await self.store.leases.renew(WORKER, held, _LONG, now=now)).cancelled if held else frozenset()
         await self._finish(now, asked)
@@ -170,7 +169,7 @@ class Played:
 async def compare(
     definitions: dict[str, dict[str, Any]], *, rates: dict[str, RateLimit] | None = None, **stage: Any
 ) -> Came:
-    """Play the same in a store and ahead, and find no difference; what came of it."""
+    """Play the same in a store and in a forecast, and expect no difference; returns the result."""
     clock, store = ManualClock(START), open_store("sqlite://:memory:")
     await store.open()
     try:
@@ -203,7 +202,7 @@ async def compare(
 
 
 def _random(rng: random.Random, count: int, *, alone: bool) -> dict[str, dict[str, Any]]:
-    """Schedules of all kinds; `alone`: no two tick at one instant, so that it is told who is first in line."""
+    """Schedules of all kinds; `alone`: no two tick at the same instant, so that the order is defined."""
     found: dict[str, dict[str, Any]] = {}
     for number in range(count):
         minutes = rng.choice((1, 2, 5, 10, 30, 60))
@@ -247,13 +246,13 @@ async def test_as_many_slots_as_are_needed(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 async def test_too_few_slots(seed: int) -> None:
-    """The same where runs stand in line."""
+    """The same with runs that wait for slots."""
     rng = random.Random(100 + seed)
     begin = to_seconds(START) + rng.randrange(600, 9_000)
     durations = [rng.randrange(1, 200) * 10**6 + 7 * number for number in range(12)]
     made = _random(rng, 12, alone=True)
     for number, options in enumerate(made.values()):
-        # Who is first of those that come back at one instant is not told; by priority it is.
+        # The order of runs that return at the same instant is undefined; with priorities it is defined.
         options["priority"] = 50 - number
         if options["overlap"] == "allow":
             options["catch_up"] = "one"
@@ -262,7 +261,7 @@ async def test_too_few_slots(seed: int) -> None:
 
 
 async def test_keys_and_rates() -> None:
-    """Runs of one key wait for each other, and those of a queue with a rate for their turn."""
+    """Runs of a key wait for each other, and runs of a queue with a rate limit for their turn."""
     minute = every(minutes=1)
     definitions: dict[str, dict[str, Any]] = {
         "a": {"trigger": minute, "concurrency_key": "db", "priority": 3, "overlap": "queue"},

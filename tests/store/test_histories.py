@@ -1,4 +1,4 @@
-"""Random histories on real stores: after every step the store holds exactly what the oracle says it must.
+"""Random histories on real stores: after every step the store equals the model.
 
 TICKBIRD_FUZZ=20 tries twenty times as many, with a new seed each time.
 """
@@ -48,10 +48,10 @@ from tickbird.domain.schedules.schedule import Schedule
 from tickbird.store.protocol.store import Store
 from tickbird.store.sqlite import SqliteStore
 
-# Of runs that never began; other reasons are words for people, which stores may choose.
+# Of runs that never started; other reasons are texts for users, which stores may choose.
 REASONS = ("replaced", "misfire")
 FUZZ = int(os.environ.get("TICKBIRD_FUZZ", "1"))
-# Each of them may take as much time as there are more of them.
+# The time limit of each grows with their number.
 pytestmark = pytest.mark.timeout(240 * FUZZ)
 FAR = instant(T0 - 1_000 * DAY), instant(T0 + 1_000 * DAY)
 
@@ -79,7 +79,7 @@ async def look(store: Store) -> Seen:
 
 
 def same(model: Model, seen: Seen) -> None:
-    """The store holds what the model does; runs that are new to the model get their ids."""
+    """The store equals the model; new runs get their ids in the model."""
     _learn_ids(model, seen)
     assert [run.id for run in model.runs] == [run.id for run in seen.runs]
     for ours, theirs in zip(model.runs, seen.runs, strict=True):
@@ -211,12 +211,12 @@ def row_of_skip(skip: Range) -> tuple[object, ...]:
 
 @dataclass
 class History:
-    """One history on one database: operations go to its two instances in turn."""
+    """One history on a database: operations alternate between its two instances."""
 
     stores: tuple[Store, Store]
     state: State = field(default_factory=lambda: State(Model()))
     seen: Seen = field(default_factory=lambda: Seen([], {}, {}))
-    # What must never be again otherwise: the run of a tick, a final run.
+    # Facts that must never change: the run of a tick, a final run.
     run_of: dict[tuple[str, float], int] = field(default_factory=dict)
     finals: dict[int, RunRecord] = field(default_factory=dict)
     turn: int = 0
@@ -249,11 +249,11 @@ class History:
         self._check(before)
 
     async def _race(self, race: Race) -> None:
-        """Both at once: the store must hold what one after the other gives, in one of the two orders."""
+        """Both at once: the store must equal the result of one of the two orders."""
         calls = [call for operation in (race.one, race.other) if (call := operation.call(self.state)) is not None]
         answers = await asyncio.gather(*(call.ask(store) for call, store in zip(calls, self.stores, strict=False)))
         pairs = list(zip(calls, answers, strict=True))
-        # Planning and upkeep leave out what the other has locked, also if that is refused in the end: they come again.
+        # Planning and maintenance skip rows that the other has locked, even if it is refused later: they are repeated.
         again = [kind().call(self.state) for kind in (Plan, Rescued) if kind in (type(race.one), type(race.other))]
         repeats = [(call, await call.ask(self.stores[0])) for call in again]
         before, self.seen = self.seen, await look(self.stores[0])
@@ -288,7 +288,7 @@ class History:
             schedule.skips = schedule.merge(map(skip_range, self.seen.skips[each]))
 
     def _check(self, before: Seen, *, racing: bool = False) -> None:
-        """What must hold whatever the model says."""
+        """Invariants that do not depend on the model."""
         model = self.state.model
         earlier = {run.id: run for run in before.runs}
         for run in self.seen.runs:
@@ -315,7 +315,7 @@ class History:
         self._check_overlap()
 
     def _check_reached(self, before: Schedule, after: Schedule) -> None:
-        """Decided is decided: only an edit takes a cursor back, to that instant, and what lay ahead is remembered."""
+        """Only an edit moves a cursor back, to that instant; decided future ticks are remembered."""
         now, done = floor(self.state.now), {each.tick for each in after.cursor.tick_overrides if each.decided_early}
         reached, old = after.cursor.planned_until or 0, before.cursor.planned_until or 0
         assert reached >= old or (after.revision > before.revision and reached == now), "decided ticks became undecided"
@@ -333,7 +333,7 @@ class History:
             assert not schedule.ran.intersection(ticks), "a tick was skipped and ran"
 
     def _check_overlap(self) -> None:
-        """While a schedule's runs all have the same limit, no more than that many are given out."""
+        """While all runs of a schedule have the same limit, at most that many are leased."""
         for each in self.state.model.schedules:
             active = self.state.model.active_runs(each)
             limits = {(run.spec.overlap == "allow", run.spec.max_concurrent) for run in active}
@@ -342,7 +342,7 @@ class History:
                 assert allowed or sum(run.status != "waiting" for run in active) <= maximum, "more at once than allowed"
 
     async def come_to_rest(self) -> None:
-        """No more faults: with rescues and claims going on, everything becomes final."""
+        """After the faults, with rescues and claims, everything becomes final."""
         for each in WORKERS:
             await self.step(Died(each))
         rounds = 0
@@ -359,7 +359,7 @@ Opened = Callable[[], AbstractAsyncContextManager[tuple[Store, Store]]]
 
 
 def try_histories(runner: asyncio.Runner, opened: Opened, examples: int) -> None:
-    """Many of them, the same ones each time unless TICKBIRD_FUZZ asks for more."""
+    """Many histories, always the same ones unless TICKBIRD_FUZZ requests more."""
 
     async def play(history: tuple[list[Spec], list[Operation]]) -> None:
         async with opened() as stores:
@@ -392,7 +392,7 @@ def runner() -> Iterator[asyncio.Runner]:
 
 @asynccontextmanager
 async def in_memory() -> AsyncIterator[tuple[Store, Store]]:
-    """A store that is gone with its process, twice the same."""
+    """A store in memory, twice the same."""
     store = SqliteStore(":memory:")
     await store.open()
     try:

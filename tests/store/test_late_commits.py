@@ -1,4 +1,4 @@
-"""What happens on PostgreSQL while transactions end in another order than they began."""
+"""Activity on PostgreSQL while transactions commit in another order than they began."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def store(url: str) -> AsyncIterator[PostgresStore]:
 
 
 class Reader:
-    """Follows from look to look, and remembers the mark behind each event."""
+    """Reads from watermark to watermark, and records the cursor after each item."""
 
     def __init__(self, store: PostgresStore) -> None:
         self.store = store
@@ -81,15 +81,15 @@ class Reader:
                 await asyncio.sleep(0.02)
 
     def heard(self, kind: str) -> set[int]:
-        """The runs that were told of by this kind."""
+        """The runs that were reported with this kind."""
         return {run for each, run in self.told if each == kind}
 
     async def hears(self, *runs: int) -> None:
-        """Look until these were planned."""
+        """Read until these runs were reported as planned."""
         await self.until(lambda: self.heard("planned") >= set(runs))
 
     async def again(self, mark: ActivityCursor) -> list[tuple[str, int]]:
-        """What somebody is told who comes back with this mark, as a text."""
+        """The items that a reader gets with this cursor, as text."""
         assert self.horizon is not None
         found = await self.store.activity.read(("default",), parse_activity_cursor(str(mark)), self.horizon)
         return [_brief(each) for _, each in found.items]
@@ -101,7 +101,7 @@ def _brief(happening: Any) -> tuple[str, int]:
 
 
 def told_of(*runs: int) -> list[tuple[str, int]]:
-    """Runs that were enqueued by somebody, each with its audit."""
+    """Enqueued runs, each with its audit row."""
     return [(each, run) for run in runs for each in ("changed", "planned")]
 
 
@@ -125,14 +125,14 @@ async def test_a_callers_transaction_delays_no_reader_and_is_read_after_its_end(
         assert ("planned", late) not in reader.told
         away = reader.marks[-1]
         assert away.passed
-        # It ends, and its run is over before anybody looks again.
+        # It ends, and its run is final before the next read.
         await theirs.commit()
     for _ in range(4):
         await finish_one(store)
     await reader.until(lambda: len(reader.told) >= 15)
     executed = [(kind, run) for kind in ("planned", "started", "ended") for run in (late, *others)]
     assert sorted(reader.told) == sorted([*(("changed", run) for run in others), *executed])
-    # Whoever comes back with any of the marks hears of the rest, once.
+    # A reader that resumes from any cursor gets the rest, once.
     for number, mark in enumerate(reader.marks, 1):
         assert sorted(await reader.again(mark)) == sorted(reader.told[number:]), mark
     assert await reader.again(away) == reader.told[6:]
@@ -209,7 +209,7 @@ async def test_a_watermark_delayed_between_the_clock_and_the_last_id(
 
 
 async def test_many_concurrent_commits_are_read_once_each(store: PostgresStore, url: str) -> None:
-    """Transactions that begin, overlap and end in any order, beside a reader that looks all the time."""
+    """Transactions that begin, overlap and end in any order, with a continuous reader."""
     bird, reader, stopped = Tickbird(url), Reader(store), asyncio.Event()
     await reader.look()
 

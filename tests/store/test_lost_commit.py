@@ -1,4 +1,4 @@
-"""The connection breaks at COMMIT, before or after the server hears of it: what was enqueued is there once."""
+"""The connection breaks at COMMIT, before or after the server receives it: enqueued runs exist once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process keeps of definitions is limited in bytes, however large their payloads are."""
+"""The cache of definitions is limited in bytes, whatever the size of their payloads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tickbird.stores import open_store
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SCHEDULES = 28
-# Less than a megabyte of JSON, and more than five in memory: together more than may be kept.
+# Less than a megabyte of JSON, and more than five in memory: together above the limit.
 PAYLOAD = {"values": [f"{number:06}" for number in range(99_000)]}
 
 
@@ -52,7 +52,7 @@ def count_bytes() -> int:
 
 
 async def test_definitions_with_large_payloads(store: Store) -> None:
-    """Neither the cache nor what one step reads grows with their number, and all of them are planned and executed."""
+    """Neither the cache nor the read of a step grows with their number, and all of them are planned and executed."""
     definition = Definition(trigger=every(hours=1), target=Target("work"), payload=PAYLOAD, overlap="allow")
     for number in range(SCHEDULES):
         command = Create(actor="ana", namespace="default", definition=definition)
@@ -79,7 +79,7 @@ def test_the_least_recently_used_are_evicted() -> None:
     assert cache.get("b") == "b"
     cache.put("d", "d", 4)
     assert ["b" in cache, "c" in cache, "d" in cache] == [True, False, True]
-    # One that is larger than all may be is kept alone.
+    # An entry larger than the limit is cached alone.
     cache.put("e", "e", 50)
     assert (len(cache), cache.size) == (1, 50)
     cache.put("e", "e", 3)

@@ -1,6 +1,6 @@
-"""The cost of frequent verbs does not grow with rows that they are not about: of other namespaces, tasks and days.
+"""The cost of frequent verbs does not grow with unrelated rows: of other namespaces, tasks and days.
 
-It is counted in blocks that PostgreSQL touches, and in steps of SQLite's machine, so that no other load changes it.
+It is measured in blocks that PostgreSQL reads, and in steps of SQLite's virtual machine, so that load does not matter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SIZES = (1_000, 8_000)
 # A few more levels of an index, pages that are half full, hints that are set once.
 GROWTH, SLACK = 2.0, 60
 COLUMNS = "namespace, target, queue, priority, status, origin, due_at, available_at, created_at, finished_at"
-# What each size has: runs of another namespace, queued and finished; of tasks that nobody here has; and for tomorrow.
+# The rows of each size: runs of another namespace, queued and finished; of tasks without a worker; and for tomorrow.
 CROWDS = (
     ("other", "work", "default", "queued", 0),
     ("other", "work", "default", "succeeded", 0),
@@ -139,7 +139,7 @@ async def _postgres_blocks(database: Database, verb: Verb) -> Counter[str]:
 @pytest.mark.parametrize("name", VERBS)
 async def test_blocks_that_postgresql_touches(name: str, migrated_url: str) -> None:
     database = Database(migrated_url)
-    # What it touches would count as well.
+    # Its own reads would count too.
     for table in ("runs", "run_payloads", "audit_log"):
         await database.execute(f"ALTER TABLE tickbird.{table} SET (autovacuum_enabled = false)")
     counts = []
@@ -152,7 +152,7 @@ async def test_blocks_that_postgresql_touches(name: str, migrated_url: str) -> N
             await connection.execute("VACUUM ANALYZE tickbird.runs")
             await connection.execute("SELECT pg_stat_force_next_flush()")
         counts.append(await _postgres_blocks(database, VERBS[name]))
-    # On failure, also show the scan and vacuum counts, which tell a bad plan from a vacuum.
+    # On failure, also show the scan and vacuum counts, which distinguish a bad plan from a vacuum.
     scans = await database.execute(
         """SELECT seq_scan, idx_scan, vacuum_count, autovacuum_count, analyze_count, autoanalyze_count
         FROM pg_stat_user_tables WHERE schemaname = 'tickbird' AND relname = 'runs'"""
@@ -175,7 +175,7 @@ def _sqlite_rows(size: int) -> str:
 
 
 async def _sqlite_steps(store: SqliteStore, verb: Verb) -> int:
-    """How many hundred steps of SQLite's machine a verb takes."""
+    """The hundreds of steps of SQLite's virtual machine that a verb takes."""
     steps = 0
 
     def count() -> int:
@@ -194,7 +194,7 @@ async def _sqlite_steps(store: SqliteStore, verb: Verb) -> int:
     return steps
 
 
-# The doctor checks the whole file, and what is late is looked for among the first ten thousand queued runs.
+# The doctor checks the whole file, and searches late runs among the first ten thousand queued ones.
 @pytest.mark.parametrize("name", sorted(VERBS.keys() - {"examine", "late runs of many"}))
 async def test_steps_on_sqlite(name: str, tmp_path: Path) -> None:
     counts = []

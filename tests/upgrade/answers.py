@@ -1,4 +1,4 @@
-"""What the commands for reading say about a store, with the code that is on the path: `python -m … URL`."""
+"""The output of reading commands about a store, with the code on the path: `python -m … URL`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tickbird.cli import root
 
 
 def answer(url: str, *words: str) -> Any:
-    """The document of one command."""
+    """The document of a command."""
     result = CliRunner().invoke(root, [*words, "--json"], env={"TICKBIRD_URL": url, "TICKBIRD_APP": None})
-    # A verification that finds something says so by its exit code; a difference would show.
+    # A verification with findings has another exit code; a difference would show.
     return {"code": result.exit_code, "said": json.loads(result.stdout) if result.stdout else result.stderr}
 
 
 def answers(url: str) -> dict[str, Any]:
-    """All that can be asked about what is stored, by command."""
+    """All reading commands and their documents."""
     found: dict[str, Any] = {"ls": answer(url, "ls", "--limit", "1000")}
     names = [schedule["name"] for schedule in found["ls"]["said"]["schedules"]]
     found["runs"] = answer(url, "runs", "--count", "1000")

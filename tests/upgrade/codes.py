@@ -27,7 +27,7 @@ def kind_of(url: str) -> Kind:
 
 @dataclass(frozen=True)
 class Code:
-    """One version of the code: the folder that the package lies in."""
+    """One version of the code: the folder of the package."""
 
     name: str
     path: Path
@@ -46,11 +46,11 @@ class Code:
         return int(found[1])
 
     def may_run_on(self, other: Code, kind: Kind) -> bool:
-        """May this code run on the schema of another, newer one?"""
+        """True if this code may run on the schema of a newer one."""
         return self.newest(kind) >= other.min_compatible(kind)
 
     def environment(self, **more: str) -> dict[str, str]:
-        """What makes a process run this code and no other."""
+        """The environment in which a process runs only this code."""
         return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (self.path, APP, ROOT))), **more}
 
     def tickbird(self, url: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -62,13 +62,13 @@ class Code:
         )
 
     def ok(self, url: str, *words: str) -> str:
-        """What a command says that must work."""
+        """The output of a command that must succeed."""
         done = self.tickbird(url, *words)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def module(self, name: str, *words: str) -> str:
-        """What a module of the tests says when this code is on its path."""
+        """The output of a test module with this code on its path."""
         done = subprocess.run(
             [sys.executable, "-m", name, *words],
             cwd=self.path,
@@ -108,7 +108,7 @@ END $$;
 
 
 def following(folder: Path, *, raised: bool) -> Code:
-    """The code of this checkout with one more migration, which older code may live with, or may not."""
+    """The code of this checkout with one more migration, which is compatible with older code or not."""
     shutil.copytree(ROOT / "src" / "tickbird", folder / "tickbird")
     code = Code("following", folder)
     for kind in STORES:

@@ -19,7 +19,7 @@ from tests.upgrade.ledgers import notes
 
 @pytest.fixture(scope="session")
 def codes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Code]:
-    """The versions: the one before, this one, and two that could come next."""
+    """The versions: the previous one, this one, and two possible next ones."""
     make = tmp_path_factory.mktemp
     return {
         "previous": previous(make("previous")),
@@ -52,7 +52,7 @@ class Workers:
         self.processes: list[subprocess.Popen[bytes]] = []
 
     def start(self, code: Code) -> subprocess.Popen[bytes]:
-        """One more worker of a version."""
+        """Start another worker of a version."""
         environment = code.environment(
             TICKBIRD_URL=self.url, UPGRADE_FOLDER=str(self.folder), UPGRADE_CODE=code.name, PYTHONUNBUFFERED="1"
         )
@@ -63,11 +63,11 @@ class Workers:
         return process
 
     def log_of(self, number: int) -> Path:
-        """What the so many-th worker says."""
+        """The output of the worker with this index."""
         return self.folder / f"{number}.log"
 
     def said(self, process: subprocess.Popen[bytes]) -> str:
-        """What a worker said."""
+        """The output of a worker."""
         return self.log_of(self.processes.index(process)).read_text()
 
     def ran(self, code: Code) -> int:
@@ -82,7 +82,7 @@ class Workers:
             assert process.wait(60) == 0, self.said(process)
 
     def kill_all(self) -> None:
-        """End what is left."""
+        """End all remaining processes."""
         for process in self.processes:
             process.kill()
             process.wait()

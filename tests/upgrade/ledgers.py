@@ -1,4 +1,4 @@
-"""What the store says and what the workers noted, read without any version's code."""
+"""The records of the store and the journals of the workers, read without any version's code."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def ask(url: str, statements: dict[str, str]) -> list[Any]:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """What every version stores of a run."""
+    """The columns of a run that every version stores."""
 
     id: int
     schedule: str
@@ -64,7 +64,7 @@ def stored_runs(url: str) -> Sequence[StoredRun]:
 
 
 def notes(folder: Path, event: str = "ran") -> list[dict[str, Any]]:
-    """What the workers noted; a line cut off by a kill is no note."""
+    """The journals of the workers; an incomplete last line does not count."""
     lines = [line for path in folder.glob("*.ledger") for line in path.read_bytes().split(b"\n")[:-1]]
     return [note for note in map(json.loads, lines) if note["event"] == event]
 
@@ -84,7 +84,7 @@ def check(url: str, folder: Path, minimum: int) -> None:
     assert max(Counter((note["run"], note["attempt"]) for note in ran).values()) == 1, "one attempt ran twice"
     done = {(note["run"], note["attempt"]): note["pid"] for note in ran}
     for run in runs:
-        # What was planned last waits for the next worker.
+        # Runs that were planned last wait for the next worker.
         assert run.status in ("succeeded", "queued"), run
         assert run.crashes == 0, run
         if run.status == "succeeded":

@@ -1,6 +1,6 @@
-"""A store with something of everything, made by the code that is on the path: `python -m tests.upgrade.populate URL`.
+"""A store with an example of everything, created by the code on the path: `python -m tests.upgrade.populate URL`.
 
-Every instant is given, so that two calls leave the same rows.
+Every instant is fixed, so that two calls write the same rows.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ async def populate(url: str) -> None:
         await store.workers.heartbeat(a_worker("w9", tasks={"work": {"queue": "default"}}), 60, now=later(12 * DAY))
     finally:
         await store.close()
-    # So that wherever it is restored it is no copy of something else.
+    # So that a restored dump is not detected as a copy.
     _execute(url, "DELETE FROM meta WHERE key = 'identity'")
 
 
@@ -103,7 +103,7 @@ async def _kinds(store: Store) -> None:
 
 
 async def _code(store: Store) -> None:
-    """What code declares, with what a person set over it."""
+    """Declared schedules, with overrides of an operator."""
     declared = define(every(hours=3), task="coded", retries=2)
     given = {"app": "shop", "fingerprint": fingerprint(declared)}
     await create(store, "declared", every(hours=3), task="coded", retries=2, at=4 * DAY, **given)
@@ -138,7 +138,7 @@ async def _outages(store: Store) -> None:
 
 
 async def _changes(store: Store) -> None:
-    """What people do."""
+    """Actions of operators."""
     begin = 7 * DAY
     for name in ("paused", "resumed", "moved", "skipped", "deleted", "edited", "triggered"):
         await create(store, name, every(hours=1), task="changed", at=begin)
@@ -159,7 +159,7 @@ async def _changes(store: Store) -> None:
 
 
 async def _keys(store: Store) -> None:
-    """Concurrency keys with a limit, and runs that wait for a place; keys that make asking twice harmless."""
+    """Concurrency keys with a limit, and runs that wait for a slot; idempotency keys."""
     begin = 8 * DAY
     await store.limits.set(NAMESPACE, "warehouse", 2, "ada", now=later(begin))
     policies: dict[str, Any] = {"overlap": "allow", "concurrency_key": "warehouse"}
@@ -172,7 +172,7 @@ async def _keys(store: Store) -> None:
 
 
 async def _backfills(store: Store) -> None:
-    """One under way, one called off."""
+    """A running backfill and a cancelled one."""
     begin = 9 * DAY
     await create(store, "filled", every(hours=1), task="filled", at=begin)
     await change(store, Pause(actor="ada"), begin + 1, name="filled")
@@ -208,7 +208,7 @@ async def _endings(store: Store) -> None:
 
 
 def _insert_broken(url: str) -> None:
-    """A row that plain SQL brought in, and nobody can plan."""
+    """A row from plain SQL that cannot be planned."""
     _execute(url, f"INSERT INTO schedules (name, definition) VALUES ('broken', '{json.dumps(BROKEN)}')")
 
 

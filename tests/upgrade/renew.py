@@ -1,6 +1,6 @@
-"""Makes the fixture anew from a commit, to be kept until the next release: `./dev previous [COMMIT]`.
+"""Recreates the fixture from a commit, to be used until the next release: `./dev previous [COMMIT]`.
 
-It holds the code of that commit, and dumps of stores that this code has filled.
+It contains the code of that commit, and dumps of stores that this code has filled.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from pathlib import Path
 from lab.servers import PostgresServer, postgres_programs
 from tests.upgrade.codes import PREVIOUS, ROOT, Code
 
-# What no worker and no command needs.
+# Files that no worker and no command needs.
 LEFT_OUT = ("django", "proof", "testing")
-# As old as a zip file can say, so that the same code gives the same file.
+# The oldest date of a zip file, so that the same code gives the same file.
 NO_DATE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -57,7 +57,7 @@ def _fill_postgres(code: Code) -> None:
         code.module("tests.upgrade.populate", url)
         dump = [str(postgres_programs() / "pg_dump"), "--inserts", "--no-owner", "--no-privileges", url]
         text = subprocess.run(dump, check=True, capture_output=True, text=True).stdout
-    # Without the settings and words for psql: any version of the server reads the rest.
+    # Without the settings and commands of psql: any version of the server reads the rest.
     lines = [line for line in text.splitlines() if line and not line.startswith(("--", "\\", "SET "))]
     (PREVIOUS / "postgres.sql").write_text("\n".join(lines) + "\n")
 

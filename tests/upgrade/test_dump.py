@@ -1,4 +1,4 @@
-"""What the previous version stored is what this one reads."""
+"""This version reads everything that the previous version stored."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import pytest
 
 from tests.upgrade.codes import PREVIOUS, Code, kind_of
 
-# Sentences for people may get better words from one version to the next; the clock goes on.
+# Texts for users may change between versions; the clock moves.
 WORDS = ("sentence", "steps", "problem", "problems", "trigger_description", "now")
 
 
 def differences(old: Any, new: Any, path: str = "") -> list[str]:
-    """What the new version says otherwise; it may say more."""
+    """The differences in the output of the new version; it may have more fields."""
     if isinstance(old, dict) and isinstance(new, dict):
         found: list[str] = []
         for key, value in old.items():

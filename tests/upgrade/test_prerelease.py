@@ -1,4 +1,4 @@
-"""Stores of pre-releases have another schema: they are told from ours before any number counts, and left alone."""
+"""Stores of pre-releases have another schema: they are detected before any version is compared, and not changed."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def content(url: str) -> str:
         with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as db:
             return "\n".join(db.iterdump())
     dump = subprocess.run([postgres_programs() / "pg_dump", "-d", url], capture_output=True, text=True, check=True)
-    # A dump of today has a line with a random word.
+    # A current dump has a line with a random token.
     return "\n".join(line for line in dump.stdout.splitlines() if "restrict" not in line)
 
 
 def files(url: str) -> dict[str, bytes]:
-    """The bytes of a SQLite store, and of all that is beside it."""
+    """The bytes of a SQLite store, and of its side files."""
     if not url.startswith("sqlite"):
         return {}
     return {file.name: file.read_bytes() for file in Path(url.removeprefix("sqlite:///")).parent.glob("tickbird.db*")}
@@ -71,7 +71,7 @@ def files(url: str) -> dict[str, bytes]:
 @pytest.mark.parametrize("version", [None, "1", "999"])
 def test_a_prerelease_store_is_refused_and_not_changed(url: str, version: str | None) -> None:
     if version is not None:
-        # Whatever number it states.
+        # Whatever version it states.
         statement = f"UPDATE {{}}meta SET value = '{version}' WHERE key IN ('version', 'min_compatible')"
         if url.startswith("sqlite"):
             with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as db, db:

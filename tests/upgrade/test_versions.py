@@ -1,4 +1,4 @@
-"""Two versions side by side under load, in both directions, as far as min_compatible lets them."""
+"""Two versions in parallel under load, in both directions, as min_compatible allows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.upgrade.conftest import Workers
 from tests.upgrade.ledgers import check, notes, stored_runs
 from tickbird.stores import open_store
 
-# From which version to which, and on which store. What could come next raises min_compatible, or not: both are tried,
-# whatever the migrations of this checkout say.
+# From version, to version, and store. The possible next versions raise min_compatible, or not: both are tried, whatever
+# the migrations of this checkout say.
 STEPS = [
     ("sqlite", "previous", "current"),
     ("postgres", "previous", "current"),
@@ -26,7 +26,7 @@ STEPS = [
 
 
 async def _busy(workers: Workers, code: Code, more: int = 4) -> None:
-    """Wait until workers of a version have executed so many more runs."""
+    """Wait until workers of a version have executed this many more runs."""
     seen = workers.ran(code)
     await until(lambda: workers.ran(code) >= seen + more)
 
@@ -64,7 +64,7 @@ async def test_there_and_back_under_load(
     else:
         assert await _ended(one) == 5
         assert _is_refused(workers, one, old.newest(kind))
-    # What the old one was executing it has finished, once.
+    # The old worker has finished its runs, once.
     assert [note["code"] for note in notes(workers.folder) if note["run"] == run] == [old.name]
     await _busy(workers, new)
     workers.end(two)
@@ -89,7 +89,7 @@ async def test_there_and_back_under_load(
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
 async def test_a_migration_without_a_lock_fails(url: str, workers: Workers, codes: dict[str, Code]) -> None:
-    """Somebody's long transaction must not make all planners queue up behind a migration for ever."""
+    """A long transaction must not make all planners wait forever behind a migration."""
     old, new = codes["current"], codes["added"]
     old.ok(url, "migrate")
     worker = workers.start(old)
@@ -108,12 +108,12 @@ async def test_a_migration_without_a_lock_fails(url: str, workers: Workers, code
 
 @pytest.mark.parametrize("url", ["postgres"], indirect=True)
 async def test_an_open_store_continues_after_a_migration(url: str, codes: dict[str, Code]) -> None:
-    """What was prepared before a view got one more column is prepared anew."""
+    """A statement prepared before a view got another column is prepared again."""
     codes["current"].ok(url, "migrate")
     store = open_store(url)
     await store.open()
     try:
-        # Asked often enough that every connection of the pool has prepared it.
+        # Repeated so often that every connection of the pool has prepared it.
         before = [await store.runs.list("default", limit=10) for _ in range(20)]
         codes["added"].ok(url, "migrate")
         assert [await store.runs.list("default", limit=10) for _ in range(20)] == before

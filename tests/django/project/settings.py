@@ -1,4 +1,4 @@
-"""A small project; the test says which database it has."""
+"""A small project; the test chooses its database."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the shop keeps."""
+"""The models of the shop."""
 
 from __future__ import annotations
 

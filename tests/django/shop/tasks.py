@@ -1,4 +1,4 @@
-"""Found by itself, as `tasks.py` of an installed app."""
+"""Discovered as `tasks.py` of an installed app."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ def count_shipped() -> int:
 
 @bird.task(schedule=cron("0 3 * * *", tz="Europe/Rome"))
 async def tidy_up() -> None:
-    """A schedule, so that `ls` has something to show."""
+    """A schedule for the output of `ls`."""

@@ -1,4 +1,4 @@
-"""Tasks that do to their process what user code does on a bad day."""
+"""Tasks that damage their own process, as faulty user code does."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def echo(run: Run, value: Any = None) -> dict[str, Any]:
 
 @bird.task(isolation="process")
 def environments() -> dict[str, list[str]]:
-    """The variables that its code sees, those of a program that it starts, and those that the system shows of it."""
+    """The variables of its own code, of a program that it starts, and those that the system shows of it."""
     shown = {"child": Path("/proc/self/environ"), "supervisor": Path(f"/proc/{os.getppid()}/environ")}
     found = {name: path.read_bytes() for name, path in shown.items()}
     found["started"] = subprocess.run(["/usr/bin/env", "-0"], capture_output=True, check=True).stdout
@@ -99,7 +99,7 @@ def daemonize(seconds: int = 600) -> None:
     os.wait()
 
 
-# Found in the command lines of processes whose environment is empty; each process that tests has its own.
+# A marker in the command lines of processes with an empty environment, unique per test process.
 MARK_NAME = f"TICKBIRD_TEST_MARK_{os.environ.get('PYTEST_XDIST_WORKER', '')}"
 MARK = os.environ.setdefault(MARK_NAME, f"{os.getpid():07d}")
 

@@ -1,4 +1,4 @@
-"""A worker in this process, whose children are real, and a look at what they leave behind."""
+"""A worker in this process with real children, and a check for leftover processes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def working(app: Tickbird = bird, **options: Any) -> AsyncIterator[Place]:
 
 @pytest.fixture(autouse=True)
 def app_on_its_own_store(tmp_path: Path) -> Iterator[None]:
-    """Each test has a store of its own, and leaves no process behind."""
+    """Each test has its own store, and leaves no process behind."""
     kept, bird.url = bird.url, f"sqlite:///{tmp_path}/isolated.db"
     yield
     bird.url = kept
@@ -110,7 +110,7 @@ def leftovers() -> list[str]:
 
 
 async def until(condition: Callable[[], Any]) -> Any:
-    """Wait for what other processes do; what the condition, perhaps awaited, gives once it is true."""
+    """Wait for other processes until the (possibly async) condition is true; returns its value."""
     async with asyncio.timeout(90):
         while True:
             value = condition()

@@ -31,7 +31,7 @@ from tickbird.targets.command import Command, allowed
 
 ROOT = Path(__file__).resolve().parents[3]
 DAILY = cron("0 3 * * *")
-# A process that is found whatever becomes of its parents and of its environment, and that no SIGTERM ends.
+# A process that ignores SIGTERM and can be found without its parents and environment.
 SLEEPER = f"(trap '' TERM; exec env -i /bin/sleep 600.{MARK})"
 
 
@@ -42,7 +42,7 @@ class Commands:
         self.place, self.client, self._made = place, place.client, 0
 
     async def send(self, program: CommandSpec, **options: Any) -> int:
-        """A run of a command; its schedule is a new one."""
+        """Run a command of a new schedule."""
         self._made += 1
         name = f"c{self._made}"
         await self.client.schedules.create(name, DAILY, program, actor="test", **options)
@@ -53,11 +53,11 @@ class Commands:
         return await self.place.final(await self.send(program, **options))
 
     async def lines(self, run: RunRecord) -> list[str]:
-        """What it has printed."""
+        """Its printed lines."""
         return [line.text for line in await self.log(run)]
 
     async def log(self, run: RunRecord) -> list[LogLine]:
-        """What it has printed, as it is kept."""
+        """Its printed lines, as stored."""
         found: list[LogLine] = []
         while more := await self.client.runs.logs(run.id, after=_last(found), limit=10_000):
             found += more
@@ -240,7 +240,7 @@ async def test_a_command_that_is_not_allowed_stays_queued_and_why_explains_it(co
 async def test_a_run_that_names_another_program_than_its_revision_is_not_started(
     commands: Commands, tmp_path: Path
 ) -> None:
-    # As plain SQL could make it: allowed by its row, and something else by its definition.
+    # Possible by plain SQL: the row names an allowed program, the definition another one.
     await commands.client.schedules.create("odd", DAILY, command(["/bin/touch", f"{tmp_path}/touched"]), actor="test")
     run = await commands.client.schedules.trigger("odd", actor="test")
     with closing(sqlite3.connect(tmp_path / "commands.db", timeout=30)) as file, file:
@@ -284,7 +284,7 @@ async def test_orphans_of_a_command_are_killed_with_it(commands: Commands) -> No
 
 
 async def _cancelled(tmp_path: Path, shell: str, lease: float) -> None:
-    """A command is cancelled once it has made its note; the lease says how soon it is killed then."""
+    """Cancel a command after it has written its file; the lease decides how soon it is killed."""
     async with working(allowing(tmp_path), options=replace(QUICK, lease=lease)) as place:
         run_id = await Commands(place).send(command(shell=shell))
         await until((tmp_path / "note").exists)
@@ -367,7 +367,7 @@ async def test_an_edit_changes_a_task_to_a_command_and_back(commands: Commands) 
         await client.schedules.update("either", actor="test", unset=["command"], command=["/bin/true"])
     target = encode_field("target", target_of(command(shell="true")))
     await commands.place.store.schedules.change("default", "either", Update(actor="test", fields={"target": target}))
-    # One that was never defined by a schedule has nothing to start.
+    # A command without a schedule has nothing to start.
     [run_id] = await commands.place.store.runs.enqueue("default", [NewRun(Target("/bin/sh", "command"), {})], "test")
     assert "it was not run" in str((await commands.place.final(run_id)).error)
 
@@ -400,7 +400,7 @@ def test_programs_are_allowed_by_path_or_by_pattern(tmp_path: Path, caplog: pyte
     found = allowed([f"{tmp_path}/*", "/no/such/program"])
     assert [*found] == [f"{tmp_path}/one", f"{tmp_path}/two", "/no/such/program"]
     for wrong in ("backup", "bin/*", f"{tmp_path}/../x", "", 5):
-        with pytest.raises(InvalidError, match="is not the full path of a program. Use, for example, /usr/bin/rsync"):
+        with pytest.raises(InvalidError, match=r"is not the full path of a program. Use, for example, /usr/bin/rsync"):
             allowed([wrong])  # type: ignore[list-item]
 
 

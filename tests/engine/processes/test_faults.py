@@ -1,4 +1,4 @@
-"""Workers and supervisors that are killed, and many runs that end badly beside others that must not notice."""
+"""Killed workers and supervisors, and many failing runs that must not affect others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tickbird.targets.command import Command
 from tickbird.targets.protocol import EncodedResult, LaunchSpec, Run
 
 ROOT = Path(__file__).resolve().parents[3]
-# A thousand take minutes; the number that every change is tested with is smaller.
+# A thousand take minutes, so the default is smaller.
 RUNS = int(os.environ.get("TICKBIRD_TEST_ISOLATED_RUNS", "50"))
 MIXED = {
     "noop": "succeeded",
@@ -58,7 +58,7 @@ async def test_children_of_a_killed_worker_and_their_descendants_are_killed(tmp_
         for task in ("hangs_on", "holds_on", "waits_for_word"):
             await client.runs.enqueue(task, {"note": str(tmp_path / task)}, actor="test")
         await until(lambda: all((tmp_path / task).exists() for task in ("hangs_on", "holds_on", "waits_for_word")))
-        # Three supervisors, three children, two daemons; one that is just being started has no name yet.
+        # Three supervisors, three children, two daemons; a process that is just starting has no name yet.
         await until(lambda: len(leftovers()) == 8)
     finally:
         worker.kill()
@@ -100,7 +100,7 @@ async def test_a_killed_keeper_is_a_failed_run_and_nothing_is_left(place: Place,
 
 
 def gone_within(seconds: float) -> bool:
-    """Are the children gone, though this blocks the loop?"""
+    """True if the children have ended, although this blocks the loop."""
     ends = time.monotonic() + seconds
     while leftovers() and time.monotonic() < ends:
         time.sleep(0.01)
@@ -117,7 +117,7 @@ async def test_a_run_that_loses_its_lease_is_killed_at_once(tmp_path: Path) -> N
         assert loop is not None
         [attempt] = engine.execution.held.values()
         loop.call_soon_threadsafe(engine.execution.stop, attempt, "lease")
-        # This test and the user's coroutines share a loop: one that blocks it does not keep the child alive.
+        # This test and the user's coroutines share a loop: blocking it does not keep the child alive.
         assert gone_within(60)
         run = await place.final(run_id)
     assert (run.status, run.failure_kind, run.attempt) == ("failed", "lost", 1)
@@ -136,7 +136,7 @@ async def test_bad_runs_leave_nothing_in_the_worker_and_the_others_do_not_notice
             runs = [(name, await place.send(name)) for name in names[start : start + 10]]
             for name, run_id in runs:
                 run = await place.final(run_id, 100)
-                # What was claimed ahead and put back before it started is another attempt, but no failure.
+                # A prefetched run that was requeued before it started has another attempt, but no failure.
                 failures = int(MIXED[name] == "failed")
                 assert (name, run.status, run.failures, run.crashes) == (name, MIXED[name], failures, 0), run.error
             children = place.process._children
@@ -211,7 +211,7 @@ def test_a_child_begins_nothing_after_its_lease(task: str) -> None:
 
 
 class Shell(Command):
-    """A shell that leaves a file behind."""
+    """A shell that creates a file."""
 
     def __init__(self, path: Path) -> None:
         super().__init__("/bin/sh")

@@ -1,4 +1,4 @@
-"""What user code can do to its process, and what its run and the worker make of it."""
+"""Effects of user code on its process, and the reactions of its run and the worker."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def test_lines_and_progress_reach_the_worker(place: Place, caplog: pytest.
 
 async def test_a_cancelled_run_gets_a_stop_request_first(tmp_path: Path) -> None:
     note = tmp_path / "note"
-    # The shorter the lease, the sooner a run that was asked is killed.
+    # The shorter the lease, the sooner a stopped run is killed.
     async with working(options=replace(QUICK, lease=30.0)) as place:
         run_id = await place.send("waits_to_be_told", note=str(note))
         await until(lambda: note.exists() and note.read_text() == "waits")

@@ -43,7 +43,7 @@ class TestBadRows:
         assert await database.one("SELECT count(*) FROM tickbird.runs") == 97
         refused = await store.schedules.get("default", "s50")
         assert refused is not None
-        # The message alone, without the lines that tell where in the server it was raised.
+        # Only the message, without the server's context lines.
         assert (refused.state, refused.error) == ("active", f"run of {refused.id} not wanted")
         assert (await store.planning.plan_due(now=later(60))).schedules == 0
         assert (await store.planning.plan_due(now=later(75))).runs == 3

@@ -23,7 +23,7 @@ DAILY = replace(MINUTELY, trigger=every(days=1))
 
 
 class TestDependencyRace:
-    """A planner makes a run wait for a schedule, or somebody begins to depend on it, while that one succeeds."""
+    """A planner makes a run wait for a schedule, or an edit adds a dependency, while that schedule succeeds."""
 
     @pytest.fixture
     async def load(self, store: PostgresStore) -> Outcome:

@@ -14,7 +14,7 @@ from tickbird.store.postgres import PostgresStore
 
 
 class TestErrors:
-    """One sentence each, with the next step, and nothing of the driver's."""
+    """Clear messages with the next step, without text of the driver."""
 
     @staticmethod
     async def _refusal(url: str, kind: type[StoreError]) -> str:
@@ -39,7 +39,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("query", ["colour=red", "sslmode=disable&colour=", "colour=red&password=hush"])
     def test_an_unknown_option(self, query: str) -> None:
-        with pytest.raises(StoreError, match="has an unknown option 'colour'. Remove it") as refused:
+        with pytest.raises(StoreError, match=r"has an unknown option 'colour'. Remove it") as refused:
             PostgresStore(f"postgresql://host/x?{query}")
         assert "hush" not in str(refused.value)
 

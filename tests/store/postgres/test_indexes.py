@@ -139,7 +139,7 @@ class TestIndexes:
         assert max(read.values()) < SCHEDULES, read
 
     async def _settled(self, database: Database, before: dict[str, int]) -> dict[str, int] | None:
-        """Sessions report what they did a moment after they end."""
+        """Sessions report their statistics shortly after they end."""
         if await database.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'indexes'"):
             return None
         after = await self._scans(database)

@@ -1,4 +1,4 @@
-"""The order in which locks are taken, and the deadlock that is left to a retry."""
+"""The lock order, and a deadlock that is retried."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class SessionBreakpoint:
 
 
 class TestLockOrder:
-    """Who holds the lock of a concurrency key waits for no row, or two sessions could wait for each other."""
+    """The holder of a concurrency key's lock must not wait for a row, otherwise two sessions could deadlock."""
 
     async def test_a_deadlock_between_lock_active_runs_and_finish_is_retried(
         self, store: PostgresStore, other: PostgresStore, database: Database
     ) -> None:
         """The second lock_active may lock a lower run id than the first one did.
 
-        That is a run which was released while the first one waited, and claimed before the second. If a finish holds
-        that run and waits for the other, PostgreSQL aborts one of the two transactions, and it is retried.
+        That run was released while the first one waited, and claimed before the second. If a finish holds that run and
+        waits for the other, PostgreSQL aborts one of the two transactions, and it is retried.
         """
         deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"
         before = await database.one(deadlocks)

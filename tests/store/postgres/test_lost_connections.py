@@ -40,7 +40,7 @@ class TestLostConnections:
             return batch
 
         monkeypatch.setattr(planning, "plan_locked", plan_and_die)
-        # It may have died just behind the commit, so only the caller can know that calling again is safe.
+        # It may have ended just after the commit, so only the caller knows whether a second call is safe.
         with pytest.raises(StoreUnavailableError):
             await store.planning.plan_due(now=later(60))
         assert (await store.planning.plan_due(now=later(60))).runs == len(killed) == 1
@@ -99,7 +99,7 @@ class TestLostConnections:
                 assert await until(partial(self._plan_if_reachable, store, later(60 * number))) == 1
                 await claim(store, now=later(60 * number))
                 await until(partial(Database(url).execute, LISTENERS))
-                # One comes with the new connection, since others may have been missed; then each is heard.
+                # One follows the new connection, because others may be lost; afterwards each arrives.
                 await asyncio.wait_for(anext(wakeups), PATIENCE)
                 await Database(url).execute("SELECT pg_notify('tickbird', '')")
                 await asyncio.wait_for(anext(wakeups), PATIENCE)

@@ -1,4 +1,4 @@
-"""Migrations: who applies them, their indexes, and workers that are older than the schema."""
+"""Migrations: their exclusive application, their indexes, and workers that are older than the schema."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ async def test_a_schedule_that_is_created_once_more_has_the_ticks_of_its_name(
     async with await psycopg.AsyncConnection.connect(database.url) as connection:
         await connection.execute(FORGET)
     assert await database.one("SELECT count(*) FROM tickbird.schedule_search") == 0
-    # Whatever order and id they come with.
+    # In any order and with any id.
     await database.execute(
         "INSERT INTO tickbird.schedules (id, name, definition) VALUES (%s, 'new', %s)",
         schedule_id,

@@ -1,4 +1,4 @@
-"""Ten planners in processes of their own share one database."""
+"""Ten planners in separate processes share a database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far one call of prune looks."""
+"""The bounded search of a prune call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TestPrune:
             ORDER BY s.id""",
             *[T0] * 4,
         )
-        # A call looks at no more than ten times its limit: here 20 of the 110.
+        # A call reads at most ten times its limit: here 20 of the 110.
         gone = [await store.runs.prune(older_than=1, keep=2, limit=2, now=later(60)) for _ in range(20)]
         assert sum(gone) == 8
         assert await database.one("SELECT count(*) FROM tickbird.runs") == 102

@@ -1,4 +1,4 @@
-"""How often a planner asks the database: locking what is due also tells what a look would find."""
+"""Round trips of a planner: locking due schedules also returns the result of a peek."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOCK = "SELECT schedule_id FROM tickbird.cursors WHERE schedule_id = %s FOR UPDA
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the statements that find out what is due."""
+    """The names of the statements that read due schedules."""
     names: list[str] = []
     for method in ("fetch_named", "fetch_table"):
         real = getattr(Session, method)

@@ -1,4 +1,4 @@
-"""A list that is answered from memory is the one that a store without memory reads."""
+"""A list from the cache equals the list of a store without a cache."""
 
 from __future__ import annotations
 

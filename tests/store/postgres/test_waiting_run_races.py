@@ -20,7 +20,7 @@ from tickbird.store.postgres.planning import backfills, planning
 
 
 class TestWaiterRace:
-    """A planner makes a waiter because a run is active, while that run finishes."""
+    """A planner creates a waiting run because a run is active, while that run finishes."""
 
     @pytest.fixture
     async def running(self, store: PostgresStore) -> Outcome:
@@ -83,7 +83,7 @@ class TestWaiterRace:
 
 
 class TestBackfillRace:
-    """A run that stood aside begins while somebody makes another that waits for it."""
+    """A deferred run starts while another session creates a run that waits for it."""
 
     @pytest.fixture
     async def beginning(
@@ -138,7 +138,7 @@ class TestBackfillRace:
         gate.open.set()
         assert (await ending).released == 1
         await made.reached.wait()
-        # The second one may end before that is written, or has to wait for it; nobody may be left behind, nor pass.
+        # The second one may end before that is written, or must wait for it; no run may be forgotten, or overtake.
         done = asyncio.create_task(self._work(other, later(601), rounds=int(soon)))
         await asyncio.wait([done], timeout=0.3)
         made.open.set()

@@ -37,10 +37,10 @@ hosts = st.lists(st.sampled_from(("one", "two.example", "::1", "10.0.0.1", "/run
 
 
 def texts_of(url: str) -> list[str]:
-    """Everything that the library says about a URL."""
+    """All texts of the library about a URL."""
     texts = [shown(url), describe_url(url)]
     uses: list[Callable[[str], object]] = [open_store, PostgresStore, Tickbird.connect]
-    # Only an address that is refused: others would be looked up.
+    # Only refused addresses: others would be resolved.
     uses += [partial(fetch, statement="SELECT 1")] if "…" in shown(url) else []
     for use in uses:
         try:
@@ -96,7 +96,7 @@ def test_a_url_that_is_written_is_read_back(
 ) -> None:
     if hosts:
         parameters = {**parameters, "host": ",".join(hosts)}
-    # libpq gives hosts without ports as many empty ones.
+    # libpq returns as many empty ports as hosts without ports.
     if port or len(hosts) > 1:
         parameters = {**parameters, "port": ",".join([port or ""] * max(1, len(hosts)))}
     url = PostgresUrl(parameters, schema)

@@ -11,7 +11,7 @@ from tickbird.store.shared.sql import load_statements
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package for `.sql` files; the name is unique, since Python remembers imported packages."""
+    """A package for `.sql` files; its name is unique, because Python caches imported packages."""
     monkeypatch.syspath_prepend(tmp_path)
     folder = tmp_path / f"sql_{tmp_path.name}"
     folder.mkdir()

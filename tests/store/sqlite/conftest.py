@@ -1,4 +1,4 @@
-"""A file, a store on it, and a shell beside the store."""
+"""A file, a store on it, and a separate connection."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ async def test_the_folder_is_missing(tmp_path: Path) -> None:
 
 
 async def test_the_path_is_a_folder(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="is a folder, not a database file. Choose a file in it"):
+    with pytest.raises(StoreError, match=r"is a folder, not a database file. Choose a file in it"):
         await SqliteStore(str(tmp_path)).open()
 
 
@@ -70,7 +70,7 @@ async def test_a_full_disk_passes(store: SqliteStore) -> None:
     [pages] = await store._writer.run(lambda db: db.execute("PRAGMA page_count").fetchone())
     await store._writer.run(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").fetchone())
     big = [NewRun(Target("work"), {"text": "x" * 100_000})]
-    with pytest.raises(StoreUnavailableError, match="is full. Free some space, then try again"):
+    with pytest.raises(StoreUnavailableError, match=r"is full. Free some space, then try again"):
         await store.runs.enqueue("default", big, "ada")
     assert await store.runs.list("default") == []
     await store._writer.run(lambda db: db.execute("PRAGMA max_page_count = 100000").fetchone())

@@ -1,4 +1,4 @@
-"""Who may read and write the file of a store."""
+"""Permissions of the file of a store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOBODY = 65_534
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """A folder that every user may look into, unlike those of pytest."""
+    """A folder that every user may read, unlike those of pytest."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     yield folder
@@ -32,7 +32,7 @@ def open_folder() -> Iterator[Path]:
 
 
 def open_as_nobody(path: str, answer: Connection) -> None:
-    """Root may write everywhere, so become someone who may not."""
+    """Root may write everywhere, so switch to a user that may not."""
     if os.geteuid() == 0:
         os.setuid(NOBODY)
 
@@ -83,14 +83,14 @@ async def test_a_file_that_cannot_be_written(open_folder: Path) -> None:
 
 @pytest.fixture
 def open_umask() -> Iterator[None]:
-    """New files may be read and written by everybody, unless who makes them says otherwise."""
+    """With this umask, new files are open for all users, unless they are created with another mode."""
     before = os.umask(0)
     yield
     os.umask(before)
 
 
 def modes(path: Path) -> dict[str, str]:
-    """The modes of a database and of the files beside it."""
+    """The modes of a database and of its side files."""
     return {each.name.removeprefix(path.name): oct(each.stat().st_mode & 0o777) for each in path.parent.iterdir()}
 
 

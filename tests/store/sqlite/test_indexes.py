@@ -36,7 +36,7 @@ async def test_readings_walk_indexes_and_sort_no_history(
     nothing = dict.fromkeys(re.findall(r":(\w+)", SQL[name]))
     plan = [row[3] for row in shell.execute(f"EXPLAIN QUERY PLAN {SQL[name]}", nothing)]
     for line in plan:
-        # Only what others have found is walked without an index: parts of the statement itself, and values of JSON.
+        # Only intermediate results are scanned without an index: parts of the statement itself, and values of JSON.
         assert not re.match(r"SCAN (runs|audit_log|skips|cursors|schedules|r|s|c|l)\b(?!.*USING)", line), plan
     if name.startswith("find_"):
         assert not [line for line in plan if "TEMP B-TREE" in line], plan

@@ -1,4 +1,4 @@
-"""The schema of a file: made, migrated, checked, and refused if it is newer."""
+"""The schema of a file: created, migrated, checked, and refused if it is newer."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def test_another_generation_is_refused_whatever_its_version(
     await store.close()
     shell.execute("UPDATE meta SET value = '2' WHERE key = 'schema_generation'")
     for use in (store.open, store.migrate):
-        with pytest.raises(SchemaError, match="has generation 2, but this tickbird supports only 1. Upgrade tickbird"):
+        with pytest.raises(SchemaError, match=r"has generation 2, but this tickbird supports only 1. Upgrade tickbird"):
             await use()
 
 

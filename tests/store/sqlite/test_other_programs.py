@@ -14,7 +14,7 @@ from tickbird.store.sqlite import SqliteStore
 
 
 def contents(path: str) -> dict[str, bytes]:
-    # What readers note in shared memory is never in the file, and a log without content says nothing.
+    # Notes of readers in shared memory are never in the file, and an empty log is meaningless.
     files = [file for file in Path(path).parent.iterdir() if not file.name.endswith("-shm")]
     return {file.name: content for file in files if (content := file.read_bytes())}
 

@@ -58,7 +58,7 @@ async def test_a_schedule_that_is_created_once_more_has_the_ticks_of_its_name(
     shell.executescript("DROP TRIGGER schedules_refuse_delete; PRAGMA foreign_keys = off;")
     for table in ("revisions", "cursors", "schedules"):
         shell.execute(f"DELETE FROM {table}")
-    # Whatever order and id they come with.
+    # In any order and with any id.
     shell.execute("INSERT INTO schedules (id, name, definition) VALUES (?, 'new', ?)", (schedule_id, TEXT))
     assert (await create(store, "other"), await create(store, "clock")) == (other, schedule_id)
     start, due = (round(later(seconds).timestamp() * 1_000_000) for seconds in (0, 60))

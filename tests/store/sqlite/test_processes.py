@@ -1,4 +1,4 @@
-"""Several processes, or several stores of one, on one file."""
+"""Several processes, or several stores of a process, on a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROCESSES, ROUNDS, SCHEDULES = 8, 100, 3
 
 
 def race(path: str, name: str, barrier: Barrier, answer: Connection) -> None:
-    """Plan and execute whatever there is, at the same instants as all the others; send the ids of what was executed."""
+    """Plan and execute everything, at the same instants as all the others; send the ids of executed runs."""
     try:
         answer.send(asyncio.run(_race(path, name, barrier)))
     except BaseException as error:
@@ -96,7 +96,7 @@ async def test_a_lock_held_too_long_is_reported(
     hurried = SqliteStore(store.path)
     await hurried.open()
     shell.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StoreUnavailableError, match="for too long. End the program"):
+    with pytest.raises(StoreUnavailableError, match=r"for too long. End the program"):
         await create(hurried, "late")
     assert await hurried.schedules.list("default") == []
     shell.execute("ROLLBACK")
@@ -107,7 +107,7 @@ async def test_a_lock_held_too_long_is_reported(
 async def test_a_store_is_not_carried_over_a_fork(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
     parent = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: parent + 1)
-    with pytest.raises(StoreError, match="opened before this process was forked. Open a separate store"):
+    with pytest.raises(StoreError, match=r"opened before this process was forked. Open a separate store"):
         await store.schedules.list("default")
     monkeypatch.undo()
     assert await store.schedules.list("default") == []
@@ -127,7 +127,7 @@ async def test_opening_a_file_once_more_drops_no_locks(path: str) -> None:
     second = SqliteStore(path)
     await second.open()
     await second.close()
-    # A process that believes itself to be alone would clear the log away when it ends.
+    # A process that expects to be the only one would remove the log at its end.
     assert write_elsewhere(path)
     schedule = await first.schedules.get("default", "clock")
     assert schedule is not None

@@ -1,4 +1,4 @@
-"""What wakes a store: another process, plain SQL, and in memory this process."""
+"""Sources of wake-ups: another process, plain SQL, and in memory this process."""
 
 from __future__ import annotations
 

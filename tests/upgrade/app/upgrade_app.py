@@ -30,7 +30,7 @@ async def brief(run: Run) -> int:
 
 @bird.task
 async def slow(run: Run) -> int:
-    """Done when the test says so."""
+    """Ends when the test allows it."""
     note("began", run)
     while not (folder / "gate").exists():  # noqa: ASYNC110 - another process makes it
         await asyncio.sleep(0.02)

@@ -64,7 +64,7 @@ def test_a_server_without_a_live_token_does_not_start(cli: Cli) -> None:
     gone = cli.ok("token", "create", "ci", "--role", "viewer", "--json").json["id"]
     cli.ok("token", "revoke", gone)
     said = cli.refused(4, "server", "--port", "0")
-    assert said.startswith("the store has no active token, so every request would be refused. Create one: tickbird token ")
+    assert said.startswith("the store has no active token, so every request would be refused. Create one: tickbird tok")
     assert "--role admin --all-namespaces --url " in said
 
 

@@ -17,7 +17,7 @@ class Command(BaseCommand):
     """Places an order."""
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Its number, and what goes wrong."""
+        """The number of the order, and the simulated fault."""
         parser.add_argument("number", type=int)
         parser.add_argument("--fail", action="store_true")
         parser.add_argument("--plainly", action="store_true")

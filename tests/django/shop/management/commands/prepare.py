@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand
 
 
 class Command(BaseCommand):
-    """Makes all tables."""
+    """Creates all tables."""
 
     def handle(self, *args: Any, **options: Any) -> None:
         """As a deploy does."""
