@@ -10,7 +10,7 @@ from tickbird.domain.triggers.zone_override import zones_of as zones_of
 
 
 def write_zone(folder: Path, name: str, rule: str, version: str) -> Path:
-    """A zone file for a folder of PYTHONTZPATH: one rule for ever, such as `CET-1` or `CET-1CEST,M3.5.0,M10.5.0/3`."""
+    """A zone file for a folder of PYTHONTZPATH: one permanent rule, such as `CET-1` or `CET-1CEST,M3.5.0,M10.5.0/3`."""
     match = re.match(r"([A-Za-z]+)(-?\d+)", rule)
     assert match is not None, f"not a rule: {rule}"
     letters = match[1].encode() + b"\0"

@@ -150,7 +150,7 @@ class SimulatedLoop(asyncio.AbstractEventLoop):
         finally:
             asyncio._set_running_loop(None)
 
-    # What asyncio asks of a loop
+    # The interface of an asyncio loop
 
     def time(self) -> float:
         return self._timeline.elapsed

@@ -134,7 +134,7 @@ class World:
         """Run an action after a delay, independent of the processes."""
         self.fate.call_later(delay, action)
 
-    # What the fault layer asks
+    # The interface for the fault layer
 
     def draw_fault(self, *, mortal: bool) -> str:
         """The fault of a store call, mostly none."""
@@ -215,7 +215,7 @@ class World:
         self.listeners.pop(host.id, None)
         self.process_faults.replace(host)
 
-    # The whole of it
+    # The run
 
     def run(self) -> Record:
         """Play the scenario to its end, then wait for the last runs."""

@@ -122,7 +122,7 @@ class ClockGuard:
             self._jumped = _within(self._jumped[0], minimum, maximum), self._jumped[1]
 
     def forget(self) -> None:
-        """Drop all comparisons so far."""
+        """Drop all comparisons."""
         self._offset, self._jumped, self._decided_at = None, None, self._clock.monotonic()
 
     def _agree(self, offset: float) -> None:

@@ -97,7 +97,7 @@ def _on_sqlite3(connection: Any, work: Work[T]) -> T:
     import sqlite3
 
     try:
-        connection.in_transaction  # noqa: B018 - asking is what tells
+        connection.in_transaction  # noqa: B018 - the access raises if it is closed
     except sqlite3.ProgrammingError:
         _refuse_closed(True)
 

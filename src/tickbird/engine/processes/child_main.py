@@ -187,7 +187,7 @@ class Child:
             return {"refused": f"the app that the child process imported has no task {name!r}."}
         except StopSignal:
             raise
-        except BaseException as error:  # noqa: BLE001 - what the user's module raises
+        except BaseException as error:  # noqa: BLE001 - user code may raise anything
             return {"refused": encode_error(error).text}
         try:
             arguments = task.prepare(run)
@@ -264,7 +264,7 @@ def serve(app: str, descriptor: int) -> None:
     child = Child(channel, sink)
     try:
         child.load(hello)
-    except BaseException as error:  # noqa: BLE001 - what the user's module raises
+    except BaseException as error:  # noqa: BLE001 - user code may raise anything
         text = str(error) if isinstance(error, TickbirdError) else encode_error(error).text
         channel.send({"failed": f"the child process could not import {app}: {text}"})
         return

@@ -220,7 +220,7 @@ class PostgresDashboard(NounStore, DashboardStore):
     async def _pick_active(
         self, filters: RunFilter, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
     ) -> KeysetPage[int] | None:
-        """A page of ids of active runs; None if there are so many that a walk by id is faster."""
+        """A page of ids of active runs; None if there are too many, so that a walk by id is faster."""
         name = "pick_active" if filters.key is None else "pick_active_of_key"
         values = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED, "limit": limit + 1}
         [(examined, ids)] = await self._db.fetch(name, **values)

@@ -315,7 +315,7 @@ def _median(db: Session, schedule_id: int) -> float | None:
 def _pick_active(
     db: Session, filters: RunFilter, bounds: dict[str, Any], before: int | None, after: int | None, limit: int
 ) -> KeysetPage[int] | None:
-    """A page of ids of active runs; None if there are so many that a walk by id is faster."""
+    """A page of ids of active runs; None if there are too many, so that a walk by id is faster."""
     name = "pick_active" if filters.key is None else "pick_active_of_key"
     values = {**bounds, "before": before, "after": after, "maximum": MAX_EXAMINED, "limit": limit + 1}
     [(examined, ids)] = db.execute(SQL[name], values).fetchall()

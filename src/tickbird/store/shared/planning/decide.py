@@ -76,7 +76,7 @@ def recompute_for_zone_data(schedule: Schedule, last_skip_id: int | None) -> Sch
     """Recompute a cursor that was computed with other zone rules; None if it does not change."""
     try:
         followed = apply_zone_change(schedule)
-    except Exception:  # noqa: BLE001 - when it is due, the planner will say what is wrong
+    except Exception:  # noqa: BLE001 - the planner reports the error when it is due
         return None
     if followed.cursor == schedule.cursor and followed.state == schedule.state:
         return None

@@ -51,4 +51,4 @@ def retry_while_busy(db: sqlite3.Connection, work: Callable[[], T]) -> T:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF not in _BUSY or time.monotonic() > deadline or db.in_transaction:
                 raise
-        time.sleep(random.uniform(0.001, 0.02))  # noqa: S311 - spreads out those who wait
+        time.sleep(random.uniform(0.001, 0.02))  # noqa: S311 - jitter between waiting processes
