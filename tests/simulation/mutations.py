@@ -183,7 +183,7 @@ def an_old_success_will_do(patch: Patch) -> None:
 
 def a_success_is_not_noted(patch: Patch) -> None:
     """A success does not release dependents."""
-    patch.setattr(leases, "note_successes", lambda *_: set())
+    patch.setattr(leases, "record_successes", lambda *_: set())
 
 
 def the_wait_for_a_success_ends_too_soon(patch: Patch) -> None:

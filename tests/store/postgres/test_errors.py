@@ -33,7 +33,7 @@ class TestErrors:
         "url", ["postgresql//host/x", "mysql://host/x", "postgresql://host:port/x", "postgresql://host/x?port=red"]
     )
     def test_a_bad_url(self, url: str) -> None:
-        with pytest.raises(StoreError, match="is not a PostgreSQL URL; write it like") as refused:
+        with pytest.raises(StoreError, match=r"is not a PostgreSQL URL\. Use the form") as refused:
             PostgresStore(url)
         assert refused.value.__suppress_context__
 
@@ -55,7 +55,7 @@ class TestErrors:
     async def test_a_missing_database(self, postgres_server: PostgresServer) -> None:
         text = await self._refusal(postgres_server.url_of("nowhere"), StoreError)
         assert "database 'nowhere'" in text
-        assert text.endswith("create the database, then run `tickbird migrate`.")
+        assert text.endswith("Create the database, then run `tickbird migrate`.")
 
     async def test_a_missing_role(self, migrated: str) -> None:
         text = await self._refusal(migrated.replace("postgres@", "who@"), StoreError)
@@ -99,7 +99,7 @@ class TestErrors:
     async def test_a_schema_too_old(self, postgres_url: str) -> None:
         await PostgresStore(postgres_url).migrate()
         await Database(postgres_url).execute("UPDATE tickbird.meta SET value = '0' WHERE key = 'version'")
-        assert (await self._refusal(postgres_url, SchemaError)).endswith("run `tickbird migrate`.")
+        assert (await self._refusal(postgres_url, SchemaError)).endswith("Run `tickbird migrate`.")
         assert await PostgresStore(postgres_url).migrate() == ["meta"]
         assert await PostgresStore(postgres_url).migrate() == []
         async with opened(postgres_url):
@@ -110,20 +110,20 @@ class TestErrors:
         await PostgresStore(postgres_url).migrate()
         await Database(postgres_url).execute(f"UPDATE tickbird.meta SET value = 'soon' WHERE key = '{key}'")
         text = await self._refusal(postgres_url, SchemaError)
-        assert text.startswith(f"the database's table meta has 'soon' as {key}, which is no number;")
+        assert text.startswith(f"the database's table meta has 'soon' as {key}, which is not a number.")
         await PostgresStore(postgres_url).migrate()
         async with opened(postgres_url):
             pass
 
     async def test_no_right_to_migrate(self, postgres_url: str) -> None:
         role = await create_role(Database(postgres_url), "reader")
-        with pytest.raises(StoreError, match=f"the role '{role}' lacks a right .* grant it CREATE on the database"):
+        with pytest.raises(StoreError, match=f"the role '{role}' lacks a permission .* Grant it CREATE on the database"):
             await PostgresStore(postgres_url.replace("postgres@", f"{role}@")).migrate()
 
     async def test_a_schema_too_new(self, postgres_url: str) -> None:
         await PostgresStore(postgres_url).migrate()
         await Database(postgres_url).execute("UPDATE tickbird.meta SET value = '99'")
-        assert (await self._refusal(postgres_url, SchemaError)).endswith("upgrade tickbird.")
+        assert (await self._refusal(postgres_url, SchemaError)).endswith("Upgrade tickbird.")
 
     async def test_not_open(self, migrated: str) -> None:
         with pytest.raises(StoreError, match="is not open"):

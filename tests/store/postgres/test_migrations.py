@@ -73,6 +73,6 @@ async def test_a_heartbeat_notices_a_schema_that_it_cannot_write(postgres_server
         async with await psycopg.AsyncConnection.connect(url) as other:
             await other.execute("ALTER TABLE tickbird.workers RENAME COLUMN health TO wellness")
             await other.execute("UPDATE tickbird.meta SET value = '999' WHERE key IN ('version', 'min_compatible')")
-        assert "upgrade tickbird" in (await store.workers.heartbeat(WORKER, 30)).outdated_reason
+        assert "Upgrade tickbird" in (await store.workers.heartbeat(WORKER, 30)).outdated_reason
     finally:
         await store.close()

@@ -115,7 +115,7 @@ class TestBackfillRace:
         "make, stop",
         [
             ("backfilled", (backfills, "release")),
-            ("triggered", (changes, "_leave")),
+            ("triggered", (changes, "_leave_unchanged")),
             ("planned", (planning, "plan_locked")),
         ],
     )

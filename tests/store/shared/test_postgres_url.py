@@ -124,7 +124,7 @@ def test_the_shown_address(url: str, text: str) -> None:
 
 
 def test_the_error_of_an_unescaped_password_explains_the_escape() -> None:
-    with pytest.raises(StoreError, match=r"'postgresql://…' is not a PostgreSQL URL; .* / as %2F and % as %25"):
+    with pytest.raises(StoreError, match=r"'postgresql://…' is not a PostgreSQL URL. .* / as %2F and % as %25"):
         PostgresStore("postgresql://ada:a/b@host/db")
 
 

@@ -38,7 +38,7 @@ async def test_a_newer_schema_is_refused_unless_compatible(store: SqliteStore, s
     shell.execute("UPDATE meta SET value = ? WHERE key = 'min_compatible'", (str(known + 1),))
     with pytest.raises(SchemaError, match=f"at version {known + 1}, but this tickbird supports only {known}. Upgrade"):
         await newer.open()
-    with pytest.raises(SchemaError, match="upgrade tickbird"):
+    with pytest.raises(SchemaError, match="Upgrade tickbird"):
         await newer.migrate()
 
 
@@ -61,7 +61,7 @@ async def test_an_older_schema_is_migrated(path: str, monkeypatch: pytest.Monkey
 async def test_a_version_that_is_not_a_number(store: SqliteStore, shell: sqlite3.Connection, key: str) -> None:
     await store.close()
     shell.execute("UPDATE meta SET value = 'soon' WHERE key = ?", (key,))
-    with pytest.raises(SchemaError, match=f"table meta has 'soon' as {key}, which is no number; `tickbird migr"):
+    with pytest.raises(SchemaError, match=f"table meta has 'soon' as {key}, which is not a number. `tickbird migr"):
         await store.open()
     assert await store.migrate() == ["meta"]
     await store.open()
@@ -129,4 +129,4 @@ async def test_a_heartbeat_notices_a_schema_that_it_cannot_write(store: SqliteSt
     with contextlib.closing(sqlite3.connect(path)) as other, other:
         other.execute("ALTER TABLE workers RENAME COLUMN health TO wellness")
         other.execute("UPDATE meta SET value = '999' WHERE key IN ('version', 'min_compatible')")
-    assert "upgrade tickbird" in (await store.workers.heartbeat(a_worker(), 30)).outdated_reason
+    assert "Upgrade tickbird" in (await store.workers.heartbeat(a_worker(), 30)).outdated_reason

@@ -125,7 +125,7 @@ class PostgresDashboard(NounStore, DashboardStore):
     ) -> Timeline:
         bounds = {"namespace": namespace, "last": last, "maximum": _RECENT, "limit": schedules + 1}
         active = [row[0] for row in await self._db.fetch("active_schedules", first=first, **bounds)]
-        upcoming = [row[0] for row in await self._db.fetch("upupcoming_schedules", **bounds)]
+        upcoming = [row[0] for row in await self._db.fetch("upcoming_schedules", **bounds)]
         ids = list(dict.fromkeys((*active[:schedules], *upcoming[:schedules])))
         points = newest_points(*await self._points(ids, per_schedule, first, last), per_schedule)
         return Timeline(

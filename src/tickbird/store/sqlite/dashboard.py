@@ -105,7 +105,7 @@ class SqliteDashboard(NounStore, DashboardStore):
             "limit": schedules + 1,
         }
         active = [row[0] for row in db.execute(SQL["active_schedules"], bounds)]
-        upcoming = [row[0] for row in db.execute(SQL["upupcoming_schedules"], bounds)]
+        upcoming = [row[0] for row in db.execute(SQL["upcoming_schedules"], bounds)]
         ids = list(dict.fromkeys((*active[:schedules], *upcoming[:schedules])))
         return Timeline(
             schedules=_read_schedules(db, ids),

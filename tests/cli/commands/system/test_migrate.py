@@ -142,10 +142,10 @@ def guest(postgres_url: str) -> Iterator[str]:
 
 
 def test_a_role_without_rights(bare: Cli, postgres_url: str, guest: str) -> None:
-    assert "lacks a right" in bare.refused(5, "migrate", "--url", guest)
+    assert "lacks a permission" in bare.refused(5, "migrate", "--url", guest)
     bare.ok("migrate", "--url", postgres_url)
     for command in (("ls",), ("trigger", "x"), ("migrate",)):
-        assert "lacks a right" in bare.refused(5, *command, "--url", guest)
+        assert "lacks a permission" in bare.refused(5, *command, "--url", guest)
 
 
 @pytest.mark.parametrize("command", READING + CHANGING)
@@ -172,7 +172,7 @@ def set_version(cli: Cli, version: int, min_compatible: int) -> None:
 def test_a_schema_that_is_too_new(cli: Cli) -> None:
     set_version(cli, 99, 99)
     for command in (("ls",), ("trigger", "x")):
-        assert "upgrade tickbird" in cli.refused(5, *command)
+        assert "Upgrade tickbird" in cli.refused(5, *command)
 
 
 def test_a_schema_that_is_too_old(bare: Cli, postgres_url: str) -> None:
