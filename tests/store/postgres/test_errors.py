@@ -117,7 +117,7 @@ class TestErrors:
 
     async def test_no_right_to_migrate(self, postgres_url: str) -> None:
         role = await create_role(Database(postgres_url), "reader")
-        with pytest.raises(StoreError, match=f"the role '{role}' lacks a permission .* Grant it CREATE on the database"):
+        with pytest.raises(StoreError, match=f"the role '{role}' lacks a permission .* Grant it CREATE on the"):
             await PostgresStore(postgres_url.replace("postgres@", f"{role}@")).migrate()
 
     async def test_a_schema_too_new(self, postgres_url: str) -> None:

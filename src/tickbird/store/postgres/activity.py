@@ -60,11 +60,11 @@ class PostgresActivity(NounStore, ActivityStore):
         if before is not None:
             at = max(at, before.at)
         # A run that is dated after this instant gets a higher id.
-        looks = (*(before.looks if before is not None else ()), (id_read_at, last_id))
-        usable = [number for number, point in enumerate(looks) if point[0] <= at]
-        floor = looks[usable[-1]][1] if usable else before.floor if before is not None else max(0, last_id - _UNSEEN)
+        points = (*(before.looks if before is not None else ()), (id_read_at, last_id))
+        usable = [number for number, point in enumerate(points) if point[0] <= at]
+        floor = points[usable[-1]][1] if usable else before.floor if before is not None else max(0, last_id - _UNSEEN)
         return Watermark(
-            at, floor, clock, tuple(sorted(passed)), last_id, looks[usable[-1] :] if usable else looks, under_way
+            at, floor, clock, tuple(sorted(passed)), last_id, points[usable[-1] :] if usable else points, under_way
         )
 
     @autocommit

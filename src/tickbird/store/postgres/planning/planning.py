@@ -89,8 +89,8 @@ async def _omit_locked(db: Session, batch: Sequence[ScheduleDecision]) -> Sequen
     changed = [decided.schedule.id for decided in batch if decided.changes_schedule]
     if not changed:
         return batch
-    held = {row[0] for row in await db.fetch("lock_schedules", ids=numbers(changed))}
-    return [decided for decided in batch if decided.schedule.id in held or not decided.changes_schedule]
+    locked = {row[0] for row in await db.fetch("lock_schedules", ids=numbers(changed))}
+    return [decided for decided in batch if decided.schedule.id in locked or not decided.changes_schedule]
 
 
 async def _record_zones(db: Session, zones: Zones, batch: Sequence[ScheduleDecision], now: datetime) -> None:

@@ -76,8 +76,8 @@ async def write_plans(
         await db.execute("drop_runs", ids=numbers(rows.cancel), now=now, reason=reason)
     # A manual run may have waited for a cancelled one. Another session may have skipped a waiting run that was locked
     # here.
-    if held := [decided.schedule.id for decided in batch if decided.plan.cancel or decided.held_keys]:
-        await release(db, revisions, held, now, keys=keys)
+    if locked := [decided.schedule.id for decided in batch if decided.plan.cancel or decided.held_keys]:
+        await release(db, revisions, locked, now, keys=keys)
     return rows
 
 
