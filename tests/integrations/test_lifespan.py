@@ -126,7 +126,7 @@ async def test_without_a_worker_runs_are_only_sent(bird: Tickbird) -> None:
 async def test_a_store_without_a_schema_keeps_the_app_from_starting(postgres_url: str, worker: bool) -> None:
     bird = Tickbird(postgres_url)
     EVENTS.clear()
-    with pytest.raises(SchemaError, match="run `tickbird migrate`"):
+    with pytest.raises(SchemaError, match="Run `tickbird migrate`"):
         async with bird.lifespan(worker=worker, within=own)(None):
             raise AssertionError("it started")
     assert EVENTS == ["opened"]

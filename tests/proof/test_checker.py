@@ -49,8 +49,8 @@ async def test_an_unspoiled_past_is_clean(past: Past) -> None:
 
 # Change → promise, part of the text, statements.
 STATEMENTS: dict[str, tuple[str, ...]] = {
-    "a run is gone": ("I3", "nothing was decided", f"DELETE FROM runs WHERE id = {FIRST_RUN}"),
-    "a skip is gone": ("I3", "nothing was decided", "DELETE FROM skips WHERE reason = 'paused'"),
+    "a run is gone": ("I3", "has no decision", f"DELETE FROM runs WHERE id = {FIRST_RUN}"),
+    "a skip is gone": ("I3", "has no decision", "DELETE FROM skips WHERE reason = 'paused'"),
     "a skip counts wrong": ("I3", "counts", "UPDATE skips SET count = count + 1 WHERE reason = 'paused'"),
     "a cursor before a run": (
         "I4",

@@ -216,7 +216,7 @@ def test_a_worker_that_ends_by_itself_after_a_change_is_told(bare: Cli, postgres
         talk.wait_for("Ctrl-C ends it")
         bare.write("shop", APP.replace("Tickbird(", f"Tickbird({postgres_url!r}, "))
         talk.wait_for("The worker ended with exit code 5. Waiting for a change.")
-        talk.wait_for("run `tickbird migrate`")
+        talk.wait_for("Run `tickbird migrate`")
         assert talk.end() == 0
 
 

@@ -75,7 +75,7 @@ def test_a_store_that_cannot_be_used(bare: Cli) -> None:
     [check] = said.json["checks"]
     assert (check["check"], check["severity"]) == ("store", "problem")
     assert check["fix"].startswith("Check that PostgreSQL is running")
-    assert bare.refused(5, "doctor", "--url", "sqlite:///none.db").startswith("there is no database file none.db;")
+    assert bare.refused(5, "doctor", "--url", "sqlite:///none.db").startswith("there is no database file none.db.")
     assert not (bare.folder / "none.db").exists()
 
 

@@ -126,7 +126,7 @@ def test_a_server_that_is_down(bare: Cli) -> None:
 
 def test_a_database_that_does_not_exist(bare: Cli, postgres_server: PostgresServer) -> None:
     words = bare.refused(5, "ls", "--url", postgres_server.url_of("nowhere"))
-    assert "create the database, then run `tickbird migrate`" in words
+    assert "Create the database, then run `tickbird migrate`" in words
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_a_role_without_rights(bare: Cli, postgres_url: str, guest: str) -> None
 
 @pytest.mark.parametrize("command", READING + CHANGING)
 def test_a_schema_that_is_missing(bare: Cli, postgres_url: str, command: tuple[str, ...]) -> None:
-    assert "run `tickbird migrate`" in bare.refused(5, *command, "--url", postgres_url)
+    assert "Run `tickbird migrate`" in bare.refused(5, *command, "--url", postgres_url)
 
 
 def set_version(cli: Cli, version: int, min_compatible: int) -> None:
@@ -179,9 +179,9 @@ def test_a_schema_that_is_too_old(bare: Cli, postgres_url: str) -> None:
     old = Cli(postgres_url, bare.folder)
     old.ok("migrate")
     set_version(old, 0, 0)
-    assert "run `tickbird migrate`" in old.refused(5, "ls")
+    assert "Run `tickbird migrate`" in old.refused(5, "ls")
     old.write("shop", APP)
-    assert "run `tickbird migrate`" in old.refused(5, "sync", "shop")
+    assert "Run `tickbird migrate`" in old.refused(5, "sync", "shop")
     assert old.ok("migrate").out.startswith("corrected the schema version in the table meta\n")
     assert "was already up to date." in old.ok("migrate").out
     old.ok("ls")
