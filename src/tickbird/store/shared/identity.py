@@ -28,7 +28,7 @@ def compare(here: Mapping[str, str], stored: str | None, same: Same) -> StoreIde
     return StoreIdentity(
         here,
         recorded,
-        f"this store is a copy: it belongs to {_describe(recorded)}, but this is {_describe(here)}; "
+        f"this store is a copy: it belongs to {_describe(recorded)}, and this is {_describe(here)}; "
         "run `tickbird doctor --accept-copy` to use it as a separate store",
     )
 
