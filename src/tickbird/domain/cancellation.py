@@ -1,4 +1,4 @@
-"""Long computations end early if nobody waits for their result any more."""
+"""Interruption of long computations whose caller is gone."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ CHECK: Final[ContextVar[Callable[[], None] | None]] = ContextVar("tickbird_check
 
 
 def checkpoint() -> None:
-    """Raise if the computation of this context was interrupted. Every step along a grid calls this."""
+    """Raise InterruptedComputation if the caller was cancelled. Every step along a grid calls this."""
     if (check := CHECK.get()) is not None:
         check()

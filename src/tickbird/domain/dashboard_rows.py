@@ -1,4 +1,4 @@
-"""What pages of a dashboard ask for, and what they are given: narrow rows, and never more than was asked for."""
+"""Filters and narrow rows of dashboard pages; every query has a limit."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from tickbird.domain.text import check_text
 
 T = TypeVar("T")
 
-# Whoever looks for what is rare reads so many rows of a page that is not full, and is told where to go on.
+# A page that is not full yet examines at most this many rows, then returns where to continue.
 MAX_EXAMINED: Final = 20_000
-# The newest failed runs that tell which schedules fail; where there are more, so many schedules are looked at besides.
+# Failing schedules come from this many newest failed runs, plus this many schedules if there are more failures.
 MAX_FAILED: Final = 5_000
-# So many schedules that are not active are looked up first, where only such are asked for.
+# Number of schedules that are read first if the filter excludes active ones.
 MAX_IDLE: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleFilter:
-    """Which schedules: each field narrows, and what is not given does not.
+    """Filter of schedules: the fields are combined with AND, and an unset field matches everything.
 
-    `contains` is looked for in names, tags and targets, in small or capital letters. Failing ones are those of whose
-    runs the newest that succeeded or failed has failed: looked for in the newest 5,000 failures, and where there are
-    more, also among the first 5,000 schedules that ever failed. Without states, all but deleted ones.
+    `contains` matches names, tags and targets, ignoring case. A schedule is failing if its newest run that succeeded
+    or failed has failed. The search covers the newest 5,000 failures and, if there are more, the first 5,000 schedules
+    that ever failed. Without `states`, deleted schedules are excluded.
     """
 
     contains: str = ""
@@ -48,7 +48,7 @@ class ScheduleFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFilter:
-    """Which runs: each field narrows; `since` and `until` go by `due_at`, `until` itself is not in it."""
+    """Filter of runs: `since` (inclusive) and `until` (exclusive) compare `due_at`."""
 
     schedule: str | None = None
     statuses: Collection[Status] = ()
@@ -58,7 +58,7 @@ class RunFilter:
     worker: str | None = None
     since: datetime | None = None
     until: datetime | None = None
-    # Anywhere in the error, in small or capital letters.
+    # A part of the error, ignoring case.
     error: str = ""
     queue: str | None = None
     # The concurrency key.
@@ -72,13 +72,13 @@ class RunFilter:
 
     @property
     def is_going(self) -> bool:
-        """Are only runs wanted that are not over, of whatever schedule? There are few of them beside the others."""
+        """Return whether only active runs of all schedules match; these are few."""
         return self.schedule is None and bool(self.statuses) and ACTIVE.issuperset(self.statuses)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFilter:
-    """Which entries of the audit; `actor` is looked for anywhere in it, in small or capital letters."""
+    """Filter of audit entries; `actor` matches any part of the actor, ignoring case."""
 
     actor: str = ""
     action: str | None = None
@@ -99,7 +99,7 @@ def _check_choices(field: str, values: Collection[str], choices: Sequence[str]) 
 
 @dataclass(frozen=True, slots=True)
 class KeysetPage(Generic[T]):
-    """A page of rows, newest first, and how far was looked: `reached` is the id to go on from, None at the end."""
+    """A page of rows, newest first; `reached` is the id to continue from, None at the end."""
 
     rows: Sequence[T]
     reached: int | None = None
@@ -107,7 +107,7 @@ class KeysetPage(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class CappedCount:
-    """How many there are; `capped`: at least as many."""
+    """A count; `capped` means "at least"."""
 
     number: int
     capped: bool = False
@@ -118,7 +118,7 @@ class CappedCount:
 
 @dataclass(frozen=True, slots=True)
 class RunPoint:
-    """A run as a mark on a line: nothing but when and how."""
+    """A run as a mark on a timeline."""
 
     schedule_id: int
     id: int
@@ -131,13 +131,12 @@ class RunPoint:
 
     @property
     def at(self) -> datetime:
-        """Where on the line it stands."""
         return self.due_at
 
 
 @dataclass(frozen=True, slots=True)
 class SkipPoint:
-    """A range of ticks that were not run, as one mark on a line."""
+    """A range of skipped ticks as a mark on a timeline."""
 
     schedule_id: int
     id: int
@@ -148,7 +147,6 @@ class SkipPoint:
 
     @property
     def at(self) -> datetime:
-        """Where on the line it stands."""
         return self.last
 
 
@@ -157,7 +155,7 @@ Marked = RunPoint | SkipPoint
 
 @dataclass(frozen=True, slots=True)
 class RunTiming:
-    """When a run that has begun was due, began and ended."""
+    """Due, start and end time of a run that has started."""
 
     schedule_id: int | None
     id: int
@@ -169,20 +167,20 @@ class RunTiming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """What went on around now: marks by schedule id, oldest first, and the schedules, in the order to show them in.
+    """Marks around now by schedule id, oldest first, and the schedules in display order.
 
-    First those that failed, then those that run, then those that were active last, then those that are to come.
+    Failed schedules come first, then running ones, then the most recently active ones, then upcoming ones.
     """
 
     schedules: Sequence[Schedule] = ()
     marks: Mapping[int, Sequence[Marked]] = field(default_factory=dict)
-    # There is more than is told.
+    # Some marks were left out.
     capped: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailureStreak:
-    """A schedule that fails: how often in a row (at most 100 are counted), since when, and how the last run ended."""
+    """A failing schedule: its failures in a row (counted up to 100), since when, and the last error."""
 
     schedule: str
     failures: int
@@ -193,7 +191,7 @@ class FailureStreak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverdueRun:
-    """A run that could have begun and has not, and since when."""
+    """A run that could have started at `available_at` and has not."""
 
     id: int
     schedule: str | None
@@ -204,22 +202,22 @@ class OverdueRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadRow:
-    """What the coming load of a schedule is computed from; of the definition, as JSON, what decides about its ticks."""
+    """Input of a schedule's load forecast; `definition` is JSON with only the fields that affect ticks."""
 
     id: int
     name: str
     definition: str
     queue: str
     next_run_at: datetime | None
-    # Seconds; the median of its newest runs that succeeded, None where there are none.
+    # Seconds: the median of the newest runs that succeeded; None if there are none.
     duration: float | None
 
 
 def page_of_going(
-    looked: int, ids: Sequence[int], maximum: int, after: int | None, limit: int
+    examined: int, ids: Sequence[int], maximum: int, after: int | None, limit: int
 ) -> KeysetPage[int] | None:
-    """A page of those that go on; None where not all of them were looked at, since newer ones may be among the rest."""
-    if looked >= maximum:
+    """Return a page of active runs; None if not all were examined, because newer ones may be missing."""
+    if examined >= maximum:
         return None
     ids = sorted(ids, reverse=after is None)
     page = ids[:limit]
@@ -228,7 +226,7 @@ def page_of_going(
 
 
 def newest_points(runs: Sequence[RunPoint], skips: Sequence[SkipPoint], maximum: int) -> dict[int, list[Marked]]:
-    """The newest marks of each schedule, oldest first."""
+    """Return the newest marks of each schedule, oldest first."""
     lines: dict[int, list[Marked]] = {}
     mark: Marked
     for mark in itertools.chain[Marked](runs, skips):
@@ -241,18 +239,18 @@ def newest_points(runs: Sequence[RunPoint], skips: Sequence[SkipPoint], maximum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduleSummary:
-    """A schedule with what a list shows of it: its newest run, and how often in a row it failed (capped)."""
+    """A schedule as a list shows it: with its newest run and its failures in a row (capped)."""
 
     schedule: Schedule
     last_run: RunRecord | None
     failure_streak: int
-    # How many of its runs are held.
+    # Number of held runs.
     held: int = 0
-    # When an attempt last began, of the runs that are kept. The newest run may still be queued.
+    # Start of the latest attempt among the stored runs. The newest run may still be queued.
     last_run_at: datetime | None = None
-    # Sentences that say why it does not run as it should; the client fills them in.
+    # Sentences that say why the schedule does not run as planned; the client fills them in.
     problems: tuple[str, ...] = ()
-    # A version of all the above, as the store has it; None if the store has no versions.
+    # A version of all fields above, from the store; None if the store has no versions.
     version: str | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -261,8 +259,7 @@ class ScheduleSummary:
         return None if self.version is None else (self.schedule.id, self.version, self.problems)
 
     def with_problems(self, problems: tuple[str, ...]) -> ScheduleSummary:
-        """A copy with these problems."""
-        # Not `replace`, which takes several times as long.
+        # `replace` takes several times as long.
         return ScheduleSummary(
             schedule=self.schedule,
             last_run=self.last_run,
@@ -275,10 +272,9 @@ class ScheduleSummary:
 
     @property
     def last_run_id(self) -> int | None:
-        """The id of its newest run, of any origin."""
+        """The id of the newest run, of any origin."""
         return None if self.last_run is None else self.last_run.id
 
     @property
     def last_enqueued_at(self) -> datetime | None:
-        """When its newest run was created."""
         return None if self.last_run is None else self.last_run.created_at

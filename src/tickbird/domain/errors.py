@@ -1,31 +1,31 @@
 """Every error that Tickbird raises on purpose.
 
 TickbirdError
-├── InvalidError (ValueError)     what was asked for makes no sense
+├── InvalidError (ValueError)     an invalid argument or value
 │   ├── TriggerError              a cron expression, interval, instant or zone
 │   ├── DefinitionError           a schedule's or task's name, policy or window
 │   ├── PayloadError              a payload that does not fit the task
-│   ├── PageTokenError            what is no key of a page
-│   └── DocumentError             files of schedules with mistakes, each with its place (tickbird.files)
+│   ├── PageTokenError            an invalid page token
+│   └── DocumentError             errors in schedule files, each with its line and column (tickbird.files)
 ├── NotFoundError (LookupError)   no such schedule, run, task or app
-├── ConflictError                 the thing changed meanwhile, or its state forbids the change
-│   ├── StaleError                it is at another revision than the one named
-│   ├── CountChangedError         so many are concerned as nobody had seen
-│   └── OwnedError                files with schedules that are somebody else's (tickbird.files)
-├── UnsupportedError              the store lacks the capability that this needs
-├── NotFinishedError (TimeoutError)  a run that was waited for has not come to its end in time
-└── StoreError                    the database, or the server in front of it
-    ├── StoreUnavailableError     cannot be reached, or timed out; trying again may help
+├── ConflictError                 the object has changed, or its state forbids the change
+│   ├── StaleError                the object has another revision than the expected one
+│   ├── CountChangedError         the change affects another number of objects than the caller expected
+│   └── OwnedError                a file contains schedules of another owner (tickbird.files)
+├── UnsupportedError              the store lacks a capability that this call needs
+├── NotFinishedError (TimeoutError)  a run did not finish within the timeout
+└── StoreError                    an error of the database, or of the server in front of it
+    ├── StoreUnavailableError     the store cannot be reached, or timed out; a retry may help
     ├── SchemaError               missing, too old or too new for this code
-    └── AccessError               a server refuses the token, or its role or namespaces do not suffice
-        └── ClosedNamespaceError  the token does not open this namespace
+    └── AccessError               the server rejects the token, or its role or namespaces are not sufficient
+        └── ClosedNamespaceError  the token has no access to this namespace
 """
 
 from __future__ import annotations
 
 
 class TickbirdError(Exception):
-    """The root: `str()` is one sentence for a person, `hint` the next step."""
+    """Base class: `str()` is the message and the hint; `hint` is the next step."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class TickbirdError(Exception):
 
 
 class InvalidError(TickbirdError, ValueError):
-    """What was asked for makes no sense; `field` names the part at fault."""
+    """An argument or value is invalid; `field` names it."""
 
     def __init__(self, message: str, *, field: str = "", reason: str = "", hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -46,35 +46,35 @@ class InvalidError(TickbirdError, ValueError):
 
 
 class TriggerError(InvalidError):
-    """A trigger that cannot be: a bad cron field, interval, instant or zone."""
+    """A trigger is invalid: a bad cron field, interval, instant or time zone."""
 
 
 class DefinitionError(InvalidError):
-    """A definition that cannot be: a bad name, policy or window."""
+    """A definition is invalid: a bad name, policy or window."""
 
 
 class PayloadError(InvalidError):
-    """A payload that does not fit its task."""
+    """A payload does not match the signature of its task."""
 
 
 class PageTokenError(InvalidError):
-    """The key of a page cannot be read."""
+    """A page token is invalid."""
 
 
 class NotFoundError(TickbirdError, LookupError):
-    """No such schedule, run, task or app."""
+    """The schedule, run, task or app does not exist."""
 
 
 class ConflictError(TickbirdError):
-    """The thing changed meanwhile, or its state forbids the change."""
+    """The object has changed since it was read, or its state forbids the change."""
 
 
 class StaleError(ConflictError):
-    """The thing is at another revision than the one that the change was meant for."""
+    """The object has another revision than the expected one."""
 
 
 class CountChangedError(ConflictError):
-    """Many more or fewer things are concerned than were seen by whoever asked."""
+    """The change affects many more or fewer objects than the caller expected."""
 
 
 class UnsupportedError(TickbirdError):
@@ -86,15 +86,15 @@ class UnsupportedError(TickbirdError):
 
 
 class NotFinishedError(TickbirdError, TimeoutError):
-    """A run that was waited for has not come to its end in time; it goes on."""
+    """The run did not finish within the timeout; it continues."""
 
 
 class StoreError(TickbirdError):
-    """The database, or the server in front of it, refused or failed."""
+    """The database, or the server in front of it, failed or rejected the call."""
 
 
 class StoreUnavailableError(StoreError):
-    """The database, or the server in front of it, cannot be reached or did not answer in time."""
+    """The database, or the server in front of it, cannot be reached or timed out."""
 
 
 class SchemaError(StoreError):
@@ -102,7 +102,7 @@ class SchemaError(StoreError):
 
 
 class AccessError(StoreError):
-    """A server refuses the token, or its role or namespaces do not suffice; `field` names the part at fault."""
+    """The server rejects the token, or its role or namespaces are not sufficient; `field` names the cause."""
 
     def __init__(self, message: str, *, field: str = "", hint: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -110,4 +110,4 @@ class AccessError(StoreError):
 
 
 class ClosedNamespaceError(AccessError):
-    """The token does not open this namespace."""
+    """The token has no access to this namespace."""

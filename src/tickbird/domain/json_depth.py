@@ -1,17 +1,17 @@
-"""The depth of JSON values: code that shows or sends them must not exceed Python's recursion limit."""
+"""Nesting depth of JSON values: code that renders or sends them must not exceed Python's recursion limit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-# More than the results of runs have.
+# Results of runs have a lower limit.
 MAX_LEVELS: Final = 250
 
 
 def check_levels(value: Any, text: str) -> None:
-    """Raise a ValueError if a JSON value, of which the text is given, is nested too deeply."""
-    # Nearly every text has fewer brackets than levels are allowed.
+    """Raise ValueError if a JSON value is nested too deeply; `text` is the same value as JSON text."""
+    # Counting brackets is a cheap upper bound; it is enough for nearly every text.
     if text.count("[") + text.count("{") <= MAX_LEVELS:
         return
     level = [value]

@@ -10,15 +10,15 @@ from tickbird.domain.text import NAME as _NAME
 Schema = dict[str, Any]
 
 NAME: Final[Schema] = {"type": "string", "pattern": f"^{_NAME.pattern}$"}
-INSTANT: Final[Schema] = {"type": "string", "format": "date-time", "description": "An instant with its zone."}
+INSTANT: Final[Schema] = {"type": "string", "format": "date-time", "description": "An instant with a UTC offset."}
 DATE: Final[Schema] = {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
 DURATION_TEXT: Final[Schema] = {
     "type": "string",
     "format": "length-of-time",
     "pattern": r"^(?=.)(\d{1,9}w)?(\d{1,9}d)?(\d{1,9}h)?(\d{1,9}m)?(\d{1,9}s)?$",
-    "description": 'A length of time, such as "90s" or "1h30m".',
+    "description": 'A duration, such as "90s" or "1h30m".',
 }
-# What people write in files.
+# The forms that users write in files.
 WRITTEN_DURATION: Final[Schema] = {
     "anyOf": [
         {"type": "integer", "minimum": 0},
@@ -40,7 +40,7 @@ def text_schema(maximum: int, minimum: int = 0) -> Schema:
 
 
 def object_schema(fields: Mapping[str, Schema], description: str = "", needed: Sequence[str] | None = None) -> Schema:
-    """An object with these fields and no others; all are needed unless `needed` names fewer."""
+    """Return the schema of an object with exactly these fields; all are required unless `needed` is given."""
     return {
         "type": "object",
         **({"description": description} if description else {}),
@@ -51,6 +51,6 @@ def object_schema(fields: Mapping[str, Schema], description: str = "", needed: S
 
 
 def one_or_more(item: Schema, maximum: int | None = None) -> Schema:
-    """An item, or a list of such items."""
+    """Return the schema of an item or a list of items."""
     several: Schema = {"type": "array", "items": item}
     return {"anyOf": [item, several | ({"maxItems": maximum} if maximum else {})]}

@@ -1,4 +1,4 @@
-"""A least-recently-used cache with a limit in bytes and, if wanted, in entries."""
+"""A least-recently-used cache with a limit in bytes and, optionally, in entries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 
 class SizedCache(Generic[K, V]):
-    """Values by key; the least recently used ones make room. It keeps at least the newest."""
+    """Values by key. Evicts the least recently used values, but never the newest."""
 
     __slots__ = ("_max_bytes", "_max_entries", "_sizes", "_values", "size")
 
@@ -27,7 +27,7 @@ class SizedCache(Generic[K, V]):
         self.size = 0
 
     def get(self, key: K) -> V | None:
-        """The value, which counts as used now; None if there is none."""
+        """Return the value and mark it as used; None if it is missing."""
         value = self._values.get(key)
         if value is not None:
             self._values.move_to_end(key)
@@ -43,20 +43,19 @@ class SizedCache(Generic[K, V]):
             self.drop(next(iter(self._values)))
 
     def drop(self, key: K) -> V | None:
-        """Forget a value and return it; None if there is none."""
+        """Remove a value and return it; None if it is missing."""
         value = self._values.pop(key, None)
         if value is not None:
             self.size -= self._sizes.pop(key)
         return value
 
     def clear(self) -> None:
-        """Forget all values."""
         self._values.clear()
         self._sizes.clear()
         self.size = 0
 
     def items(self) -> Iterable[tuple[K, V]]:
-        """All entries, the least recently used first; they do not count as used."""
+        """Return all entries, least recently used first, without marking them as used."""
         return self._values.items()
 
     def __iter__(self) -> Iterator[K]:
@@ -70,24 +69,21 @@ class SizedCache(Generic[K, V]):
 
 
 def size_of(value: Any, enough: float = inf) -> int:
-    """Bytes of a value in memory with all that it holds: JSON, dataclasses, lists and sets of them.
-
-    Counted no further than to `enough`.
-    """
-    total, left, seen = 0, [value], set[int]()
-    while left and total < enough:
-        one = left.pop()
-        if id(one) in seen:
+    """Return the bytes that a value and everything it refers to take; stop counting at `enough`."""
+    total, pending, seen = 0, [value], set[int]()
+    while pending and total < enough:
+        item = pending.pop()
+        if id(item) in seen:
             continue
-        total += getsizeof(one)
-        if isinstance(one, str | int | float):
+        total += getsizeof(item)
+        if isinstance(item, str | int | float):
             continue
-        seen.add(id(one))
-        if isinstance(one, Mapping):
-            left.extend(one.keys())
-            left.extend(one.values())
-        elif isinstance(one, list | tuple | set | frozenset):
-            left.extend(one)
-        elif is_dataclass(one) and not isinstance(one, type):
-            left.extend(getattr(one, field.name) for field in fields(one))
+        seen.add(id(item))
+        if isinstance(item, Mapping):
+            pending.extend(item.keys())
+            pending.extend(item.values())
+        elif isinstance(item, list | tuple | set | frozenset):
+            pending.extend(item)
+        elif is_dataclass(item) and not isinstance(item, type):
+            pending.extend(getattr(item, field.name) for field in fields(item))
     return total

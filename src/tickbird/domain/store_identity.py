@@ -1,4 +1,4 @@
-"""Is the store the original, or a copy of it somewhere else?"""
+"""Identity of the store: detects a copy of the original."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class StoreIdentity:
-    """Where the store is, and where it says it is; `copy_reason` tells in words why it is taken for a copy."""
+    """The current and the recorded identity of the store; `copy_reason` says why it counts as a copy."""
 
     here: Mapping[str, str]
     stored: Mapping[str, str]

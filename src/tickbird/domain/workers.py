@@ -1,4 +1,4 @@
-"""Workers: the processes that plan and execute, and what they publish."""
+"""Workers: the processes that plan and execute, and the data that they publish."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tickbird.domain.errors import ConflictError, NotFoundError
 from tickbird.domain.targets.target import TASK, TargetKey
 from tickbird.domain.text import NAME
 
-# A part of `Worker.standby_reason`, by which other processes learn of it.
+# A part of `Worker.standby_reason`. Other processes detect the alarm by it.
 CLOCK_JUMPED: Final = "the store's clock has jumped"
 _CLOSE: Final = timedelta(minutes=1)
 
@@ -26,28 +26,28 @@ class Worker:
     host: str
     pid: int
     version: str
-    # "worker" plans and executes, "planner" and "executor" do one of it; "sync" is a deploy step that only declares.
+    # "worker" plans and executes, "planner" only plans, "executor" only executes; "sync" is a deploy step.
     kind: str = "worker"
     queues: tuple[str, ...] = ()
     slots: int = 0
-    # The targets that it executes, see `publish_targets`; schedule name → fingerprint.
+    # Published targets (see `publish_targets`), and schedule name → fingerprint.
     tasks: Mapping[str, Any] = field(default_factory=dict)
     declared: Mapping[str, str] = field(default_factory=dict)
     draining: bool = False
-    # What it does not do at present, and why; empty when nothing holds it back.
+    # Why the worker does not plan or execute at present; empty if nothing holds it back.
     standby_reason: str = ""
-    # How it is: seconds by which its clock is ahead of the store's, its zone rules, slots that a stuck thread keeps.
+    # Clock offset to the store in seconds, time zone data, and slots that stuck threads occupy.
     health: Mapping[str, Any] = field(default_factory=dict)
     started_at: datetime | None = None
     last_heartbeat_at: datetime | None = None
-    # It counts as live until then.
+    # The worker counts as live until this instant.
     live_until: datetime | None = None
-    # When and by whom it was asked to drain.
+    # When and by whom a drain was requested.
     drain_requested_at: datetime | None = None
     drain_requested_by: str | None = None
 
     def published(self, target: TargetKey) -> Mapping[str, Any] | None:
-        """What it publishes about a target; None if it does not execute it."""
+        """Return the published description of a target; None if the worker does not execute it."""
         kind, name = target
         for key in (name, f"{kind}:{name}"):
             if key in self.tasks and _published_key(key, self.tasks[key]) == target:
@@ -60,15 +60,14 @@ class Worker:
 
     @property
     def targets(self) -> frozenset[TargetKey]:
-        """The kinds and names of all targets that it executes."""
         return frozenset(_published_key(key, description) for key, description in self.tasks.items())
 
 
 def publish_targets(described: Mapping[TargetKey, Mapping[str, Any]]) -> dict[str, Any]:
-    """The targets of a worker as it publishes them, by key.
+    """Return the published form of a worker's targets, by key.
 
-    The key of a task is its name. So is that of another target, if no task can have such a name: workers of earlier
-    versions publish commands like this. All others have `kind:name`.
+    The key of a task is its name. Another target also has its name as the key if no task can have that name,
+    because workers of earlier versions publish commands like this. All other targets have `kind:name`.
     """
     published: dict[str, Any] = {}
     for (kind, name), description in sorted(described.items(), key=lambda item: (item[0][0] != TASK, item[0])):
@@ -88,12 +87,11 @@ def _published_key(key: str, description: Any) -> TargetKey:
 
 
 def executes(worker: Worker) -> bool:
-    """Does this worker execute runs?"""
     return worker.kind in ("worker", "executor") and worker.slots > 0
 
 
 def find_clock_alarm(workers: Iterable[Worker], now: datetime) -> Worker | None:
-    """A worker that reports a jump of the store's clock; None if there is none."""
+    """Return a worker that reports a jump of the store's clock; None if there is none."""
     alarmed = (worker for worker in workers if CLOCK_JUMPED in worker.standby_reason)
     # A worker whose last heartbeat is in the future was lost while the clock was ahead.
     return next(
@@ -107,39 +105,38 @@ def find_clock_alarm(workers: Iterable[Worker], now: datetime) -> Worker | None:
 
 
 def no_such_worker(worker_id: str) -> NotFoundError:
-    """The error for an id that no live worker has."""
     return NotFoundError(
-        f"there is no live worker {worker_id[:200]!r};", hint="`tickbird workers` shows those that there are."
+        f"there is no live worker {worker_id[:200]!r}.", hint="`tickbird workers` lists the live workers."
     )
 
 
 def check_drainable(worker: Worker) -> None:
-    """A deploy step has no work to finish."""
+    """Raise ConflictError for a deploy step, which has no work to finish."""
     if worker.kind == "sync":
         raise ConflictError(
-            f"{worker.id} is a deploy step, not a worker;", hint="it ends by itself once it has declared its schedules."
+            f"{worker.id} is a deploy step, not a worker.", hint="It ends by itself once it has declared its schedules."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatResult:
-    """The answer to a heartbeat: the store's clock, and the ids of the other live workers of the app."""
+    """The response to a heartbeat: the store's clock, and the ids of the other live workers of the app."""
 
     now: datetime
     peers: frozenset[str] = frozenset()
-    # The generation of the zone rules in the store.
+    # The generation of the time zone data in the store.
     zones: int = 0
     # Why the store is treated as a copy; empty if it is not.
     copy_reason: str = ""
-    # Why this code may no longer use the store, whose schema was migrated; empty if it may.
+    # Why this code may no longer use the store, because its schema was migrated; empty if it may.
     outdated_reason: str = ""
-    # Who asked this worker to drain; empty if nobody did.
+    # Who requested a drain; empty if nobody did.
     drain_requested_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class HandOff:
-    """The runs that a planning worker can start at once: up to `room`, of its queues and targets, under a lease."""
+    """The runs that a planning worker can lease to itself: up to `room`, of its queues and targets, under a lease."""
 
     worker: Worker
     room: int

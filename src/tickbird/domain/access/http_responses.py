@@ -1,4 +1,4 @@
-"""Answers that are kept for a while, so that what is asked twice is done once."""
+"""Stored responses: a repeated request with the same idempotency key gets the first response."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-# Seconds for which an answer is kept, and after which a request that nobody has answered may be taken up again.
+# Seconds: how long a response is stored, and after which an unfinished request may be processed again.
 RESPONSE_TTL: Final = 86_400
 ABANDONED_AFTER: Final = 150
 
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """What a request was answered that had a key; `status` is None while somebody is at it."""
+    """The response to a request with an idempotency key; `status` is None while the request is being processed."""
 
-    # A digest of all that was asked.
+    # Digest of the whole request.
     request_digest: str
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)

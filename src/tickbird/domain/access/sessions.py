@@ -1,4 +1,4 @@
-"""Sessions: what a browser holds in place of a token; each ends by itself, and with the token it was opened with."""
+"""Sessions: browser credentials that expire by themselves and together with their token."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from tickbird.domain.time.instants import utc_text
 
 SessionState = Literal["live", "closed", "expired", "revoked"]
 
-# Random bytes that a session is made of: its id, then its secret.
+# Random bytes of a session: its id, then its secret.
 SESSION_NOISE: Final = 10 + 32
-# One that is opened beyond these closes the oldest of its token.
+# Opening another session closes the oldest session of the token.
 MAX_SESSIONS: Final = 100
 USUAL_SECONDS: Final = 12 * 3_600
 MIN_SECONDS: Final = 60
 MAX_SECONDS: Final = 30 * 86_400
-# So long after its end a session can still be seen.
+# Seconds for which an ended session stays visible.
 SESSION_KEPT: Final = 7 * 86_400
 MAX_USER_AGENT: Final = 200
 
-# Its prefix is not that of a token, and its id is longer: neither is ever taken for the other.
+# Prefix and id length differ from those of a token, so the two cannot be confused.
 _SESSION = re.compile(r"tbs_([a-z2-7]{16})_([A-Za-z0-9_-]{43})", re.ASCII)
 _ID = re.compile(r"[a-z2-7]{16}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A session to be stored: of its secret only the digest; it lasts so many seconds, or as long as its token."""
+    """A session to store, with the digest of its secret; it ends after `seconds` or with its token."""
 
     id: str
     digest: str = field(repr=False)
@@ -44,16 +44,16 @@ class NewSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:
-    """A stored session, with what its token may do; `state` is as of the store's clock when it was read."""
+    """A stored session with the permissions of its token; `state` is as of the store's clock at the read."""
 
     id: str
     digest: str = field(repr=False)
     token_id: str
-    # The token's, as they are now.
+    # Current values of the token.
     name: str
     role: Role
     namespaces: Namespaces
-    # What the browser says it is; anybody may say anything.
+    # Reported by the browser, so it is not trustworthy.
     user_agent: str = ""
     opened_at: datetime
     expires_at: datetime
@@ -63,30 +63,29 @@ class SessionRecord:
     state: SessionState = "live"
 
     def matches(self, secret: str) -> bool:
-        """Is this its secret? Takes as long whatever the answer is."""
+        """Compare the secret in constant time."""
         return hmac.compare_digest(self.digest, digest(secret))
 
 
 def make_session(noise: bytes) -> tuple[str, str, str]:
-    """The id, the secret and the whole text of a session made of random bytes."""
+    """Return the id, the secret and the full text of a session."""
     if len(noise) != SESSION_NOISE:
-        raise ValueError(f"a session is made of {SESSION_NOISE} random bytes, not of {len(noise)}")
+        raise ValueError(f"a session needs {SESSION_NOISE} random bytes, not {len(noise)}")
     return named_by("tbs", noise[:10], noise[10:])
 
 
 def parse_session(text: str) -> tuple[str, str] | None:
-    """The id and the secret of a session's text; None for what cannot be one."""
-    found = _SESSION.fullmatch(text)
-    return None if found is None else (found[1], found[2])
+    """Return the id and the secret of a session; None if the text is not a session."""
+    match = _SESSION.fullmatch(text)
+    return None if match is None else (match[1], match[2])
 
 
 def is_session_id(text: object) -> bool:
-    """Could a session have this id?"""
     return isinstance(text, str) and _ID.fullmatch(text) is not None
 
 
 def session_state(closed_at: datetime | None, expires_at: datetime, now: datetime, parent: TokenState) -> SessionState:
-    """May a session be used at this instant? Only while its token may, whose state is the last argument."""
+    """Return the state of a session; `parent` is the state of its token."""
     if closed_at is not None:
         return "closed"
     if parent != "live":
@@ -95,7 +94,7 @@ def session_state(closed_at: datetime | None, expires_at: datetime, now: datetim
 
 
 def check_length(within: Duration) -> int:
-    """For how many seconds a session is opened."""
+    """Return the seconds of a session, or raise InvalidError."""
     length = seconds(within, "within")
     if not MIN_SECONDS <= length <= MAX_SECONDS:
         raise InvalidError("within: a session lasts from a minute to 30 days.", field="within")
@@ -103,18 +102,18 @@ def check_length(within: Duration) -> int:
 
 
 def clean_user_agent(user_agent: str) -> str:
-    """What is kept of a browser's name for itself: a line of text, and not much of it."""
+    """Return the stored form of a User-Agent: one line of printable text, truncated."""
     return "".join(letter if letter.isprintable() else " " for letter in user_agent[:MAX_USER_AGENT]).strip()
 
 
 def check_opens(token: TokenRecord) -> None:
-    """Refuse to open a session with a token that opens nothing itself."""
+    """Raise ConflictError if the token is not live."""
     if token.state != "live":
-        raise ConflictError(f"the token {token.id} is {token.state}, and opens no session;", hint="use another token.")
+        raise ConflictError(f"token {token.id} is {token.state} and cannot open a session.", hint="Use another token.")
 
 
 def session_detail(session: SessionRecord) -> dict[str, Any]:
-    """What the audit keeps of a session."""
+    """Return the audit detail of a session."""
     return {
         "session": session.id,
         "token": session.token_id,
@@ -125,7 +124,6 @@ def session_detail(session: SessionRecord) -> dict[str, Any]:
 
 
 def no_such_session(session_id: str) -> NotFoundError:
-    """The error for an id that no session has."""
     return NotFoundError(
-        f"there is no session {session_id[:60]!r};", hint="it may have ended long ago; list those of its token."
+        f"there is no session {session_id[:60]!r}.", hint="It may have ended long ago. List the sessions of its token."
     )
