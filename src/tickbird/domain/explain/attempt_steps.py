@@ -14,7 +14,7 @@ MAX_ATTEMPTS = 20
 
 
 class AttemptSteps(RunSteps):
-    """The attempts of one run and its end."""
+    """The attempts and the end of one run."""
 
     def tried(self) -> Iterator[Step]:
         shown = self.attempts
@@ -30,7 +30,7 @@ class AttemptSteps(RunSteps):
         where = f" on worker {attempt.worker}" if attempt.worker else ""
         what = {
             "lost": "lost its worker",
-            "drained": "was put back because its worker was stopping",
+            "drained": "was requeued because its worker was shutting down",
             "cancelled": "was cancelled",
         }.get(attempt.outcome, "failed")
         error = f": {brief(attempt.error)}" if attempt.error and attempt.outcome != "lost" else ""
@@ -42,7 +42,7 @@ class AttemptSteps(RunSteps):
             if run.cancel_requested_at is None:
                 return None
             by = f" by {run.cancel_requested_by}" if run.cancel_requested_by else ""
-            text = f"Asked to stop{by} at {times(run.cancel_requested_at)}, and has not stopped yet."
+            text = f"Cancellation was requested{by} at {times(run.cancel_requested_at)}. The run has not stopped yet."
             return Step(False, "cancel", text, run.id, run.cancel_requested_at)
         at = run.finished_at or self.context.now
         if run.status == "succeeded":
@@ -56,16 +56,16 @@ class AttemptSteps(RunSteps):
         return duration_text(seconds_between(self.first_start or run.created_at, run.finished_at or self.context.now))
 
     def failure(self) -> str:
-        """Why it failed, in words."""
+        """Return why the run failed."""
         run = self.run
         tries = f"after {count(run.attempt, 'attempt')}"
         if run.failure_kind == "lost":
-            return f"its worker was lost {tries}, and it is not tried again"
+            return f"its worker was lost {tries}, and it is not retried"
         kind = {"timeout": "timed out, ", "reported": "reported a failure, "}.get(run.failure_kind or "", "")
         return f"{kind}{tries}: {brief(run.error) or 'no error was recorded'}"
 
     def cancelled(self) -> str:
-        """Why it was cancelled, in words."""
+        """Return why the run was cancelled."""
         run, times = self.run, self.times
         if run.reason == "misfire":
             limit = self.definition.start_limit if self.definition else None
@@ -83,7 +83,7 @@ class AttemptSteps(RunSteps):
         return folded(run.reason) or by or "no reason was recorded"
 
     def replaced_by(self) -> RunRecord | None:
-        """The run that was planned in the moment in which this one was cancelled."""
+        """Return the run that was planned at the instant at which this one was cancelled."""
         newer = [
             other
             for other in (*self.context.others, *self.context.active)

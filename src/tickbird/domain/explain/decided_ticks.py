@@ -24,10 +24,10 @@ _VERDICTS: dict[Status, Verdict] = {
 
 
 class RunExplainer(Explainer):
-    """The chain of a tick that has a run."""
+    """Explains a tick that has a run."""
 
     def explain(self, run: RunRecord, skip: SkipRecord | None) -> Explanation:
-        """From being planned to where the run stands; `skip` is what a backfill stands beside."""
+        """Explain a run from its planning to its status; `skip` is the earlier skip of a backfilled tick."""
         self._go_by(self._definition_of(run.revision))
         self._existed(run.revision)
         definition = self.definition
@@ -35,7 +35,7 @@ class RunExplainer(Explainer):
             if definition.grid.contains(self.tick):
                 self._on_grid(definition)
             else:
-                self._step(None, "grid", "It was on the grid when it was planned.", at=self.tick)
+                self._step(None, "grid", "The tick was on the grid when it was planned.", at=self.tick)
             if not self._excluded_day(definition):
                 self._calendar_allows(definition)
         if run.origin in TICK_ORIGINS:
@@ -55,30 +55,30 @@ class RunExplainer(Explainer):
         return self._explanation(_VERDICTS[run.status], sentence, run.id)
 
     def _override_text(self, run: RunRecord) -> str:
-        """What a person had decided for the tick, for the sentence."""
+        """Describe the override of the tick."""
         if run.applied_override is None:
             return ""
-        done = ["moved it"] if run.applied_override.moved else []
-        done += ["gave it another payload"] if run.applied_override.payload else []
-        return f" {run.applied_override.actor} {' and '.join(done)}{noted(run.applied_override.note)}."
+        changes = ["moved it"] if run.applied_override.moved else []
+        changes += ["changed its payload"] if run.applied_override.payload else []
+        return f" {run.applied_override.actor} {' and '.join(changes)}{noted(run.applied_override.note)}."
 
     def _caught_up(self, run: RunRecord) -> None:
         if run.origin != "catch_up":
             return
         policy = f" (catch_up={self.definition.catch_up})" if self.definition else ""
-        text = f"Caught up after the fact{policy}"
+        text = f"Caught up after its due time{policy}"
         if run.covers is not None:
             text += (
-                f": it stands for {run.covers.count:,} ticks from {self.times(run.covers.first)} "
+                f": it covers {run.covers.count:,} ticks from {self.times(run.covers.first)} "
                 f"to {self.times(run.covers.last)}"
             )
         self.steps.append(Step(None, "catch_up", f"{text}.", run.id, run.created_at))
 
     def _retried(self, run: RunRecord) -> str:
-        again = [other for other in self.context.others if other.retry_of == run.id]
-        if not again:
+        retries = [other for other in self.context.others if other.retry_of == run.id]
+        if not retries:
             return ""
-        newest = max(again, key=lambda other: other.id)
+        newest = max(retries, key=lambda other: other.id)
         by = f" by {newest.actor}" if newest.actor else ""
         text = f"Retried{by} as run {newest.id}, which {status_phrase(newest.status)}."
         self.steps.append(Step(None, "retry", text, newest.id, newest.created_at))
@@ -98,21 +98,19 @@ class RunExplainer(Explainer):
             return f"Run {run.id} may start at {times(run.available_at)}.{by}"
         if run.status == "queued" and run.available_at > self.context.now:
             tried = f"{brief(run.error)}; " if run.error else ""
-            return (
-                f"Run {run.id} is to be tried again at {times(run.available_at)}: {tried}attempt {run.attempt} failed."
-            )
+            return f"Run {run.id} will be retried at {times(run.available_at)}: {tried}attempt {run.attempt} failed."
         if run.status == "queued":
             since, queue = times(max(run.available_at, run.created_at)), progress.queue
             blocked = queue.unserved_reason() or queue.rate_limit_reason() or queue.line()
-            return f"Run {run.id} is queued since {since}: {blocked or 'a worker should take it at any moment'}."
+            return f"Run {run.id} has been queued since {since}: {blocked or 'a worker should claim it at any moment'}."
         if run.status == "running":
             lost = next((step for step in progress.steps() if step.name == "worker" and step.ok is False), None)
             if lost is not None:
                 return f"Run {run.id} is running, but {lost.text[:1].lower()}{lost.text[1:]}"
-            asked = " and was asked to stop" if run.cancel_requested_at else ""
+            stopping = " and is being cancelled" if run.cancel_requested_at else ""
             tries = f" (attempt {run.attempt})" if run.attempt > 1 else ""
             started = times(run.started_at or run.created_at)
-            return f"Run {run.id} is running on worker {run.worker} since {started}{tries}{asked}{late}."
+            return f"Run {run.id} has been running on worker {run.worker} since {started}{tries}{stopping}{late}."
         if run.status == "succeeded":
             tries = f" It took {run.attempt} attempts." if run.attempt > 1 else ""
             return f"Ran as run {run.id} at {times(begun or run.created_at)}{late}.{tries}"
@@ -122,13 +120,13 @@ class RunExplainer(Explainer):
 
 
 class SkipExplainer(Explainer):
-    """The chain of a tick that has a skip."""
+    """Explains a tick that has a skip."""
 
     def _skipped_under(self, skip: SkipRecord) -> Definition | None:
-        """The definition on whose grid the skipped tick lies; None when it lies between the ticks of the range."""
+        """Return the definition whose grid has the skipped tick; None if the instant is not a tick of the skip."""
         then = self.context.in_force()
         if skip.reason == "paused" and then is not None:
-            # It was written by the change that ended the pause, which may have brought a new grid.
+            # The change that ended the pause wrote this skip and may have brought a new grid.
             definition = readable(then)
             if skip.decided_at < skip.first:
                 definition = self._definition_of(skip.revision)
@@ -137,7 +135,7 @@ class SkipExplainer(Explainer):
         return definition if definition is not None and definition.grid.contains(self.tick) else None
 
     def explain(self, skip: SkipRecord) -> Explanation | None:
-        """Why the tick was skipped; None when the instant lies between the ticks of the skip."""
+        """Explain the skip; None if the instant is not a tick of the skip."""
         definition = self._skipped_under(skip)
         if definition is None:
             return None
@@ -152,17 +150,17 @@ class SkipExplainer(Explainer):
             name, why = "reschedule", self._passed_over(skip)
         else:
             self._move(self.context.moved(self.tick), self._due_at(definition))
-            told = self.context.overridden(self.tick)
-            if told is not None and told.detail.get("payload") is not None:
-                self._payload(told.actor, str(told.detail.get("note") or ""), told.at)
+            override = self.context.overridden(self.tick)
+            if override is not None and override.detail.get("payload") is not None:
+                self._payload(override.actor, str(override.detail.get("note") or ""), override.at)
             name, why = self._reason(skip, definition)
         if skip.count > 1:
-            why += f"; so were {skip.count:,} ticks in all, from {self.times(skip.first)} to {self.times(skip.last)}"
+            why += f"; the skip covers {skip.count:,} ticks, from {self.times(skip.first)} to {self.times(skip.last)}"
         self.steps.append(Step(False, name, f"{capital(why)}.", skip.run_id, skip.decided_at))
         return self._explanation("skipped", f"Skipped ({skip.reason}): {why}.", skip.run_id)
 
     def _reason(self, skip: SkipRecord, definition: Definition) -> tuple[str, str]:
-        """The step's name and the reason in words."""
+        """Return the name of the step and the reason."""
         times, by, note = self.times, skip.actor, skip.note
         if skip.reason == "overlap":
             return "overlap", self._overlapped(skip, definition)
@@ -171,7 +169,7 @@ class SkipExplainer(Explainer):
         if skip.reason == "paused":
             paused = self.context.paused_then(self._due_at(definition))
             if paused is None:
-                return "state", folded(note) or f"it was paused by {by or 'somebody'}"
+                return "state", folded(note) or f"it was paused by {by or 'an unknown actor'}"
             ended = self.context.revision(skip.revision + 1)
             resumed = ended is not None and ended.action == "resume" and ended.at == skip.decided_at
             text = self._pause(paused, "it was paused")
@@ -179,7 +177,7 @@ class SkipExplainer(Explainer):
         if skip.reason == "calendar":
             return "calendar", self._excluded_day(definition) or "the calendar excluded its day"
         if skip.reason == "shadow":
-            return "shadow", "it was a shadow (shadow=true), which records its ticks and runs nothing"
+            return "shadow", "it was a shadow (shadow=true), which only records its ticks"
         if skip.reason == "misfire":
             return "late", self._misfired(skip, definition)
         if skip.reason == "dependency":
@@ -187,12 +185,12 @@ class SkipExplainer(Explainer):
             return "dependency", words.skipped(note, skip.decided_at)
         if skip.reason == "limit":
             maximum = definition.catch_up_limit
-            return "catch_up", f"catch_up=all runs only the newest {maximum:,} ticks of an outage (catch_up_limit)"
+            return "catch_up", f"catch_up=all runs at most the newest {maximum:,} ticks of an outage (catch_up_limit)"
         if skip.reason == "operator":
-            return "skip", f"{by or 'an operator'} told it to skip this tick{noted(note)}"
+            return "skip", f"{by or 'an operator'} skipped this tick{noted(note)}"
         if skip.reason == "invalid":
             repaired = self.context.revision(skip.revision)
-            text = "it was parked with a definition that could not be planned"
+            text = "it was parked because its definition could not be planned"
             if repaired is not None:
                 text += f", repaired by {repaired.actor} at {times(repaired.at)}"
             return "state", text
@@ -212,7 +210,7 @@ class SkipExplainer(Explainer):
             return f"{policy}: run {skip.run_id} was not final (it is no longer stored)"
         tick = to_seconds(blocker.scheduled_for) if blocker.scheduled_for is not None else None
         if definition.overlap == "replace" and tick is not None and tick > self.tick:
-            return f"{policy}: run {blocker.id} of the newer tick {self.times(tick)} took its place"
+            return f"{policy}: run {blocker.id} of the newer tick {self.times(tick)} replaced it"
         came = to_datetime(self.tick + self.context.offset(definition))
         if definition.overlap == "queue":
             text = f"run {blocker.id} was already waiting since {self.times(blocker.created_at)}"
@@ -229,7 +227,7 @@ class SkipExplainer(Explainer):
         if run is None:
             return f"{policy}: run {skip.run_id} caught it up with others (it is no longer stored)"
         label = f" of tick {self.times(run.scheduled_for)}" if run.scheduled_for is not None else ""
-        covers = f", which stands for {run.covers.count:,} ticks" if run.covers is not None else ""
+        covers = f", which covers {run.covers.count:,} ticks" if run.covers is not None else ""
         late = duration_text((run.created_at - to_datetime(self._due_at(definition))).total_seconds())
         text = f"{policy}: it was {late} late when planned, and run {run.id}{label} caught it up{covers}"
         return f"{text}; that run {status_phrase(run.status)}"
@@ -241,7 +239,7 @@ class SkipExplainer(Explainer):
         limit = definition.start_limit
         rule = "catch_up=skip" if definition.start_within is None else "start_within"
         allowed = "" if limit is None else f", more than the {duration_text(limit)} that {rule} allows"
-        # A longer outage extends the row, so only of its last tick the lateness is exact.
+        # A longer outage extends the skip, so the lateness is exact only for its last tick.
         qualifier = "" if to_datetime(self.tick) == skip.last else "at most "
         return f"no worker planned it until it was {qualifier}{duration_text(late)} late{allowed}"
 

@@ -1,4 +1,4 @@
-"""What a tick needed of other schedules, in words: which, when they last succeeded, and what would have met it."""
+"""Dependencies of a tick: which schedules it needs, when they last succeeded, and which success would satisfy it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tickbird.domain.schedules.dependencies import After
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime
 
-_SHADOW = "a shadow (shadow=true), of which nothing runs"
-_NONE_BEFORE = "the successes of it that are known came later"
+_SHADOW = "a shadow (shadow=true), which never runs"
+_NONE_BEFORE = "its recorded successes are later"
 
 
 class DependencyExplainer:
-    """The dependencies of one tick, by when it is or was due."""
+    """Explains the dependencies of one tick."""
 
     def __init__(self, definition: Definition | None, due_at: int, context: RunContext, times: TimeFormatter) -> None:
         self.depends_on = definition.depends_on if definition is not None else ()
@@ -27,66 +27,72 @@ class DependencyExplainer:
         self.times = times
 
     def skipped(self, note: str, decided_at: datetime) -> str:
-        """Why the tick was skipped; the note names the schedules that had not succeeded."""
-        told = [self._not_met(name, decided_at) for name in note.split(", ")]
-        return "; ".join(told) if self.depends_on else f"{note} had not succeeded in time"
+        """Explain the skip; `note` names the schedules that had not succeeded."""
+        reasons = [self._not_met(name, decided_at) for name in note.split(", ")]
+        return "; ".join(reasons) if self.depends_on else f"{note} had not succeeded in time"
 
     def _not_met(self, name: str, decided_at: datetime) -> str:
-        each = self._of(name)
-        if each is None:
+        dependency = self._of(name)
+        if dependency is None:
             return f"{name} had not succeeded in time"
-        text = f"{name} had not succeeded since {self._since(each)} ({_rule(each)}): {self._last(name, decided_at)}"
-        late = f", and waiting was over at {self.times(self.due_at + each.wait)}" if each.wait else ""
-        return f"{text}{late}; any success of it from then on would have let this tick run"
+        since, last = self._since(dependency), self._last(name, decided_at)
+        text = f"{name} had not succeeded since {since} ({_rule(dependency)}): {last}"
+        late = f", and the wait ended at {self.times(self.due_at + dependency.wait)}" if dependency.wait else ""
+        return f"{text}{late}; a success since then would have let this tick run"
 
     def waiting(self, run: RunRecord) -> Step:
-        """What a run waits for, and until when."""
-        open_ = [each for each in self.depends_on if each.wait and not self._met(each)]
-        told = [
-            f"{each.schedule} to succeed, by {self.times(self.due_at + each.wait)} ({_rule(each)}); "
-            f"{self._last(each.schedule)}"
-            for each in open_
+        """Describe the dependencies that a run waits for, with their deadlines."""
+        unmet = [dependency for dependency in self.depends_on if dependency.wait and not self._met(dependency)]
+        reasons = [
+            f"{dependency.schedule} to succeed, by {self.times(self.due_at + dependency.wait)} ({_rule(dependency)}); "
+            f"{self._last(dependency.schedule)}"
+            for dependency in unmet
         ]
-        text = "Waits for " + (" and for ".join(told) or "another schedule to succeed")
+        text = "Waits for " + (" and for ".join(reasons) or "another schedule to succeed")
         return Step(False, "dependency", f"{text}.", None, run.created_at)
 
     def met(self, run: RunRecord) -> Iterator[Step]:
-        """The successes that let a run be queued, where they are still stored."""
-        for each in self.depends_on:
-            found = self.success(each.schedule, run.available_at)
-            if found is not None and found.finished_at is not None and self._counts(each, found.finished_at):
-                text = (
-                    f"{each.schedule} succeeded at {self.times(found.finished_at)} as run {found.id} ({_rule(each)})."
-                )
-                yield Step(True, "dependency", text, found.id, found.finished_at)
+        """Yield the successes that released a run, if they are still stored."""
+        for dependency in self.depends_on:
+            success = self.last_success(dependency.schedule, run.available_at)
+            if (
+                success is not None
+                and success.finished_at is not None
+                and self._counts(dependency, success.finished_at)
+            ):
+                at = self.times(success.finished_at)
+                text = f"{dependency.schedule} succeeded at {at} as run {success.id} ({_rule(dependency)})."
+                yield Step(True, "dependency", text, success.id, success.finished_at)
 
     def cancelled(self, error: str | None) -> str:
-        """Why a run that waited was cancelled."""
+        """Explain why a waiting run was cancelled."""
         names = (error or "").removeprefix("waited for ") or "another schedule"
-        until = [self.due_at + each.wait for each in self.depends_on if each.schedule in names.split(", ")]
+        until = [
+            self.due_at + dependency.wait for dependency in self.depends_on if dependency.schedule in names.split(", ")
+        ]
         by = f" by {self.times(min(until))}" if until else " in time"
-        return f"{names} had not succeeded{by}, for which it waited (dependency)"
+        return f"{names} had not succeeded{by}, and the wait ended (dependency)"
 
     def to_come(self) -> tuple[list[Step], str]:
-        """What a tick to come needs, as things stand; and for the sentence, what is still missing."""
+        """Return the steps of a future tick, and a clause with its unmet dependencies."""
         steps, missing = [], []
-        for each in self.depends_on:
-            since, last = self._since(each), self._last(each.schedule)
-            if each.schedule not in self.context.successes:
-                steps.append(Step(False, "dependency", f"Needs {each.schedule}, which does not exist."))
-            elif self._met(each):
-                steps.append(Step(True, "dependency", f"Needs {each.schedule} since {since}: {last}."))
+        for dependency in self.depends_on:
+            since, last = self._since(dependency), self._last(dependency.schedule)
+            if dependency.schedule not in self.context.successes:
+                steps.append(Step(False, "dependency", f"Needs {dependency.schedule}, which does not exist."))
+            elif self._met(dependency):
+                steps.append(Step(True, "dependency", f"Needs {dependency.schedule} since {since}: {last}."))
                 continue
             else:
-                fate = f"waits until {self.times(self.due_at + each.wait)}" if each.wait else "is skipped"
-                text = f"Needs {each.schedule} to succeed from {since} on, else it {fate}: {last}."
+                fate = f"waits until {self.times(self.due_at + dependency.wait)}" if dependency.wait else "is skipped"
+                text = f"Needs {dependency.schedule} to succeed after {since}, otherwise it {fate}: {last}."
                 steps.append(Step(None, "dependency", text))
-            vain = f", which it does not while it is {_SHADOW}" if each.schedule in self.context.shadows else ""
-            missing.append(f"{each.schedule} succeeds from {since} on{vain}")
+            never = f" (but it is {_SHADOW})" if dependency.schedule in self.context.shadows else ""
+            missing.append(f"{dependency.schedule} succeeds after {since}{never}")
         return steps, f", provided that {' and '.join(missing)}" if missing else ""
 
-    def success(self, name: str, before: datetime) -> RunRecord | None:
-        """The last run of a schedule that succeeded up to an instant, if it is still stored."""
+    def last_success(self, name: str, before: datetime) -> RunRecord | None:
+        """Return the last run of a schedule that succeeded by an instant; None if it is not stored."""
         ended = [
             run
             for run in self.context.needed
@@ -95,38 +101,38 @@ class DependencyExplainer:
         return max(ended, key=lambda run: (run.finished_at or before, run.id), default=None)
 
     def _of(self, name: str) -> After | None:
-        return next((each for each in self.depends_on if each.schedule == name), None)
+        return next((dependency for dependency in self.depends_on if dependency.schedule == name), None)
 
-    def _since(self, each: After) -> str:
-        return self.times(self.due_at - each.within)
+    def _since(self, dependency: After) -> str:
+        return self.times(self.due_at - dependency.within)
 
-    def _counts(self, each: After, at: datetime) -> bool:
-        return at >= to_datetime(self.due_at - each.within)
+    def _counts(self, dependency: After, at: datetime) -> bool:
+        return at >= to_datetime(self.due_at - dependency.within)
 
-    def _met(self, each: After) -> bool:
-        last = self.context.successes.get(each.schedule)
-        return last is not None and last.at is not None and last.at >= self.due_at - each.within
+    def _met(self, dependency: After) -> bool:
+        last = self.context.successes.get(dependency.schedule)
+        return last is not None and last.at is not None and last.at >= self.due_at - dependency.within
 
     def _last(self, name: str, before: datetime | None = None) -> str:
-        """When a schedule last succeeded, so far; or had, at an instant; and that as a shadow it does not."""
+        """Describe the last success of a schedule (with `before`: as of then), and whether it is a shadow."""
         last = self._succeeded(name, before)
         if name not in self.context.shadows:
             return last
-        noted = self.context.successes[name].at
-        return f"it is {_SHADOW}" if noted is None else f"{last}, and now it is {_SHADOW}"
+        recorded_at = self.context.successes[name].at
+        return f"it is {_SHADOW}" if recorded_at is None else f"{last}, and now it is {_SHADOW}"
 
     def _succeeded(self, name: str, before: datetime | None) -> str:
         if name not in self.context.successes:
             return "there is no such schedule"
         last = "last succeeded" if before is None else "had last succeeded"
-        if (found := self.success(name, before or self.context.now)) is not None and found.finished_at is not None:
-            return f"it {last} at {self.times(found.finished_at)} as run {found.id}"
-        noted = self.context.successes[name].at
-        if noted is not None and (before is None or to_datetime(noted) <= before):
-            return f"it {last} at {self.times(noted)}"
-        return f"it {'has' if before is None else 'had'} never succeeded" if noted is None else _NONE_BEFORE
+        if (run := self.last_success(name, before or self.context.now)) is not None and run.finished_at is not None:
+            return f"it {last} at {self.times(run.finished_at)} as run {run.id}"
+        recorded_at = self.context.successes[name].at
+        if recorded_at is not None and (before is None or to_datetime(recorded_at) <= before):
+            return f"it {last} at {self.times(recorded_at)}"
+        return f"it {'has' if before is None else 'had'} never succeeded" if recorded_at is None else _NONE_BEFORE
 
 
-def _rule(each: After) -> str:
-    within = duration_text(each.within) if each.within else "0 s"
-    return f"depends_on: within {within}" + (f", wait {duration_text(each.wait)}" if each.wait else "")
+def _rule(dependency: After) -> str:
+    within = duration_text(dependency.within) if dependency.within else "0 s"
+    return f"depends_on: within {within}" + (f", wait {duration_text(dependency.wait)}" if dependency.wait else "")

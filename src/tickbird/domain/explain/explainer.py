@@ -1,4 +1,4 @@
-"""What every answer to "why" shares: steps about the revision, the grid, the calendar, pauses and moves."""
+"""Base of all explanations: steps about the revision, the grid, the calendar, pauses and moves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tickbird.domain.time.instants import to_datetime
 
 
 class Explainer:
-    """Collects the steps about one instant until there is an answer."""
+    """Collects the steps about one instant."""
 
     def __init__(self, context: ExplainContext) -> None:
         self.context = context
@@ -30,16 +30,16 @@ class Explainer:
 
     def _go_by(self, definition: Definition | None) -> None:
         self.definition = definition
-        known = definition or self.schedule.definition
-        if known is not None and self.context.tz is None:
-            self.times = TimeFormatter(known.trigger.tz)
+        usable = definition or self.schedule.definition
+        if usable is not None and self.context.tz is None:
+            self.times = TimeFormatter(usable.trigger.tz)
 
     def _definition_of(self, revision: int | None) -> Definition | None:
-        """The definition of a decision; where its revision is gone, the one of that time or of today."""
-        found = self.context.definition(revision)
-        if found is None and (then := self.context.in_force()) is not None:
-            found = readable(then)
-        return found or self.schedule.definition
+        """Return the definition of a decision; if its revision is gone, the one in force then, or the current one."""
+        definition = self.context.definition(revision)
+        if definition is None and (then := self.context.in_force()) is not None:
+            definition = readable(then)
+        return definition or self.schedule.definition
 
     def _due_at(self, definition: Definition) -> int:
         moved = self.context.moved(self.tick)
@@ -60,14 +60,14 @@ class Explainer:
         )
 
     def _existed(self, number: int | None, verb: str = "was") -> None:
-        """The step that names the revision."""
+        """Add the step that names the revision."""
         self.decided_by = number
         revision = self.context.revision(number)
         if revision is None:
             text = f"Revision {number} {verb} in force." if number else "The schedule exists."
         else:
-            made = f"{revision.action} by {revision.actor} at {self.times(revision.at)}"
-            text = f"Revision {number} ({made}) {verb} in force."
+            change = f"{revision.action} by {revision.actor} at {self.times(revision.at)}"
+            text = f"Revision {number} ({change}) {verb} in force."
         self.steps.append(Step(True, "schedule", text, None, revision.at if revision else None))
 
     def _on_grid(self, definition: Definition) -> None:
@@ -85,14 +85,14 @@ class Explainer:
         return " ".join(parts)
 
     def _excluded_day(self, definition: Definition) -> str:
-        """The day that the calendar excludes, in words; nothing when it does not."""
+        """Describe the excluded day of the tick; empty if the day is open."""
         if not definition.grid.excludes(self.tick):
             return ""
         day = self.times.local(to_datetime(self.tick)).date()
         return closed_day(definition, day)
 
     def _rolled(self, definition: Definition) -> None:
-        """The step that tells from which closed days a tick was rolled."""
+        """Add a step for each closed day from which the tick was rolled."""
         if not isinstance(definition.grid, RolledGrid):
             return
         for origin in sorted(definition.grid.origins(self.tick)):
@@ -102,7 +102,7 @@ class Explainer:
 
     def _calendar_allows(self, definition: Definition) -> None:
         if definition.closed_days:
-            self._step(True, "calendar", "Its day is not excluded by the calendar.")
+            self._step(True, "calendar", "Its calendars do not exclude the day.")
 
     def _pause(self, paused: PausePeriod, tense: str) -> str:
         text = f"{tense} by {paused.by}"
@@ -119,7 +119,7 @@ class Explainer:
         return text
 
     def _move(self, moved: RevisionRecord | None, due_at: int) -> str:
-        """The step that tells of a reschedule, or of the spread; and the reschedule for the sentence."""
+        """Add the step about a move or the spread; return a clause about the move."""
         assert self.definition is not None
         offset = self.context.offset(self.definition)
         if moved is not None:
@@ -132,14 +132,14 @@ class Explainer:
         elif offset:
             spread = duration_text(self.definition.spread)
             when = f"{duration_text(offset)} after the tick, at {self.times(due_at)}"
-            text = f"Due {when}: its place in a spread of {spread}."
+            text = f"Due {when}: its offset within a spread of {spread}."
             self._step(None, "spread", text, at=due_at)
         return ""
 
     def _payload(self, actor: str, note: str, at: datetime) -> str:
-        """The step that tells of another payload; and the same for the sentence."""
-        self.steps.append(Step(None, "payload", f"{actor} gave it another payload{noted(note)}.", None, at))
-        return f", with another payload by {actor}"
+        """Add the step about a changed payload; return a clause about it."""
+        self.steps.append(Step(None, "payload", f"{actor} changed its payload{noted(note)}.", None, at))
+        return f", with a payload changed by {actor}"
 
     def _past_this(self, tick: int, due_at: int, moved: RevisionRecord | None) -> str:
         by = f" by {moved.actor}{noted(str(moved.detail.get('note') or ''))}" if moved is not None else ""
@@ -147,7 +147,7 @@ class Explainer:
 
 
 def closed_day(definition: Definition, day: date) -> str:
-    """A closed day and what closes it, in words."""
+    """Describe a closed day and the rules that close it."""
     named = f"{WEEKDAYS[day.weekday()].capitalize()} {day.isoformat()} in {definition.trigger.tz}"
     if definition.exclude.excludes(day.toordinal()):
         return f"{named} is excluded ({definition.exclude.rule(day)})"

@@ -1,4 +1,4 @@
-"""The answer to "why": a verdict, one sentence, and the steps that led there."""
+"""Result of `why`: a verdict, one sentence, and the steps that lead to it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Verdict = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One link of the chain; `ok` is False where it kept the tick from running or made it late, None if neither."""
+    """One step; `ok` is False if it prevented or delayed the run, None if it did neither."""
 
     ok: bool | None
     name: str
@@ -38,25 +38,23 @@ class Step:
     at: datetime | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The step as plain JSON values."""
         return {"ok": self.ok, "name": self.name, "text": self.text, "run_id": self.run_id, "at": _iso(self.at)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What became, or will become, of one instant of a schedule, and every decision on the way."""
+    """The past or expected result of one instant of a schedule, with every decision that led to it."""
 
     schedule: str
     at: datetime
     verdict: Verdict
     sentence: str
     steps: tuple[Step, ...]
-    # The run that the tick became, or behind which it was skipped, and the revision that decided.
+    # The run of the tick, or the run that blocked it; and the revision that decided.
     run_id: int | None = None
     revision: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The explanation as plain JSON values."""
         return {
             "schedule": self.schedule,
             "at": _iso(self.at),
@@ -73,7 +71,7 @@ def _iso(at: datetime | None) -> str | None:
 
 
 class TimeFormatter:
-    """Instants in words, to the second: in UTC, and in the schedule's zone where that differs."""
+    """Formats instants to the second: in UTC, and in the schedule's time zone if that differs."""
 
     def __init__(self, tz: str) -> None:
         self._zone = zone_info(tz)
@@ -87,7 +85,7 @@ class TimeFormatter:
         return f"{text} ({local:%H:%M:%S %Z})" if local.date() == utc.date() else f"{text} ({local:%d %b %H:%M:%S %Z})"
 
     def local(self, utc: datetime) -> datetime:
-        """The wall-clock time of an instant; the first and last hours of the calendar have none and stay in UTC."""
+        """Return the wall-clock time of an instant, or UTC if it is outside the supported years."""
         try:
             return utc.astimezone(self._zone)
         except OverflowError:

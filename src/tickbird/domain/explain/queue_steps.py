@@ -1,4 +1,4 @@
-"""How a run stood in its queue: its turn by rate and fairness, and the worker that takes it."""
+"""A run in its queue: rate limit, fairness, and the worker that claims it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tickbird.domain.time.durations import duration_text
 
 
 class QueueSteps(RunSteps):
-    """One run in its queue."""
+    """The steps of one run in its queue."""
 
     def queued(self) -> Step | None:
         run, times, now = self.run, self.times, self.context.now
@@ -34,17 +34,17 @@ class QueueSteps(RunSteps):
                 return None
             since = max(run.due_at, run.created_at)
             taken = seconds_between(since, begun)
-            text = f"Its first attempt began {duration_text(max(0.0, taken))} after it was planned."
+            text = f"Its first attempt started {duration_text(max(0.0, taken))} after it was planned."
             return Step(taken <= self.grace, "queue", text, run.id, begun)
         since = max(run.available_at, run.created_at)
         taken = max(0.0, seconds_between(since, run.started_at))
-        text = f"Taken from queue {run.queue!r} after {duration_text(taken)}, at {times(run.started_at)}."
+        text = f"Claimed from queue {run.queue!r} after {duration_text(taken)}, at {times(run.started_at)}."
         return Step(taken <= self.grace, "queue", text, run.id, run.started_at)
 
     def in_queue(self) -> Step:
         run, now = self.run, self.context.now
         if run.available_at > now:
-            text = f"Attempt {run.attempt + 1} may begin at {self.times(run.available_at)}."
+            text = f"Attempt {run.attempt + 1} may start at {self.times(run.available_at)}."
             return Step(None, "queue", text, run.id, run.available_at)
         since = max(run.available_at, run.created_at)
         text = f"In queue {run.queue!r} since {self.times(since)} ({duration_text(seconds_between(since, now))})"
@@ -59,17 +59,19 @@ class QueueSteps(RunSteps):
             if obstacle:
                 return Step(False, "worker", f"{capital(obstacle)}.", run.id)
             soon = "then" if self.rate_limit_reason() else "at any moment"
-            text = f"A live worker serves it and has a free slot, so it should be taken {soon}."
+            text = f"A live worker serves it and has a free slot, so it should be claimed {soon}."
             return Step(None, "worker", text, run.id)
         if run.status == "running":
             alive = any(worker.id == run.worker for worker in self.context.workers)
             since = f"Attempt {run.attempt} on worker {run.worker} since {times(run.started_at or run.created_at)}"
             if run.lease_until is not None and run.lease_until < now:
-                text = f"{since}, but its lease ended at {times(run.lease_until)}: the next rescue takes it away."
+                text = (
+                    f"{since}, but its lease expired at {times(run.lease_until)}. The next maintenance step rescues it."
+                )
                 return Step(False, "worker", text, run.id, run.lease_until)
             if not alive:
-                until = f" until its lease ends at {times(run.lease_until)}" if run.lease_until else ""
-                text = f"{since}, but that worker is no longer live; nothing takes the run over{until}."
+                until = f" until its lease expires at {times(run.lease_until)}" if run.lease_until else ""
+                text = f"{since}, but that worker is no longer live. The run is not rescued{until}."
                 return Step(False, "worker", text, run.id, run.lease_until)
             return Step(True, "worker", f"{since}.", run.id, run.started_at)
         if run.worker is not None:
@@ -77,7 +79,7 @@ class QueueSteps(RunSteps):
         return None
 
     def deferred(self) -> Iterator[Step]:
-        """What keeps the queued run back though a worker may serve it."""
+        """Yield what delays a queued run that a worker could claim."""
         if (turn := self.context.turn) is None:
             return
         if rate := self.rate_limit_reason():
@@ -86,38 +88,38 @@ class QueueSteps(RunSteps):
             yield Step(None, "line", f"{capital(line)}.", self.run.id, turn.deferred_until)
 
     def rate_limit_reason(self) -> str:
-        """How the rate of its queue holds the queued run back, in words; nothing when it does not."""
+        """Describe how the rate limit of the queue delays the run; empty if it does not."""
         turn, run = self.context.turn, self.run
         if turn is None or run.status != "queued" or turn.at is None:
             return ""
         if turn.at <= max(self.context.now, run.available_at):
             return ""
-        return f"it waits for the rate of queue {run.queue!r}, {in_turn(turn, self.times(turn.at))}"
+        return f"it waits for the rate limit of queue {run.queue!r}, {in_turn(turn, self.times(turn.at))}"
 
     def line(self) -> str:
-        """That the queued run stands behind the line of its queue, in words; nothing when it does not."""
+        """Describe how fairness defers the queued run; empty if it does not."""
         turn, run = self.context.turn, self.run
         if turn is None or run.status != "queued" or turn.deferred_until is None:
             return ""
         return f"in queue {run.queue!r} it {deferral_reason(turn, self.times(turn.deferred_until))}"
 
     def unserved_reason(self) -> str:
-        """Why no worker takes the queued run, in words; nothing when one should."""
+        """Return why no worker claims the queued run; empty if one should."""
         busy = Counter(run.worker for run in self.context.running)
         return unserved_reason(self.run.queue, self.run.target, self.context.workers, busy, self.run)
 
 
 def in_turn(turn: QueuePosition, at: str) -> str:
-    """A rate and when a run may begin by it, in words."""
+    """Describe a rate limit and the earliest start that it allows."""
     before = (
         f": {count(turn.runs_before, 'run')} {'comes' if turn.runs_before == 1 else 'come'} before it, and"
         if turn.runs_before
         else ":"
     )
-    return f"{turn.rate}{before} it may begin at {at} at the earliest"
+    return f"{turn.rate}{before} it may start at {at} at the earliest"
 
 
 def deferral_reason(turn: QueuePosition, until: str) -> str:
-    """Until when others may pass a run, in words."""
+    """Describe until when runs of other schedules go first."""
     before = f"; {count(turn.runs_before, 'run')} {'comes' if turn.runs_before == 1 else 'come'} before it now"
-    return f"lets runs of others pass until {until}, since its schedule made many at once{before}"
+    return f"yields to runs of other schedules until {until}, because its schedule created many at once{before}"

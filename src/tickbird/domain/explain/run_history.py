@@ -1,4 +1,4 @@
-"""How a run got to where it is: planned, waiting, queued, tried; and what made it late."""
+"""History of a run: planned, waiting, queued, attempted; and the cause of its lateness."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tickbird.domain.time.durations import duration_text
 
 
 class RunHistory(RunSteps):
-    """The steps of one run, from being due to its end."""
+    """The steps of one run, from its due time to its end."""
 
     def __init__(
         self, run: RunRecord, definition: Definition | None, context: RunContext, times: TimeFormatter
@@ -28,7 +28,7 @@ class RunHistory(RunSteps):
         self.tries = AttemptSteps(run, definition, context, times)
 
     def steps(self) -> Iterator[Step]:
-        """Every step, in the order in which it happened."""
+        """Yield every step in chronological order."""
         yield self._planned()
         if step := self.wait.held():
             yield step
@@ -46,7 +46,7 @@ class RunHistory(RunSteps):
             yield step
 
     def waiting_for(self) -> Iterator[Step]:
-        """What keeps a run that has not begun from it, as things stand; nothing where a worker should take it now."""
+        """Yield what delays a run that has not started; nothing if a worker should claim it now."""
         run = self.run
         if run.held and (held := self.wait.held()):
             yield held
@@ -61,12 +61,12 @@ class RunHistory(RunSteps):
 
     @property
     def late(self) -> float:
-        """Seconds from `due_at` to the first attempt, or to now or the end while there was none."""
+        """Seconds from `due_at` to the first attempt, or to the end or now if there was none."""
         begun = self.first_start or self.run.finished_at or self.context.now
         return seconds_between(self.run.due_at, begun)
 
     def cause(self) -> str:
-        """What most of the lateness came from, in words; nothing when it was on time."""
+        """Return the main cause of the lateness; empty if the run was on time."""
         if self.late <= self.grace or self.run.origin == "backfill":
             return ""
         planned = seconds_between(self.run.due_at, self.run.created_at)
@@ -76,13 +76,13 @@ class RunHistory(RunSteps):
         if self.run.released_at is not None:
             return f"it was held until {self.run.released_by} released it at {self.times(self.run.released_at)}"
         if longest == planned:
-            return f"nothing planned it until {self.times(self.run.created_at)}"
+            return f"no worker planned it until {self.times(self.run.created_at)}"
         if longest == waited:
             return f"it waited for {self.wait.reason()}"
         if self.attempts:
-            # Another attempt overwrote whether it waited for a run or for a worker.
-            return f"its first attempt began {duration_text(queued)} after it was planned"
-        return f"no worker took it for {duration_text(queued)}"
+            # The next attempt has overwritten whether the first one waited for a run or for a worker.
+            return f"its first attempt started {duration_text(queued)} after it was planned"
+        return f"no worker claimed it for {duration_text(queued)}"
 
     def _planned(self) -> Step:
         run, times = self.run, self.times

@@ -1,4 +1,4 @@
-"""What the steps of a run are made from."""
+"""Common base of the steps of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GRACE = 10
 
 
 class RunSteps:
-    """A run, the definition that it was created with if that can be read, and the rows around it."""
+    """A run, its definition (None if it cannot be read), and the related rows."""
 
     def __init__(
         self, run: RunRecord, definition: Definition | None, context: RunContext, times: TimeFormatter
@@ -31,22 +31,21 @@ class RunSteps:
 
     @property
     def first_start(self) -> datetime | None:
-        """When the first attempt began."""
         return self.attempts[0].started_at if self.attempts else self.run.began_at
 
 
 def run_name(run: RunRecord) -> str:
-    """A run, told apart where it is not of a tick."""
+    """Return the name of a run, with its origin if it is not the run of a tick."""
     return f"run {run.id}" if run.scheduled_for is not None else f"{run.origin} run {run.id}"
 
 
 def active_run_text(run: RunRecord, times: TimeFormatter, *, whose: bool = False) -> str:
-    """An active run and where it stands; with `whose`, of which schedule it is."""
+    """Describe an active run and its status; with `whose`, also its schedule."""
     name = run_name(run) + (f" of {run.schedule}" if whose and run.schedule else "")
     if run.status == "running" and run.started_at is not None:
         where = f" on worker {run.worker}" if run.worker else ""
-        asked = ", asked to stop" if run.cancel_requested_at else ""
-        return f"{name}, running since {times(run.started_at)}{where}{asked}"
+        stopping = ", cancellation requested" if run.cancel_requested_at else ""
+        return f"{name}, running since {times(run.started_at)}{where}{stopping}"
     return f"{name}, {run.status} since {times(run.created_at)}"
 
 

@@ -1,4 +1,4 @@
-"""Why an instant has no decision: it is no tick, nobody planned it yet, or it is still to come."""
+"""Why an instant has no decision: it is not a tick, it is not planned yet, or it is in the future."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from tickbird.domain.schedules.rolled_grid import RolledGrid
 from tickbird.domain.time.durations import duration_text
 from tickbird.domain.time.instants import to_datetime, to_seconds
 
-# Beyond so many stretches of a calendar, whether max_runs will be used up is not counted any more.
-MAX_STRETCHES = 5_000
+# Limit of calendar segments that are counted to decide whether max_runs is reached.
+MAX_SEGMENTS = 5_000
 
 
 class UndecidedTickExplainer(Explainer):
-    """The chain of an instant that has neither run nor skip."""
+    """Explains an instant that has neither a run nor a skip."""
 
     def explain(self) -> Explanation:
-        """What the instant is to the schedule, and what will become of it as things stand."""
+        """Explain the instant, and predict its decision from the current state."""
         schedule, tick = self.schedule, self.tick
         reached = schedule.cursor.planned_until
         open_ = reached is None or tick > reached
@@ -40,7 +40,7 @@ class UndecidedTickExplainer(Explainer):
             return self._forgotten(then)
         if (deletion := self.context.deletion()) is not None:
             return self._deleted(deletion)
-        # What is not decided yet will be decided by what is stored now.
+        # A tick that is not decided yet will be decided by the stored definition.
         if open_ or then is None:
             self._go_by(schedule.definition)
             self._existed(schedule.revision, "is")
@@ -52,21 +52,21 @@ class UndecidedTickExplainer(Explainer):
         if not self.definition.grid.contains(tick):
             return self._not_a_tick(self.definition)
         self._on_grid(self.definition)
-        if any(each.decided_early and each.tick == tick for each in schedule.cursor.tick_overrides):
+        if any(override.decided_early and override.tick == tick for override in schedule.cursor.tick_overrides):
             return self._done()
         return self._open(self.definition) if open_ else self._no_record(self.definition)
 
     def _done(self) -> Explanation:
-        text = "It was decided ahead of its time, before the grid changed, and is not decided again"
+        text = "It was decided early, before the grid changed, and is not decided again"
         self._step(None, "record", f"{text}.")
-        return self._explanation("no record", f"{text}; what became of it was pruned.")
+        return self._explanation("no record", f"{text}. Its decision was pruned.")
 
     def _before_its_time(self) -> Explanation:
         self._go_by(self.schedule.definition)
         first = self.context.revisions[-1] if self.context.revisions else None
         if first is not None and first.revision > 1:
             self._step(None, "schedule", f"Its revisions before {first.revision} were not read.")
-            return self._explanation("no record", "It is not known here what was in force so long ago.")
+            return self._explanation("no record", "The definition that was in force then was not read.")
         by = f" by {first.actor} at {self.times(first.at)}" if first is not None else ""
         text = f"The schedule was created{by}, after this instant."
         self._step(False, "schedule", text)
@@ -74,9 +74,9 @@ class UndecidedTickExplainer(Explainer):
 
     def _forgotten(self, revision: RevisionRecord) -> Explanation:
         self._go_by(self.schedule.definition)
-        text = f"The revisions that followed revision {revision.revision} are no longer kept."
+        text = f"The revisions that followed revision {revision.revision} are no longer stored."
         self._step(None, "schedule", text)
-        return self._explanation("no record", "The definition that was in force then is not known any more.")
+        return self._explanation("no record", "The definition that was in force then is no longer stored.")
 
     def _deleted(self, revision: RevisionRecord) -> Explanation:
         self._go_by(readable(revision))
@@ -88,7 +88,7 @@ class UndecidedTickExplainer(Explainer):
     def _unreadable(self, open_: bool) -> Explanation:
         if open_ and (text := left_alone_reason(self.schedule.definition_json)):
             self._step(None, "state", f"{capital(text)}.")
-            return self._explanation("undecided", f"Not known here: {text}.")
+            return self._explanation("undecided", f"Unknown to this process: {text}.")
         if open_:
             return self._parked()
         self._step(None, "state", "The definition of that time cannot be read.")
@@ -110,7 +110,7 @@ class UndecidedTickExplainer(Explainer):
             self._step(True, "grid", f"On the trigger's grid: {definition.trigger.describe()}.", at=tick)
             self._step(False, "calendar", f"{text}; {where}.", at=landings[0])
         elif known:
-            text = f"Outside the schedule's window, {self._window(definition)}"
+            text = f"Outside the schedule's window ({self._window(definition)})"
             self._step(True, "grid", f"On the grid: {definition.trigger.describe()}.", at=tick)
             self._step(False, "window", f"{text}: {where}.")
         else:
@@ -142,11 +142,12 @@ class UndecidedTickExplainer(Explainer):
             self.steps.append(Step(False, "schedule", f"Revision {edit.revision}, {text}.", None, edit.at))
             return self._explanation("no record", f"Dropped: {text}, at {self.times(decided_at)}.")
         reached = self.times(self.schedule.cursor.planned_until or 0)
-        text = f"Everything up to {reached} is decided, but no decision for this tick is stored"
+        text = f"All ticks up to {reached} are decided, but no decision for this tick is stored"
         ended = f", or the schedule had ended (max_runs={definition.max_runs})" if definition.max_runs else ""
         self._step(None, "record", f"{text}.")
         return self._explanation(
-            "no record", f"{text}: it was pruned, or came before the schedule was first planned{ended}."
+            "no record",
+            f"{text}: the decision was pruned, or the tick was before the schedule was first planned{ended}.",
         )
 
     def _open(self, definition: Definition) -> Explanation:
@@ -164,20 +165,24 @@ class UndecidedTickExplainer(Explainer):
             text = self._pause(paused, "paused")
             self._step(False, "state", f"{capital(text)}.")
             if overdue:
-                return self._explanation("undecided", f"Not run, and recorded as skipped once it is resumed: {text}.")
-            return self._explanation("will be skipped", f"Will be skipped unless it is resumed before: {text}.")
+                return self._explanation(
+                    "undecided", f"Not run. It will be recorded as skipped when the schedule is resumed: {text}."
+                )
+            return self._explanation(
+                "will be skipped", f"Will be skipped unless the schedule is resumed first: {text}."
+            )
         if paused is None:
             self._step(True, "state", "The schedule is active.")
         else:
-            # It ends before the tick is due, or has ended and awaits the planner.
+            # The pause ends before the tick is due, or it has ended and the planner has not run yet.
             self._step(None if held else True, "state", f"{self._pause(paused, 'Paused')}.")
-        # Ticks that a reschedule passes over are decided with the moved one.
+        # Ticks that a reschedule passes over are decided together with the moved tick.
         looks_later = cursor.next_run_at is not None and to_datetime(cursor.next_run_at) > now
         new = cursor.planned_until is None and to_datetime(tick) <= now
         if new or (overdue and not looks_later):
             return self._overdue(definition, due_at)
         if paused is not None and paused.until is not None:
-            # What was moved or skipped before its end is void then.
+            # Moves and skips before the end of the pause are void then.
             ended = end_pause(schedule, paused.until)
             self.schedule = apply_plan(schedule, ended)
         return self._to_come(definition, due_at)
@@ -186,9 +191,7 @@ class UndecidedTickExplainer(Explainer):
         error = reason(self.schedule.error) or "its definition cannot be read"
         self._step(False, "state", f"Parked: {error}.")
         if to_datetime(self.tick) > self.context.now:
-            return self._explanation(
-                "will be skipped", f"Will not run unless the schedule is repaired before: {error}."
-            )
+            return self._explanation("will be skipped", f"Will not run unless the schedule is repaired first: {error}.")
         return self._explanation("undecided", f"Not run: the schedule is parked until it is repaired: {error}.")
 
     def _ended(self, definition: Definition) -> Explanation:
@@ -201,7 +204,7 @@ class UndecidedTickExplainer(Explainer):
         return self._explanation("ended", f"Not run: {text}.")
 
     def _overdue(self, definition: Definition, due_at: int) -> Explanation:
-        """Due, and no worker has planned it."""
+        """Explain a due tick that no worker has planned."""
         self._change_steps(due_at)
         late = duration_text((self.context.now - to_datetime(due_at)).total_seconds())
         planners = [worker for worker in self.context.workers if worker.kind in ("worker", "planner")]
@@ -222,9 +225,9 @@ class UndecidedTickExplainer(Explainer):
         return self._explanation("undecided", f"Not decided: {why}; {fate}.")
 
     def _projected(self, definition: Definition) -> tuple[str, str]:
-        """What the planner would decide at this moment."""
+        """Return the step and text of the decision that the planner would make now."""
         if self.schedule.cursor.planned_until is None:
-            return "state", "a new schedule does not run what was due before it is first planned"
+            return "state", "a new schedule does not run ticks from before its first planning"
         active = tuple(
             ActiveRun(run.id, run.status, run.origin, awaits=run.waiting_for_dependency) for run in self.context.active
         )
@@ -234,22 +237,24 @@ class UndecidedTickExplainer(Explainer):
             if run.scheduled_for == self.tick:
                 how = f"as a catch-up run (catch_up={definition.catch_up})" if run.origin == "catch_up" else "at once"
                 return "catch_up", f"planned now, it would run {how}" + (
-                    ", after waiting" if run.status == "waiting" else ""
+                    ", after a wait" if run.status == "waiting" else ""
                 )
         for skip in planned.skips:
             if skip.first <= self.tick <= skip.last:
-                behind = f" behind run {skip.blocked_by}" if skip.blocked_by else f": {skip.note}" if skip.note else ""
-                return "catch_up", f"planned now, it would be skipped ({skip.reason}){behind}"
+                cause = (
+                    f" because of run {skip.blocked_by}" if skip.blocked_by else f": {skip.note}" if skip.note else ""
+                )
+                return "catch_up", f"planned now, it would be skipped ({skip.reason}){cause}"
         if planned.state == "ended":
-            return "window", f"planned now, it would not run, for max_runs={definition.max_runs} is reached before"
-        return "catch_up", "it comes after others that are planned first"
+            return "window", f"planned now, it would not run, because max_runs={definition.max_runs} is reached first"
+        return "catch_up", "earlier ticks are planned first"
 
     def _to_come(self, definition: Definition, due_at: int) -> Explanation:
         cursor, tick, times = self.schedule.cursor, self.tick, self.times
         ahead = None if cursor.planned_until is None else PendingTicks(self.schedule)
         override = None if ahead is None else ahead.override(tick)
         passing = None if ahead is None else ahead.skipped_by(tick)
-        # Ticks that are passed over are decided with the moved one.
+        # Ticks that are passed over are decided together with the moved tick.
         if ended := self._used_up_before(definition, tick if passing is None else passing.tick):
             self._step(False, "window", f"{capital(ended)}.")
             return self._explanation("ended", f"Will not run: {ended}.")
@@ -259,7 +264,7 @@ class UndecidedTickExplainer(Explainer):
             return self._explanation("will be skipped", f"Will be skipped: {text}.")
         if ahead is not None and ahead.is_skipped(tick):
             by, note = (cursor.skip_by, cursor.skip_note) if override is None else (override.actor, override.note)
-            text = f"{by} told it to skip this tick{noted(note)}"
+            text = f"{by} skipped this tick{noted(note)}"
             self._step(False, "skip", f"{capital(text)}.")
             return self._explanation("will be skipped", f"Will be skipped: {text}.")
         if override is None or override.due_at is None:
@@ -269,7 +274,7 @@ class UndecidedTickExplainer(Explainer):
             self._calendar_allows(definition)
         moved_by = self._change_steps(due_at)
         if definition.shadow:
-            text = "it is a shadow (shadow=true), which records its ticks and runs nothing"
+            text = "it is a shadow (shadow=true), which only records its ticks"
             self._step(False, "shadow", f"{capital(text)}.")
             return self._explanation("will be skipped", f"Will be skipped: {text}.")
         unless = self._in_the_way(definition, due_at)
@@ -277,13 +282,13 @@ class UndecidedTickExplainer(Explainer):
         self.steps += needs
         but = ""
         if unserved := unserved_reason(definition.queue, definition.target, self.context.workers):
-            self._step(False, "worker", f"As things stand, {unserved}.")
-            but = f", but as things stand {unserved}"
+            self._step(False, "worker", f"At present, {unserved}.")
+            but = f", but at present {unserved}"
         return self._explanation("will run", f"Will run at {times(due_at)}{moved_by}{provided}{unless}{but}.")
 
     def _change_steps(self, due_at: int) -> str:
-        """The steps that tell of a move, the spread or another payload; and the same for the sentence."""
-        overrides = (each for each in self.schedule.cursor.tick_overrides if each.tick == self.tick)
+        """Add the steps about a move, the spread or a changed payload; return a clause about them."""
+        overrides = (override for override in self.schedule.cursor.tick_overrides if override.tick == self.tick)
         override = next(overrides, None)
         moved = override is not None and override.due_at is not None
         text = self._move(self.context.moved(self.tick) if moved else None, due_at)
@@ -292,52 +297,56 @@ class UndecidedTickExplainer(Explainer):
         return text
 
     def _used_up_before(self, definition: Definition, tick: int) -> str:
-        """Will max_runs be reached before a tick, if every tick before it runs?"""
+        """Return why max_runs is reached before a tick if every earlier tick runs; empty if it is not."""
         cursor = self.schedule.cursor
         if definition.max_runs is None or definition.shadow:
             return ""
         left = definition.max_runs - cursor.runs_planned
         after = cursor.planned_until or to_seconds(self.context.now)
-        stretches = 0
+        segments = 0
         for override in [*cursor.tick_overrides, None]:
-            # The ticks up to the override, and then what becomes of its own.
+            # Count the ticks up to the override, then the tick of the override itself.
             end = tick if override is None else min(tick, override.tick)
             for segment in definition.grid.segments(max(after, cursor.skip_until or 0), end - 1):
                 left -= 0 if segment.excluded else segment.count
-                stretches += 1
-                if left <= 0 or stretches >= MAX_STRETCHES:
+                segments += 1
+                if left <= 0 or segments >= MAX_SEGMENTS:
                     break
             after = max(after, end - 1)
-            if override is None or override.tick >= tick or stretches >= MAX_STRETCHES:
+            if override is None or override.tick >= tick or segments >= MAX_SEGMENTS:
                 break
             if override.tick > after:
-                kept_back = override.due_at is None and definition.grid.excludes(override.tick)
-                left -= 0 if override.skip or override.decided_early or kept_back else 1
+                closed = override.due_at is None and definition.grid.excludes(override.tick)
+                left -= 0 if override.skip or override.decided_early or closed else 1
                 after = max(override.tick, (override.due_at or 0) - self.schedule.offset)
         if left <= 0:
-            return f"max_runs={definition.max_runs} will be used up before, with {cursor.runs_planned:,} used so far"
-        self._step(True, "window", f"{left:,} of max_runs={definition.max_runs} will be left.")
+            return f"max_runs={definition.max_runs} will be reached first, after {cursor.runs_planned:,} runs"
+        self._step(True, "window", f"{left:,} of max_runs={definition.max_runs} runs will be left.")
         return ""
 
     def _in_the_way(self, definition: Definition, due_at: int) -> str:
-        """What active runs would do to the tick if they were still there; for the sentence when it is the next one."""
+        """Add the step about active runs; return a clause if this is the next tick."""
         active = self.context.active
         if definition.overlap == "allow" or len(active) < definition.max_concurrent:
-            self._step(True, "overlap", "Nothing active stands in its way.")
+            self._step(True, "overlap", "No active run blocks it.")
             return ""
         ticking = [run for run in active if run.origin in TICK_ORIGINS]
         full = len(ticking) >= definition.max_concurrent
         waiter = next((run for run in ticking if run.status == "waiting"), None)
         first = ticking[0] if full else active[0]
-        standing = active_run_text(first, self.times)
+        blocker = active_run_text(first, self.times)
         if full and definition.overlap == "skip":
-            effect, unless = "it is skipped", f", unless {standing}, is not final by then (overlap=skip)"
+            effect, unless = "this tick is skipped", f", unless {blocker}, is not final by then (overlap=skip)"
         elif full and definition.overlap == "queue" and waiter is not None:
-            effect, unless = "it is skipped", f", unless run {waiter.id} is still waiting by then (overlap=queue)"
+            effect, unless = (
+                "this tick is skipped",
+                f", unless run {waiter.id} is still waiting by then (overlap=queue)",
+            )
         elif full and definition.overlap == "replace":
-            effect, unless = "it is asked to stop, and this one follows", ""
+            effect, unless = "it is cancelled, and this run follows", ""
         else:
-            effect, unless = "this one waits for it", f", or after {standing}"
-        text = f"{capital(standing)}: if that is so at {self.times(due_at)}, {effect} (overlap={definition.overlap})."
+            effect, unless = "this run waits for it", f", or after {blocker}"
+        text = f"{capital(blocker)}. If it is still active at {self.times(due_at)}, {effect}"
+        text += f" (overlap={definition.overlap})."
         self._step(None, "overlap", text, first.id)
         return unless if self.context.schedule.cursor.next_run_at == due_at else ""

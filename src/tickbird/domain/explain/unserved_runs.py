@@ -1,4 +1,4 @@
-"""Why no live worker would take a run, in words."""
+"""Why no live worker would claim a run."""
 
 from __future__ import annotations
 
@@ -21,29 +21,31 @@ def unserved_reason(
     busy: Counter[str | None] | None = None,
     run: RunRecord | None = None,
 ) -> str:
-    """Why no worker would take a run of this queue and target, or this run of them, in words; empty if one would."""
-    if nobody := unserved(queue, workers):
-        return nobody
+    """Return why no worker would claim a run of this queue and target (or this run); empty if one would."""
+    if unserved_queue := unserved(queue, workers):
+        return unserved_queue
     executing = [worker for worker in workers if executes(worker)]
     serving = [worker for worker in executing if queue in worker.queues]
-    takes = _requirement(target)
+    requirement = _requirement(target)
     if not any(worker.serves(target.key) for worker in executing):
-        return f"no live worker {takes}"
+        return f"no live worker {requirement}"
     able = [worker for worker in serving if worker.serves(target.key)]
     if not able:
-        return f"no live worker that serves queue {queue!r} {takes}"
+        return f"no live worker that serves queue {queue!r} {requirement}"
     ready = [worker for worker in able if not worker.draining]
     if not ready:
-        return f"every worker that could take it is draining ({', '.join(sorted(worker.id for worker in able))})"
+        return f"every worker that could claim it is draining ({', '.join(sorted(worker.id for worker in able))})"
     if run is not None and (unreadable := [(worker, runs) for worker in ready for runs in _unreadable(worker, run)]):
         unable = {worker.id for worker, _ in unreadable}
         ready = [worker for worker in ready if worker.id not in unable]
         if not ready:
             worker, runs = unreadable[0]
-            return f"no live worker can read it: {worker.id} reports {runs}; upgrade tickbird and tzdata there"
+            return (
+                f"no live worker can read it: {worker.id} reports {runs}. Upgrade tickbird and tzdata on that machine"
+            )
     if busy is not None and all(busy[worker.id] >= worker.slots for worker in ready):
         slots = sum(worker.slots for worker in ready)
-        return f"all slots of the workers that could take it are busy ({count(slots, 'slot')} on {len(ready)})"
+        return f"all slots of the workers that could claim it are busy ({count(slots, 'slot')} on {len(ready)})"
     return ""
 
 
@@ -52,23 +54,23 @@ def _unreadable(worker: Worker, run: RunRecord) -> list[Unreadable]:
 
 
 def _requirement(target: Target) -> str:
-    known = find_kind(target.kind)
-    return f"executes {describe_target(target)}" if known is None else known.requirement(target.name)
+    kind = find_kind(target.kind)
+    return f"executes {describe_target(target)}" if kind is None else kind.requirement(target.name)
 
 
 def worker_command(queue: str, target: Target) -> str:
-    """The command line of a worker that would take runs of this queue and target."""
-    known = find_kind(target.kind)
-    if known is None:
+    """Return the command line of a worker that would claim runs of this queue and target."""
+    kind = find_kind(target.kind)
+    if kind is None:
         return f"tickbird worker MODULE:APP --queues {quote(queue)}   # with the package of target kind {target.kind!r}"
-    return known.worker_command(queue, target.name)
+    return kind.worker_command(queue, target.name)
 
 
 def unserved(queue: str, workers: Sequence[Worker]) -> str:
-    """That no worker serves this queue, in words; nothing when one does."""
+    """Return why no worker serves this queue; empty if one does."""
     executing = [worker for worker in workers if executes(worker)]
     if not executing:
-        return "no worker that executes is alive"
+        return "no live worker executes runs"
     if any(queue in worker.queues for worker in executing):
         return ""
     served = ", ".join(sorted({name for worker in executing for name in worker.queues})) or "none"

@@ -1,4 +1,4 @@
-"""What a run waited for before it was queued: an operator, another run, a slot, another schedule."""
+"""What a run waited for before it was queued: an operator, another run, a slot, a dependency."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tickbird.domain.time.durations import duration_text
 
 
 class WaitSteps(RunSteps):
-    """The wait of one run, if there was any."""
+    """The steps about the wait of one run."""
 
     def seconds(self) -> float:
-        """Seconds it waited for another run; another attempt overwrites what tells of it."""
+        """Return the seconds it waited for another run; 0 after a second attempt, which overwrites them."""
         since = self.run.released_at or self.run.created_at
         return 0.0 if self.attempts else max(0.0, seconds_between(since, self.run.available_at))
 
     def _blocker(self) -> RunRecord | None:
-        """The run whose end released it, or one that was going on until shortly before."""
+        """Return the run whose end released it, or the last one that ended before its release."""
         run = self.run
         ended = [
             other
@@ -35,8 +35,8 @@ class WaitSteps(RunSteps):
         if run.held:
             limit = "" if self.definition is None else f" (hold_above={self.definition.hold_above})"
             text = (
-                f"Held since {self.times(run.created_at)}, because the outage before left too many late ticks{limit}: "
-                f"`tickbird release {run.schedule}` lets it run, `tickbird drop {run.schedule}` cancels it."
+                f"Held since {self.times(run.created_at)}, because the last outage left too many late ticks{limit}. "
+                f"`tickbird release {run.schedule}` releases it, `tickbird drop {run.schedule}` cancels it."
             )
             return Step(False, "held", text, run.id, run.created_at)
         if run.released_at is None:
@@ -61,11 +61,11 @@ class WaitSteps(RunSteps):
         return Step(waited <= self.grace, name, text, blocker.id if blocker else None, run.available_at)
 
     def reason(self) -> str:
-        """What it waited for, in words."""
+        """Describe what it waited for."""
         return self._named(self._blocker())
 
     def _named(self, blocker: RunRecord | None) -> str:
-        """The blocker, told apart where it is of another schedule; without a row of it, what it must have been."""
+        """Name the blocker, with its schedule if that differs; without a row, name what it must have been."""
         if blocker is not None:
             of = f" of {blocker.schedule}" if blocker.schedule_id != self.run.schedule_id else ""
             return f"{run_name(blocker)}{of}"
@@ -80,10 +80,10 @@ class WaitSteps(RunSteps):
         if limit is None or limit.active < limit.max_running:
             return self._waits_for_its_own()
         text = self._waits_for_slot(limit)
-        going = sum(other.status != "waiting" for other in self.context.active if other.id != self.run.id)
-        if definition is not None and definition.max_running is not None and going >= definition.max_running:
-            own = self._waits_for_its_own()
-            text += f" {own.text[:-1]} as well."
+        active = sum(other.status != "waiting" for other in self.context.active if other.id != self.run.id)
+        if definition is not None and definition.max_running is not None and active >= definition.max_running:
+            own_wait = self._waits_for_its_own()
+            text += f" {own_wait.text[:-1]} as well."
         holder = self.context.holders[0].id if self.context.holders else None
         return Step(False, "limit", text, holder, self.run.created_at)
 
@@ -103,13 +103,13 @@ class WaitSteps(RunSteps):
             other for other in self.context.active if other.status == "waiting" and not other.waiting_for_dependency
         ]
         earlier = sum(1 for other in waiters if aside or other.id < run.id)
-        others = f", behind {count(earlier, 'other waiting run')}" if earlier else ""
+        others = f", after {count(earlier, 'other waiting run')}" if earlier else ""
         if not ahead:
-            text = f"Waits{others}, though no other run is going on: the next rescue releases it."
+            text = f"Waits{others}, although no other run is active. The next maintenance step releases it."
             return Step(None, "overlap", text, None, run.created_at)
         named = " and ".join(active_run_text(other, self.times) for other in ahead[:3])
         more = f" and {len(ahead) - 3} more" if len(ahead) > 3 else ""
-        turn = f" for its turn in backfill {run.backfill_id}," if aside else ""
+        turn = f" for its turn in backfill {run.backfill_id} and" if aside else ""
         text = f"Waits{turn} for {named}{more}{others}{self._policy()}."
         return Step(False, "overlap", text, ahead[0].id, run.created_at)
 

@@ -1,4 +1,4 @@
-"""Why a tick ran, did not run or will not: the whole chain of decisions for one instant."""
+"""`why`: explains the decision for one instant of a schedule."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from tickbird.domain.explain.undecided_ticks import UndecidedTickExplainer
 from tickbird.domain.messages import capital
 from tickbird.domain.time.instants import FIRST_SECOND, LAST_SECOND
 
-# Verdicts on ticks that a copy does not decide, and on runs that it does not execute.
+# Verdicts on ticks that a copy does not plan, and on runs that it does not execute.
 _PLANNED: Final = ("will run", "will be skipped", "undecided")
 _ACTIVE: Final = ("running", "queued", "waiting")
 
 
 def explain(context: ExplainContext) -> Explanation:
-    """What was, or will be, decided for the instant, and why, from the rows that concern it."""
+    """Explain the past or expected decision for the instant."""
     if not FIRST_SECOND <= context.tick <= LAST_SECOND:
-        raise InvalidError("at: lies outside the years 1 to 9999 in UTC.", field="at")
-    told = _explain(context)
-    if not context.copy_reason or told.verdict not in (*_PLANNED, *_ACTIVE):
-        return told
-    start = f"{told.sentence.removesuffix('.')}, {'and' if ', but ' in told.sentence else 'but'}"
+        raise InvalidError("at: is outside the years 1 to 9999 in UTC.", field="at")
+    explanation = _explain(context)
+    if not context.copy_reason or explanation.verdict not in (*_PLANNED, *_ACTIVE):
+        return explanation
+    start = f"{explanation.sentence.removesuffix('.')}, {'and' if ', but ' in explanation.sentence else 'but'}"
     return replace(
-        told,
-        verdict="undecided" if told.verdict in _PLANNED else told.verdict,
+        explanation,
+        verdict="undecided" if explanation.verdict in _PLANNED else explanation.verdict,
         sentence=f"{start} nothing is planned or executed here: {context.copy_reason}.",
-        steps=(*told.steps, copy_step(context.copy_reason)),
+        steps=(*explanation.steps, copy_step(context.copy_reason)),
     )
 
 
 def copy_step(copy_reason: str) -> Step:
-    """The step that tells of a copy that nobody has accepted."""
+    """Return the step about a copy that was not accepted."""
     return Step(False, "copy", f"{capital(copy_reason)}.")
 
 
