@@ -1,4 +1,4 @@
-"""One finding of `doctor`: what was looked at, how it is, and what to do about it."""
+"""A finding of `doctor`: the check, its result and the fix."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-# `unseen`: it could not be looked at, which is neither good nor bad.
+# `unseen`: the check could not run, which is neither good nor bad.
 Severity = Literal["ok", "warning", "problem", "unseen"]
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`text` is for people, `figures` for programs; `fix` is a command or setting to paste, or what to do."""
+    """`text` is for people, `figures` for programs; `fix` is a command or setting to paste, or an instruction."""
 
     check: str
     severity: Severity
@@ -22,47 +22,46 @@ class Finding:
 
     @property
     def ok(self) -> bool:
-        """Is there nothing to do about it?"""
+        """Return whether no action is needed."""
         return self.severity in ("ok", "unseen")
 
 
 def ok(check: str, text: str, **figures: Any) -> Finding:
-    """It is well."""
+    """The check passed."""
     return Finding(check, "ok", text, figures=figures)
 
 
 def warning(check: str, text: str, fix: str, **figures: Any) -> Finding:
-    """It works, and may not for long, or not as well as it could."""
+    """It works, but has a risk or a drawback."""
     return Finding(check, "warning", text, fix, figures)
 
 
 def problem(check: str, text: str, fix: str, **figures: Any) -> Finding:
-    """Something does not work, or a promise does not hold."""
+    """Something does not work, or a promise is broken."""
     return Finding(check, "problem", text, fix, figures)
 
 
 def unseen(check: str, text: str, fix: str = "") -> Finding:
-    """It could not be looked at."""
+    """The check could not run."""
     return Finding(check, "unseen", text, fix)
 
 
 def in_bytes(size: int) -> str:
-    """A size for people."""
+    """Return a size with its unit."""
     if size < 1_000:
         return f"{size} B"
-    for unit, one in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
-        if size >= one:
-            return f"{size / one:.1f} {unit}"
+    for unit, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
     return f"{size / 1_000:.0f} kB"
 
 
 def unusable(error: str, hint: str) -> Finding:
-    """The store could not even be reached."""
+    """Return the finding about a store that cannot be used at all."""
     return problem("store", error, hint)
 
 
 def to_json(finding: Finding) -> dict[str, Any]:
-    """A finding as plain JSON values."""
     return {
         "check": finding.check,
         "severity": finding.severity,

@@ -1,4 +1,4 @@
-"""What needs a person now: everything that fails, is late or is held, in one sentence each, the most serious first."""
+"""Findings of the Now page: failures, lateness and held runs, one sentence each, the most serious first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Kind = Literal["worker", "lost", "late", "unplanned", "failing", "parked", "held
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewFinding:
-    """One thing that needs a person: what, of which schedule, run, queue or worker, since when, and what to do."""
+    """A finding with its fix, and the schedule, run, queue or worker that it concerns."""
 
     kind: Kind
     severity: Literal["problem", "warning"]
@@ -39,13 +39,13 @@ class OverviewFinding:
     run_id: int | None = None
     queue: str | None = None
     worker: str | None = None
-    # How many of it there are: failures in a row, runs that wait.
+    # Number of occurrences: failures in a row, or waiting runs.
     count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class FindingsOverview:
-    """The most serious ones, and how many more there are; `capped`: at least as many."""
+    """The most serious findings, and the number of others; `capped` means "at least"."""
 
     findings: Sequence[OverviewFinding] = ()
     more: int = 0
@@ -54,7 +54,7 @@ class FindingsOverview:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingsInput:
-    """What was looked at; `capped` where there was more to look at than was."""
+    """The rows that were examined; `capped` if some were left out."""
 
     now: datetime
     workers: Sequence[Worker] = ()
@@ -69,30 +69,30 @@ class FindingsInput:
 
 
 def overview_findings(seen: FindingsInput, maximum: int) -> FindingsOverview:
-    """The most serious first, in the order in which each kind was seen."""
+    """Return the findings, the most serious first, then by kind."""
     kinds = (_workers, _lost, _late, _unplanned, _failing, _parked, _held)
-    found = [trouble for kind in kinds for trouble in kind(seen)]
-    # Stable: what is of the same severity stays in the order of its kinds.
-    found.sort(key=lambda trouble: trouble.severity != "problem")
-    return FindingsOverview(tuple(found[:maximum]), max(0, len(found) - maximum), seen.capped)
+    findings = [finding for kind in kinds for finding in kind(seen)]
+    # The sort is stable, so findings of the same severity keep the order of their kinds.
+    findings.sort(key=lambda finding: finding.severity != "problem")
+    return FindingsOverview(tuple(findings[:maximum]), max(0, len(findings) - maximum), seen.capped)
 
 
 def _workers(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for worker in seen.workers:
         if worker.standby_reason:
             text = f"Worker {worker.id} is held back: it {worker.standby_reason}."
-            fix = "Do what it says; it goes on by itself then."
+            fix = "Remove the cause. The worker then continues by itself."
             yield OverviewFinding(kind="worker", severity="problem", text=text, fix=fix, worker=worker.id)
-        kept = worker.health.get("stuck")
-        if isinstance(kept, int) and kept > 0:
-            text = f"Worker {worker.id}: {count(kept, 'function')} in threads did not stop when asked."
-            fix = 'Give the task isolation="process", and start this worker anew to free the slots.'
-            yield OverviewFinding(kind="worker", severity="warning", text=text, fix=fix, worker=worker.id, count=kept)
+        stuck = worker.health.get("stuck")
+        if isinstance(stuck, int) and stuck > 0:
+            text = f"Worker {worker.id}: {count(stuck, 'function')} in threads did not stop when cancelled."
+            fix = 'Set isolation="process" for the task. Restart this worker to free the slots.'
+            yield OverviewFinding(kind="worker", severity="warning", text=text, fix=fix, worker=worker.id, count=stuck)
         if unreadable := published(worker.health):
             number = published_count(worker.health)
             others = f" and {number - 1} more" if number > 1 else ""
             text = f"Worker {worker.id} cannot read {unreadable[0]}{others}, and leaves the runs to other workers."
-            fix = "pip install --upgrade tickbird tzdata   # on that machine; or repair the stored row"
+            fix = "pip install --upgrade tickbird tzdata   # on that machine, or repair the stored row"
             yield OverviewFinding(kind="worker", severity="warning", text=text, fix=fix, worker=worker.id, count=number)
 
 
@@ -101,11 +101,11 @@ def _lost(seen: FindingsInput) -> Iterator[OverviewFinding]:
         late = 0.0 if run.lease_until is None else (seen.now - run.lease_until).total_seconds()
         if late > VERY_LATE:
             name = run.schedule or describe_target(run.target)
-            text = f"Run {run.id} of {name} is left behind by a lost worker, and nobody"
+            text = f"Run {run.id} of {name} belongs to a lost worker and has not been rescued"
             yield OverviewFinding(
                 kind="lost",
                 severity="problem",
-                text=f"{text} takes it over, for {duration_text(late)}.",
+                text=f"{text} for {duration_text(late)}.",
                 fix="tickbird worker MODULE:APP   # workers that plan also rescue",
                 since=run.lease_until,
                 schedule=run.schedule,
@@ -124,20 +124,24 @@ def _late(seen: FindingsInput) -> Iterator[OverviewFinding]:
         why = unserved_reason(queue, target, seen.workers, busy)
         rate = (seen.rates or {}).get(queue)
         if not why:
-            why = f"the rate of queue {queue!r} is {rate}" if rate is not None else "workers have not come to it yet"
+            why = (
+                f"the rate limit of queue {queue!r} is {rate}"
+                if rate is not None
+                else "workers have not claimed it yet"
+            )
         names = {run.schedule for run in runs}
-        one = next(iter(names)) if len(names) == 1 else None
+        schedule = next(iter(names)) if len(names) == 1 else None
         if len(runs) == 1:
-            what = f"{one or f'Run {runs[0].id} of {describe_target(target)}'} is"
+            what = f"{schedule or f'Run {runs[0].id} of {describe_target(target)}'} is"
         else:
-            what = f"{count(len(runs), 'run')} of {one or describe_target(target)} are up to"
+            what = f"{count(len(runs), 'run')} of {schedule or describe_target(target)} are up to"
         yield OverviewFinding(
             kind="late",
             severity="problem" if waited > VERY_LATE and rate is None else "warning",
             text=f"{what} {duration_text(waited)} late: {why}.",
             fix=f"tickbird worker MODULE:APP --queues {queue}",
             since=runs[0].available_at,
-            schedule=one,
+            schedule=schedule,
             run_id=runs[0].id,
             queue=queue,
             count=len(runs),
@@ -157,7 +161,7 @@ def _unplanned(seen: FindingsInput) -> Iterator[OverviewFinding]:
                 else f"{schedule.name} is {duration_text(late)} late: it cannot be planned ({reason(schedule.error)}).",
                 fix="tickbird worker MODULE:APP   # and check that TICKBIRD_PLANNING is not off"
                 if not schedule.error
-                else "Remove the cause; the schedule is tried again by itself.",
+                else "Remove the cause. The schedule is then retried automatically.",
                 since=due_at,
                 schedule=schedule.name,
             )
@@ -166,11 +170,11 @@ def _unplanned(seen: FindingsInput) -> Iterator[OverviewFinding]:
 def _failing(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for streak in seen.streaks:
         often = "once" if streak.failures == 1 else f"{streak.failures} times in a row"
-        said = brief(streak.error)
+        error = brief(streak.error)
         yield OverviewFinding(
             kind="failing",
             severity="problem" if streak.failures >= FAILING else "warning",
-            text=f"{streak.schedule} failed {often}{f': {said}' if said else ''}.",
+            text=f"{streak.schedule} failed {often}{f': {error}' if error else ''}.",
             fix=f"tickbird runs {streak.run_id}",
             since=streak.since,
             schedule=streak.schedule,
@@ -181,12 +185,12 @@ def _failing(seen: FindingsInput) -> Iterator[OverviewFinding]:
 
 def _parked(seen: FindingsInput) -> Iterator[OverviewFinding]:
     for schedule in seen.parked:
-        said = reason(schedule.error)
+        error = reason(schedule.error)
         yield OverviewFinding(
             kind="parked",
             severity="problem",
-            text=f"{schedule.name} is parked and does not run{f': {said}' if said else ''}.",
-            fix=f"tickbird resume {schedule.name}   # if it was repaired; else: tickbird set {schedule.name} …",
+            text=f"{schedule.name} is parked and does not run{f': {error}' if error else ''}.",
+            fix=f"tickbird resume {schedule.name}   # if it was repaired, otherwise: tickbird set {schedule.name} …",
             schedule=schedule.name,
         )
 

@@ -1,4 +1,4 @@
-"""How much there is of everything in a namespace: what is counted is bounded, so that it can be asked often."""
+"""Metrics of a namespace. Counts are capped, so that frequent scrapes stay cheap."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
-# Of each kind at most so many are counted.
+# Maximum that is counted per kind.
 MAX_COUNTED: Final = 100_000
-# What has ended is counted for so long, in seconds.
+# Seconds for which final runs are counted.
 RECENTLY: Final = 300
 
 
@@ -18,25 +18,25 @@ class NamespaceMetrics:
     """Counts and ages at an instant of the store's clock."""
 
     now: datetime
-    # By state; those that are deleted do not count.
+    # By state, without deleted schedules.
     schedules: Mapping[str, int] = field(default_factory=dict)
     # By status, of runs that are not final.
     runs: Mapping[str, int] = field(default_factory=dict)
     held: int = 0
-    # By status, of runs that have become final lately.
+    # By status, of runs that became final within RECENTLY.
     ended: Mapping[str, int] = field(default_factory=dict)
-    # Since when the oldest run could have been started that is queued, and the oldest schedule planned that is due.
+    # Since when the oldest queued run is available, and since when the oldest schedule is due.
     queued_since: datetime | None = None
     due_since: datetime | None = None
     workers: int = 0
     draining: int = 0
     slots: int = 0
-    # There is more than was counted.
+    # At least one count reached its maximum.
     capped: bool = False
 
 
 def measured(now: datetime, rows: list[tuple[str, str, int, datetime | None]], maximum: int) -> NamespaceMetrics:
-    """From rows of a kind, a label, a number and an instant, each counted up to `maximum`."""
+    """Build the metrics from rows of (kind, label, number, instant), each counted up to `maximum`."""
     counts: dict[str, dict[str, int]] = {"schedule": {}, "run": {}, "ended": {}, "worker": {}, "seen": {}}
     since: dict[str, datetime | None] = {}
     for kind, label, number, at in rows:

@@ -1,4 +1,4 @@
-"""What keeps a schedule from running as it should, as lists and answers tell it."""
+"""Problems of a schedule, as lists and responses show them."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from tickbird.domain.workers import Worker
 
 
 class ProblemFinder:
-    """Finds the problems of many schedules; whether a target is served is looked up once for all that have it."""
+    """Finds the problems of many schedules; caches whether a target is served."""
 
     def __init__(self, workers: Sequence[Worker], now: datetime) -> None:
         self._workers = workers
         self._now = now
         self._now_second = to_seconds(now)
-        # By queue, kind and name: the reason that no worker serves it, or nothing.
+        # By queue, kind and name: why no worker serves it; empty if one does.
         self._unserved: dict[tuple[str, str, str], tuple[str, ...]] = {}
 
     def find(self, schedule: Schedule, held: int = 0) -> tuple[str, ...]:
-        """What keeps an active schedule from running, and how many of its runs a person must decide about."""
+        """Return why an active schedule does not run, and the number of its held runs."""
         definition, due = schedule.definition, schedule.cursor.next_run_at
         if schedule.state != "active" or definition is None:
             return (*_held(schedule, held), *_unreadable(schedule), *self._left_alone_late(schedule))
-        # A shadow runs nothing that anybody would have to serve.
+        # A shadow creates no runs, so no worker has to serve it.
         unserved = () if definition.shadow else self._unserved_reason(definition)
         late = due is not None and self._now_second - due >= definition.grace
         if not (held or schedule.error or late):
@@ -41,14 +41,14 @@ class ProblemFinder:
     def _unserved_reason(self, definition: Definition) -> tuple[str, ...]:
         queue, target = definition.queue, definition.target
         key = (queue, target.kind, target.name)
-        known = self._unserved.get(key)
-        if known is None:
+        problems = self._unserved.get(key)
+        if problems is None:
             reason = unserved_reason(queue, target, self._workers)
-            known = self._unserved[key] = (reason,) if reason else ()
-        return known
+            problems = self._unserved[key] = (reason,) if reason else ()
+        return problems
 
     def _left_alone_late(self, schedule: Schedule) -> list[str]:
-        """That no other worker has planned it either."""
+        """Report that no other worker has planned it either."""
         if schedule.state != "active" or not left_alone_reason(schedule.definition_json):
             return []
         return self._late(schedule, POLICIES["grace"].default)
@@ -58,12 +58,11 @@ class ProblemFinder:
         return [f"{duration_text(late)} late: no worker has planned it"] if late > grace else []
 
     def _planning(self, schedule: Schedule, definition: Definition) -> list[str]:
-        refused = f"it cannot be planned, and is tried again: {reason(schedule.error)}"
+        refused = f"it cannot be planned, and is retried: {reason(schedule.error)}"
         return [*([refused] if schedule.error else []), *self._late(schedule, definition.grace)]
 
 
 def problems(schedule: Schedule, workers: Sequence[Worker], now: datetime, held: int = 0) -> list[str]:
-    """The problems of one schedule."""
     return list(ProblemFinder(workers, now).find(schedule, held))
 
 
@@ -74,6 +73,6 @@ def _held(schedule: Schedule, held: int) -> list[str]:
 def _unreadable(schedule: Schedule) -> list[str]:
     if schedule.state != "active" or schedule.definition is not None or schedule.reading is not None:
         return []
-    # Whatever else cannot be read is parked as soon as it is planned.
+    # Any other unreadable definition is parked when it is planned.
     left_alone = left_alone_reason(schedule.definition_json)
-    return [f"left alone: {left_alone}" if left_alone else "cannot be read"]
+    return [f"ignored by this process: {left_alone}" if left_alone else "cannot be read"]

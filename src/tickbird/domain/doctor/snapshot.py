@@ -1,4 +1,4 @@
-"""The condition of a store as it was seen: plain facts, which `findings` judges."""
+"""Snapshot of a store: plain facts, which the checks judge."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tickbird.domain.targets.target import Target
 from tickbird.domain.time.zone_data import ZoneData
 from tickbird.domain.workers import Worker
 
-# Rows of a kind that are looked at, at most; where there are more, a figure is told as "at least".
+# Maximum of rows that are read per kind; beyond it, texts say "at least".
 MAX_COUNT = 1_000
-# Failures in a row that make a schedule a problem, for `doctor` and on the Now page; fewer are a warning on that page.
+# Failures in a row that make a schedule a problem, for `doctor` and the Now page; fewer are a warning on that page.
 FAILING: Final = 3
 # Reported by `migrate` if the schema was up to date, and only the table `meta` stated another version.
 CORRECTED_VERSION: Final = "meta"
@@ -23,24 +23,24 @@ CORRECTED_VERSION: Final = "meta"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SchemaState:
-    """The schema's version (None: there is no schema), what it asks of code, and what this code knows."""
+    """The schema's version (None: no schema), the oldest compatible code, and the newest version known here."""
 
     version: int | None
     min_compatible: int
     newest: int
-    # Why it cannot be used, where the numbers alone do not tell; and the next step.
+    # Why it cannot be used, if the versions do not show it; and the next step.
     error: str = ""
     fix: str = "tickbird migrate"
 
     @property
     def is_usable(self) -> bool:
-        """Can this code read its tables? If not, `doctor` looks at none of them."""
+        """Return whether this code can read the tables. If not, `doctor` reads none of them."""
         return not self.error and self.version is not None and self.min_compatible <= self.newest <= self.version
 
 
 @dataclass(frozen=True, slots=True)
 class ZoneDataStatus:
-    """The zone rules of this process, and the release and digest of those that the store goes by."""
+    """The time zone data of this process, and the release and digest of the data that the store uses."""
 
     here: ZoneData
     version: str | None
@@ -53,13 +53,13 @@ class Parked:
 
     name: str
     error: str
-    # Why this process leaves it to others; empty if it does not.
+    # Why this process ignores it; empty if it does not.
     left_alone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingRuns:
-    """Runs that could start now, by queue and target; `count` is of those in front."""
+    """Runs that could start now, by queue and target; `count` covers the first ones only."""
 
     queue: str
     target: Target
@@ -69,7 +69,7 @@ class WaitingRuns:
 
 @dataclass(frozen=True, slots=True)
 class ScheduledByTarget:
-    """Active schedules by queue and target, and when the first of them is next due."""
+    """Active schedules by queue and target, and the next due time among them."""
 
     queue: str
     target: Target
@@ -79,7 +79,7 @@ class ScheduledByTarget:
 
 @dataclass(frozen=True, slots=True)
 class OverdueSchedules:
-    """Schedules that are due and not planned, since when the oldest is; and rows that no planner has looked at yet."""
+    """Overdue schedules, since when the oldest is due, and the number of rows that were never planned."""
 
     count: int = 0
     since: datetime | None = None
@@ -98,7 +98,7 @@ class UnplannedSchedule:
 
 @dataclass(frozen=True, slots=True)
 class ExpiredLeases:
-    """Runs whose lease is over and that nobody has taken over."""
+    """Runs with an expired lease that were not rescued."""
 
     count: int = 0
     since: datetime | None = None
@@ -106,7 +106,7 @@ class ExpiredLeases:
 
 @dataclass(frozen=True, slots=True)
 class FailingSchedule:
-    """A schedule that fails: how many of its newest hundred runs failed since one succeeded, and the newest error."""
+    """A schedule that fails: the failures among its newest 100 runs since the last success, and the newest error."""
 
     name: str
     runs: int
@@ -115,26 +115,26 @@ class FailingSchedule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """Schedules and runs of one namespace; what is due and whose lease is over in all of them."""
+    """Schedules and runs of one namespace; due schedules and expired leases are those of all namespaces."""
 
     parked: Sequence[Parked] = ()
-    # Active schedules that cannot be planned, or are left alone.
+    # Active schedules that cannot be planned, or that this process ignores.
     refused: Sequence[Parked] = ()
-    # Cursors without a schedule, by its id; of all namespaces, since only the schedule has one.
+    # Cursors without a schedule, by schedule id. Of all namespaces, because only the schedule has one.
     orphans: Sequence[int] = ()
     # Names of schedules without a cursor, which only plain SQL can have deleted.
     cursorless: Sequence[str] = ()
     waiting: Sequence[WaitingRuns] = ()
-    # The rates of queues that have one.
+    # Queues with a rate limit.
     rates: Mapping[str, RateLimit] = field(default_factory=dict)
     scheduled: Sequence[ScheduledByTarget] = ()
     due: OverdueSchedules = OverdueSchedules()
     # Of all namespaces, the oldest first; also those that this process leaves alone.
     unplanned: Sequence[UnplannedSchedule] = ()
     expired: ExpiredLeases = ExpiredLeases()
-    # Schedule and calendar: the schedule still has what the calendar said before.
+    # (schedule, calendar): the schedule still uses an earlier version of the calendar.
     old_calendars: Sequence[tuple[str, str]] = ()
-    # An active schedule, one that it depends on, and why that does not tick: its state; None: it does not exist.
+    # (active schedule, its dependency, state): why the dependency does not tick; None: it does not exist.
     stuck: Sequence[tuple[str, str, State | None]] = ()
     failing: Sequence[FailingSchedule] = ()
     held_runs: int = 0
@@ -143,7 +143,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseSession:
-    """A session of the database that has a transaction open; lengths of time in seconds."""
+    """A database session with an open transaction; durations in seconds."""
 
     pid: int
     role: str
@@ -157,7 +157,7 @@ class DatabaseSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableStats:
-    """A table of Tickbird as the statistics have it; sizes in bytes."""
+    """Statistics of a table of Tickbird; sizes in bytes."""
 
     name: str
     live: int
@@ -170,7 +170,7 @@ class TableStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PostgresSnapshot:
-    """A PostgreSQL server, seen through a connection such as every worker makes; None: it could not be seen."""
+    """A PostgreSQL server, seen through a connection like that of a worker; None: not visible."""
 
     version: int
     words: str
@@ -178,22 +178,22 @@ class PostgresSnapshot:
     database: str
     schema: str
     standby: bool
-    # As PostgreSQL writes them: times in milliseconds.
+    # As PostgreSQL reports them: times in milliseconds.
     settings: Mapping[str, str] = field(default_factory=dict)
-    # Milliseconds after which a silent network ends a connection; None through a socket of this machine.
+    # Milliseconds after which a silent connection is closed; None for a Unix socket.
     tcp_user_timeout: int | None = None
-    # Is something between us and the server, and does a wake-up come through it?
+    # Whether there is a pooler, and whether a wake-up arrives through it.
     pooled: bool = False
     heard: bool | None = None
-    # Tables, or the schema itself, on which this login lacks a right that a worker needs.
+    # Tables (or the schema) on which this login lacks a privilege that a worker needs.
     lacking: Sequence[str] = ()
-    # May it see what other sessions do?
+    # Whether the login may see other sessions.
     sees_all: bool = True
     replicas: Sequence[tuple[str, str]] = ()
-    # Replication slots that nobody reads: the name, and how many bytes of log the server keeps for it.
+    # Replication slots without a reader: name, and bytes of WAL that the server retains.
     idle_slots: Sequence[tuple[str, int]] = ()
     sessions: Sequence[DatabaseSession] = ()
-    # Prepared transactions: the name, and for how many seconds.
+    # Prepared transactions: name and age in seconds.
     prepared: Sequence[tuple[str, float]] = ()
     tables: Sequence[TableStats] = ()
     # Indexes that are missing, or that an interrupted build left unusable.
@@ -204,7 +204,7 @@ class PostgresSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqliteSnapshot:
-    """A SQLite file and the disk that it is on; sizes in bytes."""
+    """A SQLite file and its disk; sizes in bytes."""
 
     path: str
     library: str
@@ -218,20 +218,20 @@ class SqliteSnapshot:
     free_pages: int
     pages: int
     page_size: int
-    # What a quick look through its pages found; empty when nothing, None when it is too large for that.
+    # Result of a quick integrity check: empty if it passed, None if the file is too large for it.
     damage: str | None = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSnapshot:
-    """Everything that was seen of a store; what could not be looked at is in `unseen`, by check, with the reason."""
+    """The facts about a store; `unseen` has the checks that could not run, with the reason."""
 
     kind: Literal["postgresql", "sqlite"]
     namespace: str
     now: datetime
     version: str
     schema: SchemaState
-    # Capabilities that the store lacks, and what users lose without each.
+    # Capabilities that the store lacks, and what users lose without them.
     missing: Mapping[str, str] = field(default_factory=dict)
     copy_reason: str = ""
     zones: ZoneDataStatus | None = None
@@ -242,11 +242,10 @@ class StoreSnapshot:
     server: PostgresSnapshot | None = None
     file: SqliteSnapshot | None = None
     unseen: Mapping[str, str] = field(default_factory=dict)
-    # This machine's clock before and after the store's was read.
+    # This machine's clock before and after the store read its own.
     asked_at: datetime | None = None
     answered_at: datetime | None = None
 
 
 def plans(worker: Worker) -> bool:
-    """Does a live worker plan?"""
     return worker.kind in ("worker", "planner") and not worker.draining

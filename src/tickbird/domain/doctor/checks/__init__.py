@@ -1,1 +1,1 @@
-"""The checks of `doctor`, by what they look at."""
+"""The checks of `doctor`, by subject."""

@@ -9,6 +9,6 @@ from tickbird.domain.doctor.snapshot import StoreSnapshot
 
 
 def capabilities(condition: StoreSnapshot) -> Iterator[Finding]:
-    """One finding for each missing capability, which is not a problem."""
+    """Yield a finding for each missing capability, which is not a problem."""
     for name, loss in condition.missing.items():
-        yield ok("capabilities", f"{name}: this store has none. {loss}", capability=name)
+        yield ok("capabilities", f"{name}: not supported by this store. {loss}", capability=name)

@@ -1,4 +1,4 @@
-"""The clocks of the store, of this machine and of the workers."""
+"""Clocks of the store, of this machine and of the workers."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ def clock(condition: StoreSnapshot) -> Iterator[Finding]:
             continue
         text = (
             f"The clock of worker {worker.id} is {duration_text(abs(apart))} {'ahead of' if apart > 0 else 'behind'} "
-            "the store's. Decisions are right all the same; what its tasks read from the clock is not."
+            "the store's. Decisions are still correct, but its tasks read a wrong time."
         )
-        yield warning("clock", text, "Let that machine follow a time server (timedatectl set-ntp true).", apart=apart)
+        yield warning("clock", text, "Synchronize the clock of that machine (timedatectl set-ntp true).", apart=apart)
 
 
 def _own_clock(condition: StoreSnapshot, asked_at: datetime, answered_at: datetime) -> Finding:
     behind, ahead = (asked_at - condition.now).total_seconds(), (condition.now - answered_at).total_seconds()
-    # The store's clock was read at some moment between the question and the answer.
+    # The store read its clock between `asked_at` and `answered_at`.
     apart = behind if behind > 0 else -ahead if ahead > 0 else 0.0
     if abs(apart) <= MAX_CLOCK_DIFFERENCE:
-        told = (
-            f"{duration_text(abs(apart))} apart from this machine's"
+        difference = (
+            f"{duration_text(abs(apart))} difference to this machine's clock"
             if abs(apart) >= 1
-            else "The same as this machine's"
+            else "No difference to this machine's clock"
         )
-        return ok("clock", f"{told}; all decisions use the store's.", apart=apart)
+        return ok("clock", f"{difference}; all decisions use the store's clock.", apart=apart)
     text = (
         f"The store's clock is {duration_text(abs(apart))} {'behind' if apart > 0 else 'ahead of'} this machine's. All "
-        "decisions use the store's, so if that one is wrong, every tick is."
+        "decisions use the store's clock. If it is wrong, every tick is wrong."
     )
-    return problem("clock", text, "Let both machines follow a time server (timedatectl set-ntp true).", apart=apart)
+    return problem("clock", text, "Synchronize both clocks (timedatectl set-ntp true).", apart=apart)

@@ -1,4 +1,4 @@
-"""Whether the store is where it belongs."""
+"""Check for a copied store."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def copy(condition: StoreSnapshot) -> Iterator[Finding]:
     if condition.copy_reason:
         reason = sentence(condition.copy_reason.partition("; if it is to go on")[0])
         text = f"{reason} Nothing is planned or executed here."
-        yield problem("copy", text, "tickbird doctor --accept-copy   # only if it is to go on here")
+        yield problem("copy", text, "tickbird doctor --accept-copy   # only if it should run here")
     else:
-        yield ok("copy", "The store is where it belongs.")
+        yield ok("copy", "The store is not a copy.")

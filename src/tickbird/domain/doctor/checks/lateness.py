@@ -1,4 +1,4 @@
-"""How late planning and execution may be before it is reported, in seconds."""
+"""Seconds after which late planning and execution are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How findings put numbers, names and errors."""
+"""Numbers, names and errors in the texts of findings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from tickbird.domain.doctor.snapshot import MAX_COUNT
 from tickbird.domain.messages import count
 
-# Things of a kind that are named, and the characters of an error that are shown.
+# Maximum of names in a list, and of characters of an error.
 MAX_NAMES: Final = 10
 _MAX_LENGTH: Final = 300
 

@@ -19,38 +19,37 @@ def planning(condition: StoreSnapshot) -> Iterator[Finding]:
     due, late = condition.work.due, age(condition, condition.work.due.since)
     figures = {"due": due.count, "late_seconds": round(late, 1), "new": due.new, "planners": condition.planners}
     if not condition.planners and (late > LATE or due.new):
-        what = f"{capped_count(due.count + due.new, 'schedule')} to be planned"
+        what = f"{capped_count(due.count + due.new, 'schedule')} due for planning"
         since = f", the oldest for {duration_text(late)}" if due.count else ""
-        text = (
-            f"Nobody plans: no live worker does, and there {'are' if due.count + due.new != 1 else 'is'} {what}{since}."
-        )
+        text = f"No live worker plans, but there {'are' if due.count + due.new != 1 else 'is'} {what}{since}."
         yield problem(
-            "planning", text, "tickbird worker MODULE:APP   # and look that TICKBIRD_PLANNING is not off", **figures
+            "planning", text, "tickbird worker MODULE:APP   # and check that TICKBIRD_PLANNING is not off", **figures
         )
     elif late > LATE:
-        text = f"{capped_count(due.count, 'schedule')} due and not planned yet, the oldest for {duration_text(late)}."
-        fix = "Look at the logs of the workers and at what is said here of locks and zone data; start more workers."
+        text = f"{capped_count(due.count, 'schedule')} due and not planned, the oldest for {duration_text(late)}."
+        fix = "Check the logs of the workers and the findings about locks and zone data. Start more workers."
         yield (problem if late > VERY_LATE else warning)("planning", sentence(text), fix, **figures)
     elif not unplanned:
         number = count(condition.planners, "worker")
-        who = f"{number} plan{'s' if condition.planners == 1 else ''}" if condition.planners else "nobody plans"
+        who = f"{number} plan{'s' if condition.planners == 1 else ''}" if condition.planners else "no worker plans"
         yield ok("planning", f"Nothing is overdue; {who}.", **figures)
 
 
 def _unplanned(condition: StoreSnapshot, work: Workload) -> Iterator[Finding]:
-    """Schedules that are late and need a plug-in, which no live worker seems to have."""
+    """Yield late schedules that need a plug-in, which no live worker seems to have."""
     late: dict[str, list[UnplannedSchedule]] = {}
     for schedule in work.unplanned:
         if age(condition, schedule.since) > LATE:
             late.setdefault(schedule.requirement, []).append(schedule)
     for requirement, schedules in late.items():
         names = [
-            one.name if one.namespace == condition.namespace else f"{one.namespace}/{one.name}" for one in schedules
+            item.name if item.namespace == condition.namespace else f"{item.namespace}/{item.name}"
+            for item in schedules
         ]
         oldest = age(condition, schedules[0].since)
         what = f"{capped_count(len(names), 'schedule')} that need{'s' if len(names) == 1 else ''} {requirement}"
         text = f"No live worker has planned {what}, due for {duration_text(oldest)}: {name_list(names)}."
-        fix = f"tickbird worker MODULE:APP   # where the package with {requirement} is installed"
+        fix = f"tickbird worker MODULE:APP   # on a machine with the package of {requirement}"
         figures = {"needs": requirement, "schedules": names[:MAX_NAMES], "late_seconds": round(oldest, 1)}
         yield (problem if oldest > VERY_LATE else warning)("planning", text, fix, **figures)
 
@@ -61,9 +60,9 @@ def leases(condition: StoreSnapshot) -> Iterator[Finding]:
     figures = {"expired": expired.count, "late_seconds": round(late, 1)}
     if late > VERY_LATE:
         runs = capped_count(expired.count, "run")
-        text = f"{runs} of lost workers that nobody takes over, the oldest for {duration_text(late)}."
+        text = f"{runs} of lost workers not rescued, the oldest for {duration_text(late)}."
         yield problem(
             "leases", sentence(text), "tickbird worker MODULE:APP   # workers that plan also rescue", **figures
         )
     else:
-        yield ok("leases", "No run is left behind by a lost worker.", **figures)
+        yield ok("leases", "All runs of lost workers have been rescued.", **figures)

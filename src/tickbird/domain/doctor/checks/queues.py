@@ -1,4 +1,4 @@
-"""What waits in queues, and whether a worker serves it."""
+"""Queued runs, and whether a worker serves them."""
 
 from __future__ import annotations
 
@@ -16,47 +16,49 @@ from tickbird.domain.targets.registry import describe_target
 from tickbird.domain.targets.target import TASK, Target
 from tickbird.domain.time.durations import duration_text
 
-# What a rate holds back may wait longer: that is what it is for.
+# Seconds. Runs in a queue with a rate limit may wait longer, because the limit intends it.
 RATED: Final = 600.0
 
 
 def queues(condition: StoreSnapshot) -> Iterator[Finding]:
     work = condition.work
     assert work is not None
-    oldest = max((age(condition, each.since) for each in work.waiting if each.queue not in work.rates), default=0.0)
+    oldest = max((age(condition, group.since) for group in work.waiting if group.queue not in work.rates), default=0.0)
     alive = any(worker.kind != "sync" for worker in condition.workers)
     if not alive and oldest <= LATE:
-        # That there is none, the check of the workers tells.
-        yield ok("queues", "Nothing has waited for long.", oldest_seconds=round(oldest, 1))
+        # The check of the workers reports that there is none.
+        yield ok("queues", "No run has waited for long.", oldest_seconds=round(oldest, 1))
         return
-    told: set[tuple[str, Target | None]] = set()
-    for each in work.waiting:
-        if why := unserved_reason(each.queue, each.target, condition.workers):
-            told.add((each.queue, each.target))
-            yield _unserved(condition, each.queue, each.target, each.count, age(condition, each.since), why)
+    reported: set[tuple[str, Target | None]] = set()
+    for group in work.waiting:
+        if why := unserved_reason(group.queue, group.target, condition.workers):
+            reported.add((group.queue, group.target))
+            yield _unserved(condition, group.queue, group.target, group.count, age(condition, group.since), why)
     if alive:
-        yield from _unserved_schedules(condition, work, told)
+        yield from _unserved_schedules(condition, work, reported)
     for queue, rate in work.rates.items():
-        waited = max((age(condition, each.since) for each in work.waiting if each.queue == queue), default=0.0)
-        if waited > RATED and not any(queue == one for one, _ in told):
-            told.add((queue, None))
-            text = f"The oldest run in queue {queue!r} has waited for {duration_text(waited)}: its rate is {rate}."
-            fix = f"tickbird queue {quote(queue)} --rate …   # a higher one, if what is behind it can take that"
+        waited = max((age(condition, group.since) for group in work.waiting if group.queue == queue), default=0.0)
+        if waited > RATED and not any(queue == name for name, _ in reported):
+            reported.add((queue, None))
+            text = (
+                f"The oldest run in queue {queue!r} has waited for {duration_text(waited)}: its rate limit is {rate}."
+            )
+            fix = f"tickbird queue {quote(queue)} --rate …   # a higher rate, if the downstream system can handle it"
             yield warning("queues", text, fix, queue=queue, rate=str(rate), oldest_seconds=round(waited, 1))
-    if oldest > VERY_LATE and not told:
+    if oldest > VERY_LATE and not reported:
         text = (
             f"The oldest run that could start has waited for {duration_text(oldest)}: "
             "the workers that serve it are busy."
         )
         yield warning("queues", text, "Start more workers, or give them more --slots.", oldest_seconds=round(oldest, 1))
-    elif not told:
-        text = f"The oldest run in line has waited for {duration_text(oldest)}." if work.waiting else "Nothing waits."
+    elif not reported:
+        text = f"The oldest queued run has waited for {duration_text(oldest)}." if work.waiting else "No run is queued."
         yield ok("queues", text, oldest_seconds=round(oldest, 1))
 
 
 def _unserved(condition: StoreSnapshot, queue: str, target: Target, number: int, waited: float, why: str) -> Finding:
     runs = f"{capped_count(number, 'run')} of {describe_target(target)} in queue {queue!r}"
-    text = f"{runs} wait{'s' if number == 1 else ''} for nobody: {why}; the oldest for {duration_text(waited)}."
+    text = f"{runs} cannot start: {why}. The oldest has waited for {duration_text(waited)}."
     fix = worker_command(queue, target)
     figures = {"queue": queue, **_figures(target), "runs": number, "oldest_seconds": round(waited, 1)}
     return (problem if waited > VERY_LATE else warning)("queues", sentence(text), fix, **figures)
@@ -67,18 +69,22 @@ def _figures(target: Target) -> dict[str, str]:
 
 
 def _unserved_schedules(
-    condition: StoreSnapshot, work: Workload, told: set[tuple[str, Target | None]]
+    condition: StoreSnapshot, work: Workload, reported: set[tuple[str, Target | None]]
 ) -> Iterator[Finding]:
-    """Schedules that will find nobody when their time comes, which may be at night."""
-    for each in work.scheduled:
-        why = "" if (each.queue, each.target) in told else unserved_reason(each.queue, each.target, condition.workers)
-        if not why or why.startswith("every worker that could take it is draining"):
-            continue
-        told.add((each.queue, each.target))
-        soon = f"; the next is due in {duration_text(max(1.0, -age(condition, each.next_at)))}" if each.next_at else ""
-        schedules = count(each.count, "schedule")
-        text = (
-            f"{schedules} of {describe_target(each.target)} in queue {each.queue!r} would wait for nobody: {why}{soon}."
+    """Yield schedules whose next run no worker would claim."""
+    for group in work.scheduled:
+        why = (
+            ""
+            if (group.queue, group.target) in reported
+            else unserved_reason(group.queue, group.target, condition.workers)
         )
-        fix = worker_command(each.queue, each.target)
-        yield warning("queues", text, fix, queue=each.queue, **_figures(each.target), schedules=each.count)
+        if not why or why.startswith("every worker that could claim it is draining"):
+            continue
+        reported.add((group.queue, group.target))
+        soon = (
+            f"; the next is due in {duration_text(max(1.0, -age(condition, group.next_at)))}" if group.next_at else ""
+        )
+        schedules = count(group.count, "schedule")
+        text = f"{schedules} of {describe_target(group.target)} in queue {group.queue!r} could not start: {why}{soon}."
+        fix = worker_command(group.queue, group.target)
+        yield warning("queues", text, fix, queue=group.queue, **_figures(group.target), schedules=group.count)

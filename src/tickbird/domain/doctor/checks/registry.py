@@ -23,7 +23,7 @@ from tickbird.domain.doctor.snapshot import StoreSnapshot
 
 Check = Callable[[StoreSnapshot], Iterator[Finding]]
 
-# Those that need no schema, and those that say nothing where there is none.
+# The first group needs no schema; the second runs only if there is one.
 _OF_STORE: Final[tuple[tuple[str, Check], ...]] = (
     ("schema", schema.schema),
     ("capabilities", capabilities.capabilities),
@@ -59,7 +59,7 @@ CHECKS: Final = tuple(name for name, _ in (*_OF_STORE, *_OF_SCHEMA))
 
 
 def run_checks(condition: StoreSnapshot) -> list[Finding]:
-    """Everything that was looked at, in a fixed order of checks."""
+    """Run all checks in a fixed order."""
     findings: list[Finding] = []
     for name, check in (*_OF_STORE, *(_OF_SCHEMA if condition.work is not None else ())):
         if name in condition.unseen:

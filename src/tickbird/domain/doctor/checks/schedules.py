@@ -1,4 +1,4 @@
-"""Schedules that do not run as they should."""
+"""Schedules that do not run as planned."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tickbird.domain.messages import brief, count, reason
 def parked(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
     parked = condition.work.parked
-    for each in parked[:MAX_NAMES]:
-        text = f"{each.name} is parked and does not run: {shorten(reason(each.error))}."
-        name = quote(each.name)
-        fix = f"tickbird set {name} …   # or repair its row; tickbird resume {name} if it can be planned again"
-        yield problem("parked", text, fix, schedule=each.name)
+    for schedule in parked[:MAX_NAMES]:
+        text = f"{schedule.name} is parked and does not run: {shorten(reason(schedule.error))}."
+        name = quote(schedule.name)
+        fix = f"tickbird set {name} …   # or repair its row, then: tickbird resume {name}"
+        yield problem("parked", text, fix, schedule=schedule.name)
     if len(parked) > MAX_NAMES:
         more = len(parked) - MAX_NAMES
-        text = f"{capped_count(more, 'other')} are parked as well."
+        text = f"{capped_count(more, 'other')} are parked too."
         yield problem("parked", sentence(text), "tickbird ls --state parked", more=more)
     yield from _refused(condition.work)
     if not parked and not condition.work.refused:
@@ -29,15 +29,15 @@ def parked(condition: StoreSnapshot) -> Iterator[Finding]:
 
 
 def _refused(work: Workload) -> Iterator[Finding]:
-    """Active schedules that cannot be planned for a cause outside of their rows."""
+    """Yield active schedules that cannot be planned for a cause outside of their rows."""
     for schedule in work.refused[:MAX_NAMES]:
         if not schedule.left_alone:
-            text = f"{schedule.name} cannot be planned, and is tried again: {shorten(reason(schedule.error))}."
+            text = f"{schedule.name} cannot be planned, and is retried: {shorten(reason(schedule.error))}."
             fix = "Remove the cause, such as a trigger, a constraint or missing rights."
             yield problem("parked", text, fix, schedule=schedule.name)
         else:
-            text = f"{schedule.name} is left alone: {schedule.left_alone}."
-            fix = "pip install --upgrade tickbird   # and the packages with kinds of targets and custom triggers"
+            text = f"{schedule.name} is ignored by this process: {schedule.left_alone}."
+            fix = "pip install --upgrade tickbird   # and the packages with target kinds and custom triggers"
             yield warning("parked", text, fix, schedule=schedule.name)
     if (more := len(work.refused) - MAX_NAMES) > 0:
         text = sentence(f"{capped_count(more, 'other')} are not planned either.")
@@ -45,7 +45,7 @@ def _refused(work: Workload) -> Iterator[Finding]:
 
 
 def cursors(condition: StoreSnapshot) -> Iterator[Finding]:
-    """Rows that no planner can use, because plain SQL wrote a cursor without its schedule or deleted one."""
+    """Yield rows that no planner can use, because plain SQL wrote a cursor without a schedule or deleted one."""
     assert condition.work is not None
     orphans, cursorless = condition.work.orphans, condition.work.cursorless
     if not orphans and not cursorless:
@@ -75,25 +75,25 @@ def cursors(condition: StoreSnapshot) -> Iterator[Finding]:
 
 def calendars(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
-    behind: dict[str, list[str]] = {}
+    outdated: dict[str, list[str]] = {}
     for schedule, calendar in condition.work.old_calendars:
-        behind.setdefault(calendar, []).append(schedule)
-    for calendar, schedules in behind.items():
+        outdated.setdefault(calendar, []).append(schedule)
+    for calendar, schedules in outdated.items():
         text = (
-            f"{capped_count(len(schedules), 'schedule')} still {'have' if len(schedules) != 1 else 'has'} what "
-            f"calendar {calendar!r} said before ({name_list(schedules)}): putting it was interrupted."
+            f"{capped_count(len(schedules), 'schedule')} still {'use' if len(schedules) != 1 else 'uses'} an earlier "
+            f"version of calendar {calendar!r} ({name_list(schedules)}), because its update was interrupted."
         )
-        fix = f"tickbird calendar put {quote(calendar)} …   # with the same definition again"
+        fix = f"tickbird calendar put {quote(calendar)} …   # with the same definition"
         yield problem("calendars", sentence(text), fix, calendar=calendar, schedules=schedules[:MAX_NAMES])
-    if not behind:
-        yield ok("calendars", "Every schedule has what its calendars say.")
+    if not outdated:
+        yield ok("calendars", "Every schedule uses the current version of its calendars.")
 
 
 def dependencies(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
     waiting: dict[tuple[str, str | None], list[str]] = {}
-    for schedule, needed, stands in condition.work.stuck:
-        waiting.setdefault((needed, stands), []).append(schedule)
+    for schedule, needed, needed_state in condition.work.stuck:
+        waiting.setdefault((needed, needed_state), []).append(schedule)
     for (needed, state), schedules in waiting.items():
         verb = "depends" if len(schedules) == 1 else "depend"
         text = f"{name_list(schedules)} {verb} on {needed}, which {f'is {state}' if state else 'does not exist'}"
@@ -102,22 +102,22 @@ def dependencies(condition: StoreSnapshot) -> Iterator[Finding]:
         fix = fixes.get(state or "", f"tickbird set {quote(schedules[0])} depends_on=…")
         yield warning("dependencies", f"{text}.", fix, needed=needed, state=state, schedules=schedules[:MAX_NAMES])
     if not waiting:
-        yield ok("dependencies", "No schedule depends on one that does not tick.")
+        yield ok("dependencies", "Every schedule depends only on active schedules.")
 
 
 def failing(condition: StoreSnapshot) -> Iterator[Finding]:
     assert condition.work is not None
     failing = condition.work.failing
-    for each in failing[:MAX_NAMES]:
-        text = f"{each.name} failed {each.runs} times in a row: {shorten(brief(each.error))}."
+    for schedule in failing[:MAX_NAMES]:
+        text = f"{schedule.name} failed {schedule.runs} times in a row: {shorten(brief(schedule.error))}."
         yield problem(
-            "failing", text, f"tickbird runs --schedule {quote(each.name)} --status failed", schedule=each.name
+            "failing", text, f"tickbird runs --schedule {quote(schedule.name)} --status failed", schedule=schedule.name
         )
     if len(failing) > MAX_NAMES:
         more = len(failing) - MAX_NAMES
-        yield problem("failing", sentence(f"{capped_count(more, 'other')} fail as well."), "tickbird ls", more=more)
+        yield problem("failing", sentence(f"{capped_count(more, 'other')} fail too."), "tickbird ls", more=more)
     if not failing:
-        yield ok("failing", "No schedule fails again and again.")
+        yield ok("failing", "No schedule fails repeatedly.")
 
 
 def held(condition: StoreSnapshot) -> Iterator[Finding]:
@@ -127,7 +127,7 @@ def held(condition: StoreSnapshot) -> Iterator[Finding]:
     if work.held_runs:
         text = (
             f"{capped_count(work.held_runs, 'late run')} of {count(work.held_schedules, 'schedule')} "
-            f"{'are' if work.held_runs != 1 else 'is'} held until a person releases or drops them."
+            f"{'are' if work.held_runs != 1 else 'is'} held until you release or drop them."
         )
         yield warning(
             "held", sentence(text), "tickbird held   # then tickbird release NAME, or tickbird drop NAME", **figures

@@ -16,16 +16,22 @@ def schema(condition: StoreSnapshot) -> Iterator[Finding]:
     elif seen.version is None:
         yield problem("schema", "There is no Tickbird schema here yet.", "tickbird migrate", **figures)
     elif seen.min_compatible > seen.newest:
-        text = f"It is at version {seen.version}, and this tickbird knows only {seen.newest}: it cannot work here."
-        yield problem("schema", text, "Upgrade tickbird here to the version that the workers have.", **figures)
+        text = (
+            f"The schema has version {seen.version}, but this tickbird supports only {seen.newest}: it cannot use it."
+        )
+        yield problem("schema", text, "Upgrade tickbird here to the version of the workers.", **figures)
     elif seen.version < seen.newest and condition.kind == "sqlite":
-        text = f"It is at version {seen.version}; whatever opens it next brings it to {seen.newest}."
+        text = f"The schema has version {seen.version}. The next process that opens it migrates it to {seen.newest}."
         yield ok("schema", text, **figures)
     elif seen.version < seen.newest:
-        text = f"It is at version {seen.version} and this tickbird needs {seen.newest}: workers of it do not start."
+        text = (
+            f"The schema has version {seen.version}, and this tickbird needs {seen.newest}: its workers do not start."
+        )
         yield problem("schema", text, "tickbird migrate", **figures)
     elif seen.version > seen.newest:
-        text = f"It is at version {seen.version}, newer than this tickbird ({seen.newest}), and still takes it."
-        yield warning("schema", text, "Upgrade tickbird here as well.", **figures)
+        text = (
+            f"The schema has version {seen.version}, newer than this tickbird ({seen.newest}), but is still compatible."
+        )
+        yield warning("schema", text, "Upgrade tickbird here too.", **figures)
     else:
         yield ok("schema", f"Version {seen.version}, which this tickbird needs.", **figures)

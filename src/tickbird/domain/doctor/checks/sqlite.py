@@ -1,4 +1,4 @@
-"""A SQLite file and the disk that it is on."""
+"""SQLite file and its disk."""
 
 from __future__ import annotations
 
@@ -9,72 +9,74 @@ from tickbird.domain.doctor.finding import Finding, in_bytes, ok, problem, warni
 from tickbird.domain.doctor.snapshot import StoreSnapshot
 
 _MB: Final = 10**6
-# Room on the disk that is too little to go on, and that soon may be.
+# Bytes of free disk space: a problem below the first, a warning below the second.
 NO_ROOM: Final = 50 * _MB
 LITTLE_ROOM: Final = 500 * _MB
-# A log of this size has not been taken into the database for long: a reader keeps it.
+# A WAL of this size was not checkpointed for long, because a reader prevents it.
 LONG_LOG: Final = 256 * _MB
-# File systems over a network, on which SQLite's locks and shared memory cannot be relied on.
+# Network file systems, on which SQLite's locks and shared memory are not reliable.
 NETWORK: Final = frozenset(("nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "fuse.sshfs"))
 _FULL: Final = 2
 
 
 def durability(condition: StoreSnapshot) -> Iterator[Finding]:
-    """Does what was acknowledged outlive a power cut, and do processes see each other's locks?"""
+    """Check that commits survive a power failure, and that file locks work."""
     file = condition.file
     if file is None:
         return
     found: list[Finding] = []
     figures = {"journal_mode": file.journal_mode, "synchronous": file.synchronous, "file_system": file.file_system}
     if file.damage:
-        text = f"The file is damaged: {file.damage}."
+        text = f"The file is corrupt: {file.damage}."
         found.append(
-            problem("durability", text, "Restore it from a backup, or save what can be read: sqlite3 FILE .recover")
+            problem("durability", text, "Restore a backup, or recover the readable rows: sqlite3 FILE .recover")
         )
     if file.file_system in NETWORK:
         text = (
-            f"The file is on a network file system ({file.file_system}), where locks may fail: two workers may take "
-            "the same run, and the file may be damaged."
+            f"The file is on a network file system ({file.file_system}), where locks may fail: two workers may claim "
+            "the same run, and the file may become corrupt."
         )
-        found.append(problem("durability", text, "Move it to a disk of this machine, or use PostgreSQL.", **figures))
+        found.append(problem("durability", text, "Move it to a local disk, or use PostgreSQL.", **figures))
     hosts = {worker.host for worker in condition.workers}
     if len(hosts) > 1:
-        text = f"Workers of several machines ({', '.join(sorted(hosts))}) have this one file open over a network."
+        text = f"Workers of several machines ({', '.join(sorted(hosts))}) have this file open over a network."
         found.append(problem("durability", text, "Use PostgreSQL for workers on more than one machine.", **figures))
     if file.journal_mode not in ("wal", "memory"):
         text = f"Its journal mode is {file.journal_mode!r} instead of 'wal': readers and writers wait for each other."
         found.append(warning("durability", text, f"sqlite3 {file.path} 'PRAGMA journal_mode=WAL'", **figures))
     if file.synchronous < _FULL and file.journal_mode != "memory":
-        text = "A commit is not waited for until it is on the disk: after a power cut a tick may run twice."
+        text = "Commits do not wait for the disk: after a power failure, a tick may run twice."
         found.append(problem("durability", text, "PRAGMA synchronous=FULL", **figures))
     where = (
-        "In memory, gone with the process" if file.journal_mode == "memory" else "Every commit is synced to the disk"
+        "In memory; lost when the process ends"
+        if file.journal_mode == "memory"
+        else "Every commit is synced to the disk"
     )
     yield from found or [ok("durability", f"{where} (SQLite {file.library}).", **figures)]
 
 
 def disk(condition: StoreSnapshot) -> Iterator[Finding]:
-    """Is there room for the file to grow, and is room wasted in it?"""
+    """Check the free disk space and the unused space in the file."""
     file = condition.file
     if file is None or file.journal_mode == "memory":
         return
     figures = {"size": file.size, "log": file.log_size, "free": file.free}
     found: list[Finding] = []
     if file.free < NO_ROOM:
-        text = f"The disk of {file.path} has only {in_bytes(file.free)} left; when it is full nothing is planned."
-        found.append(problem("disk", text, "Make room on it.", **figures))
+        text = f"The disk of {file.path} has only {in_bytes(file.free)} left. Planning stops when it is full."
+        found.append(problem("disk", text, "Free some space on the disk.", **figures))
     elif file.free < max(LITTLE_ROOM, file.size // 10):
-        text = f"The disk of {file.path} has {in_bytes(file.free)} left, and the file has {in_bytes(file.size)}."
-        found.append(warning("disk", text, "Make room on it.", **figures))
+        text = f"The disk of {file.path} has {in_bytes(file.free)} left, and the file takes {in_bytes(file.size)}."
+        found.append(warning("disk", text, "Free some space on the disk.", **figures))
     if file.log_size > LONG_LOG:
-        text = (
-            f"Its log has grown to {in_bytes(file.log_size)}: some process keeps an old state open, and reads get slow."
+        text = f"Its WAL has grown to {in_bytes(file.log_size)}: a process keeps an old snapshot open. Reads are slow."
+        found.append(
+            warning("disk", text, f"fuser -v {file.path}   # then stop the process with the long read", **figures)
         )
-        found.append(warning("disk", text, f"fuser -v {file.path}   # and end what reads in it for long", **figures))
     unused = file.free_pages * file.page_size
     if unused > max(100 * _MB, file.size // 2):
-        text = f"{in_bytes(unused)} of its {in_bytes(file.size)} are not in use."
+        text = f"{in_bytes(unused)} of its {in_bytes(file.size)} are unused."
         found.append(warning("disk", text, f"sqlite3 {file.path} VACUUM   # while no worker runs", **figures))
     yield from found or [
-        ok("disk", f"{in_bytes(file.size + file.log_size)}, and {in_bytes(file.free)} of room on the disk.", **figures)
+        ok("disk", f"{in_bytes(file.size + file.log_size)}, and {in_bytes(file.free)} free on the disk.", **figures)
     ]

@@ -1,4 +1,4 @@
-"""The live workers: their versions, and what holds them back."""
+"""Live workers: their versions, and what keeps them from working."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tickbird.domain.workers import Worker
 def versions(condition: StoreSnapshot) -> Iterator[Finding]:
     versions = Counter(worker.version for worker in condition.workers if worker.kind != "sync")
     figures = {"here": condition.version, "workers": dict(versions)}
-    told = ", ".join(f"{version} ({number})" for version, number in sorted(versions.items()))
+    listed = ", ".join(f"{version} ({number})" for version, number in sorted(versions.items()))
     if len(versions) > 1:
-        text = f"Live workers have different versions of tickbird: {told}. That is meant for a deploy, not for long."
-        yield warning("versions", text, "Finish the deploy, or end the workers of the old version.", **figures)
+        text = f"Live workers have different versions of tickbird: {listed}. This is normal only during a deploy."
+        yield warning("versions", text, "Finish the deploy, or stop the workers of the old version.", **figures)
     elif versions and condition.version not in versions:
-        text = f"This tickbird is {condition.version}, and the live workers have {told}."
+        text = f"This tickbird is {condition.version}, and the live workers have {listed}."
         yield warning("versions", text, f"pip install tickbird=={next(iter(versions))}", **figures)
     else:
         yield ok("versions", f"tickbird {condition.version} here" + (", as in all workers." if versions else "."))
@@ -32,10 +32,10 @@ def workers(condition: StoreSnapshot) -> Iterator[Finding]:
     live = [worker for worker in condition.workers if worker.kind != "sync"]
     work = condition.work
     if not live:
-        left_alone = sum(bool(each.left_alone) for each in work.refused) if work is not None else 0
-        if work is not None and (work.scheduled or work.waiting or left_alone):
-            number = sum(each.count for each in work.scheduled) or left_alone
-            text = f"No worker is alive, and {count(number, 'active schedule')} and what waits in queues need one."
+        ignored = sum(bool(schedule.left_alone) for schedule in work.refused) if work is not None else 0
+        if work is not None and (work.scheduled or work.waiting or ignored):
+            number = sum(group.count for group in work.scheduled) or ignored
+            text = f"No worker is alive, but {count(number, 'active schedule')} and the queued runs need one."
             yield problem("workers", text, "tickbird worker MODULE:APP", live=0, schedules=number)
         else:
             yield ok("workers", "None is alive, and none is needed yet.", live=0)
@@ -43,22 +43,24 @@ def workers(condition: StoreSnapshot) -> Iterator[Finding]:
     held = [worker for worker in live if worker.standby_reason]
     for worker in held:
         text = f"{worker.id} is held back: it {worker.standby_reason}."
-        # Meant so, where others plan.
-        meant = worker.standby_reason.endswith("TICKBIRD_PLANNING is off") and condition.planners
-        yield (warning if meant else problem)(
-            "workers", text, "Do what it says; it goes on by itself then.", worker=worker.id
+        # This is intended if other workers plan.
+        intended = worker.standby_reason.endswith("TICKBIRD_PLANNING is off") and condition.planners
+        yield (warning if intended else problem)(
+            "workers", text, "Remove the cause. The worker then continues by itself.", worker=worker.id
         )
     stuck = 0
     for worker in live:
-        kept = worker.health.get("stuck")
-        number = kept if isinstance(kept, int) else 0
+        reported = worker.health.get("stuck")
+        number = reported if isinstance(reported, int) else 0
         if number > 0:
             stuck += number
             text = (
-                f"{worker.id}: {count(number, 'function')} in threads did not stop when asked, past a time-out or a "
-                f"cancellation, and keep {number} of its {count(worker.slots, 'slot')}."
+                f"{worker.id}: {count(number, 'function')} in threads did not stop after a timeout or a "
+                f"cancellation. They occupy {number} of its {count(worker.slots, 'slot')}."
             )
-            fix = 'Give the task isolation="process", where it can be killed; start this worker anew to free the slots.'
+            fix = (
+                'Set isolation="process" for the task, so that it can be killed. Restart this worker to free the slots.'
+            )
             yield warning("workers", text, fix, worker=worker.id, stuck=number, slots=worker.slots)
     unreadable = [worker for worker in live if published(worker.health)]
     for worker in unreadable:
@@ -71,12 +73,12 @@ def workers(condition: StoreSnapshot) -> Iterator[Finding]:
 
 def _unreadable(worker: Worker, live: Sequence[Worker]) -> Finding:
     number, named = published_count(worker.health), published(worker.health)
-    # Without the errors, which each worker words for itself.
+    # Compare without the errors, which differ from worker to worker.
     elsewhere = [{str(replace(runs, error="")) for runs in published(other.health)} for other in live]
-    nobody = any(all(str(replace(runs, error="")) in other for other in elsewhere) for runs in named)
+    unserved = any(all(str(replace(runs, error="")) in other for other in elsewhere) for runs in named)
     text = (
-        f"{worker.id} cannot read {name_list([str(runs) for runs in named])}, and leaves what is queued of it to others"
-        + ("; no live worker can read it." if nobody else ".")
+        f"{worker.id} cannot read {name_list([str(runs) for runs in named])}, and leaves these runs to other workers"
+        + ("; no live worker can read them." if unserved else ".")
     )
-    fix = "pip install --upgrade tickbird tzdata   # on that machine; or repair the stored row"
-    return (problem if nobody else warning)("workers", text, fix, worker=worker.id, unreadable=number)
+    fix = "pip install --upgrade tickbird tzdata   # on that machine, or repair the stored row"
+    return (problem if unserved else warning)("workers", text, fix, worker=worker.id, unreadable=number)

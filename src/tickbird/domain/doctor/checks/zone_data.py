@@ -1,4 +1,4 @@
-"""The zone rules of the store, of this process and of the workers."""
+"""Time zone data of the store, of this process and of the workers."""
 
 from __future__ import annotations
 
@@ -17,24 +17,23 @@ def zones(condition: StoreSnapshot) -> Iterator[Finding]:
     figures = {"here": zones.here.version, "stored": zones.version}
     stored = f"{zones.version} ({(zones.digest or '')[:8]})"
     if zones.digest is None:
-        yield ok("zone data", f"{zones.here} here; the store goes by those of the first worker.", **figures)
+        yield ok("zone data", f"{zones.here} here. The store adopts the data of the first worker.", **figures)
     elif zones.digest != zones.here.digest:
-        text = f"{zones.here} here, {stored} in the store: a worker with these would plan only schedules in UTC."
+        text = f"{zones.here} here, {stored} in the store: a worker with this data plans only schedules in UTC."
         fix = f"pip install tzdata=={_package(zones.version or '')}   # or: tickbird zones --adopt"
         yield problem("zone data", text, fix, **figures)
-    others = Counter(
-        str(told) for worker in condition.workers if (told := worker.health.get("zones")) not in (None, stored)
-    )
+    versions = [worker.health.get("zones") for worker in condition.workers]
+    others = Counter(str(version) for version in versions if version not in (None, stored))
     if zones.digest is not None and others:
-        told = ", ".join(f"{version} on {count(number, 'worker')}" for version, number in sorted(others.items()))
-        text = f"The store goes by {stored}; there is {told}, where only schedules in UTC are planned."
-        fix = f"pip install tzdata=={_package(zones.version or '')}   # on those machines"
+        listed = ", ".join(f"{version} on {count(number, 'worker')}" for version, number in sorted(others.items()))
+        text = f"The store uses {stored}, but there is {listed}. Those workers plan only schedules in UTC."
+        fix = f"pip install tzdata=={_package(zones.version or '')}   # on these machines"
         yield warning("zone data", text, fix, **figures, workers=dict(others))
     elif zones.digest == zones.here.digest:
-        yield ok("zone data", f"{zones.here}, which the store goes by.", **figures)
+        yield ok("zone data", f"{zones.here}, the same as in the store.", **figures)
 
 
 def _package(version: str) -> str:
-    """The release of the package tzdata that has these rules: 2026f is 2026.6."""
+    """Return the release of the tzdata package with this data: 2026f is 2026.6."""
     year, letter = version[:4], version[4:5]
     return f"{year}.{ord(letter) - ord('a') + 1}" if year.isdigit() and letter.isalpha() else "…"
