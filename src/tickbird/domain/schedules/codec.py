@@ -1,9 +1,8 @@
-"""Definitions as versioned JSON: what the store keeps and what a person may edit by SQL.
+"""Definitions as versioned JSON: the stored form, which users may edit with SQL.
 
-Version 1 is an object with `v`, `trigger`, `target` and only those policies that differ from their defaults. A shadow
-is version 3. Kinds of targets and forms of triggers state the first version that has them; kinds of other packages have
-versions of their own, greater than all others. Code that does not know a version leaves the schedule alone and runs
-nothing by mistake.
+Version 1 is an object with `v`, `trigger`, `target` and the policies that differ from their defaults. A shadow has
+version 3. Target kinds and trigger forms state the first version that supports them. Kinds of other packages have their
+own versions, greater than all others. Code that does not know a version ignores the schedule, so it runs nothing wrong.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _OLDEST, _SHADOWS = 1, 3
 FORMAT = max(_SHADOWS, *(form.format for form in FORMS.values()))
 # From this format on, a definition may have triggers that only some processes know.
 CUSTOM_TRIGGERS = FORMS["custom"].format
-# The format in which kinds with format numbers of their own were added.
+# The format in which kinds with their own format numbers were added.
 _OWN_FORMATS = 3
 _STORED = frozenset(("v", "closed", *FIELDS))
 _SETTINGS = frozenset(TASK_SETTINGS)
@@ -50,7 +49,7 @@ reserve_names((*_STORED, *FORM_NAMES, *(key for form in FORMS.values() for key i
 
 
 def encode_definition(definition: Definition) -> dict[str, Any]:
-    """The JSON object of a definition; equal definitions give equal objects."""
+    """Return the JSON object of a definition; equal definitions give equal objects."""
     trigger = encode_field("trigger", definition.trigger)
     encoded: dict[str, Any] = {
         "v": _version(definition.target.kind, definition.shadow, trigger),
@@ -67,7 +66,7 @@ def encode_definition(definition: Definition) -> dict[str, Any]:
 
 
 def encode_stated(definition: Definition) -> dict[str, Any]:
-    """The same, with the task settings that are stated at their defaults: without them, they would be the task's."""
+    """Like `encode_definition`, with settings stated at their defaults; without them, the task's would apply."""
     stated = {
         name: encode_field(name, getattr(definition, name)) for name in TASK_SETTINGS if name in definition.stated
     }
@@ -75,10 +74,10 @@ def encode_stated(definition: Definition) -> dict[str, Any]:
 
 
 def encode_field(name: str, value: Any) -> Any:
-    """One field of a definition as JSON."""
+    """Encode one field of a definition."""
     if name not in FIELDS:
         raise DefinitionError(
-            f"{str(name)[:60]!r} is not a field of a schedule; it has {', '.join(FIELDS)}.", field=name
+            f"{str(name)[:60]!r} is not a field of a schedule. Fields: {', '.join(FIELDS)}.", field=name
         )
     if name == "trigger":
         if not hasattr(value, "to_json"):
@@ -90,7 +89,7 @@ def encode_field(name: str, value: Any) -> Any:
 
 
 def default_field(name: str) -> Any:
-    """What a field is where a definition does not state it, as JSON; None where every definition states it."""
+    """Return the default of a field as JSON; None for trigger and target, which have none."""
     return POLICIES[name].encode(POLICIES[name].default) if name in POLICIES else None
 
 
@@ -99,7 +98,7 @@ def _encode_closed(closed: Mapping[str, Calendar]) -> dict[str, list[str]]:
 
 
 def decode_definition(encoded: Any) -> Definition:
-    """The definition of such an object; anything unreadable raises an InvalidError that names the field."""
+    """Decode a definition; raise InvalidError, with the field, if it is invalid."""
     if not isinstance(encoded, Mapping):
         raise DefinitionError("definition: must be a JSON object.", field="definition")
     version = encoded.get("v")
@@ -107,7 +106,7 @@ def decode_definition(encoded: Any) -> Definition:
         if reason := left_alone_reason(encoded):
             raise DefinitionError(f"v: {reason}.", field="v", reason=reason)
         raise DefinitionError(
-            f"v: format {str(version)[:20]!r} is not known; this version reads {_OLDEST} to {FORMAT}.", field="v"
+            f"v: format {str(version)[:20]!r} is not supported. This version reads {_OLDEST} to {FORMAT}.", field="v"
         )
     _check_own_format(encoded)
     for name in encoded:
@@ -129,7 +128,7 @@ def decode_definition(encoded: Any) -> Definition:
 
 
 def decode_field(name: str, value: Any) -> Any:
-    """One field of a definition from JSON; whether it fits the others is looked at when they are put together."""
+    """Decode one field of a definition; `Definition` checks combinations."""
     if name == "trigger":
         return _trigger(value)
     if name == "target":
@@ -143,7 +142,7 @@ def decode_field(name: str, value: Any) -> Any:
 
 @cache
 def own_formats() -> frozenset[int]:
-    """The formats above FORMAT that this process reads: those of target kinds from plug-ins."""
+    """Return the formats above FORMAT that this process reads, those of target kinds from plug-ins."""
     firsts = [first_kind_format(kind) for kind, spec in target_kinds().items() if spec.format is None]
     return frozenset(first + number for first in firsts for number in range(_OLDEST, FORMAT + 1))
 
@@ -155,17 +154,17 @@ def is_supported_format(version: object) -> bool:
 
 
 def is_own_format(version: int) -> bool:
-    """Is this a format of a kind of target that this process knows?"""
+    """Return whether it is the format of a target kind from a plug-in of this process."""
     return version > FORMAT and version in own_formats()
 
 
 def is_unknown_format(version: object) -> bool:
-    """Is this a format that only other processes read? This one leaves its schedules alone."""
+    """Return whether only other processes read this format, so that this one ignores such schedules."""
     return isinstance(version, int) and version > FORMAT and not is_own_format(version)
 
 
 def unknown_kind_of(encoded: Mapping[str, Any]) -> str | None:
-    """The target kind of a definition that this process does not know; None if it knows the format."""
+    """Return the target kind that this process does not know; None if it knows the format."""
     target = encoded.get("target")
     kind = str(next(iter(target))) if isinstance(target, Mapping) and len(target) == 1 else ""
     if not kind or not is_unknown_format(encoded.get("v")) or find_kind(kind) is not None:
@@ -174,7 +173,7 @@ def unknown_kind_of(encoded: Mapping[str, Any]) -> str | None:
 
 
 def left_alone_reason(encoded: Mapping[str, Any]) -> str:
-    """The reason why this process leaves a schedule with this definition to others; empty if it does not."""
+    """Return why this process ignores a schedule with this definition; empty if it does not."""
     version = encoded.get("v")
     if not isinstance(version, int) or version < CUSTOM_TRIGGERS:
         return ""
@@ -197,7 +196,7 @@ def planner_requirement(encoded: Mapping[str, Any]) -> str:
 
 
 def _check_own_format(encoded: Mapping[str, Any]) -> None:
-    """Refuse a kind in a format of another kind, because processes without the kind could not recognise it."""
+    """Reject a kind in the format of another kind, because processes without the kind could not recognise it."""
     version, target = encoded.get("v"), encoded.get("target")
     if not isinstance(target, Mapping) or len(target) != 1:
         return
@@ -205,24 +204,24 @@ def _check_own_format(encoded: Mapping[str, Any]) -> None:
     first, needed = first_kind_format(kind), _version(kind, bool(encoded.get("shadow")), encoded.get("trigger"))
     if first > FORMAT and isinstance(version, int) and not first < version <= first + FORMAT:
         raise DefinitionError(
-            f"v: target kind {kind[:40]!r} is none of tickbird's own; if a package has it,",
+            f"v: target kind {kind[:40]!r} is not built in.",
             field="v",
-            hint=f'write "v": {needed}.',
+            hint=f'If a package provides it, write "v": {needed}.',
         )
 
 
 def in_its_format(encoded: Mapping[str, Any]) -> dict[str, Any]:
-    """A definition's JSON after one field or another was changed, with the version that it asks for."""
+    """Return a changed definition's JSON with the version that it needs."""
     target, version = encoded.get("target"), encoded.get("v")
     if is_supported_format(version) and isinstance(target, Mapping) and len(target) == 1:
         version = _version(str(next(iter(target))), bool(encoded.get("shadow")), encoded.get("trigger"))
-    # Not even by its name, where it is none: code that does not know of shadows could not read that.
-    told = {name: value for name, value in encoded.items() if name != "shadow" or value is not False}
-    return {**told, "v": version}
+    # Omit `shadow` if it is false, because code that does not know shadows could not read it.
+    fields = {name: value for name, value in encoded.items() if name != "shadow" or value is not False}
+    return {**fields, "v": version}
 
 
 def _version(kind: str, shadow: bool, trigger: Any) -> int:
-    """The oldest format that says all of it."""
+    """Return the oldest format that supports these features."""
     first, needed = first_kind_format(kind), max(_SHADOWS if shadow else _OLDEST, first_format(trigger))
     return max(first, needed) if first <= FORMAT else first + max(_OWN_FORMATS, needed)
 
@@ -234,11 +233,11 @@ def _trigger(value: Any) -> Trigger:
 
 
 def definition_text(encoded: Mapping[str, Any]) -> str:
-    """The one canonical text of a definition's JSON."""
+    """Return the canonical text of a definition's JSON."""
     return json.dumps(encoded, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def fingerprint(definition: Definition) -> str:
-    """A short, stable name for exactly this definition, whatever its calendars say at the moment."""
+    """Return a stable hash of the definition, without the closed days of its calendars."""
     text = definition_text({name: value for name, value in encode_definition(definition).items() if name != "closed"})
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()

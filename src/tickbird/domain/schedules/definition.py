@@ -1,4 +1,4 @@
-"""What a person defines: a trigger, a target and the policies between them."""
+"""Definition of a schedule: a trigger, a target and the policies between them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Definition(Policies):
 
     trigger: Trigger
     target: Target
-    # What its calendars say: that is not a person's to set but comes from the store.
+    # The closed days of its calendars. Set by the store, not by users.
     closed: Mapping[str, Calendar] = field(default_factory=dict)
-    # Task settings that whoever defined it stated, also at their defaults. The others came from the task.
+    # Task settings that the definition states, even at their defaults. The others come from the task.
     stated: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -48,7 +48,7 @@ class Definition(Policies):
         if self.hold_above is not None and self.catch_up != "all":
             refuse("hold_above", self.hold_above, 'needs catch_up="all", whose runs it holds')
         if self.start_at and self.end_at and self.start_at > self.end_at:
-            refuse("end_at", self.end_at, f"lies before start_at ({self.start_at.isoformat()})")
+            refuse("end_at", self.end_at, f"is before start_at ({self.start_at.isoformat()})")
         if self.concurrency_key is not None:
             key_for(self.concurrency_key, self.payload)
         if self.depends_on:
@@ -59,87 +59,86 @@ class Definition(Policies):
         if limit is not None and longest > limit:
             rule = "start_within" if self.start_within is not None else "the grace of catch_up=skip"
             raise DefinitionError(
-                f"depends_on: a run cannot wait {duration_text(longest)}, since it is too late for it to start after "
-                f"{duration_text(limit) or '0 s'} ({rule});",
+                f"depends_on: a run cannot wait {duration_text(longest)}, because it must start within "
+                f"{duration_text(limit) or '0 s'} ({rule}).",
                 field="depends_on",
-                hint="set a start_within that is longer than the wait.",
+                hint="Set a start_within that is longer than the wait.",
             )
 
     def _check_calendars(self) -> None:
         if self.roll != "skip" and self.trigger.max_per_day > MAX_PER_DAY:
             raise DefinitionError(
-                f"roll: {self.roll!r} is for at most {MAX_PER_DAY:,} ticks a day, and this trigger has up to "
-                f"{self.trigger.max_per_day:,};",
+                f"roll: {self.roll!r} supports at most {MAX_PER_DAY:,} ticks a day, but this trigger has up to "
+                f"{self.trigger.max_per_day:,}.",
                 field="roll",
-                hint='leave roll="skip".',
+                hint='Use roll="skip".',
             )
         shared = merge(self.closed.values())
         if len(self.exclude.weekdays | shared.weekdays) == 7 and not shared.opened:
             raise DefinitionError(
-                "calendars: together they close all seven weekdays, so nothing would ever run.", field="calendars"
+                "calendars: together they close all seven weekdays, so no tick would ever run.", field="calendars"
             )
 
     @cached_property
     def grid(self) -> TickGrid:
-        """The ticks of this definition; made once, since definitions are kept and schedules come and go."""
+        """The ticks of this definition; cached, because definitions live longer than schedule objects."""
         return RolledGrid(self) if self.roll != "skip" and self.closed_days else TickGrid(self)
 
     @property
     def unresolved(self) -> tuple[str, ...]:
-        """Names of calendars of which it is not known here what they say."""
+        """Names of calendars whose closed days are missing."""
         return tuple(name for name in self.calendars if name not in self.closed and name not in BUILT_IN)
 
     @cached_property
     def closed_days(self) -> ClosedDays:
-        """The days on which it does not run."""
         if self.unresolved:
             raise DefinitionError(
-                f"calendars: what {', '.join(self.unresolved)} says is not stored with the schedule;",
+                f"calendars: the closed days of {', '.join(self.unresolved)} are not stored with the schedule.",
                 field="calendars",
-                hint="set its calendars with `client.schedules.update`, or put the calendar again.",
+                hint="Set its calendars with `client.schedules.update`, or put the calendar again.",
             )
-        known = {**BUILT_IN, **self.closed}
-        return ClosedDays(self.exclude, merge(known[name] for name in self.calendars))
+        calendars = {**BUILT_IN, **self.closed}
+        return ClosedDays(self.exclude, merge(calendars[name] for name in self.calendars))
 
     @cached_property
     def start_limit(self) -> int | None:
-        """Seconds after `due_at` by which a run must have started; `catch_up="skip"` implies the grace."""
+        """Seconds after `due_at` within which a run must start; `catch_up="skip"` implies the grace."""
         if self.start_within is None and self.catch_up == "skip":
             return self.grace
         return self.start_within
 
     @cached_property
     def has_fast_path(self) -> bool:
-        """Can a tick on time become a run without `plan`, because no policy depends on the day or on other rows?"""
+        """Whether a punctual tick can become a run without `plan`: no policy depends on the day or on other rows."""
         unlimited = self.max_runs is None and self.concurrency_key is None and self.trigger.max_steps is None
         return unlimited and not (self.exclude or self.calendars or self.depends_on or self.shadow)
 
     def key(self, payload: Mapping[str, Any] | None = None) -> str | None:
-        """The concurrency key of a run, with the definition's payload or one of its own."""
+        """Return the concurrency key of a run with this payload (default: the definition's)."""
         if self.concurrency_key is None:
             return None
         return key_for(self.concurrency_key, self.payload if payload is None else payload)
 
     @property
     def max_running(self) -> int | None:
-        """How many of its runs may go on at once; None: any number."""
+        """Maximum of active runs; None: no limit."""
         return None if self.overlap == "allow" else self.max_concurrent
 
     @property
     def crash_limit(self) -> int:
-        """How often a run may lose its worker and still be tried again."""
+        """How often a run may lose its worker and still be retried."""
         return CRASH_LIMIT if self.on_crash == "retry" else 0
 
 
-# What a person sets; what the calendars say is resolved from the store.
+# Fields that users set; the closed days of the calendars come from the store.
 FIELDS = ("trigger", "target", *POLICIES)
-# The fields that a task declares too.
+# The fields that a task can declare too.
 TASK_SETTINGS = tuple(policy.name for policy in POLICIES.values() if policy.task_setting)
 
 
 @lru_cache(maxsize=100_000)
 def spread_offset(namespace: str, name: str, spread: int) -> int:
-    """The schedule's own place within its spread: the same on every worker."""
+    """Return the offset of the schedule within its spread, the same on every worker."""
     if not spread:
         return 0
     digest = hashlib.blake2b(f"{namespace}/{name}".encode(), digest_size=8).digest()

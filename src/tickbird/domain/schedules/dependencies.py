@@ -15,14 +15,14 @@ MAX_DEPENDENCIES = 20
 _NEVER = -(2**62)
 _FOR_EVER = 2**62
 _LENGTHS = ("within", "wait")
-_HINT = 'write after("load", within="24h"), with wait="2h" if ticks are to wait for it.'
+_HINT = 'Write after("load", within="24h"), or add wait="2h" to let ticks wait for it.'
 
 
 @dataclass(frozen=True, slots=True)
 class After:
-    """A schedule that must have succeeded no longer than `within` before a tick is due.
+    """A schedule that must have succeeded within `within` seconds before a tick is due.
 
-    A tick for which it has not is skipped, or waits for it up to `wait` after it is due.
+    If it has not, the tick is skipped, or its run waits up to `wait` seconds after `due_at`.
     """
 
     schedule: str
@@ -33,32 +33,31 @@ class After:
         for name in ("within", "wait"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_DURATION:
-                raise _refused(f"{name} must be a length of time from 0 s to 100 years, not {str(value)[:60]!r};")
+                raise _refused(f"{name} must be a duration from 0 s to 100 years, not {str(value)[:60]!r}.")
 
     def __str__(self) -> str:
         waiting = f", waiting {duration_text(self.wait)}" if self.wait else ""
         return f"{self.schedule} within {duration_text(self.within) if self.within else '0 s'}{waiting}"
 
     def to_json(self) -> dict[str, Any]:
-        """As it is stored."""
         return {"after": self.schedule, "within": self.within, **({"wait": self.wait} if self.wait else {})}
 
 
 def after(schedule: str, within: Duration, wait: Duration | None = None) -> After:
-    """Run a tick only if the other schedule succeeded within so long before it is due; else skip it, or let it wait."""
+    """Run a tick only if the other schedule succeeded within this time before it is due; otherwise skip it or wait."""
     length = 0 if wait is None else seconds(wait, "depends_on", "wait")
     return After(schedule, seconds(within, "depends_on", "within"), length)
 
 
 def read_dependencies(value: Any) -> tuple[After, ...]:
-    """What people write: one or a list of after(…), ("load", "24h") and {"after": "load", "within": "24h"}."""
+    """Read after(…), ("load", "24h") or {"after": "load", "within": "24h"}, or a list of these."""
     if value is None:
         return ()
     if isinstance(value, After | Mapping) or (isinstance(value, list | tuple) and value and isinstance(value[0], str)):
         value = [value]
     if not isinstance(value, list | tuple):
-        raise _refused(f"{str(value)[:60]!r} is no list of dependencies;")
-    return tuple(_read(each) for each in value)
+        raise _refused(f"{str(value)[:60]!r} is not a list of dependencies.")
+    return tuple(_read(item) for item in value)
 
 
 def _read(value: Any) -> After:
@@ -68,32 +67,32 @@ def _read(value: Any) -> After:
         return After(value["after"], *(seconds(value[part], "depends_on", part) for part in _LENGTHS if part in value))
     if isinstance(value, list | tuple) and 2 <= len(value) <= 3:
         return after(*value)
-    raise _refused(f"{str(value)[:60]!r} does not name a schedule and how recently it must have succeeded;")
+    raise _refused(f"{str(value)[:60]!r} does not name a schedule and how recently it must have succeeded.")
 
 
 def is_dependency(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    """Is it an object with the keys of a dependency?"""
+    """Return whether it is an object with the keys of a dependency."""
     return isinstance(value, Mapping) and {"after", "within"} <= set(value) <= {"after", *_LENGTHS}
 
 
 def stored_dependencies(value: Any) -> tuple[After, ...]:
-    """The dependencies of a stored definition, in whole seconds."""
+    """Read the dependencies of a stored definition, in whole seconds."""
     if not isinstance(value, list):
-        raise _refused("must be a list;")
+        raise _refused("must be a list.")
     if not all(map(is_dependency, value)):
-        raise _refused('must hold objects such as {"after": "load", "within": 86400, "wait": 7200};')
+        raise _refused('must contain objects such as {"after": "load", "within": 86400, "wait": 7200}.')
     return tuple(After(item["after"], item["within"], item.get("wait", 0)) for item in value)
 
 
 def has_duration_texts(value: Any) -> bool:
-    """Is it a list of dependencies of which one has a length of time as a text?"""
+    """Return whether it is a list of dependencies with a duration as text."""
     if not isinstance(value, list) or not all(map(is_dependency, value)):
         return False
     return any(isinstance(item.get(part), str) for item in value for part in _LENGTHS)
 
 
 def check_depends_on(value: object) -> None:
-    """Refuse what no definition can have; whether a wait fits the other policies is looked at with them."""
+    """Raise DefinitionError if the value is invalid; `Definition` compares waits with other policies."""
     if has_duration_texts(value):
         stored_dependencies(value)
     if not isinstance(value, tuple) or len(value) > MAX_DEPENDENCIES:
@@ -101,18 +100,20 @@ def check_depends_on(value: object) -> None:
         raise DefinitionError(f"depends_on: {str(value)[:60]!r} {reason}.", field="depends_on", reason=reason)
     names = [check_name(dependency.schedule, "depends_on") for dependency in value]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise DefinitionError(f"depends_on: names {twice!r} twice;", field="depends_on", hint="keep the stricter one.")
+        raise DefinitionError(
+            f"depends_on: {twice!r} is listed twice.", field="depends_on", hint="Keep the stricter one."
+        )
 
 
 def needed_by(raw: Mapping[str, Any]) -> tuple[str, ...]:
-    """The schedules that a stored definition depends on; what is wrong with it is told when it is decoded."""
-    found = raw.get("depends_on")
-    names = (each.get("after") for each in found if isinstance(each, Mapping)) if isinstance(found, list) else ()
+    """Return the schedules that a stored definition depends on; decoding reports invalid ones."""
+    items = raw.get("depends_on")
+    names = (item.get("after") for item in items if isinstance(item, Mapping)) if isinstance(items, list) else ()
     return tuple(filter(could_be_name, names))
 
 
 def could_be_name(name: object) -> TypeGuard[str]:
-    """Is it text that every store can look for? Whether it is a usable name is told when it is decoded."""
+    """Return whether every store can search for this text; decoding checks whether it is a valid name."""
     return isinstance(name, str) and name.isascii() and name.isprintable()
 
 
@@ -121,66 +122,66 @@ def _refused(reason: str) -> DefinitionError:
 
 
 def check_dependencies(name: str, depends_on: Iterable[After], needs: Mapping[str, Collection[str]]) -> None:
-    """Refuse what can never be: a schedule that does not exist, or one that in the end depends on this one.
+    """Raise DefinitionError for a missing schedule or a cycle.
 
-    `needs` has the schedules that exist, as far as they can be reached, and what each of them depends on.
+    `needs` has the existing schedules that can be reached, with their dependencies.
     """
-    for each in depends_on:
-        if each.schedule != name and each.schedule not in needs:
+    for dependency in depends_on:
+        if dependency.schedule != name and dependency.schedule not in needs:
             raise DefinitionError(
-                f"depends_on: there is no schedule {each.schedule!r};",
+                f"depends_on: there is no schedule {dependency.schedule!r}.",
                 field="depends_on",
-                hint="create it first, or correct the name.",
+                hint="Create it first, or correct the name.",
             )
-        if found := _path(each.schedule, name, needs):
+        if path := _path(dependency.schedule, name, needs):
             raise DefinitionError(
-                f"depends_on: {name!r} would wait for itself: {' → '.join((name, *found))};",
+                f"depends_on: {name!r} would depend on itself: {' → '.join((name, *path))}.",
                 field="depends_on",
-                hint="take one of these dependencies out.",
+                hint="Remove one of these dependencies.",
             )
 
 
 def _path(start: str, end: str, needs: Mapping[str, Collection[str]]) -> list[str]:
-    """The way from one schedule to another along what each needs; empty if there is none."""
-    ways = {start: [start]}
+    """Return the path from one schedule to another along their dependencies; empty if there is none."""
+    paths = {start: [start]}
     reached = [start]
     while reached:
         name = reached.pop(0)
         if name == end:
-            return ways[name]
+            return paths[name]
         for following in needs.get(name, ()):
-            if following not in ways:
-                ways[following] = [*ways[name], following]
+            if following not in paths:
+                paths[following] = [*paths[name], following]
                 reached.append(following)
     return []
 
 
 def check_dependents(name: str, dependents: Sequence[str]) -> None:
-    """Refuse to delete what others depend on."""
+    """Raise ConflictError if other schedules depend on this one."""
     if dependents:
         named = ", ".join(dependents[:10]) + (", …" if len(dependents) > 10 else "")
         raise ConflictError(
-            f"schedule {name!r} cannot be deleted: {named} {'depends' if len(dependents) == 1 else 'depend'} on it;",
-            hint="take it out of their depends_on first.",
+            f"schedule {name!r} cannot be deleted: {named} {'depends' if len(dependents) == 1 else 'depend'} on it.",
+            hint="Remove it from their depends_on first.",
         )
 
 
 def topological_order(needs: Mapping[str, Collection[str]]) -> Iterator[str]:
-    """The names, each behind those of them that it needs; otherwise in the order they have."""
+    """Yield the names, dependencies first, otherwise in their given order."""
     done: set[str] = set()
 
-    def walk(name: str, way: tuple[str, ...]) -> Iterator[str]:
-        if name in way:
-            circle = " → ".join((*way[way.index(name) :], name))
+    def walk(name: str, path: tuple[str, ...]) -> Iterator[str]:
+        if name in path:
+            circle = " → ".join((*path[path.index(name) :], name))
             raise DefinitionError(
-                f"depends_on: these schedules would wait for each other: {circle};",
+                f"depends_on: these schedules depend on each other: {circle}.",
                 field="depends_on",
-                hint="take one of these dependencies out.",
+                hint="Remove one of these dependencies.",
             )
         if name in done or name not in needs:
             return
-        for each in needs[name]:
-            yield from walk(each, (*way, name))
+        for needed in needs[name]:
+            yield from walk(needed, (*path, name))
         done.add(name)
         yield name
 
@@ -190,7 +191,7 @@ def topological_order(needs: Mapping[str, Collection[str]]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class LastSuccess:
-    """When a schedule last succeeded, in whole seconds since the epoch; None: never."""
+    """The last success of a schedule, in whole seconds since the epoch; None: never."""
 
     schedule_id: int
     at: int | None = None
@@ -198,7 +199,7 @@ class LastSuccess:
 
 @dataclass(frozen=True, slots=True)
 class DependencyWait:
-    """What a waiting run waits for: that a schedule succeeds from `earliest_at` to `deadline_at`, both included."""
+    """A waiting run is released if the schedule succeeds from `earliest_at` to `deadline_at`, inclusive."""
 
     schedule_id: int
     earliest_at: int
@@ -208,7 +209,7 @@ class DependencyWait:
 class DependencyCheck:
     """The dependencies of a schedule at an instant.
 
-    For each dependency: up to one `due_at` it is met, and up to another it is too late to wait for it.
+    Each dependency has a `due_at` up to which it is met, and one up to which it is too late to wait.
     """
 
     def __init__(self, depends_on: Iterable[After], successes: Mapping[str, LastSuccess], now: float) -> None:
@@ -222,16 +223,16 @@ class DependencyCheck:
 
     @property
     def edges(self) -> list[int]:
-        """The `due_at` after which the answers of `unmet` and `awaits` change."""
+        """The `due_at` values after which the results of `unmet` and `awaits` change."""
         return sorted({edge for _, _, met, past in self._dependencies for edge in (met, past)})
 
     def unmet(self, due_at: int) -> str:
-        """The schedules because of which a tick with this `due_at` is skipped; empty: it runs or waits."""
+        """Return the schedules that cause a skip of the tick with this `due_at`; empty: it runs or waits."""
         unmet = (item.schedule for item, _, met, past in self._dependencies if met < due_at <= past)
         return ", ".join(unmet)
 
     def awaits(self, due_at: int) -> tuple[DependencyWait, ...]:
-        """The successes that a tick with this `due_at` waits for."""
+        """Return the successes that a tick with this `due_at` waits for."""
         return tuple(
             DependencyWait(last.schedule_id, due_at - item.within, due_at + item.wait)
             for item, last, met, past in self._dependencies

@@ -1,4 +1,4 @@
-"""What one revision of a schedule changed, field by field, and where it came from."""
+"""Differences between two revisions of a schedule, field by field, and the origin of a revision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tickbird.domain.schedules.codec import definition_text
 from tickbird.domain.schedules.schedule import SYNC_ACTOR
 
 How = Literal["added", "removed", "changed"]
-# Who makes revisions: code that is deployed, plain SQL, a calendar that was put anew, a token's holder, or a person.
+# Origins of revisions: deployed code, plain SQL, a calendar update, a token holder, or a person.
 RevisionOrigin = Literal["code", "sql", "calendar", "token", "person"]
 _KINDS = (("trigger",), ("target",))
 _TOKEN = re.compile(r".* \(token [a-z0-9]{8}\)", re.DOTALL)
@@ -19,7 +19,7 @@ _TOKEN = re.compile(r".* \(token [a-z0-9]{8}\)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FieldDiff:
-    """A field of a definition, by its path, before and after; what is added or removed had its default there."""
+    """A changed field of a definition, by its path; None stands for the default of an added or removed field."""
 
     path: tuple[str, ...]
     how: How
@@ -28,16 +28,16 @@ class FieldDiff:
 
     @property
     def field(self) -> str:
-        """The path as people write it."""
+        """The path with dots."""
         return ".".join(self.path)
 
 
 def differences(before: object, after: object) -> Sequence[FieldDiff]:
-    """The fields that differ between two definitions in JSON, those within objects by path, in order of their names.
+    """Return the fields that differ between two JSON definitions, sorted by name; nested fields have a path.
 
-    Plain SQL can store what is no object, and has no fields then.
+    Plain SQL can store something that is not an object, which counts as one without fields.
     """
-    old, new = (each if isinstance(each, Mapping) else {} for each in (before, after))
+    old, new = (value if isinstance(value, Mapping) else {} for value in (before, after))
     return list(_differences(old, new, ()))
 
 
@@ -45,14 +45,14 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any], path: tupl
     for name in sorted({*before, *after}, key=str):
         here = (*path, str(name))
         if here == ("v",):
-            # The format goes by the fields.
+            # The format follows from the fields.
             continue
         if name not in before or name not in after:
             how: How = "added" if name in after else "removed"
             yield FieldDiff(here, how, before.get(name), after.get(name))
             continue
         old, new = before[name], after[name]
-        # Of a trigger that was exchanged for one of another kind, nothing is left to compare.
+        # A trigger that was replaced by one of another form has no common fields.
         both = isinstance(old, Mapping) and isinstance(new, Mapping)
         if both and not (here in _KINDS and not {*old} & {*new}):
             yield from _differences(old, new, here)
@@ -60,18 +60,17 @@ def _differences(before: Mapping[str, Any], after: Mapping[str, Any], path: tupl
             yield FieldDiff(here, "changed", old, new)
 
 
-def _same(one: Any, other: Any) -> bool:
-    """By their texts, since 1, 1.0 and true are equal and yet not the same."""
-    return definition_text({"": one}) == definition_text({"": other})
+def _same(left: Any, right: Any) -> bool:
+    """Compare the JSON texts, because 1, 1.0 and true are equal in Python."""
+    return definition_text({"": left}) == definition_text({"": right})
 
 
 def revision_origin(action: str, actor: str, detail: Mapping[str, Any]) -> RevisionOrigin:
-    """Where a revision came from."""
     if action == "calendar":
         return "calendar"
     if actor == SYNC_ACTOR:
         return "code"
-    # Every command tells what it did; the database's own trigger does not.
+    # Every command records a detail; the database trigger does not.
     if action in ("create", "update") and not detail:
         return "sql"
     return "token" if _TOKEN.fullmatch(actor) else "person"

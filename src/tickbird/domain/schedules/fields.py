@@ -1,7 +1,7 @@
 """The policy fields of a schedule, declared once.
 
-From the rows of `Policies` follow the checks of a definition, its JSON and JSON Schema, files, `tickbird set`, the form
-and the page of a schedule, and the reference in the docs.
+The rows of `Policies` define the checks of a definition, its JSON and JSON Schema, files, `tickbird set`, the form and
+the page of a schedule, and the reference in the docs.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ class PolicyField:
     kind: Kind
     default: Any
     group: Group
-    # One sentence, the same wherever the field is explained.
+    # One sentence, shown wherever the field is explained.
     help: str
-    # Shown instead of an empty value, in a word or two.
+    # Shown instead of an empty value.
     none: str = "none"
-    # May a task declare it too, for schedules and runs that do not state it?
+    # Whether a task can declare it too, as a default for its schedules and runs.
     task_setting: bool = False
-    # Fields that its rules compare it with; if one of them is invalid, this one is not checked.
+    # Fields that its check depends on; if one of them is invalid, this field is not checked.
     relies_on: tuple[str, ...] = ()
     # The page of the docs with more about it.
     page: str = ""
@@ -69,12 +69,11 @@ class PolicyField:
 
     @property
     def can_state_none(self) -> bool:
-        """Does None differ from leaving it out, which means the value of the task?"""
+        """Whether None differs from an omitted value, which means the value of the task."""
         return self.task_setting and self.default is None
 
     @property
     def default_text(self) -> str:
-        """The default as people type it."""
         return self.text(self.encode(self.default)) or self.none
 
     @property
@@ -84,16 +83,14 @@ class PolicyField:
 
     @property
     def hint(self) -> str:
-        """Help for a person who types the value."""
         return f"{self.help} {self.kind.hint}".strip()
 
     def check(self, value: Any) -> None:
-        """Raise a DefinitionError unless a definition may have this value."""
+        """Raise DefinitionError if the value is invalid."""
         if not self._is_none(value):
             self.kind.check(self.name, value)
 
     def read(self, value: Any) -> Any:
-        """The value from code or JSON."""
         return None if self._is_none(value) else self.kind.read(self.name, value)
 
     def encode(self, value: Any) -> Any:
@@ -103,33 +100,29 @@ class PolicyField:
         return None if self._is_none(encoded) else self.kind.decode(self.name, encoded)
 
     def parse(self, text: str, instant: InstantReader) -> Any:
-        """The value from a typed text."""
         return self.kind.parse(self.name, text, instant)
 
     def text(self, encoded: Any) -> str:
-        """The text that a person would type for a stored value; JSON if the value is not of its kind."""
+        """Return the text to type for a stored value; JSON if the value is of another kind."""
         if encoded is None:
             return ""
         text = self.kind.text(encoded)
         return json_text(encoded) if text is None else text
 
     def describe(self, encoded: Any) -> str:
-        """A stored value for people."""
         if encoded is None:
             return self.none
         text = self.kind.describe(encoded)
         return json_text(encoded) if text is None else text or self.none
 
     def to_file(self, value: Any) -> Any:
-        """The value in a file, where false stands for None, because TOML has no null."""
+        """Return the value for a file, with false for None, because TOML has no null."""
         return False if value is None else self.kind.to_file(value)
 
     def schema(self) -> Schema:
-        """The JSON Schema of the API."""
         return {**self.kind.schema(), "description": self.help_with_default}
 
     def file_schema(self) -> Schema:
-        """The JSON Schema of files."""
         schema = self.kind.file_schema()
         if not self.can_state_none:
             return {**schema, "description": self.help_with_default}
@@ -140,12 +133,12 @@ class PolicyField:
 
 
 def policy(kind: Kind, default: T, group: Group, help: str, **row: Any) -> T:  # noqa: A002 - the name of the column
-    """A row of the table, as a field of a dataclass."""
+    """Declare a policy as a dataclass field."""
     metadata = {"policy": PolicyField(name="", kind=kind, default=default, group=group, help=help, **row)}
-    made: Any = (
+    declared: Any = (
         field(default_factory=dict, metadata=metadata) if default == {} else field(default=default, metadata=metadata)
     )
-    return made  # type: ignore[no-any-return]
+    return declared  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,9 +149,9 @@ class Policies:
         kinds.Payload(), {}, Group.ABOUT, "The arguments that each run is called with, an object of at most 1 MB."
     )
     description: str = policy(
-        kinds.Text(MAX_DESCRIPTION_LENGTH), "", Group.ABOUT, "What the schedule is for, and whom to ask."
+        kinds.Text(MAX_DESCRIPTION_LENGTH), "", Group.ABOUT, "The purpose of the schedule, and whom to contact."
     )
-    tags: tuple[str, ...] = policy(kinds.Names(), (), Group.ABOUT, "Words to find the schedule by.")
+    tags: tuple[str, ...] = policy(kinds.Names(), (), Group.ABOUT, "Labels to find the schedule by.")
     queue: str = policy(
         kinds.Name(), "default", Group.ABOUT, "The queue in which its runs wait for a worker.", task_setting=True
     )
@@ -184,7 +177,7 @@ class Policies:
         kinds.Days(),
         Calendar(),
         Group.DAYS,
-        "Weekdays and dates on which it does not run, in the trigger's zone.",
+        "Weekdays and dates on which it does not run, in the trigger's time zone.",
         page="calendars.md",
     )
     # Only the names are set here; the closed days come from the store.
@@ -200,7 +193,7 @@ class Policies:
             get_args(Roll),
             {
                 "skip": "the tick is skipped",
-                "previous": "the tick moves to the open day before",
+                "previous": "the tick moves to the previous open day",
                 "next": "the tick moves to the next open day",
             },
         ),
@@ -230,8 +223,8 @@ class Policies:
         kinds.Choice(
             get_args(CatchUp),
             {
-                "one": "one run, labelled with the oldest late tick, stands for all of them",
-                "latest": "one run, labelled with the newest late tick, stands for all of them",
+                "one": "one run, labelled with the oldest late tick, covers all of them",
+                "latest": "one run, labelled with the newest late tick, covers all of them",
                 "all": "every late tick runs, oldest first",
                 "skip": "late ticks do not run",
             },
@@ -242,13 +235,13 @@ class Policies:
         page="late.md",
     )
     catch_up_limit: int = policy(
-        kinds.Number(1, 10_000), 100, Group.LATE, "With catch_up=all, run only this many of the newest late ticks."
+        kinds.Number(1, 10_000), 100, Group.LATE, "With catch_up=all, run at most this many of the newest late ticks."
     )
     hold_above: int | None = policy(
         kinds.Number(0, 1_000_000),
         None,
         Group.LATE,
-        "With catch_up=all, hold the late ticks of an outage for a person if there are more than this.",
+        "With catch_up=all, hold the late runs of an outage for an operator if there are more than this.",
         none="nothing is held",
         relies_on=("catch_up",),
         page="backfill.md#after-an-outage",
@@ -282,7 +275,7 @@ class Policies:
         kinds.ConcurrencyKey(),
         None,
         Group.OVERLAP,
-        "Runs with the same key share a limit; {field} stands for a field of the payload.",
+        "Runs with the same key share a limit; {field} is replaced by a field of the payload.",
         task_setting=True,
         relies_on=("payload",),
         page="limits.md",
@@ -299,14 +292,14 @@ class Policies:
         kinds.Number(0, 1_000),
         0,
         Group.FAILURE,
-        "How often to try again after an error or a timeout.",
+        "How often to retry after an error or a timeout.",
         task_setting=True,
     )
     backoff: Backoff = policy(
         kinds.ExponentialBackoff(),
         Backoff(),
         Group.FAILURE,
-        "How long to wait before another attempt, doubled each time, with full jitter.",
+        "How long to wait before a retry, doubled each time, with full jitter.",
         task_setting=True,
     )
     timeout: int | None = policy(
@@ -320,7 +313,7 @@ class Policies:
     on_crash: OnCrash = policy(
         kinds.Choice(
             get_args(OnCrash),
-            {"retry": "it is tried again, at most 3 times", "fail": "it fails and is never started twice"},
+            {"retry": "it is retried, at most 3 times", "fail": "it fails and is never started twice"},
         ),
         "retry",
         Group.FAILURE,
@@ -344,6 +337,6 @@ POLICIES: Final[Mapping[str, PolicyField]] = {
 
 
 def field_text(name: str, encoded: Any) -> str:
-    """A stored value of a definition as a person would type it; a part of a field, named by its path, is JSON."""
+    """Return the text to type for a stored value; a part of a field, named by its path, is JSON."""
     text = POLICIES[name].text(encoded) if name in POLICIES else encoded
     return text if isinstance(text, str) and text else json_text(encoded)

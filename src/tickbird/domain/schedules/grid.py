@@ -1,4 +1,4 @@
-"""The ticks of one definition: its trigger inside its window, and the days that its calendar excludes."""
+"""The ticks of one definition: its trigger within its window, and the days that its calendars exclude."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class TickGrid:
         self._first = to_seconds(definition.start_at) if definition.start_at else None
         self._last = to_seconds(definition.end_at) if definition.end_at else None
         self._zone = zone_info(definition.trigger.tz) if self._calendar else None
-        # The last argument and result of `next`: a planner needs the tick after the one that it has just decided twice.
+        # The last argument and result of `next`, because a planner asks twice for the tick after a decided one.
         self._last_next: tuple[int | None, int | None] = (None, None)
 
     def next(self, after: int) -> int | None:
-        """The first tick after this instant."""
+        """Return the first tick after this instant."""
         last_after, tick = self._last_next
         if last_after != after:
             tick = self._next(after)
@@ -55,18 +55,18 @@ class TickGrid:
         return tick if tick is None or self._last is None or tick <= self._last else None
 
     def previous(self, before: int) -> int | None:
-        """The last tick before this instant."""
+        """Return the last tick before this instant."""
         if self._last is not None and before > self._last:
             before = self._last + 1
         tick = self._trigger.previous_tick(before)
         return tick if tick is None or self._first is None or tick >= self._first else None
 
     def contains(self, tick: int) -> bool:
-        """Does this instant lie on the grid, excluded or not?"""
+        """Return whether the instant is a tick, excluded or not."""
         return self.next(tick - 1) == tick
 
     def count(self, after: int, until: int) -> int:
-        """How many ticks lie in (after, until], excluded ones included."""
+        """Count the ticks in (after, until], excluded ones included."""
         checkpoint()
         if self._first is not None:
             after = max(after, self._first - 1)
@@ -75,18 +75,18 @@ class TickGrid:
         return self._trigger.count(after, until) if until > after else 0
 
     def walk(self, after: int, until: int) -> Iterator[int]:
-        """The ticks of (after, until] one by one, excluded ones included."""
+        """Yield the ticks of (after, until] one by one, excluded ones included."""
         tick = self.next(after)
         while tick is not None and tick <= until:
             yield tick
             tick = self.next(tick)
 
     def excludes(self, tick: int) -> bool:
-        """Does the calendar exclude the day of this instant?"""
+        """Return whether a calendar excludes the day of this instant."""
         return self._zone is not None and self._calendar.excludes(self._day(tick))
 
     def range(self, after: int, until: int, *, excluded: bool = False) -> TickRange | None:
-        """The ticks of (after, until] as one segment, whatever the calendar says."""
+        """Return the ticks of (after, until] as one segment, without regard to the calendar."""
         count = self.count(after, until)
         first, last = self.next(after), self.previous(until + 1)
         if not count or first is None or last is None:
@@ -94,21 +94,21 @@ class TickGrid:
         return TickRange(first, last, count, excluded)
 
     def segments(self, after: int, until: int) -> Iterator[TickRange]:
-        """The ticks of (after, until] in order, split where the calendar begins or ends to exclude."""
+        """Yield the ticks of (after, until] in order, split at the borders of excluded days."""
         tick = self.next(after)
         while tick is not None and tick <= until:
             excluded = self.excludes(tick)
-            end, following = self._stretch(tick, until, excluded)
+            end, following = self._equal_days(tick, until, excluded)
             if segment := self.range(tick - 1, end, excluded=excluded):
                 yield segment
             tick = following
 
-    def _stretch(self, tick: int, until: int, excluded: bool) -> tuple[int, int | None]:
-        """The end of the stretch of equal days that begins with this tick, and the first tick beyond it."""
+    def _equal_days(self, tick: int, until: int, excluded: bool) -> tuple[int, int | None]:
+        """Return the end of the range of equally treated days from this tick, and the first tick after it."""
         if self._zone is None:
             return until, None
         while True:
-            # Where midnight is repeated, a day's first end can lie before its later ticks.
+            # If midnight is repeated, the first end of a day can lie before its later ticks.
             end = min(max(self._day_end(self._day(tick)), tick), until)
             following = self.next(end)
             if following is None or following > until or self.excludes(following) != excluded:
@@ -119,5 +119,4 @@ class TickGrid:
         return to_datetime(tick).astimezone(self._zone).toordinal()
 
     def _day_end(self, ordinal: int) -> int:
-        """The last second of a local day."""
         return to_seconds(datetime.fromordinal(ordinal + 1).replace(tzinfo=self._zone)) - 1

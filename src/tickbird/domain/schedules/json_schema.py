@@ -1,6 +1,6 @@
-"""Definitions as JSON Schema, for editors and for those who write programs against the API.
+"""JSON Schema of definitions, for editors and API clients.
 
-It says what a schema can say; whether a cron expression ever ticks, or two fields fit each other, `Definition` tells.
+Rules that a schema cannot express, such as a cron expression that never ticks, are checked by `Definition`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ ZONE: Final[Schema] = {
     "type": "string",
     "format": "time-zone",
     "minLength": 1,
-    "description": "An IANA zone, such as Europe/Rome.",
+    "description": "An IANA time zone, such as Europe/Rome.",
 }
 _NEVER_NULL: Final = ("trigger", "target")
 
 
 def definition_schema() -> Schema:
-    """A whole definition: trigger and target are needed, everything else has its default."""
+    """Return the schema of a definition: trigger and target are required, all other fields have defaults."""
     fields = {name: field if name in _NEVER_NULL else _or_null(field) for name, field in field_schemas().items()}
-    # A document of a schedule has them too, and may be sent back as it is.
-    closed = {"type": "object", "description": "What calendars say; not looked at."}
+    # The JSON of a stored schedule has these too, so that it can be sent back unchanged.
+    closed = {"type": "object", "description": "Closed days of the calendars; ignored in requests."}
     ours = {"v": {"enum": [*range(1, FORMAT + 1), *sorted(own_formats())]}, "closed": closed}
     return {
         "type": "object",
@@ -39,30 +39,29 @@ def definition_schema() -> Schema:
 
 
 def changes_schema() -> Schema:
-    """Some fields of a definition; null takes one back to what code declares, or to its default."""
+    """Return the schema of changed fields; null resets a field to its declared value or default."""
     fields = {name: field if name in _NEVER_NULL else _or_null(field) for name, field in field_schemas().items()}
     return {"type": "object", "properties": fields, "additionalProperties": False}
 
 
 def field_schemas() -> dict[str, Schema]:
-    """Each field of a definition by its name."""
     policies = {name: policy.schema() for name, policy in POLICIES.items()}
     return {"trigger": trigger_schema(), "target": target_schema(), **policies}
 
 
 def trigger_schema() -> Schema:
-    """A trigger in one of its forms, or any of several."""
     plain = []
     for form in FORMS.values():
         fields = {form.name: form.schema}
         fields |= {option.name: {**option.schema, "description": option.about} for option in form.options}
         plain.append(_object(fields | ({"tz": ZONE} if form.has_zone else {}), form.summary, needed=(form.name,)))
     several = {"type": "array", "items": {"anyOf": plain}, "minItems": 1, "maxItems": MAX_MEMBERS}
-    return {"anyOf": [*plain, _object({ANY_OF: several}, "The ticks of several, each instant once.")]}
+    return {
+        "anyOf": [*plain, _object({ANY_OF: several}, "The ticks of several triggers; equal instants are one tick.")]
+    }
 
 
 def target_schema() -> Schema:
-    """What a run executes, by its kind."""
     kinds = target_kinds().items()
     return {"anyOf": [_object({kind: spec.json_schema()}, spec.about) for kind, spec in kinds]}
 

@@ -1,4 +1,4 @@
-"""Payloads: JSON objects that every store can hold."""
+"""Payloads: JSON objects that every store can store."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from tickbird.domain.errors import DefinitionError
 from tickbird.domain.json_depth import check_levels
 
 MAX_PAYLOAD = 1_000_000
-# The escape itself, not a backslash followed by these letters.
+# Matches the escape itself, not an escaped backslash before these letters.
 _NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
 def check_payload(payload: object) -> str:
-    """The payload as canonical JSON text, or a DefinitionError."""
+    """Return the payload as canonical JSON text, or raise DefinitionError."""
     if not isinstance(payload, Mapping) or not all(isinstance(key, str) for key in payload):
         raise DefinitionError("payload: must be an object with text keys.", field="payload")
     try:
         text = json.dumps(payload, sort_keys=True, allow_nan=False, separators=(",", ":"), ensure_ascii=False)
-        text.encode()  # half a surrogate pair is no text
+        text.encode()  # fails for a lone surrogate
         check_levels(payload, text)
     except (TypeError, ValueError, RecursionError) as error:
         raise DefinitionError(f"payload: is not JSON ({str(error)[:200]}).", field="payload") from None
     if _NUL.search(text):
-        raise DefinitionError("payload: holds a NUL character, which databases refuse.", field="payload")
+        raise DefinitionError("payload: contains a NUL character, which databases reject.", field="payload")
     if len(text) > MAX_PAYLOAD:
         raise DefinitionError(
-            f"payload: {len(text):,} characters are more than the {MAX_PAYLOAD:,} allowed;",
+            f"payload: has {len(text):,} characters; at most {MAX_PAYLOAD:,} are allowed.",
             field="payload",
-            hint="store it elsewhere and send a reference.",
+            hint="Store it elsewhere and send a reference.",
         )
     return text

@@ -1,4 +1,4 @@
-"""Policies as people write them, in code and on the command line."""
+"""Input forms of policies, in code and on the command line."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tickbird.domain.schedules.fields import POLICIES
 
 
 def check_fields(names: Iterable[str]) -> None:
-    """Refuse a name that is no field of a definition, with the one that it is like."""
+    """Raise DefinitionError for an unknown field, with the most similar name."""
     for name in names:
         if name not in FIELDS:
             from difflib import get_close_matches
 
             close = get_close_matches(name, FIELDS, 1)
-            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(FIELDS)}."
-            raise DefinitionError(f"{name[:60]!r} is not an option of a schedule;", field=name, hint=hint)
+            hint = f"Did you mean {close[0]}?" if close else f"Options: {', '.join(FIELDS)}."
+            raise DefinitionError(f"{name[:60]!r} is not an option of a schedule.", field=name, hint=hint)
 
 
 def policies(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Policies as people write them ("10m", a list of tags, exclude=["sat"]) as a definition takes them."""
+    """Convert policies from their input forms ("10m", a list of tags, exclude=["sat"]) for a definition."""
     check_fields(values)
     return {name: POLICIES[name].read(value) if name in POLICIES else value for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""Revisions: what a schedule was, and what each revision changed."""
+"""Revisions of a schedule and their changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_REVISION: Final = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class RevisionRecord:
-    """One revision of a schedule: what it was, who made it and when."""
+    """One revision of a schedule: its definition, actor and time."""
 
     revision: int
     action: str
@@ -28,7 +28,7 @@ class RevisionRecord:
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """A revision, where it came from and what it changed; None where the one before it is no longer kept."""
+    """A revision with its origin and changes; `changes` is None if the previous revision is no longer stored."""
 
     revision: RevisionRecord
     origin: RevisionOrigin

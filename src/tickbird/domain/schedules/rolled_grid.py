@@ -1,8 +1,8 @@
 """Ticks that move off closed days: to the next or previous open day, at the same wall-clock time.
 
-A local day is here what lies between two first midnights, so that days never interleave where a clock goes back.
-The time that counts is the one that the trigger means: 02:30, also on a day whose clock leapt from 02:00 to 03:00.
-Ticks that share an instant after the roll are one tick. Where no open day is near enough, ticks stay and are excluded.
+A local day lies between two first midnights, so that days never interleave where a clock goes back. The wall-clock time
+is the one that the trigger means: 02:30, even on a day whose clock leaps from 02:00 to 03:00. Ticks with the same
+instant after the roll are one tick. If no open day is near enough, ticks keep their day and are excluded.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from tickbird.domain.time.zones import zone
 if TYPE_CHECKING:
     from tickbird.domain.schedules.definition import Definition
 
-# A tick with no open day within so many days is not rolled but skipped.
+# A tick without an open day within this many days is skipped instead of rolled.
 MAX_DAYS = 31
-# The ticks of closed days are looked at one by one.
+# The ticks of closed days are examined one by one.
 MAX_PER_DAY = 144
 _EPOCH_ORDINAL = 719_163
-_KEPT = 64
+_MAX_CACHED = 64
 
 
 class RolledGrid(TickGrid):
-    """As Ticks, for a definition whose roll is not "skip"."""
+    """A TickGrid for a definition whose roll is not "skip"."""
 
     __slots__ = ("_landings", "_local", "_open", "_step")
 
@@ -50,8 +50,8 @@ class RolledGrid(TickGrid):
             home = self._home(day)
             if self._is_landing(day, home):
                 landing = self._landing(day)
-                if (place := bisect_right(landing, after)) < len(landing):
-                    return landing[place]
+                if (index := bisect_right(landing, after)) < len(landing):
+                    return landing[index]
             elif home is None or home == day:
                 tick = self._trigger.next_tick(after)
                 if tick is None or self._day_of(tick) == day:
@@ -65,7 +65,6 @@ class RolledGrid(TickGrid):
             after = max(after, self._start(day) - 1)
 
     def previous(self, before: int) -> int | None:
-        """The last tick before this instant."""
         if self._last is not None and before > self._last:
             before = self._last + 1
         tick = self._rolled_previous(before)
@@ -77,8 +76,8 @@ class RolledGrid(TickGrid):
             home = self._home(day)
             if self._is_landing(day, home):
                 landing = self._landing(day)
-                if place := bisect_left(landing, before):
-                    return landing[place - 1]
+                if index := bisect_left(landing, before):
+                    return landing[index - 1]
             elif home is None or home == day:
                 tick = self._trigger.previous_tick(before)
                 if tick is None or self._day_of(tick) == day:
@@ -92,15 +91,14 @@ class RolledGrid(TickGrid):
             day -= 1
 
     def count(self, after: int, until: int) -> int:
-        """How many ticks lie in (after, until], excluded ones included."""
         return sum(segment.count for segment in self.segments(after, until))
 
     def excludes(self, tick: int) -> bool:
-        """Is this instant's day closed, with no open one near enough?"""
+        """Return whether the day is closed and has no open day near enough."""
         return self._home(self._day_of(tick)) is None
 
     def segments(self, after: int, until: int) -> Iterator[TickRange]:
-        """The ticks of (after, until] in order, a segment for each stretch of days that are treated alike."""
+        """Yield the ticks of (after, until] in order, one segment per range of days with the same treatment."""
         if self._first is not None:
             after = max(after, self._first - 1)
         if self._last is not None:
@@ -126,7 +124,7 @@ class RolledGrid(TickGrid):
         return None if not count or first is None or last is None else (first, last)
 
     def _last_alike(self, day: int, until: int, *, far: bool) -> int:
-        """The last of the days from this one on whose ticks are all run, or all excluded, where they are."""
+        """Return the last day of the range whose ticks all stay, either run or excluded."""
         while self._start(day + 1) <= until:
             home = self._home(day + 1)
             if (home is None) != far or (home is not None and home != day + 1) or self._is_landing(day + 1, home):
@@ -135,46 +133,46 @@ class RolledGrid(TickGrid):
         return day
 
     def origins(self, tick: int) -> list[int]:
-        """The trigger's ticks on closed days that run at this instant."""
+        """Return the trigger's ticks on closed days that were rolled to this instant."""
         day = self._day_of(tick)
         return [origin for origin, at in self._arrivals(day) if at == tick] if self._home(day) == day else []
 
     def landings_of(self, tick: int) -> list[int]:
-        """Where the trigger's tick at this instant runs: nowhere if no open day is near, at all times that it means."""
+        """Return the instants to which a tick of the trigger is rolled; empty if no open day is near."""
         home = self._home(day := self._day_of(tick))
         if home is None:
             return []
         return [tick] if home == day else self._instants_on(tick, home)
 
     def _seat(self, tick: int) -> int:
-        """The day on which the trigger's tick at this instant is found."""
+        """Return the day on which the trigger's tick at this instant runs."""
         day = self._day_of(tick)
         home = self._home(day)
         return day if home is None else home
 
     def _home(self, day: int) -> int | None:
-        """The open day on which the ticks of a day run; None where there is none near enough."""
+        """Return the open day on which the ticks of a day run; None if none is near enough."""
         for away in range(MAX_DAYS + 1):
             if self._is_open(day + away * self._step):
                 return day + away * self._step
         return None
 
     def _is_landing(self, day: int, home: int | None) -> bool:
-        """Do ticks of closed days run on this open day?"""
+        """Return whether ticks of closed days are rolled to this open day."""
         return home == day and not self._is_open(day - self._step)
 
     def _landing(self, day: int) -> list[int]:
-        """The ticks of an open day that others are rolled to, in order."""
-        known = self._landings.get(day)
-        if known is None:
-            if len(self._landings) >= _KEPT:
+        """Return all ticks of an open day to which others are rolled, in order."""
+        ticks = self._landings.get(day)
+        if ticks is None:
+            if len(self._landings) >= _MAX_CACHED:
                 self._landings.clear()
             own = self._own(day)
-            known = self._landings[day] = sorted({*own, *(at for _, at in self._arrivals(day))})
-        return known
+            ticks = self._landings[day] = sorted({*own, *(at for _, at in self._arrivals(day))})
+        return ticks
 
     def _arrivals(self, day: int) -> Iterator[tuple[int, int]]:
-        """The trigger's ticks that are rolled to a day, each with where it lands."""
+        """Yield (tick, new instant) for the trigger's ticks that are rolled to a day."""
         for away in range(1, MAX_DAYS + 1):
             closed = day - away * self._step
             if self._is_open(closed):
@@ -184,7 +182,7 @@ class RolledGrid(TickGrid):
                     yield tick, at
 
     def _own(self, day: int) -> Iterator[int]:
-        """The trigger's ticks on a day."""
+        """Yield the trigger's ticks on a day."""
         end = self._start(day + 1)
         tick = self._trigger.next_tick(self._start(day) - 1)
         while tick is not None and tick < end:
@@ -192,21 +190,21 @@ class RolledGrid(TickGrid):
             tick = self._trigger.next_tick(tick)
 
     def _instants_on(self, tick: int, day: int) -> list[int]:
-        """The instants on a day that have the wall-clock times meant by a tick, in order; never beyond that day."""
+        """Return the instants on a day with the wall-clock times of a tick, in order, never beyond that day."""
         last = self._start(day + 1) - 1
         times = {wall % DAY for wall in self._trigger.walls(tick)}
         return sorted({min(self._local.to_epoch(day * DAY + time), last) for time in times})
 
     def _is_open(self, day: int) -> bool:
-        known = self._open.get(day)
-        if known is None:
+        is_open = self._open.get(day)
+        if is_open is None:
             if len(self._open) >= 100_000:
                 self._open.clear()
-            # A day that a change of the date line leaves out is not open either.
-            known = self._open[day] = not self._calendar.excludes(day + _EPOCH_ORDINAL) and self._start(
+            # A day that a change of the date line skips is not open either.
+            is_open = self._open[day] = not self._calendar.excludes(day + _EPOCH_ORDINAL) and self._start(
                 day
             ) < self._start(day + 1)
-        return known
+        return is_open
 
     def _start(self, day: int) -> int:
         return self._local.to_epoch(day * DAY)

@@ -18,9 +18,9 @@ from tickbird.domain.triggers import custom as triggers
 from tickbird.domain.triggers.trigger import unregistered_customs
 
 State = Literal["active", "paused", "parked", "ended", "deleted"]
-# What a list shows unless asked otherwise.
+# The states that a list shows by default.
 LISTED_STATES: tuple[State, ...] = ("active", "paused", "parked", "ended")
-# Per schedule, at least this many of the newest revisions are kept. The index `schedules_prunable_revisions_idx` has
+# Per schedule, at least this many of the newest revisions stay. The index `schedules_prunable_revisions_idx` has
 # the same number.
 MIN_REVISIONS_KEPT = 100
 # How many schedules one prune step reads.
@@ -29,14 +29,14 @@ PRUNE_BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class PauseState:
-    """Who paused a schedule, why, and until when (whole seconds since the epoch)."""
+    """A pause: actor, note, and end in whole seconds since the epoch (None: no end)."""
 
     by: str
     note: str = ""
     until: int | None = None
 
 
-# The app of schedules in files that name no other.
+# The app of schedules in files that do not name one.
 FILES_APP = "files"
 REMOVED_FROM_CODE = "removed from code"
 SYNC_ACTOR = "sync"
@@ -44,22 +44,22 @@ SYNC_ACTOR = "sync"
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """How far a schedule has been decided, and when the planner must look next; whole seconds since the epoch."""
+    """The last decided instant of a schedule and its next planner pass; whole seconds since the epoch."""
 
     planned_until: int | None = None
     next_run_at: int | None = None
     runs_planned: int = 0
-    # Set by skip: ticks up to here are not run when they come.
+    # Set by `skip`: ticks up to this instant are skipped.
     skip_until: int | None = None
     skip_by: str | None = None
     skip_note: str = ""
-    # What was decided for single ticks to come, by reschedule or override; in order.
+    # Overrides of future ticks (reschedule, override), in order.
     tick_overrides: tuple[TickOverride, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ServerReading:
-    """The parts of a definition in the words of a server that can read it."""
+    """Parts of a definition as described by a server that can read it."""
 
     trigger_description: str
     zone: str | None
@@ -69,7 +69,7 @@ class ServerReading:
 
 @dataclass(frozen=True)
 class Schedule:
-    """One schedule as the store holds it; `definition` is None while the stored text cannot be read."""
+    """A stored schedule; `definition` is None if the stored text cannot be read."""
 
     id: int
     namespace: str
@@ -82,7 +82,7 @@ class Schedule:
     error: str | None = None
     app: str | None = None
     fingerprint: str | None = None
-    # The definition as stored, and the fields of it that an operator set over what code declares.
+    # The stored definition, and the fields that an operator set over the declared ones.
     definition_json: Mapping[str, Any] = field(default_factory=dict)
     field_overrides: Mapping[str, Any] = field(default_factory=dict)
     created_at: datetime | None = None
@@ -108,12 +108,12 @@ class Schedule:
 
     @property
     def next_run_at(self) -> datetime | None:
-        """When the planner will look at this schedule next."""
+        """The next planner pass of this schedule."""
         return None if self.cursor.next_run_at is None else to_datetime(self.cursor.next_run_at)
 
     @property
     def planned_until(self) -> datetime | None:
-        """The last instant that has been decided."""
+        """The last decided instant."""
         return None if self.cursor.planned_until is None else to_datetime(self.cursor.planned_until)
 
     @property
@@ -132,7 +132,7 @@ class Schedule:
 
     @property
     def enabled(self) -> bool:
-        """Is it neither paused nor deleted? A parked or ended one is enabled, though it does not run."""
+        """Whether it is neither paused nor deleted. A parked or ended schedule counts as enabled."""
         return self.state not in ("paused", "deleted")
 
     @property
@@ -151,7 +151,7 @@ class Schedule:
 
     @property
     def burst_allowed(self) -> bool:
-        """May a tick run while `max_concurrent` runs of it are active?"""
+        """Whether a tick may run while `max_concurrent` runs are active."""
         if self.reading is not None:
             return self.reading.burst_allowed
         return self.definition is not None and self.definition.overlap == "allow"
@@ -166,14 +166,14 @@ class Schedule:
 
 @dataclass(frozen=True)
 class SqlEdit:
-    """A definition that was changed by plain SQL: what held before, and when it changed."""
+    """A change of a definition by plain SQL: the schedule before it, and its time."""
 
     before: Schedule
     edited_at: int
 
 
 def trigger_description(schedule: Schedule) -> str:
-    """The trigger in words; as JSON if this process leaves the schedule to others."""
+    """Describe the trigger; as JSON if this process ignores the schedule."""
     if schedule.trigger_description is not None:
         return schedule.trigger_description
     reason = left_alone_reason(schedule.definition_json)
@@ -182,7 +182,7 @@ def trigger_description(schedule: Schedule) -> str:
 
 
 def unreadable(schedule: Schedule) -> ConflictError:
-    """Why nothing can be told of the ticks of a schedule whose definition cannot be read."""
+    """Return the error about a schedule whose definition cannot be read."""
     if left_alone_reason(schedule.definition_json):
         return left_alone(schedule.name, schedule.definition_json)
     why = f" ({schedule.error.rstrip('.')})" if schedule.error else ""
@@ -193,38 +193,38 @@ def unreadable(schedule: Schedule) -> ConflictError:
 
 
 def left_alone(name: str, definition: Mapping[str, Any]) -> ConflictError:
-    """The refusal to plan or change a schedule that this process leaves to others."""
+    """Return the error about a schedule that this process ignores."""
     if (kind := unknown_kind_of(definition)) is not None:
-        text = f"schedule {name!r} is left alone: target kind {kind!r} is not known here;"
+        text = f"schedule {name!r} is left alone: target kind {kind!r} is not known here."
         return ConflictError(text, hint=targets.INSTALL)
     if unknown := unregistered_customs(definition.get("trigger")):
         text = f"schedule {name!r} is left alone: custom trigger {unknown[0][:60]!r} is not known here."
         return ConflictError(text, hint=triggers.INSTALL)
     return ConflictError(
-        f"schedule {name!r} was written by a newer tickbird, and this one cannot read it;", hint="upgrade tickbird."
+        f"schedule {name!r} was written by a newer tickbird, and this one cannot read it.", hint="Upgrade tickbird."
     )
 
 
 def check_readable(schedule: Schedule) -> None:
-    """Refuse to change a schedule that this process leaves to others."""
+    """Raise ConflictError if this process ignores the schedule."""
     if left_alone_reason(schedule.definition_json):
         raise left_alone(schedule.name, schedule.definition_json)
 
 
 def check_runs(schedule: Schedule) -> None:
-    """Refuse to make a run of a shadow, which runs nothing."""
+    """Raise ConflictError if the schedule is a shadow."""
     if schedule.definition is not None and schedule.definition.shadow:
         raise ConflictError(
-            f"schedule {schedule.name!r} is a shadow and runs nothing;",
-            hint=f"cut over with `tickbird set {schedule.name} shadow=false`, or apply its file without shadow.",
+            f"schedule {schedule.name!r} is a shadow and never runs.",
+            hint=f"Activate it with `tickbird set {schedule.name} shadow=false`, or apply its file without shadow.",
         )
 
 
 def check_revision(schedule: Schedule, revision: int | None) -> None:
-    """Refuse what was meant for another revision than the stored one; None is meant for any."""
+    """Raise StaleError unless the revision is the stored one; None accepts any."""
     if revision is not None and revision != schedule.revision:
         raise StaleError(
-            f"schedule {schedule.name!r} is at revision {schedule.revision}, not {revision}: it changed meanwhile.",
+            f"schedule {schedule.name!r} is at revision {schedule.revision}, not {revision}: it has changed.",
             hint="Read it again and repeat the change.",
         )
 

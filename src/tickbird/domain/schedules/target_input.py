@@ -1,4 +1,4 @@
-"""Targets as people write them: `task=…` is short for `target={"task": …}`, and so is every other kind."""
+"""Input forms of targets: `task=…` is short for `target={"task": …}`, and so is every other kind."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from tickbird.domain.targets.registry import as_target, find_kind, read_spec, re
 
 
 def is_target_kind(field: str) -> bool:
-    """Is this the name of a kind, which is short for a target?"""
+    """Return whether the field is the name of a target kind."""
     return field not in FIELDS and find_kind(field) is not None
 
 
 def with_target(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields with the target in full."""
+    """Return the fields with the target in its full form."""
     given = [name for name in fields if name == "target" or is_target_kind(name)]
     if len(given) > 1:
-        raise InvalidError(f"{given[0]} and {given[1]}: a schedule has one target; give one of them.", field=given[1])
+        raise InvalidError(
+            f"{given[0]} and {given[1]}: a schedule has one target. Give only one of them.", field=given[1]
+        )
     changed = dict(fields)
     if given == ["target"]:
         value = changed["target"]

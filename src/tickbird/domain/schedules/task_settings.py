@@ -1,4 +1,4 @@
-"""Task settings: the policies that a task declares, which hold wherever a schedule or a run does not state them."""
+"""Task settings: policies that a task declares as defaults for its schedules and runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tickbird.domain.time.instants import EPOCH
 
 
 class FromTask(Enum):
-    """The default of an option for which None has a meaning of its own."""
+    """The default of an option for which None is a valid value."""
 
     FROM_TASK = "the task's"
 
@@ -26,27 +26,24 @@ FROM_TASK: Final = FromTask.FROM_TASK
 
 
 class Publisher(Protocol):
-    """A live worker that publishes its tasks."""
-
     def published(self, target: TargetKey) -> Mapping[str, Any] | None: ...
     @property
     def started_at(self) -> datetime | None: ...
 
 
 def publish_settings(policies: Policies) -> dict[str, Any]:
-    """The settings of a task as JSON."""
     return {name: encode_field(name, getattr(policies, name)) for name in TASK_SETTINGS}
 
 
 def find_published(workers: Iterable[Publisher], task: str) -> Mapping[str, Any] | None:
-    """The description of a task by the worker that started last, which has the newest code; None: no worker has it."""
-    having = [worker for worker in workers if worker.published((TASK, task)) is not None]
-    newest = max(having, key=lambda worker: worker.started_at or EPOCH, default=None)
+    """Return the description of a task from the newest worker, which has the newest code; None: no worker has it."""
+    candidates = [worker for worker in workers if worker.published((TASK, task)) is not None]
+    newest = max(candidates, key=lambda worker: worker.started_at or EPOCH, default=None)
     return None if newest is None else newest.published((TASK, task))
 
 
 def read_settings(published: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings in a published description; without those that no definition could have."""
+    """Return the valid settings in a published description."""
     return {name: value for name in TASK_SETTINGS if name in published for value in _read(name, published[name])}
 
 
@@ -60,11 +57,11 @@ def _read(name: str, value: Any) -> list[Any]:
 
 
 def inherit(definition: Definition, settings: Mapping[str, Any]) -> Definition:
-    """The definition with the settings of its task where it does not state its own."""
+    """Return the definition with the settings of its task that it does not state."""
     unstated = {name: value for name, value in settings.items() if name not in definition.stated}
     return replace(definition, **unstated) if unstated else definition
 
 
 def crash_limit(settings: Mapping[str, Any]) -> int:
-    """The crash limit of a run whose task has these settings."""
+    """Return the crash limit of a run whose task has these settings."""
     return 0 if settings.get("on_crash") == "fail" else CRASH_LIMIT

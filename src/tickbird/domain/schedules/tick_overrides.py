@@ -49,13 +49,13 @@ class TickOverride:
 
 
 def overrides_text(overrides: Iterable[TickOverride]) -> str | None:
-    """Overrides as the JSON text of a cursor; None where there are none."""
+    """Return overrides as the JSON text of a cursor; None if there are none."""
     encoded = [override.to_json() for override in overrides]
     return json.dumps(encoded, separators=(",", ":"), ensure_ascii=False) if encoded else None
 
 
 def read_overrides(stored: str | Sequence[Mapping[str, Any]] | None) -> tuple[TickOverride, ...]:
-    """The overrides of a cursor, by tick."""
+    """Read the overrides of a cursor, sorted by tick; empty if plain SQL wrote something invalid."""
     if not stored:
         return ()
     try:
@@ -63,7 +63,7 @@ def read_overrides(stored: str | Sequence[Mapping[str, Any]] | None) -> tuple[Ti
         overrides = [TickOverride(**override) for override in encoded]
     except (TypeError, ValueError, RecursionError):
         overrides = []
-    # Only plain SQL can have written anything else, and no other schedule may be later for it.
+    # Only plain SQL can write an invalid override, and it must not delay other schedules.
     return tuple(sorted(overrides, key=lambda override: override.tick)) if all(map(_is_sound, overrides)) else ()
 
 
@@ -79,7 +79,7 @@ def _is_sound(override: TickOverride) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AppliedOverride:
-    """What an override had to say about a run: who moved it or gave it another payload, and why."""
+    """The override that was applied to a run: who moved it or changed its payload, and why."""
 
     actor: str
     created_at: int
@@ -89,42 +89,42 @@ class AppliedOverride:
 
 
 def applied_override_text(override: TickOverride) -> str:
-    """What is kept with the run of an overridden tick."""
-    kept = {
+    """Return the JSON that is stored with the run of an overridden tick."""
+    stored = {
         "actor": override.actor,
         "created_at": override.created_at,
         "moved": override.due_at is not None,
         "payload": override.payload is not None,
         "note": override.note,
     }
-    return json.dumps(kept, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(stored, separators=(",", ":"), ensure_ascii=False)
 
 
 def read_applied_override(stored: str | Mapping[str, Any] | None) -> AppliedOverride | None:
-    """What was kept with a run; None where its tick had no override."""
+    """Read the override that was applied to a run; None if there was none."""
     if not stored:
         return None
     try:
         return AppliedOverride(**(json.loads(stored) if isinstance(stored, str) else stored))
     except (TypeError, ValueError, RecursionError):
-        # As above.
+        # Only plain SQL can write something invalid.
         return None
 
 
-# What the audit calls it when an override is not carried out.
+# The audit action for an override that was not applied.
 VOID = "void_override"
-# An override that was not carried out, and why: the reason of the skip that came instead, or what took its tick away.
+# An override that was not applied, and why: the reason of the skip instead, or the change that removed its tick.
 Void = tuple[TickOverride, str]
 
 
 def void_detail(override: TickOverride, reason: str) -> dict[str, Any]:
-    """What the audit tells of an override that was not carried out."""
+    """Return the audit detail of an override that was not applied."""
     return {**override.to_json(), "reason": reason}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverrideRecord:
-    """An overridden tick as people see it; `passes_over` counts the ticks that its move skips."""
+    """An overridden tick as users see it; `passes_over` counts the ticks that its move skips."""
 
     scheduled_for: datetime
     due_at: datetime
@@ -138,7 +138,6 @@ class OverrideRecord:
 
 
 def override_record(override: TickOverride, due_at: int, passes_over: int) -> OverrideRecord:
-    """The record of an override whose tick is due at an instant."""
     return OverrideRecord(
         scheduled_for=to_datetime(override.tick),
         due_at=to_datetime(due_at),

@@ -1,4 +1,4 @@
-"""What is to be known of a definition before it is made: clock changes, dates that never come, very many ticks."""
+"""Warnings about a definition before it is created: clock changes, dates that never come, very frequent ticks."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ Code = Literal[
     "no-ticks",
     "spread",
 ]
-# Changes of the clock are looked for so far ahead, and so many things are told.
+# Seconds that are searched for clock changes, and the maximum of warnings.
 HORIZON = 366 * DAY
 MAX_COUNT = 50
-# More ticks a day than this are many.
+# More ticks a day than this are reported.
 _OFTEN = 1_440
-# So many closed ticks in a row are looked through for one that runs.
+# Maximum of closed ticks in a row that are examined.
 _MAX_CLOSED = 400
 _HOUR = 3_600
 
 
 @dataclass(frozen=True, slots=True)
 class DefinitionWarning:
-    """Something unusual about a definition: a code for programs, a sentence for people, and the instant it is about."""
+    """A warning about a definition: a code for programs, a sentence for people, and the instant that it concerns."""
 
     code: Code
     text: str
@@ -48,12 +48,12 @@ class DefinitionWarning:
 
 
 def definition_warnings(definition: Definition, after: int) -> Sequence[DefinitionWarning]:
-    """What is unusual about the ticks of a definition after an instant; each is looked at in bounded time."""
+    """Return warnings about the ticks of a definition after an instant, in bounded time."""
     return list(islice(_warnings(definition, after), MAX_COUNT))
 
 
 def members(trigger: Trigger) -> Sequence[Trigger]:
-    """The triggers that a trigger is made of."""
+    """Return the members of a union, or the trigger itself."""
     return trigger.members if isinstance(trigger, AnyOf) else (trigger,)
 
 
@@ -63,28 +63,28 @@ def _warnings(definition: Definition, after: int) -> Iterator[DefinitionWarning]
         yield from (DefinitionWarning(code, text) for code, text in member.date_warnings())
     often = definition.trigger.max_per_day
     if often > _OFTEN:
-        each = duration_text(max(1, DAY // often))
+        interval = duration_text(max(1, DAY // often))
         yield DefinitionWarning(
-            "frequent", f"it ticks up to {often:,} times a day, about every {each}, and each is a run"
+            "frequent", f"it ticks up to {often:,} times a day, about every {interval}, and each tick is a run"
         )
     first = max([after, *([to_seconds(definition.start_at) - 1] if definition.start_at else [])])
     last = min(
         [first + HORIZON, LAST_SECOND - 2 * DAY, *([to_seconds(definition.end_at)] if definition.end_at else [])]
     )
-    told: set[str] = set()
+    seen: set[str] = set()
     for member in members(definition.trigger):
         for caution in _clock_changes(member, first, last):
             closed = caution.at is not None and definition.grid.excludes(to_seconds(caution.at))
-            if not closed and caution.text not in told:
-                told.add(caution.text)
+            if not closed and caution.text not in seen:
+                seen.add(caution.text)
                 yield caution
 
 
 def _first(definition: Definition, after: int) -> Iterator[DefinitionWarning]:
-    """Does it ever tick, how soon, and on a day that is open?"""
+    """Warn if there is no tick, only a distant one, or only ticks on closed days."""
     first = tick = definition.grid.next(after)
     if first is None or tick is None:
-        yield DefinitionWarning("no-ticks", f"it has no tick after {iso(after)}, so that it cannot be created")
+        yield DefinitionWarning("no-ticks", f"it has no tick after {iso(after)}, so it cannot be created")
         return
     if first - after > HORIZON:
         yield DefinitionWarning(
@@ -107,7 +107,7 @@ def _first(definition: Definition, after: int) -> Iterator[DefinitionWarning]:
 def _clock_changes(trigger: Trigger, first: int, last: int) -> Iterator[DefinitionWarning]:
     wall = trigger.on_wall_clock()
     if wall is None:
-        # What counts elapsed time is moved by no clock.
+        # Elapsed time does not follow the wall clock.
         return
     for before, span in pairwise(zone(trigger.tz).spans(first, last + 1)):
         leap = span.offset - before.offset
@@ -116,7 +116,7 @@ def _clock_changes(trigger: Trigger, first: int, last: int) -> Iterator[Definiti
 
 
 def _is_steady(wall: Trigger, at: int, leap: int) -> bool:
-    """Does it tick as often in every hour of that day? Then it goes on through the change as if nothing were."""
+    """Return whether it ticks equally often in every hour of that day, so that the change has no effect."""
     step = gcd(abs(leap), _HOUR)
     if step < 600:
         return False
@@ -131,7 +131,7 @@ def _gap(trigger: Trigger, wall: Trigger, before: Span, span: Span) -> Iterator[
     if not lost:
         return
     tick = trigger.next_tick(span.start - 1)
-    moves = tick is not None and any(each < end for each in trigger.walls(tick))
+    moves = tick is not None and any(second < end for second in trigger.walls(tick))
     what = _times(wall, begin, end, lost, "does not exist", "do not exist")
     change = f"{wall_datetime(begin):%Y-%m-%d}: the clock of {trigger.tz} goes from {_time(begin)} to {_time(end)}"
     at = to_datetime(span.start)

@@ -12,7 +12,7 @@ from tickbird.domain.errors import DefinitionError
 from tickbird.domain.schema_parts import Schema
 from tickbird.domain.time.durations import seconds
 
-# Parses an instant that a person typed, in some zone; the second argument is the name of the field.
+# Parses an instant that a user typed; the second argument is the name of the field.
 InstantReader = Callable[[str, str], datetime]
 
 
@@ -23,14 +23,14 @@ class Kind(ABC):
 
     @property
     def hint(self) -> str:
-        """How it is typed, in forms and on the command line."""
+        """Input help for forms and the command line."""
         return ""
 
     def check(self, name: str, value: Any) -> None:  # noqa: B027 - a kind may accept every value
-        """Raise a DefinitionError unless a definition may have this value."""
+        """Raise DefinitionError if the value is invalid."""
 
     def read(self, name: str, value: Any) -> Any:
-        """The value from code or JSON; other types are returned as they are, for `check` to refuse."""
+        """Convert a value from code or JSON; other types are returned unchanged, for `check` to reject."""
         return value
 
     def encode(self, name: str, value: Any) -> Any:
@@ -40,15 +40,15 @@ class Kind(ABC):
         return encoded
 
     def parse(self, name: str, text: str, instant: InstantReader) -> Any:
-        """The value from a typed text."""
+        """Parse a typed text."""
         return text
 
     def text(self, encoded: Any) -> str | None:
-        """The text that a person would type for a stored value; None if plain SQL stored one of another kind."""
+        """Return the text to type for a stored value; None if plain SQL stored a value of another kind."""
         return encoded if isinstance(encoded, str) else None
 
     def describe(self, encoded: Any) -> str | None:
-        """A stored value for people; None as with `text`."""
+        """Describe a stored value; None as with `text`."""
         return self.text(encoded)
 
     @abstractmethod
@@ -56,7 +56,7 @@ class Kind(ABC):
         """The JSON Schema of the API."""
 
     def to_file(self, value: Any) -> Any:
-        """The value in a file, in types of JSON."""
+        """Return the value for a file, in JSON types."""
         return self.encode("", value)
 
     def file_schema(self) -> Schema:
@@ -74,7 +74,7 @@ def refuse(name: str, value: Any, reason: str, hint: str = "") -> NoReturn:
 
 
 def json_text(encoded: Any) -> str:
-    """A stored value that is not of its kind, on one line."""
+    """Return the JSON of a value on one line."""
     return json.dumps(encoded, ensure_ascii=False, sort_keys=True, default=_plain)
 
 

@@ -170,14 +170,14 @@ class Dependencies(Kind):
 
 
 def read_list(name: str, text: str) -> Any:
-    """The items of a text, separated by commas or lines; or of a list in JSON."""
+    """Return the items of a JSON list, or of a text separated by commas or newlines."""
     if text.startswith("["):
         return read_json(name, text)
     return [part.strip() for part in text.replace("\n", ",").split(",") if part.strip()]
 
 
 def list_text(encoded: Any) -> str | None:
-    """The text of a list, if `read_list` reads the same list from it."""
+    """Return the text of a list; None if `read_list` would read another list from it."""
     if not isinstance(encoded, list) or not all(isinstance(item, str) for item in encoded):
         return None
     text = ", ".join(encoded)
@@ -190,12 +190,12 @@ def _dependency_text(item: After) -> str:
 
 
 def _parse_dependency(text: str) -> After:
-    """A schedule, how recently it must have succeeded, and how long to wait for it: load:24h or load:24h:2h."""
+    """Parse schedule, `within` and `wait`: load:24h or load:24h:2h."""
     name, *lengths = text.split(":")
     if not 1 <= len(lengths) <= 2:
         raise DefinitionError(
-            f"depends_on: {text[:60]!r} is not of the form SCHEDULE:WITHIN or SCHEDULE:WITHIN:WAIT;",
+            f"depends_on: {text[:60]!r} is not of the form SCHEDULE:WITHIN or SCHEDULE:WITHIN:WAIT.",
             field="depends_on",
-            hint="write, for example, depends_on=load:24h:2h.",
+            hint="Write, for example, depends_on=load:24h:2h.",
         )
     return after(name, *(parse_duration(length, "depends_on") for length in lengths))

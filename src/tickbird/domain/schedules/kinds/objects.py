@@ -39,12 +39,12 @@ _LENGTH = Duration(maximum=10**9)
 
 
 class ExponentialBackoff(Kind):
-    title = "length of time, or the first and the longest"
+    title = "duration, or the first and the longest"
     hint = "Such as 5s, or 5s,10m with the longest wait."
 
     def check(self, name: str, value: Any) -> None:
         if not isinstance(value, Backoff):
-            refuse(name, value, "must be a Backoff, or an object of whole seconds, base and max")
+            refuse(name, value, "must be a Backoff, or an object with base and max in whole seconds")
         for length in (value.base, value.max):
             _LENGTH.check(name, length)
 
@@ -54,7 +54,7 @@ class ExponentialBackoff(Kind):
         if not isinstance(value, Mapping):
             return Backoff(base=seconds(value, name))
         if not {*value} <= _PARTS:
-            refuse(name, dict(value), "must be a length of time, or an object of base and max")
+            refuse(name, dict(value), "must be a duration, or an object with base and max")
         return Backoff(**{part: seconds(length, name, part) for part, length in value.items()})
 
     def encode(self, name: str, value: Any) -> Any:
@@ -68,7 +68,7 @@ class ExponentialBackoff(Kind):
             return self.read(name, read_json(name, text))
         lengths = [parse_duration(part, name) for part in text.split(",")]
         if len(lengths) > 2:
-            raise DefinitionError(f"{name}: takes one or two lengths,", field=name, hint="such as 5s or 5s,10m.")
+            raise DefinitionError(f"{name}: expected one or two durations.", field=name, hint="Use 5s, or 5s,10m.")
         return Backoff(*lengths)
 
     def text(self, encoded: Any) -> str | None:
@@ -82,7 +82,7 @@ class ExponentialBackoff(Kind):
             return None
         value = Backoff(**encoded)
         first, longest = (duration_text(length) if length else "0 s" for length in (value.base, value.max))
-        return f"up to {first}, twice as much each time, at most {longest}"
+        return f"up to {first}, doubled each time, at most {longest}"
 
     def schema(self) -> Schema:
         length = _LENGTH.schema()

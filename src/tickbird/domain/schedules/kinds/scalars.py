@@ -1,4 +1,4 @@
-"""Fields with one value: a text, a number, a length of time, a word, an instant."""
+"""Fields with one value: a text, a number, a duration, a word, an instant."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 
 @dataclass(frozen=True)
 class Text(Kind):
-    """Text, perhaps of several lines."""
+    """Text, possibly with several lines."""
 
     title = "text"
     maximum: int
@@ -64,7 +64,7 @@ class ConcurrencyKey(Kind):
 
 @dataclass(frozen=True)
 class Number(Kind):
-    """A whole number; some of them may have names, which people can write instead."""
+    """A whole number; `names` are accepted in place of some numbers."""
 
     title = "whole number"
     minimum: int
@@ -121,9 +121,9 @@ class Number(Kind):
 
 @dataclass(frozen=True)
 class Duration(Kind):
-    """A length of time in whole seconds."""
+    """A duration in whole seconds."""
 
-    title = "length of time"
+    title = "duration"
     hint = "Such as 90s, 10m or 1h30m."
     minimum: int = 0
     maximum: int = MAX_DURATION
@@ -160,7 +160,7 @@ class Duration(Kind):
 
 
 class Choice(Kind):
-    """One of a few words, each with its meaning."""
+    """One of a few words, with their meanings."""
 
     title = "word"
 
@@ -181,8 +181,8 @@ class Choice(Kind):
             refuse(name, value, f"is not one of {', '.join(self.choices)}")
 
     def describe(self, encoded: Any) -> str | None:
-        known = isinstance(encoded, str) and encoded in self.meanings
-        return f"{encoded}: {self.meanings[encoded]}" if known else self.text(encoded)
+        has_meaning = isinstance(encoded, str) and encoded in self.meanings
+        return f"{encoded}: {self.meanings[encoded]}" if has_meaning else self.text(encoded)
 
     def schema(self) -> Schema:
         return {"enum": list(self.choices)}
@@ -216,13 +216,13 @@ class Flag(Kind):
 
 class Instant(Kind):
     title = "instant"
-    hint = "Such as 2026-12-24T18:00; without an offset, in the trigger's zone."
+    hint = "Such as 2026-12-24T18:00; without an offset, in the trigger's time zone."
 
     def check(self, name: str, value: Any) -> None:
         if not isinstance(value, datetime):
             refuse(name, value, "is not a datetime")
         if value.tzinfo is None or value.microsecond:
-            refuse(name, value, "must be a datetime with a zone, in whole seconds")
+            refuse(name, value, "must be a datetime with a time zone, in whole seconds")
 
     def encode(self, name: str, value: Any) -> Any:
         if not isinstance(value, datetime):
